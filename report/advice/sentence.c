@@ -125,7 +125,7 @@ char *gp_sentence_text(const char *sentence, const struct gp_fields *fields)
 	if (!out)
 		return NULL;
 	gp_sentence_print(out, sentence, fields);
-	if (gp_memory_stream_close(out, &text) == 0)
+	if (gp_memstream_close(out, &text) == 0)
 		return text;
 	free(text);
 	return NULL;

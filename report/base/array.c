@@ -13,8 +13,8 @@
 #define MOST_PILES     64u
 
 /*
- * A large array is moved by its pages, which costs little, and what it has too much counts against
- * the limit of memory_left.
+ * Above LARGE elements the capacity grows by an eighth only: realloc() moves the pages of a large
+ * array cheaply, and unused capacity counts against the memory limit (report/base/memory_limit.h).
  */
 static uint64_t next_capacity(uint32_t capacity)
 {
@@ -47,7 +47,7 @@ int gp_array_grow(void *array, uint32_t *capacity, uint32_t count, size_t elemen
 	return count < *capacity ? 0 : enlarge(array, capacity, element_bytes, realloc);
 }
 
-int gp_array_enlarge_room(void *array, uint32_t *capacity, size_t element_bytes)
+int gp_array_enlarge_spill(void *array, uint32_t *capacity, size_t element_bytes)
 {
 	return enlarge(array, capacity, element_bytes, gp_spill_resize);
 }
@@ -59,7 +59,7 @@ struct ordering {
 	const void *context;
 };
 
-/* Of equal ones the first stays the first. */
+/* Equal elements keep their order. */
 static bool is_after(const struct ordering *o, uint32_t a, uint32_t b)
 {
 	int result = o->compare(o->array + a * o->element_bytes, o->array + b * o->element_bytes,
@@ -77,20 +77,24 @@ static bool is_ordered(const struct ordering *o, uint32_t count)
 }
 
 /*
- * ---- dealing out to piles: a trace has what threads and streams did by turns, and each one's is
- * in order ----
+ * ---- piles: a trace interleaves the records of threads and streams, and the records of each are
+ * in order; so an array splits into a few ordered piles ----
  */
 
 struct piles {
 	uint32_t count;
 	uint32_t counts[MOST_PILES];
-	uint32_t last[MOST_PILES]; /* each comes before that of the pile before */
-	uint8_t *of;               /* for each element its pile */
+	/*
+	 * the index of the pile's last element; no pile's last element comes before that of the
+	 * next pile
+	 */
+	uint32_t last[MOST_PILES];
+	uint8_t *of; /* the pile of each element */
 };
 
 /*
- * The first pile whose last does not come after that one; the number of piles: none.  Mostly it is
- * the one of the element before.
+ * The first pile whose last element does not come after the element at `index`; p->count if there
+ * is none. Tries the pile of the element before first, which is mostly the one.
  */
 static uint32_t find_pile(const struct ordering *o, const struct piles *p, uint32_t before,
 			  uint32_t index)
@@ -114,7 +118,10 @@ static uint32_t find_pile(const struct ordering *o, const struct piles *p, uint3
 	return low;
 }
 
-/* To as few piles as there can be, each in order.  False: these would be too many. */
+/*
+ * Deals the elements out to as few ordered piles as possible. Returns false if MOST_PILES are not
+ * enough.
+ */
 static bool deal_out(const struct ordering *o, uint32_t count, struct piles *p)
 {
 	uint32_t pile = 0;
@@ -134,7 +141,7 @@ static bool deal_out(const struct ordering *o, uint32_t count, struct piles *p)
 	return true;
 }
 
-/* One pile behind the other; ends[i] is where pile i ends. */
+/* Writes the piles one behind the other to `indices`; ends[i] is the end of pile i. */
 static void lay_out(const struct piles *p, uint32_t count, uint32_t *indices, uint32_t *ends)
 {
 	uint32_t at[MOST_PILES], end = 0;
@@ -148,9 +155,12 @@ static void lay_out(const struct piles *p, uint32_t count, uint32_t *indices, ui
 		indices[at[p->of[i]]++] = i;
 }
 
-/* ---- merging what is in order ---- */
+/* ---- merging ordered runs ---- */
 
-/* The number of runs as the elements stand; ends[i] is where run i ends. */
+/*
+ * Finds the ordered runs of the array as it stands. Returns their number; ends[i] is the end of run
+ * i.
+ */
 static uint32_t find_runs(const struct ordering *o, uint32_t count, uint32_t *ends)
 {
 	uint32_t runs = 0;
@@ -162,7 +172,7 @@ static uint32_t find_runs(const struct ordering *o, uint32_t count, uint32_t *en
 	return runs;
 }
 
-/* How many of these, which are in order, do not come after that one. */
+/* Counts the elements of the ordered run `from` that do not come after the element at `index`. */
 static uint32_t count_until(const struct ordering *o, const uint32_t *from, uint32_t count,
 			    uint32_t index)
 {
@@ -180,8 +190,8 @@ static uint32_t count_until(const struct ordering *o, const uint32_t *from, uint
 }
 
 /*
- * Two neighbors, of which the second may be empty, become one.  What stands right already is
- * copied at once.
+ * Merges the neighbors 0..middle and middle..end, of which the second may be empty. The elements of
+ * the first that come before all of the second are copied in one piece.
  */
 static void merge_two(const struct ordering *o, const uint32_t *from, uint32_t middle, uint32_t end,
 		      uint32_t *to)
@@ -198,8 +208,8 @@ static void merge_two(const struct ordering *o, const uint32_t *from, uint32_t m
 }
 
 /*
- * Merges neighbors, and halves their number, until one run is left.  Returns where it is: `from`
- * or `spare`.
+ * Merges neighboring runs until one run is left. Returns the array that holds it: `from` or
+ * `spare`.
  */
 static uint32_t *merge_runs(const struct ordering *o, uint32_t *from, uint32_t *spare,
 			    uint32_t *ends, uint32_t runs)
@@ -220,7 +230,9 @@ static uint32_t *merge_runs(const struct ordering *o, uint32_t *from, uint32_t *
 	return from;
 }
 
-/* Merges what the indices name: `from` is freed, or what is returned.  NULL: no memory. */
+/*
+ * Merges the runs of `from`. Frees `from` unless it returns it. Returns NULL if there is no memory.
+ */
 static uint32_t *merge(const struct ordering *o, uint32_t *from, uint32_t count, uint32_t *ends,
 		       uint32_t runs)
 {
@@ -243,7 +255,7 @@ static uint32_t *merge_piles(const struct ordering *o, const struct piles *piles
 	return merge(o, indices, count, ends, piles->count);
 }
 
-/* There are many runs, such as of times in no order. */
+/* For more runs than MOST_PILES, as in times without any order. */
 static uint32_t *merge_as_they_stand(const struct ordering *o, uint32_t *indices, uint32_t count)
 {
 	uint32_t *ends = gp_spill_take(count * sizeof(uint32_t)), *merged = NULL;
@@ -301,8 +313,8 @@ uint32_t *gp_array_order(const void *array, uint32_t count, size_t element_bytes
 }
 
 /*
- * order[i] is where element i comes from.  By way of a copy: in place each move would wait for the
- * one before, and for memory.
+ * Element i comes from order[i]. The copy is faster than a permutation in place, where each move
+ * waits for the one before it and for memory.
  */
 static int permute(char *array, uint32_t count, size_t element_bytes, const uint32_t *order)
 {

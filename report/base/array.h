@@ -1,7 +1,5 @@
 /*
- * array: growing, searching and sorting plain arrays.
- *
- * All counts are 32 bits, as the model's are.
+ * array: grow, search and sort plain arrays. All counts have 32 bits, like those of the model.
  */
 #ifndef REPORT_BASE_ARRAY_H
 #define REPORT_BASE_ARRAY_H
@@ -11,28 +9,28 @@
 #include <stdint.h>
 
 /*
- * Make room for one more element in an array of count elements; array is the address of the pointer
- * to it. Returns 0, -ENOMEM, or -EOVERFLOW at the limit of 32-bit indices.
+ * Makes space for one more element in an array of `count` elements; `array` is the address of the
+ * pointer to it. Returns 0, -ENOMEM, or -EOVERFLOW at the limit of 32-bit indices.
  */
 int gp_array_grow(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes);
 
 /*
- * The same for one that grows with the events of a trace: gp_spill_free() frees it.  Mostly there
- * is room, which is seen here.
+ * As gp_array_grow() for an array that grows with the events of a trace: it is spill memory, and
+ * gp_spill_free() frees it. The check for free capacity is inline.
  */
-int gp_array_enlarge_room(void *array, uint32_t *capacity, size_t element_bytes);
+int gp_array_enlarge_spill(void *array, uint32_t *capacity, size_t element_bytes);
 static inline int gp_array_grow_spill(void *array, uint32_t *capacity, uint32_t count,
 				      size_t element_bytes)
 {
-	return count < *capacity ? 0 : gp_array_enlarge_room(array, capacity, element_bytes);
+	return count < *capacity ? 0 : gp_array_enlarge_spill(array, capacity, element_bytes);
 }
 
-/* Whether an element comes before what is looked for; key is whatever describes that. */
+/* Whether an element comes before the place that `key` describes. */
 typedef bool gp_array_is_before(const void *element, const void *key);
 
 /*
- * The first element that does not come before what is looked for, of elements of which those that
- * do are in front; count: all do.  Here, so that it becomes as fast as a loop of its own.
+ * The first element that does not come before `key`; `count` if all do. The elements that come
+ * before `key` must stand in front. Inline, so that the compiler can inline is_before.
  */
 static inline uint32_t gp_array_lower_bound(const void *array, uint32_t count, size_t element_bytes,
 					    gp_array_is_before *is_before, const void *key)
@@ -51,8 +49,8 @@ static inline uint32_t gp_array_lower_bound(const void *array, uint32_t count, s
 }
 
 /*
- * The same, at once where it is close to what was found last: *last, 0 at first.  For who asks in
- * the order of the elements.
+ * As gp_array_lower_bound(), faster if the result is close to the last one. *last is the last
+ * result, 0 at first. For callers whose keys ascend.
  */
 static inline uint32_t gp_array_lower_bound_near(const void *array, uint32_t count,
 						 size_t element_bytes,
@@ -76,7 +74,7 @@ static inline uint32_t gp_array_lower_bound_near(const void *array, uint32_t cou
 	return *last;
 }
 
-/* <0, 0, >0 as for qsort, for elements a and b. */
+/* Negative, zero or positive, as for qsort(). */
 typedef int gp_array_compare(const void *a, const void *b, const void *context);
 
 /* Defines a comparison by one member, or by a second one where the first is equal. */
@@ -100,13 +98,13 @@ const void *gp_array_find(const void *array, uint32_t count, size_t element_byte
 			  gp_array_compare *compare, const void *key);
 
 /*
- * The indices 0..count-1 in the order of their elements, stable; gp_spill_free() frees them. NULL:
- * no memory.
+ * The indices 0..count-1 in the order of their elements. The order is stable. Free it with
+ * gp_spill_free(). Returns NULL if there is no memory.
  */
 uint32_t *gp_array_order(const void *array, uint32_t count, size_t element_bytes,
 			 gp_array_compare *compare, const void *context);
 
-/* Sort in place, stable, in one pass if it is in order already. Returns 0 or -ENOMEM. */
+/* Sorts in place. The order is stable; a sorted array takes one pass. Returns 0 or -ENOMEM. */
 int gp_array_sort(void *array, uint32_t count, size_t element_bytes, gp_array_compare *compare,
 		  const void *context);
 

@@ -15,24 +15,24 @@ struct buffer {
 };
 
 /*
- * All under the lock but `to`, and the bytes of the first buffer, which are the thread's while it
- * is full.
+ * The lock guards all members but `to`. While buffers are full, the writer thread reads the bytes
+ * of the first one without the lock.
  */
 struct gp_background_writer {
 	FILE *to;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	/* a ring, the full ones from `first` on */
+	/* a ring; the full buffers begin at `first` */
 	struct buffer buffers[GP_BACKGROUND_WRITER_BUFFERS];
 	uint32_t first, full;
 	bool is_ending;
 	int error;
 };
 
-/* ---- the thread ---- */
+/* ---- the writer thread ---- */
 
-/* The one to be written next, or NULL: there will be none any more. */
+/* The next full buffer; NULL after the last one. */
 static struct buffer *wait_for_full(struct gp_background_writer *b)
 {
 	while (b->full == 0 && !b->is_ending)
@@ -48,9 +48,9 @@ static int write_buffer(FILE *to, const struct buffer *buffer)
 	return errno != 0 ? errno : EIO;
 }
 
-static void *write_all(void *behind)
+static void *write_all(void *writer)
 {
-	struct gp_background_writer *b = behind;
+	struct gp_background_writer *b = writer;
 	struct buffer *buffer;
 
 	pthread_mutex_lock(&b->lock);
@@ -70,7 +70,7 @@ static void *write_all(void *behind)
 	return NULL;
 }
 
-/* ---- the giver ---- */
+/* ---- the caller ---- */
 
 static void free_all(struct gp_background_writer *b)
 {
@@ -91,7 +91,10 @@ static bool take_buffers(struct gp_background_writer *b, size_t bytes)
 	return true;
 }
 
-/* /dev/null takes no time; who reads a pipe, or compresses, works beside us already. */
+/*
+ * Not for /dev/null, which takes no time, nor for a pipe, whose reader is a parallel process
+ * already.
+ */
 static bool is_worth_it(FILE *to)
 {
 	struct stat status;

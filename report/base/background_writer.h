@@ -1,10 +1,10 @@
 /*
- * behind: a thread that writes to a stream what it is given, in the order in which it is given,
- * while its giver makes more.
+ * background_writer: a thread that writes full buffers to a stream, in their order, while the
+ * caller fills the next one.
  *
- * Nothing is copied: a full buffer is exchanged for an empty one.  There are
- * GP_BACKGROUND_WRITER_BUFFERS of them besides the giver's; where all are full the giver waits, so
- * that memory is constant.
+ * Nothing is copied: the caller exchanges a full buffer for an empty one. The writer has
+ * GP_BACKGROUND_WRITER_BUFFERS buffers besides the caller's. If all of them are full, the caller
+ * waits, so that memory stays constant.
  */
 #ifndef REPORT_BASE_BACKGROUND_WRITER_H
 #define REPORT_BASE_BACKGROUND_WRITER_H
@@ -17,19 +17,24 @@
 struct gp_background_writer;
 
 /*
- * Until gp_background_writer_end() `to` is the thread's.  Buffers, the giver's too, have
- * buffer_bytes and are from malloc().  NULL: it is not worth it, with one core alone and where `to`
- * is no plain file, or there is no thread or memory: who has something writes it.
+ * Starts the thread. It owns `to` until gp_background_writer_end(). All buffers, the caller's too,
+ * have buffer_bytes and come from malloc(). Returns NULL if the caller has to write by itself:
+ * there is only one core, `to` is not a regular file, or there is no memory or thread.
  */
 struct gp_background_writer *gp_background_writer_begin(FILE *to, size_t buffer_bytes);
 
-/* Takes a buffer with so many bytes, and returns an empty one in its place. */
-char *gp_background_writer_give(struct gp_background_writer *behind, char *buffer, size_t used);
+/* Takes a buffer with `used` bytes, and returns an empty one. */
+char *gp_background_writer_give(struct gp_background_writer *writer, char *buffer, size_t used);
 
-/* 0, or the errno value of the first write that failed, after which nothing is written any more. */
-int gp_background_writer_error(struct gp_background_writer *behind);
+/*
+ * 0, or the errno value of the first failed write. After a failure the thread writes nothing more.
+ */
+int gp_background_writer_error(struct gp_background_writer *writer);
 
-/* Once all is written, or failed: returns as gp_background_writer_error(). */
-int gp_background_writer_end(struct gp_background_writer *behind);
+/*
+ * Waits until all buffers are written or a write has failed. Returns as
+ * gp_background_writer_error().
+ */
+int gp_background_writer_end(struct gp_background_writer *writer);
 
 #endif

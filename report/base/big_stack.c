@@ -9,7 +9,7 @@ struct job {
 	int (*command)(int argc, char **argv);
 	int argc;
 	char **argv;
-	sigset_t signals; /* that are blocked */
+	sigset_t signals; /* the blocked signals of the caller */
 	int result;
 };
 
@@ -22,20 +22,20 @@ static void *work(void *context)
 	return NULL;
 }
 
-static bool has_room(void)
+static bool is_big_enough(void)
 {
 	struct rlimit stack;
 
-	return getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= GP_STACK_ROOM_BYTES;
+	return getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= GP_STACK_BYTES;
 }
 
-static void give_threads_room(void)
+static void enlarge_thread_stacks(void)
 {
 	pthread_attr_t attributes;
 
 	if (pthread_attr_init(&attributes) != 0)
 		return;
-	if (pthread_attr_setstacksize(&attributes, GP_STACK_ROOM_BYTES) == 0)
+	if (pthread_attr_setstacksize(&attributes, GP_STACK_BYTES) == 0)
 		pthread_setattr_default_np(&attributes);
 	pthread_attr_destroy(&attributes);
 }
@@ -46,10 +46,10 @@ int gp_big_stack_run(int (*command)(int argc, char **argv), int argc, char **arg
 	pthread_t thread;
 	sigset_t all;
 
-	give_threads_room();
-	if (has_room())
+	enlarge_thread_stacks();
+	if (is_big_enough())
 		return command(argc, argv);
-	sigfillset(&all); /* before there is another thread to take them */
+	sigfillset(&all); /* before the other thread exists, so that it gets the signals */
 	pthread_sigmask(SIG_SETMASK, &all, &job.signals);
 	if (pthread_create(&thread, NULL, work, &job) == 0)
 		pthread_join(thread, NULL);

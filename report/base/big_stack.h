@@ -1,18 +1,19 @@
 /*
- * stack_room: a stack that is large enough, whatever `ulimit -s` allows.  Names of C++ and the
- * libraries that read symbols take megabytes of it, and a program that gpuprof makes a summary of
- * may have made the limit small, for good (ulimit -Hs).
+ * big_stack: a stack that is large enough, whatever `ulimit -s` allows. C++ names and the libraries
+ * that read symbols take megabytes of stack, and a profiled program may have lowered the limit for
+ * good (`ulimit -Hs`) before gpuprof prints its summary.
  */
 #ifndef REPORT_BASE_BIG_STACK_H
 #define REPORT_BASE_BIG_STACK_H
 
-/* What a command may count on, and each thread that it starts. */
-#define GP_STACK_ROOM_BYTES (8u << 20)
+/* The stack of a command and of each thread that it starts. */
+#define GP_STACK_BYTES (8u << 20)
 
 /*
- * Run a command, where the limit is lower on a thread of its own; signals interrupt the command
- * there, too.  Threads started from then on have as much.  Where there is no memory for such a
- * thread it runs on what there is.  Returns what the command returns.
+ * Runs a command. If the stack limit is lower than GP_STACK_BYTES, the command runs on a thread of
+ * its own, where signals interrupt it as usual. Threads started later get GP_STACK_BYTES, too.
+ * Without memory for the thread the command runs on the existing stack. Returns the command's
+ * result.
  */
 int gp_big_stack_run(int (*command)(int argc, char **argv), int argc, char **argv);
 

@@ -1,8 +1,8 @@
 /*
- * groups: durations gathered under names: one group per kernel, kind of copy or API call.
+ * group_by: durations grouped by name: one group per kernel, kind of copy or API call.
  *
- * Every value is kept, so that medians and deviations are exact over any number of processes; but
- * for those of traces that are only added up (report/model/sums/totals.h).
+ * Every duration is kept, so that medians and deviations are exact over any number of processes.
+ * Traces that are only summed up (report/model/sums/totals.h) have a histogram instead.
  */
 #ifndef REPORT_BASE_GROUP_BY_H
 #define REPORT_BASE_GROUP_BY_H
@@ -17,55 +17,65 @@
 
 struct gp_group {
 	char *key;
-	/* of durations that are not kept, NULL = there are none: then no others are here */
+	/*
+	 * the durations as a histogram; NULL if they are kept in durations_ns. A group never has
+	 * both.
+	 */
 	struct gp_histogram *spread;
-	uint64_t *durations_ns; /* of those that have one */
+	uint64_t *durations_ns; /* durations of the timed operations */
 	uint32_t duration_count, capacity;
-	struct gp_stats stats; /* of the first so many of them as were asked for; of no spread */
-	uint64_t total_ns;     /* their sum */
-	bool is_aside;         /* in no sum of groups, and behind all others in their order */
-	uint64_t apart_ns;     /* of that: of operations that were set apart */
-	uint64_t count;        /* all, timed or not */
+	/* cached: of the first stats.count durations; unused with a histogram */
+	struct gp_stats stats;
+	uint64_t total_ns; /* sum of the durations */
+	bool is_aside;     /* counts in no sum over groups, and is sorted behind the others */
+	uint64_t apart_ns; /* the part of total_ns that belongs to separated operations */
+	uint64_t count;    /* timed and untimed operations */
 	uint64_t failed;
-	uint64_t bytes; /* all together; a copy's or a set's */
+	uint64_t bytes; /* sum of the bytes that copies or memsets moved */
 	uint64_t timed_bytes, least_bytes, most_bytes;
-	/* of the timed ones: what they would have taken at their peaks, and those without a peak */
+	/*
+	 * of the timed operations: their time at peak bandwidth, and the operations without a known
+	 * peak
+	 */
 	uint64_t peak_ns, without_peak;
 };
 
 struct gp_groups {
 	struct gp_group *rows;
 	uint32_t count, capacity;
-	struct gp_hash_map index; /* of the keys */
+	struct gp_hash_map index; /* by key */
 };
 
 void gp_groups_free(struct gp_groups *groups);
 
-/* The group's number in rows[], made if it is not there yet; UINT32_MAX if there is no memory. */
+/*
+ * The group's index in rows[]. Adds the group if it is new. Returns UINT32_MAX if there is no
+ * memory.
+ */
 uint32_t gp_groups_find(struct gp_groups *groups, const char *key);
 
-/* One more of that group, with its duration. Returns 0, -ENOMEM or -EOVERFLOW. */
+/* Adds one operation with its duration. Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns);
 
-/* One more that has no duration. */
+/* Adds one operation without a duration. */
 void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row);
 
 /*
- * More of that group, which are only added up, each unit of their durations so many ns; `untimed`
- * ones have none.  Returns 0 or -ENOMEM.
+ * Adds operations as a histogram whose unit is `ns` nanoseconds, and `untimed` operations without a
+ * duration. Returns 0 or -ENOMEM.
  */
 int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp_histogram *spread,
 			 double ns, uint64_t untimed);
 
-/* What its durations amount to: found once, however often it is asked for. */
+/* Statistics of the group's durations, cached. */
 struct gp_stats gp_group_stats(struct gp_group *group);
 
-/* What all of them took together, but for those aside. */
+/* Sum over the groups that are not aside. */
 uint64_t gp_groups_time_ns(const struct gp_groups *groups);
 
 /*
- * The row numbers by total time, longest first, then by count and key; those aside are last. Free
- * it; NULL if there is no memory.
+ * The indices of the groups: longest total time first, then by count and key; groups aside come
+ * last. Free it. Returns NULL if there is no memory.
  */
 uint32_t *gp_groups_by_time(const struct gp_groups *groups);
 

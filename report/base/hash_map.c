@@ -8,7 +8,7 @@
 #define FIRST_SLOTS 64u
 #define MOST_SLOTS  (1u << 31)
 
-/* Random bytes of the kernel for this process. */
+/* The kernel gives each process these random bytes. */
 static uint64_t seed(void)
 {
 	const void *bytes = (const void *)getauxval(AT_RANDOM);
@@ -19,7 +19,7 @@ static uint64_t seed(void)
 	return value;
 }
 
-/* The two halves of a product of 128 bits, as in wyhash. */
+/* The two halves of the 128-bit product, xored, as in wyhash. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;

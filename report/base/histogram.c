@@ -17,7 +17,7 @@ void gp_histogram_join(struct gp_histogram *s, const struct gp_histogram *other)
 		s->counts[i] += other->counts[i];
 }
 
-/* Of the values themselves. */
+/* The variance of the population. */
 static long double variance_of(const struct gp_histogram *s)
 {
 	long double mean = (long double)s->total_ns / s->count;
@@ -26,7 +26,7 @@ static long double variance_of(const struct gp_histogram *s)
 	return variance > 0 ? variance : 0;
 }
 
-/* The middle of a step; of the last one, which has no end, its beginning. */
+/* The middle of a step. For the last step, which has no end: its beginning. */
 static double middle_of(uint32_t step)
 {
 	uint32_t power = step / GP_HISTOGRAM_STEPS + 3;
@@ -40,7 +40,7 @@ static double middle_of(uint32_t step)
 	return width * (GP_HISTOGRAM_STEPS + step % GP_HISTOGRAM_STEPS) + (width - 1) / 2;
 }
 
-/* A file may say anything. */
+/* Clamps the value, as a damaged trace may hold any number. */
 static uint64_t whole(double value)
 {
 	return value < 0x1p63 ? (uint64_t)value : UINT64_C(1) << 63;
@@ -65,7 +65,7 @@ void gp_histogram_join_scaled(struct gp_histogram *s, const struct gp_histogram 
 		gp_histogram_join(s, other);
 		return;
 	}
-	/* so that mean and deviation come out again: the difference of two large numbers */
+	/* chosen so that mean and deviation survive the scaling */
 	in_ns.squares = (unsigned __int128)fminl(variance_of(other) * ns * ns * other->count +
 							 total_ns * total_ns / other->count,
 						 0x1p126L);
@@ -75,8 +75,7 @@ void gp_histogram_join_scaled(struct gp_histogram *s, const struct gp_histogram 
 }
 
 /*
- * The value at a rank, 0 = the least: as that of its step; none lies beyond the least and the most
- * of them.
+ * The value at a rank, 0 = the least: the middle of its step, within the least and the most value.
  */
 static double value_at(const struct gp_histogram *s, uint64_t rank)
 {
@@ -96,7 +95,7 @@ static double value_at(const struct gp_histogram *s, uint64_t rank)
 	return middle > (double)s->most_ns ? (double)s->most_ns : middle;
 }
 
-/* Of an even count the two in the middle may be far apart. */
+/* With an even count, the two values in the middle may lie in different steps. */
 static double median_of(const struct gp_histogram *s)
 {
 	double lower = value_at(s, (s->count - 1) / 2);

@@ -1,10 +1,9 @@
 /*
- * spread: what any number of durations amount to, in a memory of one size: none of them is kept.
+ * histogram: statistics of any number of durations in constant memory.
  *
- * Count, sum, least, most and deviation are exact, however the durations were dealt out to several
- * spreads and in whatever order these were put together.  The median is that of a histogram,
- * sixteen steps for each power of two: it is off by 3.2 % at most, below 32 ns and of one or two
- * durations exact.
+ * Count, sum, least, most and deviation are exact, however many histograms are joined and in
+ * whatever order. The median comes from sixteen steps per power of two: it is off by at most 3.2 %,
+ * and exact below 32 ns and for one or two durations.
  */
 #ifndef REPORT_BASE_HISTOGRAM_H
 #define REPORT_BASE_HISTOGRAM_H
@@ -13,12 +12,12 @@
 
 #include "report/base/stats.h"
 
-/* From 2^40 ns, eighteen minutes, on all are one step. */
+/* The last step holds all durations from 2^40 ns (eighteen minutes) on. */
 #define GP_HISTOGRAM_STEPS  16u /* a power of two */
 #define GP_HISTOGRAM_POWERS 40u
 #define GP_HISTOGRAM_COUNTS ((GP_HISTOGRAM_POWERS - 3) * GP_HISTOGRAM_STEPS + 1)
 
-/* Zeroed = no duration yet. */
+/* Zeroed = empty. */
 struct gp_histogram {
 	uint64_t count, total_ns; /* modulo 2^64 */
 	uint64_t least_ns, most_ns;
@@ -26,7 +25,7 @@ struct gp_histogram {
 	uint64_t counts[GP_HISTOGRAM_COUNTS];
 };
 
-/* The step that a duration counts in. */
+/* The step that holds a duration. */
 static inline uint32_t gp_histogram_step(uint64_t ns)
 {
 	uint32_t power;
@@ -51,17 +50,17 @@ static inline void gp_histogram_add(struct gp_histogram *spread, uint64_t ns)
 	spread->counts[gp_histogram_step(ns)]++;
 }
 
-/* Adds all that another one has. */
+/* Adds all durations of another histogram. */
 void gp_histogram_join(struct gp_histogram *spread, const struct gp_histogram *other);
 
 /*
- * The same of durations in another unit, of so many ns: each is rounded, and the median may be off
- * by two steps.
+ * As gp_histogram_join() for durations in a unit of `ns` nanoseconds. Each one is rounded; the
+ * median may be off by two steps.
  */
 void gp_histogram_join_scaled(struct gp_histogram *spread, const struct gp_histogram *other,
 			      double ns);
 
-/* All zero for no durations. */
+/* All zero without durations. */
 struct gp_stats gp_histogram_stats(const struct gp_histogram *spread);
 
 #endif

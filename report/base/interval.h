@@ -1,5 +1,5 @@
 /*
- * interval: unions of spans of time: the one place that knows when two of them are one.
+ * interval: unions of time spans. The one place that decides whether two spans are one.
  */
 #ifndef REPORT_BASE_INTERVAL_H
 #define REPORT_BASE_INTERVAL_H
@@ -11,13 +11,16 @@ struct gp_interval {
 	uint64_t start_ns, end_ns;
 };
 
-/* Makes of intervals those of their union: disjoint, in order, none empty.  Returns how many. */
+/* Replaces the intervals by their union: disjoint, in order, none empty. Returns their number. */
 size_t gp_interval_join(struct gp_interval *intervals, size_t count);
 
-/* Length of the union of the intervals, which are sorted on the way. */
+/* The length of the union of the intervals. Sorts them. */
 uint64_t gp_interval_union(struct gp_interval *intervals, size_t count);
 
-/* Adds one to a union whose last one begins no later; there is room. */
+/*
+ * Adds an interval to a union. It must not begin before the union's last one; the array has space
+ * for it.
+ */
 static inline void gp_interval_put(struct gp_interval *joined, uint32_t *count,
 				   struct gp_interval one)
 {
@@ -30,8 +33,8 @@ static inline void gp_interval_put(struct gp_interval *joined, uint32_t *count,
 }
 
 /*
- * The same where the length alone counts: *reached_ns is where all so far end.  Returns the length
- * that is new.
+ * As gp_interval_put() for the length alone: *reached_ns is the end of the union so far. Returns
+ * the length that the interval adds.
  */
 static inline uint64_t gp_interval_reach(uint64_t *reached_ns, uint64_t start_ns, uint64_t end_ns)
 {

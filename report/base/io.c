@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Whether the error of a write is none: it is to be repeated. */
+/* Whether to repeat the write that set errno. Waits until the descriptor takes bytes. */
 static bool goes_on(int fd)
 {
 	struct pollfd room = {.fd = fd, .events = POLLOUT};

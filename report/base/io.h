@@ -1,13 +1,16 @@
 /*
- * write_all: bytes into a descriptor, however often a write() takes only part of them, has no room
- * for any where it is not to wait, or is interrupted by a signal.
+ * io: writes all bytes to a descriptor, over partial writes, signals, and EAGAIN of a non-blocking
+ * one.
  */
 #ifndef REPORT_BASE_IO_H
 #define REPORT_BASE_IO_H
 
 #include <stddef.h>
 
-/* Returns 0, or the negative errno value of the write that failed: part may be written then. */
+/*
+ * Returns 0, or the negative errno value of the failed write; part of the bytes may be written
+ * then.
+ */
 int gp_write_all(int fd, const void *from, size_t bytes);
 
 #endif

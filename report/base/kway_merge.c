@@ -39,7 +39,7 @@ static size_t lower_child(const struct gp_kway_merge *merge, size_t at)
 		       : child;
 }
 
-/* In place of the lowest comes that one, where it belongs. */
+/* Replaces the lowest head and restores the heap. */
 static void sink(struct gp_kway_merge *merge, struct gp_kway_merge_head head)
 {
 	size_t at = 0;

@@ -1,8 +1,8 @@
 /*
- * merge: several sequences that are each in order of a number, as one in that order.
+ * kway_merge: merges sequences, each sorted by a number, into one.
  *
- * Who uses it puts in the first number of each sequence; whenever one is taken, the next of the
- * same sequence is put in.  Equal numbers come in the order of their sequences.
+ * The caller puts in the first number of each sequence, and after each take the next number of the
+ * same sequence. Equal numbers come in the order of their sequences.
  */
 #ifndef REPORT_BASE_KWAY_MERGE_H
 #define REPORT_BASE_KWAY_MERGE_H
@@ -21,17 +21,20 @@ struct gp_kway_merge {
 	size_t count;
 };
 
-/* Room for that many sequences.  Returns 0 or -ENOMEM; gp_kway_merge_close() in either case. */
+/*
+ * Allocates for that many sequences. Returns 0 or -ENOMEM; call gp_kway_merge_close() in both
+ * cases.
+ */
 int gp_kway_merge_open(struct gp_kway_merge *merge, size_t sequences);
 void gp_kway_merge_close(struct gp_kway_merge *merge);
 
-/* Each sequence may be in there once. */
+/* Each sequence can have one number in the heap. */
 void gp_kway_merge_put(struct gp_kway_merge *merge, size_t sequence, uint64_t number);
 
-/* Take out the lowest number.  False: there is none. */
+/* Takes out the lowest number. Returns false if the heap is empty. */
 bool gp_kway_merge_take(struct gp_kway_merge *merge, struct gp_kway_merge_head *head);
 
-/* In place of the lowest number, which is heads[0], put in the next one of its sequence. */
+/* Replaces the lowest number, heads[0], by the next one of its sequence. */
 void gp_kway_merge_replace(struct gp_kway_merge *merge, uint64_t number);
 
 #endif

@@ -103,7 +103,7 @@ static uint32_t pop_free(struct gp_lanes *lanes)
 	return popped;
 }
 
-/* Room in both heaps for every lane there is and one more. */
+/* Makes space in both heaps for all lanes and one more. */
 static int make_room(struct gp_lanes *lanes)
 {
 	uint32_t capacity = lanes->capacity ? 2 * lanes->capacity : 16;

@@ -10,7 +10,7 @@
 
 #define LINE_BYTES 512
 
-/* ---- files of numbers ---- */
+/* ---- files that hold numbers ---- */
 
 static FILE *open_below(const char *root, const char *folder, const char *name)
 {
@@ -20,7 +20,7 @@ static FILE *open_below(const char *root, const char *folder, const char *name)
 	return length > 0 && (size_t)length < sizeof(path) ? fopen(path, "re") : NULL;
 }
 
-/* The number of a file that holds one; false: there is none, as where there is no limit ("max"). */
+/* Reads a file that holds a number. Returns false if there is none ("max" stands for no limit). */
 static bool read_number(const char *root, const char *folder, const char *name, uint64_t *number)
 {
 	FILE *file = open_below(root, folder, name);
@@ -31,7 +31,7 @@ static bool read_number(const char *root, const char *folder, const char *name, 
 	return found;
 }
 
-/* The number behind a word at the beginning of a line; 0: no such line. */
+/* The number after `word` at the beginning of a line; 0 if there is no such line. */
 static uint64_t read_field(const char *root, const char *folder, const char *name, const char *word)
 {
 	FILE *file = open_below(root, folder, name);
@@ -51,11 +51,11 @@ static uint64_t read_field(const char *root, const char *folder, const char *nam
 /* ---- control groups ---- */
 
 /*
- * Where each version of them has its numbers.  What is cached in files can be had back; shared
- * memory, which counts as that, cannot.
+ * The files of each version of control groups. The kernel can reclaim the page cache, but not
+ * shared memory, which counts as page cache.
  */
 static const struct version {
-	const char *controller; /* in the line of /proc/self/cgroup; "": all of them */
+	const char *controller; /* in a line of /proc/self/cgroup; "" = all controllers */
 	const char *mount;
 	const char *limit, *used, *cached, *shared;
 } versions[] = {
@@ -78,7 +78,7 @@ static uint64_t left_in_group(const char *root, const struct version *v, const c
 	return limit > used ? limit - used : 0;
 }
 
-/* Of a group and those that it is in; path begins with a slash. */
+/* The least of a group and its parents; path begins with a slash. */
 static uint64_t left_in_groups(const char *root, const struct version *v, const char *path)
 {
 	char folder[PATH_MAX];
@@ -96,7 +96,7 @@ static uint64_t left_in_groups(const char *root, const struct version *v, const 
 	return least;
 }
 
-/* A line is NUMBER:CONTROLLERS:PATH. */
+/* A line reads NUMBER:CONTROLLERS:PATH. */
 static uint64_t left_by_line(const char *root, char *line)
 {
 	char *controllers = strchr(line, ':');

@@ -1,6 +1,6 @@
 /*
- * memory_left: how much memory there is for us, so that a trace that is too large ends in a message
- * rather than in the kernel ending us, or the program beside us in a container.
+ * memory_limit: bounds the memory of gpuprof, so that a trace that is too large ends in a message.
+ * Without the bound the kernel would kill gpuprof, or the profiled program in the same container.
  */
 #ifndef REPORT_BASE_MEMORY_LIMIT_H
 #define REPORT_BASE_MEMORY_LIMIT_H
@@ -8,16 +8,16 @@
 #include <stdint.h>
 
 /*
- * Bytes that can be taken without anybody being ended: what the machine has left, and each control
- * group that this process is in; UINT64_MAX: not known.  root: where /proc and /sys are, "" but in
- * tests.
+ * The bytes that gpuprof can take before the kernel kills a process: the least of what the machine
+ * and each control group of this process have left; UINT64_MAX if unknown. `root` is where /proc
+ * and /sys are: "" except in tests.
  */
 uint64_t gp_memory_left(const char *root);
 
 /*
- * From here on allocations fail beyond that (RLIMIT_DATA); a limit that is lower already stays.
- * Programs started later inherit it: not to be called before one is.  Returns what is left within
- * the limit that holds then; UINT64_MAX: there is none.
+ * Makes allocations fail beyond left_bytes more (RLIMIT_DATA); a lower limit stays. Programs
+ * started later inherit the limit, so start them before. Returns the bytes left within the limit;
+ * UINT64_MAX if there is no limit.
  */
 uint64_t gp_memory_keep_within(uint64_t left_bytes);
 

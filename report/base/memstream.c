@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-int gp_memory_stream_close(FILE *stream, char *const *text)
+int gp_memstream_close(FILE *stream, char *const *text)
 {
 	bool failed = ferror(stream) != 0;
 

@@ -1,15 +1,15 @@
-/* memory_stream: the end of a stream that open_memstream() began. */
+/* memstream: closes a stream of open_memstream() and tells whether the text is complete. */
 #ifndef REPORT_BASE_MEMSTREAM_H
 #define REPORT_BASE_MEMSTREAM_H
 
 #include <stdio.h>
 
 /*
- * Close it. 0: *text is all that was printed; -ENOMEM: it is not, and may be NULL. To be freed in
- * either case.
+ * Closes the stream. Returns 0 if *text holds all that was printed, else -ENOMEM; *text may be NULL
+ * then. Free *text in both cases.
  *
- * Closing alone does not tell: without memory for the last block it succeeds, and there is no text.
+ * fclose() alone succeeds even if there was no memory for the last block.
  */
-int gp_memory_stream_close(FILE *stream, char *const *text);
+int gp_memstream_close(FILE *stream, char *const *text);
 
 #endif

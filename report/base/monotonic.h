@@ -1,4 +1,4 @@
-/* monotonic: now, by CLOCK_MONOTONIC, which traces count by, too. */
+/* monotonic: the time now by CLOCK_MONOTONIC, the clock of the traces. */
 #ifndef REPORT_BASE_MONOTONIC_H
 #define REPORT_BASE_MONOTONIC_H
 

@@ -5,17 +5,17 @@
 
 #include "report/base/array.h"
 
-/* From then on so much more comes in each ns, or, where a stretch ends, less. */
+/* At `ns` the rate changes by per_ns events per ns; the end of a stretch has a negative change. */
 struct gp_quantile_cut_edge {
 	int64_t ns;
 	double per_ns;
 };
 
-/* From one edge to the next. */
+/* Walks from one edge to the next. */
 struct walk {
 	const struct gp_quantile_cut *share;
-	int64_t from_ns, to_ns; /* of all that is cut */
-	uint32_t next;          /* edge */
+	int64_t from_ns, to_ns; /* the range that is cut */
+	uint32_t next;          /* index of the next edge */
 	int64_t start_ns, end_ns;
 	double per_ns;
 };
@@ -61,7 +61,9 @@ static struct walk begin(const struct gp_quantile_cut *share, int64_t from_ns, i
 	return (struct walk){share, from_ns, to_ns, 0, from_ns, from_ns, 0};
 }
 
-/* The next piece of what is cut in which as much comes all the time; false: that was all. */
+/*
+ * Goes to the next piece of the range that has a constant rate. Returns false after the last one.
+ */
 static bool go_on(struct walk *walk)
 {
 	const struct gp_quantile_cut *share = walk->share;

@@ -1,8 +1,8 @@
 /*
- * even_share: where to cut a time so that about as much lies between any two cuts, of stretches of
- * which only the sums are known.
+ * quantile_cut: cuts a time range into parts that hold about equally many events, from stretches
+ * that have only event counts.
  *
- * What a stretch has is taken to be spread evenly over it.
+ * The events of a stretch are taken as evenly spread over it.
  */
 #ifndef REPORT_BASE_QUANTILE_CUT_H
 #define REPORT_BASE_QUANTILE_CUT_H
@@ -11,7 +11,7 @@
 
 struct gp_quantile_cut_edge;
 
-/* Zeroed = nothing yet. */
+/* Zeroed = empty. */
 struct gp_quantile_cut {
 	struct gp_quantile_cut_edge *edges;
 	uint32_t count, capacity;
@@ -20,15 +20,15 @@ struct gp_quantile_cut {
 void gp_quantile_cut_free(struct gp_quantile_cut *share);
 
 /*
- * So many events lie from from_ns to to_ns; one that is empty, or ends before it begins, lasts 1
- * ns.  Returns 0, -ENOMEM or -EOVERFLOW.
+ * Adds a stretch with `events` events. A stretch that is empty, or ends before it begins, lasts 1
+ * ns. Returns 0, -ENOMEM or -EOVERFLOW.
  */
 int gp_quantile_cut_add(struct gp_quantile_cut *share, int64_t from_ns, int64_t to_ns,
 			uint64_t events);
 
 /*
- * Where each of `count` shares of what lies from from_ns to to_ns begins, in order, the first at
- * from_ns; all there, where that is nothing.
+ * Sets starts[] to the beginnings of `count` parts of from_ns..to_ns, in order; the first is
+ * from_ns. Without events in the range, all are from_ns.
  */
 void gp_quantile_cut_cut(struct gp_quantile_cut *share, int64_t from_ns, int64_t to_ns,
 			 int64_t *starts, uint32_t count);

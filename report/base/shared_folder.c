@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The folder of a path; false where it cannot be looked at. */
+/* Stats the folder of a path. Returns false if that fails. */
 static bool look_at_folder(const char *path, struct stat *status)
 {
 	const char *slash = strrchr(path, '/');
@@ -29,7 +29,9 @@ static bool is_shared(const struct stat *folder)
 	       ((folder->st_mode & S_ISVTX) && (folder->st_mode & S_IWGRP));
 }
 
-/* The folder's owner may do in it whatever he likes, with or without us. */
+/*
+ * Files of the folder's owner are accepted: the owner can change everything in the folder anyway.
+ */
 static bool is_planted(const struct stat *status, const char *path)
 {
 	struct stat folder;
@@ -43,7 +45,7 @@ static bool is_link(const char *path, struct stat *status)
 	return lstat(path, status) == 0 && S_ISLNK(status->st_mode);
 }
 
-/* Only now is it known what the name stands for. */
+/* Only an open file is certain to be the one that is checked. */
 static int check_opened(int fd, const char *path, bool was_link, int flags)
 {
 	struct stat status;
@@ -57,7 +59,10 @@ static int check_opened(int fd, const char *path, bool was_link, int flags)
 	return 0;
 }
 
-/* In a folder with the sticky bit, a link of our own cannot be replaced by others meanwhile. */
+/*
+ * Others cannot replace a link of ours in a folder with the sticky bit, so it may be checked
+ * before.
+ */
 int gp_shared_folder_open(const char *path, int flags)
 {
 	struct stat status;

@@ -15,9 +15,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define SMALL_BYTES ((size_t)1 << 20) /* less is memory, and in no sum */
+#define SMALL_BYTES ((size_t)1 << 20) /* smaller blocks are always memory, and are not counted */
 
-/* A room that is a file. */
+/* A block that is a file. */
 struct file {
 	void *start;
 	size_t bytes;
@@ -30,63 +30,65 @@ static struct {
 	struct file *files;
 	size_t count, capacity;
 	char trouble[GP_SPILL_TROUBLE_BYTES];
-} rooms = {.limit_bytes = UINT64_MAX};
+} blocks = {.limit_bytes = UINT64_MAX};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void gp_spill_limit(uint64_t bytes)
 {
 	pthread_mutex_lock(&lock);
-	rooms.limit_bytes = bytes;
+	blocks.limit_bytes = bytes;
 	pthread_mutex_unlock(&lock);
 }
 
 void gp_spill_trouble(char text[GP_SPILL_TROUBLE_BYTES])
 {
 	pthread_mutex_lock(&lock);
-	memcpy(text, rooms.trouble, sizeof(rooms.trouble));
+	memcpy(text, blocks.trouble, sizeof(blocks.trouble));
 	pthread_mutex_unlock(&lock);
 }
 
 /* ---- memory ---- */
 
-/* What the room counts; of one that is memory. */
-static uint64_t counted(void *room)
+/* The bytes that a block in memory counts against the limit. */
+static uint64_t counted(void *block)
 {
-	size_t bytes = malloc_usable_size(room);
+	size_t bytes = malloc_usable_size(block);
 
 	return bytes < SMALL_BYTES ? 0 : bytes;
 }
 
 static bool fits_in_memory(uint64_t given_back, size_t bytes)
 {
-	uint64_t others = rooms.memory_bytes - given_back;
+	uint64_t others = blocks.memory_bytes - given_back;
 
 	return bytes < SMALL_BYTES ||
-	       (others <= rooms.limit_bytes && bytes <= rooms.limit_bytes - others);
+	       (others <= blocks.limit_bytes && bytes <= blocks.limit_bytes - others);
 }
 
-static void *resize_in_memory(void *room, size_t bytes)
+static void *resize_in_memory(void *block, size_t bytes)
 {
-	uint64_t before = counted(room);
-	void *resized = realloc(room, bytes > 0 ? bytes : 1);
+	uint64_t before = counted(block);
+	void *resized = realloc(block, bytes > 0 ? bytes : 1);
 
 	if (resized)
-		rooms.memory_bytes += counted(resized) - before;
+		blocks.memory_bytes += counted(resized) - before;
 	return resized;
 }
 
-static void free_memory(void *room)
+static void free_memory(void *block)
 {
-	uint64_t bytes = counted(room);
+	uint64_t bytes = counted(block);
 
-	rooms.memory_bytes -=
-		bytes < rooms.memory_bytes ? bytes : rooms.memory_bytes; /* of malloc()'s */
-	free(room);
+	blocks.memory_bytes -=
+		bytes < blocks.memory_bytes
+			? bytes
+			: blocks.memory_bytes; /* a block of malloc() was not counted */
+	free(block);
 }
 
 /* ---- files ---- */
 
-/* A disk that fails does so where we read or write memory. */
+/* SIGBUS: the disk of a mapped file failed. */
 static void tell_lost(int number)
 {
 	static const char text[] =
@@ -96,17 +98,17 @@ static void tell_lost(int number)
 	_exit(write(STDERR_FILENO, text, sizeof(text) - 1) < 0 ? 2 : 1);
 }
 
-static struct file *find(const void *room)
+static struct file *find(const void *block)
 {
-	for (size_t i = 0; i < rooms.count; i++)
-		if (rooms.files[i].start == room)
-			return &rooms.files[i];
+	for (size_t i = 0; i < blocks.count; i++)
+		if (blocks.files[i].start == block)
+			return &blocks.files[i];
 	return NULL;
 }
 
 /*
- * 0 or an errno value: all of its bytes are on the disk, so that none fails later where there is no
- * space.
+ * Allocates the file's bytes on the disk now, so that no later access fails for lack of space.
+ * Returns 0 or an errno value.
  */
 static int extend(int fd, size_t from, size_t bytes)
 {
@@ -125,12 +127,12 @@ static bool is_in_memory(int fd)
 
 static void note_trouble(const char *folder, size_t bytes, const char *why)
 {
-	if (!rooms.trouble[0])
-		snprintf(rooms.trouble, sizeof(rooms.trouble), "%.*s, for %zu MB: %s", PATH_MAX,
+	if (!blocks.trouble[0])
+		snprintf(blocks.trouble, sizeof(blocks.trouble), "%.*s, for %zu MB: %s", PATH_MAX,
 			 folder, bytes / 1000000, why);
 }
 
-/* A descriptor of a file without a name, or -1. */
+/* The descriptor of an unlinked file, or -1. */
 static int open_in(const char *folder, size_t bytes)
 {
 	char path[PATH_MAX];
@@ -146,25 +148,26 @@ static int open_in(const char *folder, size_t bytes)
 	error = is_in_memory(fd) ? ENOTBLK : extend(fd, 0, bytes);
 	if (error == 0)
 		return fd;
-	note_trouble(folder, bytes, error == ENOTBLK ? "it is memory, no disk" : strerror(error));
+	note_trouble(folder, bytes,
+		     error == ENOTBLK ? "it is in memory, not on a disk" : strerror(error));
 	close(fd);
 	return -1;
 }
 
-/* The first folder that has room; or -1. */
+/* Opens a file in the first folder with enough space. Returns -1 if there is none. */
 static int open_anywhere(size_t bytes, const char **folder)
 {
 	const char *folders[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
 
-	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error */
-	rooms.trouble[0] = '\0';
+	signal(SIGXFSZ, SIG_IGN); /* makes writes beyond RLIMIT_FSIZE fail instead */
+	blocks.trouble[0] = '\0';
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		int fd = folders[i] && folders[i][0] ? open_in(folders[i], bytes) : -1;
 
 		*folder = folders[i];
 		if (fd < 0)
 			continue;
-		rooms.trouble[0] = '\0';
+		blocks.trouble[0] = '\0';
 		return fd;
 	}
 	return -1;
@@ -172,16 +175,16 @@ static int open_anywhere(size_t bytes, const char **folder)
 
 static bool make_slot(void)
 {
-	size_t capacity = rooms.capacity > 0 ? 2 * rooms.capacity : 16;
+	size_t capacity = blocks.capacity > 0 ? 2 * blocks.capacity : 16;
 	struct file *files;
 
-	if (rooms.count < rooms.capacity)
+	if (blocks.count < blocks.capacity)
 		return true;
-	files = realloc(rooms.files, capacity * sizeof(*files));
+	files = realloc(blocks.files, capacity * sizeof(*files));
 	if (!files)
 		return false;
-	rooms.files = files;
-	rooms.capacity = capacity;
+	blocks.files = files;
+	blocks.capacity = capacity;
 	return true;
 }
 
@@ -192,13 +195,13 @@ static void *map(int fd, size_t bytes, const char *folder)
 
 	if (start == MAP_FAILED)
 		return NULL;
-	if (rooms.count == 0)
+	if (blocks.count == 0)
 		sigaction(SIGBUS, &on_failure, NULL);
-	rooms.files[rooms.count++] = (struct file){start, bytes, folder, fd};
+	blocks.files[blocks.count++] = (struct file){start, bytes, folder, fd};
 	return start;
 }
 
-/* Zeros; or NULL. */
+/* Zeroed; or NULL. */
 static void *take_file(size_t bytes)
 {
 	const char *folder = NULL;
@@ -216,7 +219,7 @@ static void *resize_file(struct file *file, size_t bytes)
 	void *start;
 
 	if (error != 0) {
-		rooms.trouble[0] = '\0';
+		blocks.trouble[0] = '\0';
 		note_trouble(file->folder, bytes, strerror(error));
 		return NULL;
 	}
@@ -232,43 +235,43 @@ static void free_file(struct file *file)
 {
 	munmap(file->start, file->bytes);
 	close(file->fd);
-	*file = rooms.files[--rooms.count];
+	*file = blocks.files[--blocks.count];
 }
 
-/* ---- either ---- */
+/* ---- memory or file ---- */
 
-static void *move_to_file(void *room, size_t bytes)
+static void *move_to_file(void *block, size_t bytes)
 {
-	size_t before = malloc_usable_size(room);
+	size_t before = malloc_usable_size(block);
 	void *moved = take_file(bytes);
 
-	if (moved && room) {
-		memcpy(moved, room, before < bytes ? before : bytes);
-		free_memory(room);
+	if (moved && block) {
+		memcpy(moved, block, before < bytes ? before : bytes);
+		free_memory(block);
 	}
 	return moved;
 }
 
-static void *resize(void *room, size_t bytes)
+static void *resize(void *block, size_t bytes)
 {
-	struct file *file = find(room);
+	struct file *file = find(block);
 	void *resized = NULL;
 
 	if (file)
 		return resize_file(file, bytes > 0 ? bytes : 1);
-	if (fits_in_memory(counted(room), bytes))
-		resized = resize_in_memory(room, bytes);
+	if (fits_in_memory(counted(block), bytes))
+		resized = resize_in_memory(block, bytes);
 	if (!resized && bytes >= SMALL_BYTES)
-		resized = move_to_file(room, bytes);
-	return resized ? resized : resize_in_memory(room, bytes);
+		resized = move_to_file(block, bytes);
+	return resized ? resized : resize_in_memory(block, bytes);
 }
 
-void *gp_spill_resize(void *room, size_t bytes)
+void *gp_spill_resize(void *block, size_t bytes)
 {
 	void *resized;
 
 	pthread_mutex_lock(&lock);
-	resized = resize(room, bytes);
+	resized = resize(block, bytes);
 	pthread_mutex_unlock(&lock);
 	return resized;
 }
@@ -278,48 +281,48 @@ void *gp_spill_take(size_t bytes)
 	return gp_spill_resize(NULL, bytes);
 }
 
-/* Memory that nobody touched yet is no memory: so not by gp_spill_take(). */
+/* calloc() instead of gp_spill_take() and memset(): untouched pages take no memory. */
 static void *take_zeroed_memory(size_t count, size_t element_bytes)
 {
-	void *room = calloc(count > 0 ? count : 1, element_bytes);
+	void *block = calloc(count > 0 ? count : 1, element_bytes);
 
-	rooms.memory_bytes += counted(room);
-	return room;
+	blocks.memory_bytes += counted(block);
+	return block;
 }
 
 static void *take_zeroed(size_t count, size_t element_bytes, size_t bytes)
 {
-	void *room = NULL;
+	void *block = NULL;
 
 	if (fits_in_memory(0, bytes))
-		room = take_zeroed_memory(count, element_bytes);
-	if (!room && bytes >= SMALL_BYTES)
-		room = take_file(bytes);
-	return room ? room : take_zeroed_memory(count, element_bytes);
+		block = take_zeroed_memory(count, element_bytes);
+	if (!block && bytes >= SMALL_BYTES)
+		block = take_file(bytes);
+	return block ? block : take_zeroed_memory(count, element_bytes);
 }
 
 void *gp_spill_take_zeroed(size_t count, size_t element_bytes)
 {
 	size_t bytes;
-	void *room;
+	void *block;
 
 	if (__builtin_mul_overflow(count, element_bytes, &bytes))
 		return NULL;
 	pthread_mutex_lock(&lock);
-	room = take_zeroed(count, element_bytes, bytes);
+	block = take_zeroed(count, element_bytes, bytes);
 	pthread_mutex_unlock(&lock);
-	return room;
+	return block;
 }
 
-void gp_spill_free(void *room)
+void gp_spill_free(void *block)
 {
 	struct file *file;
 
 	pthread_mutex_lock(&lock);
-	file = find(room);
+	file = find(block);
 	if (file)
 		free_file(file);
 	else
-		free_memory(room);
+		free_memory(block);
 	pthread_mutex_unlock(&lock);
 }

@@ -2,8 +2,10 @@
 
 #include <math.h>
 
-/* How many of the values that agree with `prefix` above bit `shift + 8` have each value of the byte
- * there. */
+/*
+ * Counts, for each value of the byte at `shift`, the values that have it and agree with `prefix` in
+ * all higher bits.
+ */
 static void count_bytes(const uint64_t *values, size_t count, uint64_t prefix, int shift,
 			size_t counts[256])
 {
@@ -14,7 +16,7 @@ static void count_bytes(const uint64_t *values, size_t count, uint64_t prefix, i
 			counts[values[i] >> shift & 0xff]++;
 }
 
-/* The highest byte that one of them has. */
+/* The position of the highest byte that is not 0 in all values. */
 static int top_shift(const uint64_t *values, size_t count)
 {
 	uint64_t any = 1;
@@ -24,7 +26,7 @@ static int top_shift(const uint64_t *values, size_t count)
 	return (63 - __builtin_clzll(any)) / 8 * 8;
 }
 
-/* Byte by byte from the top: eight passes at most, and no order of the values makes it slow. */
+/* Radix selection from the top byte: at most eight passes, whatever the order of the values. */
 uint64_t gp_stats_select(const uint64_t *values, size_t count, size_t rank)
 {
 	size_t counts[256];
@@ -41,7 +43,7 @@ uint64_t gp_stats_select(const uint64_t *values, size_t count, size_t rank)
 	return found;
 }
 
-/* The value that follows `lower` in sorted order when so many are not above it. */
+/* The value at index rank + 1 of the sorted values, if `lower` is at index rank. */
 static uint64_t next_above(const uint64_t *values, size_t count, uint64_t lower, size_t rank)
 {
 	uint64_t above = UINT64_MAX;

@@ -1,8 +1,8 @@
 /*
- * stats: what a set of whole numbers (ns, bytes) amounts to, exactly: no sampling, no sketches.
+ * stats: exact statistics of whole numbers (ns, bytes), without sampling or sketches.
  *
- * The standard deviation is that of the values themselves (divided by their count, not count - 1):
- * all of them were measured. The median of an even count is the mean of the two in the middle.
+ * The standard deviation is that of the population (divided by count, not count - 1), as all values
+ * were measured. The median of an even count is the mean of the two values in the middle.
  */
 #ifndef REPORT_BASE_STATS_H
 #define REPORT_BASE_STATS_H
@@ -19,11 +19,10 @@ struct gp_stats {
 	double deviation;
 };
 
-/* All zero for no values. The time is linear whatever the values are. */
+/* All zero without values. Linear time. */
 struct gp_stats gp_stats_of(const uint64_t *values, size_t count);
 
-/* The value that would stand at index rank if they were sorted; rank < count. Linear time, no
- * memory. */
+/* The value at index `rank` of the sorted values; rank < count. Takes linear time and no memory. */
 uint64_t gp_stats_select(const uint64_t *values, size_t count, size_t rank);
 
 #endif

@@ -23,8 +23,9 @@ void gp_streams_keep_free(void)
 }
 
 /*
- * Not a file, which never makes anybody wait, and opened again would be written from its beginning;
- * nor the master's side of a terminal, which opened again is another terminal.
+ * Only for these can a second open file description be made. A regular file never blocks, and
+ * opened again it would be written from its beginning. The master side of a terminal opened again
+ * is another terminal.
  */
 static bool is_pipe_or_terminal(int stream)
 {
@@ -37,8 +38,8 @@ static bool is_pipe_or_terminal(int stream)
 }
 
 /*
- * The same pipe or terminal, opened for us alone.  -1: it cannot be; and a pipe that nobody reads
- * is not waited for.
+ * Opens the same pipe or terminal with flags of its own. Returns -1 on failure. O_NONBLOCK: the
+ * open does not wait for a reader of the pipe.
  */
 static int open_again(int stream, int flags)
 {
@@ -56,7 +57,7 @@ static ssize_t write_waiting(void *stream, const char *bytes, size_t count)
 	return error == 0 ? (ssize_t)count : 0;
 }
 
-/* A socket cannot be opened again: what is printed waits each time that there is no room. */
+/* A socket cannot be opened again: each write waits until the socket takes bytes. */
 static void print_waiting(FILE **file, int stream)
 {
 	const cookie_io_functions_t functions = {.write = write_waiting};

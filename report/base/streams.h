@@ -1,20 +1,20 @@
-/* streams: the standard streams of the program `gpuprof`, which it has from whoever starts it. */
+/* streams: the standard streams that the program `gpuprof` inherits. */
 #ifndef REPORT_BASE_STREAMS_H
 #define REPORT_BASE_STREAMS_H
 
 /*
- * Where a standard stream is closed, the next file opened would take its place, and what is meant
- * for the user would go into a trace: they are opened to nothing.  What is started from here finds
- * them closed.
+ * Opens /dev/null in place of closed standard streams. Otherwise the next opened file would take
+ * the number, and messages to the user would go into a trace. Started programs still find the
+ * streams closed.
  */
 void gp_streams_keep_free(void);
 
 /*
- * Programs make the pipe, terminal or socket that they write to non-blocking (Node.js, asyncio,
- * ssh), for all that have it: what we print would be cut where nobody reads fast enough.  From here
- * on ours wait, and nobody else's.  Not before a program is started, which is to have its own. For
- * a socket (systemd's journal), which cannot be opened again, stdout and stderr become streams that
- * wait.
+ * Makes writes to the standard streams block. Some programs (Node.js, asyncio, ssh) make their
+ * pipe, terminal or socket non-blocking, and that holds for all processes that share it: output
+ * would be cut when the reader is slow. Only the streams of gpuprof change. Call it after programs
+ * are started, which are to inherit the original streams. For a socket (systemd's journal), which
+ * cannot be opened again, stdout and stderr become FILE streams that wait.
  */
 void gp_streams_wait(void);
 

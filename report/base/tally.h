@@ -1,8 +1,8 @@
 /*
- * tally: things counted under keys that are a few numbers: one row per key.
+ * tally: counts under keys of a few numbers: one row per key.
  *
- * Every value of a series is kept, so that medians and deviations are exact.  What the numbers,
- * sums and series mean is the report's business.
+ * Every value of a series is kept, so that medians and deviations are exact. The caller gives keys,
+ * sums and series their meaning.
  */
 #ifndef REPORT_BASE_TALLY_H
 #define REPORT_BASE_TALLY_H
@@ -33,23 +33,25 @@ struct gp_tally_row {
 struct gp_tally {
 	struct gp_tally_row *rows;
 	uint32_t count, capacity;
-	struct gp_hash_map index;  /* of the keys */
-	uint32_t last;             /* the row that was found last */
-	struct gp_tally_row spare; /* what is counted when there is no memory */
+	struct gp_hash_map index;  /* by key */
+	uint32_t last;             /* index of the last found row */
+	struct gp_tally_row spare; /* returned instead of NULL if there is no memory */
 	int error;                 /* 0 or the first -errno: -ENOMEM, -EOVERFLOW */
 };
 
 void gp_tally_free(struct gp_tally *tally);
 
-/* The row with that key, made if it is not there yet; good until the next call.  Never NULL: where
- * there is no memory, error says so. */
+/*
+ * The row with the key; adds it if it is new. Valid until the next call. Never NULL: without memory
+ * it returns a spare row and sets tally->error.
+ */
 struct gp_tally_row *gp_tally_find(struct gp_tally *tally, const uint64_t key[GP_TALLY_KEYS]);
 
-/* One more value of a series of a row. */
+/* Appends a value to a series of a row. */
 void gp_tally_value(struct gp_tally *tally, struct gp_tally_row *row, size_t series,
 		    uint64_t value);
 
-/* The totals of a series, of all rows together. */
+/* The sum of a series over all rows. */
 double gp_tally_total(const struct gp_tally *tally, size_t series);
 
 #endif

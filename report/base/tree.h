@@ -1,10 +1,10 @@
 /*
- * tree: the end of a tree of the C library (tsearch()).
+ * tree: frees the nodes of a tsearch() tree.
  */
 #ifndef REPORT_BASE_TREE_H
 #define REPORT_BASE_TREE_H
 
-/* Frees a tree whose elements belong to somebody else. */
+/* Frees a tree, but not its elements. */
 void gp_tree_free(void *tree);
 
 #endif

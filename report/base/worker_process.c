@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 /*
- * What follows the messages: a byte that is in none of them, and the result.  Who waits must not
- * depend on the status of the process: another part of ours may reap whatever ends.
+ * After the messages come a byte that messages do not contain, and the result. The exit status does
+ * not serve: another part of gpuprof may reap the process.
  */
 #define END_BYTES 2
 
-static void do_work(int to, gp_worker_work *work, void *context)
+static void do_work(int to, gp_worker_process_work *work, void *context)
 {
 	FILE *messages = fdopen(to, "w");
 	int result;
@@ -27,32 +27,33 @@ static void do_work(int to, gp_worker_work *work, void *context)
 	fflush(messages);
 }
 
-bool gp_worker_begin(struct gp_worker *apart, gp_worker_work *work, void *context)
+bool gp_worker_process_begin(struct gp_worker_process *worker, gp_worker_process_work *work,
+			     void *context)
 {
 	pid_t ours = getpid();
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return false;
-	apart->process = fork();
-	if (apart->process == 0) {
+	worker->process = fork();
+	if (worker->process == 0) {
 		close(ends[0]);
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == ours)
 			do_work(ends[1], work, context);
 		_exit(0);
 	}
 	close(ends[1]);
-	apart->from = ends[0];
-	if (apart->process > 0)
+	worker->from = ends[0];
+	if (worker->process > 0)
 		return true;
 	close(ends[0]);
-	apart->process = 0;
+	worker->process = 0;
 	return false;
 }
 
 /*
- * All that comes but the end, of which `kept` bytes are in `end`: the last ones so far.  False: not
- * all of it.
+ * Passes on all bytes but the last END_BYTES, which stay in `end`; *kept is their number. Returns
+ * false if it could not pass on all.
  */
 static bool pass_on(int from, FILE *messages, unsigned char end[END_BYTES], size_t *kept)
 {
@@ -74,16 +75,16 @@ static bool pass_on(int from, FILE *messages, unsigned char end[END_BYTES], size
 	}
 }
 
-int gp_worker_end(struct gp_worker *apart, FILE *messages)
+int gp_worker_process_end(struct gp_worker_process *worker, FILE *messages)
 {
 	unsigned char end[END_BYTES];
 	size_t kept = 0;
-	bool is_all = pass_on(apart->from, messages, end, &kept);
+	bool is_all = pass_on(worker->from, messages, end, &kept);
 
-	close(apart->from);
-	while (waitpid(apart->process, NULL, 0) < 0 && errno == EINTR)
+	close(worker->from);
+	while (waitpid(worker->process, NULL, 0) < 0 && errno == EINTR)
 		;
-	*apart = (struct gp_worker){0};
+	*worker = (struct gp_worker_process){0};
 	if (is_all && kept == END_BYTES && end[0] == '\0')
 		return -end[1];
 	fwrite(end, 1, kept, messages);

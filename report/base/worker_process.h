@@ -1,8 +1,6 @@
 /*
- * apart: work in a process of its own, beside ours, which has all that we have loaded and shares
- * the pages of it.
- *
- * Where it ends by a fault, we do not; and the other way round.
+ * worker_process: a forked process that works with the loaded data and shares its pages. A crash of
+ * either process does not end the other.
  */
 #ifndef REPORT_BASE_WORKER_PROCESS_H
 #define REPORT_BASE_WORKER_PROCESS_H
@@ -11,24 +9,25 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-struct gp_worker {
-	pid_t process; /* 0 = none */
-	int from;      /* where its messages come from, and its result */
+struct gp_worker_process {
+	pid_t process; /* 0 = not running */
+	int from;      /* pipe with the worker's messages and result */
 };
 
-/* Lines for the user go to messages. Returns 0 or a negative errno value above -256. */
-typedef int gp_worker_work(void *context, FILE *messages);
+/* Messages for the user go to `messages`. Returns 0 or a negative errno value above -256. */
+typedef int gp_worker_process_work(void *context, FILE *messages);
 
 /*
- * Begin.  The process ends with ours at the latest.  False: there can be no more processes; nothing
- * has been done.
+ * Starts the worker, which ends with this process at the latest. Returns false if there can be no
+ * more processes; nothing was done then.
  */
-bool gp_worker_begin(struct gp_worker *apart, gp_worker_work *work, void *context);
+bool gp_worker_process_begin(struct gp_worker_process *worker, gp_worker_process_work *work,
+			     void *context);
 
 /*
- * Wait for its end, and pass on its messages.  Returns the work's result, or -ECANCELED if the
- * process ended before the work did, or its messages could not be taken.
+ * Waits for the worker and passes on its messages. Returns the worker's result, or -ECANCELED if
+ * the process ended early or its messages could not be passed on.
  */
-int gp_worker_end(struct gp_worker *apart, FILE *messages);
+int gp_worker_process_end(struct gp_worker_process *worker, FILE *messages);
 
 #endif

@@ -276,7 +276,7 @@ static int show(const struct watch *w)
 	FILE *out = open_memstream(&text, &bytes);
 	int result = out ? print_page(out, &page) : -ENOMEM;
 
-	if (out && gp_memory_stream_close(out, &text) != 0)
+	if (out && gp_memstream_close(out, &text) != 0)
 		result = -ENOMEM;
 	if (result == 0 && w->arguments->batch) {
 		fputs(text, stdout);

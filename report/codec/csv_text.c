@@ -5,7 +5,7 @@
 
 #include "report/base/text/text.h"
 
-/* Spreadsheets compute what begins like this. */
+/* Spreadsheets evaluate text that begins like this. */
 static bool is_formula(const char *text)
 {
 	return *text && strchr("=+-@", *text);
@@ -31,7 +31,7 @@ static char *append(char *to, const char *text)
 	return to;
 }
 
-/* Text that is not to be escaped: most names are of ASCII. */
+/* Printable ASCII, which needs no escapes: most names are. */
 static bool is_printable(const char *text)
 {
 	for (; *text; text++)

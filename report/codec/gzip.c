@@ -11,25 +11,26 @@
 #include "report/base/parallel.h"
 
 #define LEVEL        1
-#define RAW_WINDOW   (-15) /* zlib's way to ask for no header */
+#define RAW_WINDOW   (-15) /* zlib's value for "no header" */
 #define MEMORY_LEVEL 8
 #define BLOCK_BYTES  (1u << 20)
-#define FLUSH_BYTES  64u /* more than a flush adds to what zlib says a block takes at most */
-#define MOST_BLOCKS  16
+/* more than a flush adds to the size that zlib gives as a block's largest */
+#define FLUSH_BYTES 64u
+#define MOST_BLOCKS 16
 
 static const uint8_t header[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255};
 static const uint8_t empty_last_block[] = {3, 0};
 
-/* Whose turn it is. */
+/* Who owns the block, and what happens to it next. */
 enum turn { TO_FILL, TO_COMPRESS, TO_WRITE, TO_END };
 
-/* Goes from the stream to the block's thread and back. */
+/* Passes between the stream and the block's thread. */
 struct block {
 	pthread_t thread;
-	bool has_thread; /* else whoever fills it compresses it, too */
+	bool has_thread; /* else the thread that fills the block compresses it */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	enum turn turn; /* under the lock; the rest is whose turn it is */
+	enum turn turn; /* guarded by the lock; the owner accesses the rest without it */
 	z_stream zip;
 	uint8_t *text, *packed;
 	size_t text_bytes, packed_bytes, packed_room;
@@ -40,10 +41,10 @@ struct gzip {
 	FILE *to;
 	struct block blocks[MOST_BLOCKS];
 	uint32_t block_count;
-	uint32_t at; /* the block that is being filled */
+	uint32_t at; /* the block being filled */
 	uLong crc;
 	uint64_t bytes;
-	int error; /* errno of the first write that failed */
+	int error; /* errno of the first failed write */
 };
 
 bool gp_gzip_is_meant(const char *path)
@@ -63,7 +64,7 @@ static void set_turn(struct block *block, enum turn turn)
 	pthread_mutex_unlock(&block->lock);
 }
 
-/* Until it is no longer the other side's turn. */
+/* Waits until the block leaves both states. */
 static enum turn wait_while(struct block *block, enum turn turn, enum turn other)
 {
 	enum turn now;
@@ -76,7 +77,7 @@ static enum turn wait_while(struct block *block, enum turn turn, enum turn other
 	return now;
 }
 
-/* It ends at a byte, and refers to nothing before, so that blocks can stand one after the other. */
+/* The output ends at a byte and refers to no earlier data, so that blocks can be concatenated. */
 static void compress_block(struct block *block)
 {
 	deflateReset(&block->zip);
@@ -100,7 +101,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* ---- the stream's side ---- */
+/* ---- the writing thread ---- */
 
 static void put(struct gzip *gzip, const void *bytes, size_t length)
 {
@@ -118,7 +119,7 @@ static void hand_over(struct block *block)
 	block->turn = TO_WRITE;
 }
 
-/* The block is empty after that. */
+/* Writes out the compressed block and empties it. */
 static void take_back(struct gzip *gzip, struct block *block)
 {
 	if (wait_while(block, TO_COMPRESS, TO_COMPRESS) == TO_FILL)
@@ -164,7 +165,7 @@ static void put_number(struct gzip *gzip, uint32_t number)
 	put(gzip, bytes, sizeof(bytes));
 }
 
-/* ---- beginning and end ---- */
+/* ---- open and close ---- */
 
 static void free_block(struct block *block)
 {
@@ -203,7 +204,7 @@ static int close_gzip(void *cookie)
 	return error == 0 ? 0 : -1;
 }
 
-/* It counts as soon as there is something to free. */
+/* Counts the block first, so that free_all() frees it after a failure. */
 static bool add_block(struct gzip *gzip)
 {
 	struct block *block = &gzip->blocks[gzip->block_count++];

@@ -1,9 +1,9 @@
 /*
- * gzip: a stream that compresses what is written to it, for outputs whose name ends in ".gz".
+ * gzip: a stream that compresses its output, for files whose name ends in ".gz".
  *
- * What is written is cut into blocks, which threads compress at the same time, one for each core;
- * together they are one member of a gzip file, which every reader takes.  Fast rather than small:
- * the text of a Chrome trace becomes a twentieth all the same.
+ * The output is cut into blocks that threads compress in parallel, one per core. All blocks form
+ * one gzip member, which every reader accepts. The level prefers speed: the text of a Chrome trace
+ * still shrinks to a twentieth.
  */
 #ifndef REPORT_CODEC_GZIP_H
 #define REPORT_CODEC_GZIP_H
@@ -14,8 +14,9 @@
 bool gp_gzip_is_meant(const char *path);
 
 /*
- * A stream that writes to `to`, compressed.  fclose() writes what is left, ends the threads, and
- * leaves `to` open; it fails, as writing does, with the errno of writing to `to`.  NULL: no memory.
+ * A stream that writes compressed data to `to`. fclose() writes the rest, ends the threads, and
+ * leaves `to` open. Writing and fclose() fail with the errno of writing to `to`. Returns NULL if
+ * there is no memory.
  */
 FILE *gp_gzip_open(FILE *to);
 

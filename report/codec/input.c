@@ -9,7 +9,7 @@
 
 #define BUFFER_BYTES (256u * 1024)
 
-/* zlib reads what is not compressed as it is. */
+/* zlib passes uncompressed data through. */
 struct gp_input {
 	gzFile file;
 };
@@ -55,7 +55,7 @@ void gp_input_close(struct gp_input *input)
 	free(input);
 }
 
-/* Damaged or cut compressed bytes are an end; what came before them was read. */
+/* Damaged or truncated compressed data ends the input; the data before is read. */
 ssize_t gp_input_read(void *context, void *buffer, size_t bytes)
 {
 	struct gp_input *input = context;

@@ -12,16 +12,16 @@ struct key {
 
 static bool has_key(const void *texts, uint32_t number, const void *key)
 {
-	const struct gp_texts *t = texts;
-	const struct gp_texts_entry *entry = &t->entries[number];
+	const struct gp_interner *t = texts;
+	const struct gp_interner_entry *entry = &t->entries[number];
 	const struct key *wanted = key;
 
 	return entry->bytes == wanted->count &&
 	       memcmp(t->bytes + entry->offset, wanted->bytes, wanted->count) == 0;
 }
 
-/* Also for nothing: entries have bytes to point to. */
-static bool make_room(struct gp_texts *t, size_t count)
+/* Allocates for empty texts, too: entries need a pointer. */
+static bool reserve(struct gp_interner *t, size_t count)
 {
 	size_t room = t->room ? t->room : 4096;
 	char *bytes;
@@ -38,7 +38,7 @@ static bool make_room(struct gp_texts *t, size_t count)
 	return true;
 }
 
-uint32_t gp_texts_number(struct gp_texts *t, const void *bytes, size_t count, bool *is_new)
+uint32_t gp_interner_number(struct gp_interner *t, const void *bytes, size_t count, bool *is_new)
 {
 	const struct key key = {bytes, count};
 	uint32_t hash = gp_hash_bytes(bytes, count);
@@ -47,22 +47,22 @@ uint32_t gp_texts_number(struct gp_texts *t, const void *bytes, size_t count, bo
 	*is_new = false;
 	if (found != GP_HASH_NONE)
 		return found + 1;
-	if (count > UINT32_MAX || !make_room(t, count) ||
+	if (count > UINT32_MAX || !reserve(t, count) ||
 	    gp_array_grow(&t->entries, &t->capacity, t->count, sizeof(*t->entries)) != 0 ||
 	    gp_hash_add(&t->index, hash, t->count) != 0)
 		return 0;
 	if (count > 0)
 		memcpy(t->bytes + t->used, bytes, count);
-	t->entries[t->count++] = (struct gp_texts_entry){t->used, (uint32_t)count};
+	t->entries[t->count++] = (struct gp_interner_entry){t->used, (uint32_t)count};
 	t->used += count;
 	*is_new = true;
 	return t->count;
 }
 
-void gp_texts_free(struct gp_texts *t)
+void gp_interner_free(struct gp_interner *t)
 {
 	free(t->bytes);
 	free(t->entries);
 	gp_hash_free(&t->index);
-	*t = (struct gp_texts){0};
+	*t = (struct gp_interner){0};
 }

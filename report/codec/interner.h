@@ -1,4 +1,4 @@
-/* texts: numbers for pieces of bytes, counted from 1: the same bytes have the same number. */
+/* interner: numbers byte strings from 1; equal strings get the same number. */
 #ifndef REPORT_CODEC_INTERNER_H
 #define REPORT_CODEC_INTERNER_H
 
@@ -8,23 +8,24 @@
 
 #include "report/base/hash_map.h"
 
-/* Zeros are an empty one. */
-struct gp_texts {
-	char *bytes; /* of all, one after the other */
+/* Zeroed = empty. */
+struct gp_interner {
+	char *bytes; /* of all strings, one after the other */
 	size_t used, room;
-	struct gp_texts_entry *entries; /* by their numbers less one */
+	struct gp_interner_entry *entries; /* entries[number - 1] */
 	uint32_t count, capacity;
-	struct gp_hash_map index; /* of the entries */
+	struct gp_hash_map index; /* by bytes */
 };
 
-struct gp_texts_entry {
+struct gp_interner_entry {
 	size_t offset;
 	uint32_t bytes;
 };
 
-/* The number; *is_new: it was given just now.  0: no memory. */
-uint32_t gp_texts_number(struct gp_texts *texts, const void *bytes, size_t count, bool *is_new);
+/* The string's number; *is_new: it is a new one. Returns 0 if there is no memory. */
+uint32_t gp_interner_number(struct gp_interner *texts, const void *bytes, size_t count,
+			    bool *is_new);
 
-void gp_texts_free(struct gp_texts *texts);
+void gp_interner_free(struct gp_interner *texts);
 
 #endif

@@ -7,42 +7,42 @@
 
 #define BUFFER_BYTES (256u * 1024)
 
-/* What may come next. */
+/* The tokens that are valid next. */
 enum expected { VALUE, VALUE_OR_END, KEY_OR_END, MORE, NOTHING };
 
-struct gp_pull {
+struct gp_json_reader {
 	ssize_t (*read)(void *context, void *buffer, size_t bytes);
 	void *context;
 	size_t at, end; /* in buffer */
 	int error;
 	enum expected expected;
-	enum gp_pull_token last; /* END and what follows it: for good */
+	enum gp_json_reader_token last; /* GP_JSON_END and later values are final */
 	uint32_t depth;
-	bool is_object[GP_PULL_DEPTH];
+	bool is_object[GP_JSON_DEPTH];
 	size_t text_bytes;
-	char text[GP_PULL_TEXT_BYTES + 1];
+	char text[GP_JSON_TEXT_BYTES + 1];
 	uint8_t buffer[BUFFER_BYTES];
 };
 
-struct gp_pull *gp_pull_new(ssize_t (*read)(void *context, void *buffer, size_t bytes),
-			    void *context)
+struct gp_json_reader *
+gp_json_reader_new(ssize_t (*read)(void *context, void *buffer, size_t bytes), void *context)
 {
-	struct gp_pull *p = malloc(sizeof(*p));
+	struct gp_json_reader *p = malloc(sizeof(*p));
 
 	if (!p)
 		return NULL;
-	memset(p, 0, offsetof(struct gp_pull, buffer));
+	memset(p, 0, offsetof(struct gp_json_reader, buffer));
 	p->read = read;
 	p->context = context;
 	return p;
 }
 
-void gp_pull_free(struct gp_pull *p)
+void gp_json_reader_free(struct gp_json_reader *p)
 {
 	free(p);
 }
 
-static bool refill(struct gp_pull *p)
+static bool refill(struct gp_json_reader *p)
 {
 	ssize_t got = p->error == 0 ? p->read(p->context, p->buffer, BUFFER_BYTES) : 0;
 
@@ -55,13 +55,13 @@ static bool refill(struct gp_pull *p)
 	return true;
 }
 
-/* The byte that comes next, which stays; -1 at the end. */
-static int peek(struct gp_pull *p)
+/* The next byte, which is not consumed; -1 at the end. */
+static int peek(struct gp_json_reader *p)
 {
 	return p->at < p->end || refill(p) ? p->buffer[p->at] : -1;
 }
 
-static int take(struct gp_pull *p)
+static int take(struct gp_json_reader *p)
 {
 	int byte = peek(p);
 
@@ -70,7 +70,7 @@ static int take(struct gp_pull *p)
 	return byte;
 }
 
-static int peek_after_space(struct gp_pull *p)
+static int peek_after_space(struct gp_json_reader *p)
 {
 	int byte = peek(p);
 
@@ -81,23 +81,23 @@ static int peek_after_space(struct gp_pull *p)
 	return byte;
 }
 
-static enum gp_pull_token finish(struct gp_pull *p, enum gp_pull_token token)
+static enum gp_json_reader_token finish(struct gp_json_reader *p, enum gp_json_reader_token token)
 {
-	p->last = p->error != 0 ? GP_PULL_FAILED : token;
+	p->last = p->error != 0 ? GP_JSON_FAILED : token;
 	return p->last;
 }
 
-/* The input is not what it should be: it ended, or something else came. */
-static enum gp_pull_token give_up(struct gp_pull *p, int byte)
+/* Ends the input after an unexpected byte, or its early end. */
+static enum gp_json_reader_token give_up(struct gp_json_reader *p, int byte)
 {
-	return finish(p, byte < 0 ? GP_PULL_CUT : GP_PULL_BAD);
+	return finish(p, byte < 0 ? GP_JSON_CUT : GP_JSON_BAD);
 }
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
-static void put(struct gp_pull *p, const void *bytes, size_t count)
+static void put(struct gp_json_reader *p, const void *bytes, size_t count)
 {
-	size_t room = GP_PULL_TEXT_BYTES - p->text_bytes;
+	size_t room = GP_JSON_TEXT_BYTES - p->text_bytes;
 
 	if (count > room)
 		count = room;
@@ -105,7 +105,7 @@ static void put(struct gp_pull *p, const void *bytes, size_t count)
 	p->text_bytes += count;
 }
 
-static void put_code_point(struct gp_pull *p, uint32_t code)
+static void put_code_point(struct gp_json_reader *p, uint32_t code)
 {
 	uint8_t bytes[4];
 
@@ -139,8 +139,8 @@ static int hex_digit(int byte)
 	return byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
 }
 
-/* The four digits of a \u; negative: there are none. */
-static int32_t take_unit(struct gp_pull *p)
+/* Takes the four digits of a \u escape; negative if they are not hexadecimal. */
+static int32_t take_unit(struct gp_json_reader *p)
 {
 	int32_t unit = 0;
 
@@ -155,10 +155,10 @@ static int32_t take_unit(struct gp_pull *p)
 	return unit;
 }
 
-#define REPLACEMENT 0xfffdu /* stands for what is no character */
+#define REPLACEMENT 0xfffdu /* in place of an invalid character */
 
-/* Half a pair without the other one, and the NUL, are no characters. */
-static bool take_unicode(struct gp_pull *p)
+/* A lone surrogate and NUL are not valid characters. */
+static bool take_unicode(struct gp_json_reader *p)
 {
 	int32_t unit = take_unit(p), low;
 
@@ -185,7 +185,7 @@ static bool take_unicode(struct gp_pull *p)
 	return true;
 }
 
-static bool take_escape(struct gp_pull *p)
+static bool take_escape(struct gp_json_reader *p)
 {
 	static const char codes[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
 	int byte = take(p);
@@ -198,7 +198,7 @@ static bool take_escape(struct gp_pull *p)
 	return code != NULL;
 }
 
-/* How many bytes from there on stand for themselves. */
+/* The number of bytes that stand for themselves. */
 static size_t count_plain(const uint8_t *bytes, size_t count)
 {
 	size_t i = 0;
@@ -208,8 +208,8 @@ static size_t count_plain(const uint8_t *bytes, size_t count)
 	return i;
 }
 
-/* From behind the opening quote to behind the closing one. */
-static bool take_string(struct gp_pull *p)
+/* Reads from the opening to the closing quote. */
+static bool take_string(struct gp_json_reader *p)
 {
 	p->text_bytes = 0;
 	for (;;) {
@@ -246,8 +246,8 @@ static bool is_number(const char *text)
 	       (text[0] == '-' && text[1] >= '0' && text[1] <= '9');
 }
 
-/* A number, or a word; a cut one is none. */
-static enum gp_pull_token take_word(struct gp_pull *p)
+/* Takes a number or a word; a truncated one is an error. */
+static enum gp_json_reader_token take_word(struct gp_json_reader *p)
 {
 	int byte = peek(p);
 
@@ -262,34 +262,34 @@ static enum gp_pull_token take_word(struct gp_pull *p)
 	if (byte < 0 || p->text_bytes == 0)
 		return give_up(p, byte);
 	p->expected = p->depth > 0 ? MORE : NOTHING;
-	return is_number(p->text) ? GP_PULL_NUMBER : GP_PULL_WORD;
+	return is_number(p->text) ? GP_JSON_NUMBER : GP_JSON_WORD;
 }
 
-/* ---- what holds values ---- */
+/* ---- objects and arrays ---- */
 
-static enum gp_pull_token open(struct gp_pull *p, bool is_object)
+static enum gp_json_reader_token open(struct gp_json_reader *p, bool is_object)
 {
-	if (p->depth == GP_PULL_DEPTH)
-		return finish(p, GP_PULL_BAD);
+	if (p->depth == GP_JSON_DEPTH)
+		return finish(p, GP_JSON_BAD);
 	p->at++;
 	p->is_object[p->depth++] = is_object;
 	p->expected = is_object ? KEY_OR_END : VALUE_OR_END;
-	return is_object ? GP_PULL_OBJECT : GP_PULL_ARRAY;
+	return is_object ? GP_JSON_OBJECT : GP_JSON_ARRAY;
 }
 
-static enum gp_pull_token close(struct gp_pull *p, int byte)
+static enum gp_json_reader_token close(struct gp_json_reader *p, int byte)
 {
 	bool is_object = byte == '}';
 
 	if (p->depth == 0 || p->is_object[p->depth - 1] != is_object)
-		return finish(p, GP_PULL_BAD);
+		return finish(p, GP_JSON_BAD);
 	p->at++;
 	p->depth--;
 	p->expected = p->depth > 0 ? MORE : NOTHING;
-	return is_object ? GP_PULL_OBJECT_END : GP_PULL_ARRAY_END;
+	return is_object ? GP_JSON_OBJECT_END : GP_JSON_ARRAY_END;
 }
 
-static enum gp_pull_token take_key(struct gp_pull *p)
+static enum gp_json_reader_token take_key(struct gp_json_reader *p)
 {
 	p->at++;
 	if (!take_string(p))
@@ -298,10 +298,10 @@ static enum gp_pull_token take_key(struct gp_pull *p)
 		return give_up(p, peek(p));
 	p->at++;
 	p->expected = VALUE;
-	return GP_PULL_KEY;
+	return GP_JSON_KEY;
 }
 
-static enum gp_pull_token take_value(struct gp_pull *p, int byte)
+static enum gp_json_reader_token take_value(struct gp_json_reader *p, int byte)
 {
 	if (byte == '{' || byte == '[')
 		return open(p, byte == '{');
@@ -311,17 +311,17 @@ static enum gp_pull_token take_value(struct gp_pull *p, int byte)
 	if (!take_string(p))
 		return give_up(p, peek(p));
 	p->expected = p->depth > 0 ? MORE : NOTHING;
-	return GP_PULL_STRING;
+	return GP_JSON_STRING;
 }
 
-enum gp_pull_token gp_pull_next(struct gp_pull *p)
+enum gp_json_reader_token gp_json_reader_next(struct gp_json_reader *p)
 {
 	int byte;
 
-	if (p->last >= GP_PULL_END)
+	if (p->last >= GP_JSON_END)
 		return p->last;
 	if (p->expected == NOTHING)
-		return finish(p, GP_PULL_END);
+		return finish(p, GP_JSON_END);
 	byte = peek_after_space(p);
 	if (p->expected == MORE && byte == ',') {
 		p->at++;
@@ -337,34 +337,34 @@ enum gp_pull_token gp_pull_next(struct gp_pull *p)
 	return give_up(p, byte);
 }
 
-bool gp_pull_skip(struct gp_pull *p, enum gp_pull_token token)
+bool gp_json_reader_skip(struct gp_json_reader *p, enum gp_json_reader_token token)
 {
 	uint32_t depth = p->depth;
 
-	if (token == GP_PULL_KEY) {
-		token = gp_pull_next(p);
+	if (token == GP_JSON_KEY) {
+		token = gp_json_reader_next(p);
 		depth = p->depth;
 	}
-	if (token == GP_PULL_OBJECT || token == GP_PULL_ARRAY)
-		while (p->depth >= depth && gp_pull_next(p) < GP_PULL_END)
+	if (token == GP_JSON_OBJECT || token == GP_JSON_ARRAY)
+		while (p->depth >= depth && gp_json_reader_next(p) < GP_JSON_END)
 			;
-	return p->last < GP_PULL_END;
+	return p->last < GP_JSON_END;
 }
 
-const char *gp_pull_text(const struct gp_pull *p, size_t *bytes)
+const char *gp_json_reader_text(const struct gp_json_reader *p, size_t *bytes)
 {
 	*bytes = p->text_bytes;
 	return p->text;
 }
 
-bool gp_pull_is(const struct gp_pull *p, const char *text)
+bool gp_json_reader_is(const struct gp_json_reader *p, const char *text)
 {
 	return strcmp(p->text, text) == 0;
 }
 
 /* ---- numbers ---- */
 
-bool gp_pull_whole(const struct gp_pull *p, int64_t *number)
+bool gp_json_reader_whole(const struct gp_json_reader *p, int64_t *number)
 {
 	if (!is_number(p->text))
 		return false;
@@ -382,7 +382,7 @@ bool gp_pull_whole(const struct gp_pull *p, int64_t *number)
 	return true;
 }
 
-/* Three digits behind the point; a fourth one rounds. */
+/* The first three decimals, rounded by the fourth. */
 static uint64_t fraction_of(const char *digits)
 {
 	uint64_t fraction = 0;
@@ -401,7 +401,7 @@ static uint64_t thousandths_of(double value)
 	return value >= 0x1p63 / 1000 ? INT64_MAX : (uint64_t)llround(value * 1000);
 }
 
-bool gp_pull_thousandths(const struct gp_pull *p, uint64_t *thousandths)
+bool gp_json_reader_thousandths(const struct gp_json_reader *p, uint64_t *thousandths)
 {
 	char *end;
 	uint64_t whole;
@@ -420,7 +420,7 @@ bool gp_pull_thousandths(const struct gp_pull *p, uint64_t *thousandths)
 	return true;
 }
 
-int gp_pull_error(const struct gp_pull *p)
+int gp_json_reader_error(const struct gp_json_reader *p)
 {
 	return p->error;
 }

@@ -1,9 +1,9 @@
 /*
- * pull: reads JSON piece by piece, from a stream of any length.
+ * json_reader: reads JSON token by token from a stream of any length.
  *
- * Memory does not grow with the input: of a string its first GP_PULL_TEXT_BYTES bytes are kept.
- * Any bytes are safe.  A little more than JSON is taken: a comma before a closing bracket, NaN and
- * Infinity, and anything behind the value.
+ * Memory does not grow with the input: a string keeps its first GP_JSON_TEXT_BYTES bytes. Any input
+ * is safe. It accepts a little more than JSON: a comma before a closing bracket, NaN and Infinity,
+ * and anything after the value.
  */
 #ifndef REPORT_CODEC_JSON_READER_H
 #define REPORT_CODEC_JSON_READER_H
@@ -13,66 +13,65 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define GP_PULL_TEXT_BYTES 65536u
+#define GP_JSON_TEXT_BYTES 65536u
 
-/* Brackets within brackets beyond this are damage. */
-#define GP_PULL_DEPTH 256u
+/* Deeper nesting is an error. */
+#define GP_JSON_DEPTH 256u
 
-enum gp_pull_token {
-	GP_PULL_OBJECT,
-	GP_PULL_OBJECT_END,
-	GP_PULL_ARRAY,
-	GP_PULL_ARRAY_END,
-	GP_PULL_KEY, /* of an object's entry, whose value is next */
-	GP_PULL_STRING,
-	GP_PULL_NUMBER,
-	GP_PULL_WORD, /* true, false, null, NaN, Infinity */
-	/* These end it: every further call returns them again. */
-	GP_PULL_END,    /* of the value */
-	GP_PULL_CUT,    /* the input ends before the value does */
-	GP_PULL_BAD,    /* what comes is no JSON */
-	GP_PULL_FAILED, /* reading failed, or there is no memory: gp_pull_error() */
+enum gp_json_reader_token {
+	GP_JSON_OBJECT,
+	GP_JSON_OBJECT_END,
+	GP_JSON_ARRAY,
+	GP_JSON_ARRAY_END,
+	GP_JSON_KEY, /* the value comes next */
+	GP_JSON_STRING,
+	GP_JSON_NUMBER,
+	GP_JSON_WORD, /* true, false, null, NaN, Infinity */
+	/* The last tokens: further calls return them again. */
+	GP_JSON_END,    /* after the whole value */
+	GP_JSON_CUT,    /* the input ends within the value */
+	GP_JSON_BAD,    /* invalid JSON */
+	GP_JSON_FAILED, /* read error or no memory: gp_json_reader_error() */
 };
 
-struct gp_pull;
+struct gp_json_reader;
 
 /*
- * read: up to so many bytes into the buffer; 0 at the end, or a negative errno value.  NULL: no
- * memory.
+ * read() fills up to `bytes` bytes. It returns their number, 0 at the end, or a negative errno
+ * value. Returns NULL if there is no memory.
  */
-struct gp_pull *gp_pull_new(ssize_t (*read)(void *context, void *buffer, size_t bytes),
-			    void *context);
-void gp_pull_free(struct gp_pull *pull);
+struct gp_json_reader *
+gp_json_reader_new(ssize_t (*read)(void *context, void *buffer, size_t bytes), void *context);
+void gp_json_reader_free(struct gp_json_reader *pull);
 
-enum gp_pull_token gp_pull_next(struct gp_pull *pull);
+enum gp_json_reader_token gp_json_reader_next(struct gp_json_reader *pull);
 
 /*
- * After an OBJECT or ARRAY goes behind its end, after a KEY behind its value; else does nothing.
- * False: the input is at its end.
+ * After an OBJECT or ARRAY skips to its end; after a KEY skips its value; else does nothing.
+ * Returns false if the input ends.
  */
-bool gp_pull_skip(struct gp_pull *pull, enum gp_pull_token token);
+bool gp_json_reader_skip(struct gp_json_reader *pull, enum gp_json_reader_token token);
 
 /*
- * The text of a KEY, STRING, NUMBER or WORD, escapes undone, with a NUL behind it and none in it;
- * until the next call.
+ * The text of a KEY, STRING, NUMBER or WORD with escapes resolved. It ends in a NUL, contains no
+ * other, and is valid until the next call.
  */
-const char *gp_pull_text(const struct gp_pull *pull, size_t *bytes);
+const char *gp_json_reader_text(const struct gp_json_reader *pull, size_t *bytes);
 
-/* Whether the text is that. */
-bool gp_pull_is(const struct gp_pull *pull, const char *text);
+/* Whether the text equals `text`. */
+bool gp_json_reader_is(const struct gp_json_reader *pull, const char *text);
 
 /*
- * The text as a number, whether it stood in quotes or not; what is too large becomes the largest.
- * False: it is none. A whole number's fraction is dropped; a number above INT64_MAX becomes the
- * negative one of the same 64 bits.
+ * The text as a number, also if it was quoted. A number that is too large becomes the largest. The
+ * fraction of a whole number is dropped. A number above INT64_MAX becomes the negative one of the
+ * same 64 bits. Returns false if the text is no number.
  */
-bool gp_pull_whole(const struct gp_pull *pull, int64_t *number);
+bool gp_json_reader_whole(const struct gp_json_reader *pull, int64_t *number);
 /*
- * A decimal number, not negative, in thousandths: us in ns, exact to the last digit. A negative one
- * becomes 0.
+ * A decimal number in thousandths, exact to the last digit: us to ns. A negative number becomes 0.
  */
-bool gp_pull_thousandths(const struct gp_pull *pull, uint64_t *thousandths);
+bool gp_json_reader_thousandths(const struct gp_json_reader *pull, uint64_t *thousandths);
 
-int gp_pull_error(const struct gp_pull *pull);
+int gp_json_reader_error(const struct gp_json_reader *pull);
 
 #endif

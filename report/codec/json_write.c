@@ -6,10 +6,10 @@
 #include "report/base/background_writer.h"
 #include "report/base/text/utf8.h"
 
-#define BUFFER_BYTES     (1u << 19) /* stays in the CPU's caches */
+#define BUFFER_BYTES     (1u << 19) /* fits into the CPU's caches */
 #define PIECE_BYTES      4096u
 #define MAX_DIGITS       20
-#define STRING_PART      1024u /* bytes of a string escaped at a time; each becomes at most six */
+#define STRING_PART      1024u /* bytes of a string escaped at a time; each takes at most six */
 #define REPLACEMENT      "\xef\xbf\xbd"
 #define REPLACEMENT_SIZE 3
 
@@ -24,15 +24,16 @@ int gp_json_open(struct gp_json *json, FILE *out)
 }
 
 /*
- * Whoever has more than two buffers may have many: a thread writes them while the next is filled.
+ * Output of more than two buffers is probably large: a thread writes the buffers while the next one
+ * is filled.
  */
-static void choose_who_writes(struct gp_json *json)
+static void start_background_writer(struct gp_json *json)
 {
 	if (json->writes < 2 && ++json->writes == 2)
 		json->behind = gp_background_writer_begin(json->out, BUFFER_BYTES);
 }
 
-/* The errno of a failure stays for whoever closes the file. */
+/* Keeps errno for the caller of gp_json_close(). */
 static void note_failure(struct gp_json *json, int error)
 {
 	if (error == 0)
@@ -43,7 +44,7 @@ static void note_failure(struct gp_json *json, int error)
 
 static void flush(struct gp_json *json)
 {
-	choose_who_writes(json);
+	start_background_writer(json);
 	if (json->error == 0 && json->behind) {
 		json->buffer = gp_background_writer_give(json->behind, json->buffer, json->used);
 		note_failure(json, gp_background_writer_error(json->behind));
@@ -56,7 +57,7 @@ static void flush(struct gp_json *json)
 		json->progress(json->progress_context);
 }
 
-/* Without memory the text so far is given up: the error says that the whole is no good. */
+/* Without memory the text so far is dropped; the error marks the whole output as invalid. */
 static void grow(struct gp_json *json, size_t bytes)
 {
 	size_t capacity = 2 * json->capacity + bytes;
@@ -106,7 +107,7 @@ void gp_json_bytes_in_parts(struct gp_json *json, const char *bytes, size_t leng
 	}
 }
 
-/* At most six bytes. */
+/* Writes at most six bytes. */
 static char *escape_ascii(char *out, char c)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -125,17 +126,19 @@ static char *escape_ascii(char *out, char c)
 }
 
 /*
- * Parsers take it for the same; a terminal shows it.  What JSON can escape as two surrogates only
- * becomes the text that a terminal gets (report/base/text/text.h): Perfetto's parser refuses a file
- * with a surrogate.
+ * Escapes an invisible character, so that a terminal shows it. JSON can escape characters beyond
+ * U+FFFF only as two surrogates, and Perfetto's parser refuses files with surrogates. They become
+ * the text that a terminal gets instead (report/base/text/text.h).
  */
 static char *escape_hidden(char *out, uint32_t code)
 {
 	return out + sprintf(out, code < 0x10000 ? "\\u%04x" : "\\\\u{%x}", (unsigned int)code);
 }
 
-/* Escapes whole characters from the start of text until `part` bytes are done; returns how many
- * that were. */
+/*
+ * Escapes whole characters from the start of text until `part` bytes are done. Returns the bytes
+ * taken.
+ */
 static size_t escape_part(struct gp_json *json, const char *text, size_t length, size_t part)
 {
 	char *out = json->buffer + json->used;
@@ -186,7 +189,7 @@ static unsigned digits_of(uint64_t value)
 	return digits + (value >= 10) + (value >= 100) + (value >= 1000);
 }
 
-/* The digits before `end`. */
+/* Writes the digits so that they end before `end`. */
 static void put_digits(char *end, uint64_t value)
 {
 	while (value >= 100) {
@@ -235,7 +238,7 @@ void gp_json_address(struct gp_json *json, uint64_t address)
 	gp_json_bytes(json, text, (size_t)length);
 }
 
-/* A point and the last digits of value, with leading zeros. */
+/* Writes a point and the last `count` digits of value, with leading zeros. */
 static void put_decimals(struct gp_json *json, uint32_t value, size_t count)
 {
 	char *text;

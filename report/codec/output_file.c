@@ -13,10 +13,10 @@
 #include "report/codec/gzip.h"
 #include "report/base/shared_folder.h"
 
-/* Exporters write small pieces; those that have a buffer of their own write it past this one. */
+/* For the small writes of exporters; json_write bypasses it with a buffer of its own. */
 #define BUFFER_BYTES (1u << 16)
 
-/* Not a file that another may take the place of: a device, a pipe, or a link (/dev/stdout). */
+/* A device, a pipe, or a link (/dev/stdout): a rename would replace it. */
 static bool is_special(const char *path)
 {
 	struct stat status;
@@ -24,10 +24,7 @@ static bool is_special(const char *path)
 	return lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/*
- * Its version, of this day or another, tells it from a text of ours, which may begin with the same
- * word.
- */
+/* The version tells a trace from a text that begins with the same word. */
 bool gp_output_is_trace(const char *path)
 {
 	char magic[sizeof(GP_TRACE_MAGIC)] = "";
@@ -50,22 +47,24 @@ bool gp_output_is_trace(const char *path)
 
 static void explain(int error, const char *path, char *message, size_t message_bytes)
 {
-	const char *advice = error == -ENOSPC  ? "make room or name another file"
+	const char *advice = error == -ENOSPC  ? "free disk space or name another file"
 			     : error == -EFBIG ? "type: ulimit -f unlimited"
-					       : "name a file that can be written";
+					       : "name a writable file";
 
 	if (error == -EEXIST)
 		snprintf(message, message_bytes,
-			 "%s is a trace and is not written over; name another file", path);
+			 "%s is a trace, and gpuprof does not overwrite traces; name another file",
+			 path);
 	else
-		snprintf(message, message_bytes, "%s cannot be written: %s; %s",
+		snprintf(message, message_bytes, "cannot write %s: %s; %s",
 			 strcmp(path, "-") == 0 ? "standard output" : path,
 			 gp_shared_folder_error(error), advice);
 }
 
 /*
- * One of our own, also where the folder is everybody's: what has the name, left by a run that was
- * killed or put there by another user to read along, goes.
+ * Creates a file of our own, also in a folder that everybody can write to. It first removes an
+ * existing file: the rest of a killed run, or a file that another user has put there to read the
+ * output.
  */
 static int create(const char *path)
 {
@@ -138,7 +137,7 @@ int gp_output_file_open(struct gp_output_file *file, const char *path, char *mes
 	int result;
 
 	*file = (struct gp_output_file){0};
-	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, told in a line */
+	signal(SIGXFSZ, SIG_IGN); /* makes writes beyond RLIMIT_FSIZE fail instead */
 	result = open_stream(file, path);
 	if (result == 0)
 		return 0;
@@ -158,7 +157,7 @@ int gp_output_file_compress(struct gp_output_file *file)
 	return 0;
 }
 
-/* Back to the file itself. */
+/* Ends the compression and returns to the file's own stream. */
 static int end_compression(struct gp_output_file *file)
 {
 	int error = fclose(file->stream) != 0 ? -errno : 0;
@@ -168,8 +167,7 @@ static int end_compression(struct gp_output_file *file)
 	return error;
 }
 
-/* The errno of a write that failed is gone unless the writer stopped at once; then it is still
- * there. */
+/* errno of the failed write is still set only if the writer stopped then. */
 static int close_stream(struct gp_output_file *file)
 {
 	bool failed = ferror(file->stream) != 0;

@@ -1,6 +1,6 @@
 /*
- * output_file: a file that is there as a whole or not at all.  As traces are, it is for its owner
- * alone: names of programs, their arguments and folders are in it.
+ * output_file: a file that appears complete or not at all. Like traces, only its owner can read it:
+ * it holds names of programs, their arguments and folders.
  */
 #ifndef REPORT_CODEC_OUTPUT_FILE_H
 #define REPORT_CODEC_OUTPUT_FILE_H
@@ -11,46 +11,47 @@
 
 struct gp_output_file {
 	FILE *stream;
-	FILE *packed; /* where what is written to stream goes compressed; NULL where it is not */
+	FILE *packed; /* the file's own stream if `stream` compresses; else NULL */
 	char *path;
-	char *temporary; /* path.tmp until the file is complete; NULL where path is no plain file */
+	/* PATH.tmp until the file is complete; NULL if path is not a regular file */
+	char *temporary;
 };
 
 /*
- * Open PATH.tmp for writing; "-" is stdout, and what is there and no plain file (a pipe, /dev/null,
- * a link) is written directly. A trace is never written over: -EEXIST.  Returns 0, or a negative
- * errno value with one line for the user in message.
+ * Opens PATH.tmp for writing. "-" is stdout; an existing path that is no regular file (a pipe,
+ * /dev/null, a link) is written directly. Refuses to overwrite a trace: -EEXIST. Returns 0, or a
+ * negative errno value with one line for the user in message.
  */
 int gp_output_file_open(struct gp_output_file *file, const char *path, char *message,
 			size_t message_bytes);
 
 /*
- * To be called next where the path ends in ".gz" and what comes is not compressed yet.  0, or
- * -ENOMEM and then it is not.
+ * Call it next if the path ends in ".gz" and the data is not compressed yet. Returns 0, or -ENOMEM
+ * without compression.
  */
 int gp_output_file_compress(struct gp_output_file *file);
 
 /*
- * Close it, and give it its name if result is 0, else remove it.  Returns result, or a negative
- * errno value where something could not be written; then, and where result was -EIO, the line for
- * the user is in message.
+ * Closes the file; renames it to its path if result is 0, else removes it. Returns result, or a
+ * negative errno value if a write failed. For a failed write, and for a result of -EIO, the line
+ * for the user is in message.
  */
 int gp_output_file_close(struct gp_output_file *file, int result, char *message,
 			 size_t message_bytes);
 
-/* Remove what is left of PATH.tmp where whoever wrote it was ended. */
+/* Removes the PATH.tmp of a killed writer. */
 void gp_output_file_clean(const char *path);
 
 /*
- * Whether a trace is there, at the end of a link too: "merge -o *.gpuprof" names one, to be written
- * over.
+ * Whether the path, or the target of the link there, is a trace: "merge -o *.gpuprof" would
+ * overwrite one.
  */
 bool gp_output_is_trace(const char *path);
 
-/* Whether two names are those of one file that is there. */
+/* Whether two paths name the same existing file. */
 bool gp_output_is_same(const char *left, const char *right);
 
-/* The path of a trace with another suffix in place of its own, to be freed; NULL: no memory. */
+/* The trace's path with another suffix. Free it. Returns NULL if there is no memory. */
 char *gp_output_path(const char *trace_path, const char *suffix);
 
 #endif

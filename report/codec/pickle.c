@@ -14,7 +14,7 @@ struct machine {
 	struct gp_pickle *pickle;
 	const uint8_t *at, *end;
 	uint32_t value_capacity;
-	uint32_t *stack, *marks, *memo; /* numbers of values; of marks, heights of the stack */
+	uint32_t *stack, *marks, *memo; /* numbers of values; for marks: heights of the stack */
 	uint32_t stack_count, mark_count, memo_count;
 	uint32_t stack_capacity, mark_capacity, memo_capacity;
 	const char *problem;
@@ -22,8 +22,8 @@ struct machine {
 };
 
 /*
- * An operation with the number that follows its code, of argument_bytes: an amount, a value, a
- * place.
+ * An operation, and the bytes of the number that follows its code: a count, a value or a memo
+ * index.
  */
 struct operation {
 	int (*run)(struct machine *m, uint64_t argument);
@@ -60,7 +60,7 @@ static int push(struct machine *m, struct gp_pickle_value value)
 	return push_number(m, pickle->value_count - 1);
 }
 
-/* How many values are above the last mark, or above the bottom of the stack. */
+/* The number of values above the last mark, or on the whole stack. */
 static uint32_t count_above_mark(const struct machine *m)
 {
 	return m->stack_count - (m->mark_count > 0 ? m->marks[m->mark_count - 1] : 0);
@@ -76,24 +76,24 @@ static int add_item(struct gp_pickle_value *list, uint32_t item)
 	return result;
 }
 
-/* Move the upper values of the stack into the container just below them. */
+/* Moves the top values of the stack into the container below them. */
 static int move_items(struct machine *m, uint32_t count, enum gp_pickle_kind kind)
 {
 	struct gp_pickle_value *container;
 	int result = 0;
 
 	if (count_above_mark(m) < count + 1 || (kind == GP_PICKLE_DICT && count % 2 != 0))
-		return refuse(m, "a container lacks items");
+		return refuse(m, "a container has too few items");
 	container = &m->pickle->values[m->stack[m->stack_count - count - 1]];
 	if (container->kind != kind)
-		return refuse(m, "items belong to no container");
+		return refuse(m, "items have no container");
 	for (uint32_t i = 0; result == 0 && i < count; i++)
 		result = add_item(container, m->stack[m->stack_count - count + i]);
 	m->stack_count -= count;
 	return result;
 }
 
-/* ---- operations: numbers and texts ---- */
+/* ---- operations: numbers and text ---- 142, */
 
 static int take_none(struct machine *m, uint64_t argument)
 {
@@ -151,7 +151,7 @@ static int take_long(struct machine *m, uint64_t bytes)
 	return push(m, bytes <= 8 ? value : nothing);
 }
 
-/* Big-endian, unlike all else. */
+/* The only big-endian number. */
 static int take_real(struct machine *m, uint64_t argument)
 {
 	struct gp_pickle_value value = {.kind = GP_PICKLE_REAL};
@@ -196,7 +196,7 @@ static int take_mark(struct machine *m, uint64_t argument)
 	return result;
 }
 
-/* How many values the last mark has above it; the mark is gone. */
+/* Removes the last mark; *count is the number of values above it. */
 static int drop_mark(struct machine *m, uint32_t *count)
 {
 	if (m->mark_count == 0)
@@ -236,13 +236,13 @@ static int set_all(struct machine *m, uint64_t argument)
 	return result < 0 ? result : move_items(m, count, GP_PICKLE_DICT);
 }
 
-/* A tuple of the upper values: a list that is put below them and takes them. */
+/* Makes a tuple of the top values: a list that is put below them and takes them. */
 static int make_tuple(struct machine *m, uint64_t count)
 {
 	int result;
 
 	if (count_above_mark(m) < count)
-		return refuse(m, "a tuple lacks items");
+		return refuse(m, "a tuple has too few items");
 	result = take_list(m, 0);
 	if (result < 0)
 		return result;
@@ -279,14 +279,14 @@ static int tuple_of_all(struct machine *m, uint64_t argument)
 	return result < 0 ? result : make_tuple(m, count);
 }
 
-/* ---- operations: what was there before ---- */
+/* ---- operations: the memo ---- */
 
 static int put_memo(struct machine *m, uint64_t place)
 {
 	int result = 0;
 
 	if (count_above_mark(m) == 0 || place > m->memo_count)
-		return refuse(m, "it remembers what is not there");
+		return refuse(m, "it stores a missing value");
 	if (place == m->memo_count)
 		result = gp_array_grow(&m->memo, &m->memo_capacity, m->memo_count++,
 				       sizeof(*m->memo));
@@ -304,7 +304,7 @@ static int memoize(struct machine *m, uint64_t argument)
 static int get_memo(struct machine *m, uint64_t place)
 {
 	return place < m->memo_count ? push_number(m, m->memo[place])
-				     : refuse(m, "it recalls what is not there");
+				     : refuse(m, "it reads a missing value");
 }
 
 static int pass(struct machine *m, uint64_t argument)
@@ -318,7 +318,7 @@ static int stop(struct machine *m, uint64_t argument)
 {
 	(void)argument;
 	if (m->stack_count != 1)
-		return refuse(m, "it is not one value");
+		return refuse(m, "it does not hold exactly one value");
 	m->pickle->root = m->stack[0];
 	m->stopped = true;
 	return 0;
@@ -327,37 +327,17 @@ static int stop(struct machine *m, uint64_t argument)
 /* ---- the machine ---- */
 
 static const struct operation operations[256] = {
-	['N'] = {take_none, 0},
-	[0x88] = {take_true, 0},
-	[0x89] = {take_false, 0},
-	['K'] = {take_small, 1},
-	['M'] = {take_small, 2},
-	['J'] = {take_int, 4},
-	[0x8a] = {take_long, 1},
-	[0x8b] = {take_long, 4},
-	['G'] = {take_real, 8},
-	[0x8c] = {take_text, 1},
-	['X'] = {take_text, 4},
-	[0x8d] = {take_text, 8},
-	[']'] = {take_list, 0},
-	[')'] = {take_list, 0},
-	['}'] = {take_dict, 0},
-	['('] = {take_mark, 0},
-	['a'] = {append_one, 0},
-	['e'] = {append_all, 0},
-	['s'] = {set_one, 0},
-	['u'] = {set_all, 0},
-	[0x85] = {tuple_of_one, 0},
-	[0x86] = {tuple_of_two, 0},
-	[0x87] = {tuple_of_three, 0},
-	['t'] = {tuple_of_all, 0},
-	['q'] = {put_memo, 1},
-	['r'] = {put_memo, 4},
-	[0x94] = {memoize, 0},
-	['h'] = {get_memo, 1},
-	['j'] = {get_memo, 4},
-	[0x95] = {pass, 8}, /* a frame begins */
-	[0x80] = {pass, 1} /* the protocol */,
+	['N'] = {take_none, 0},     [0x88] = {take_true, 0},      [0x89] = {take_false, 0},
+	['K'] = {take_small, 1},    ['M'] = {take_small, 2},      ['J'] = {take_int, 4},
+	[0x8a] = {take_long, 1},    [0x8b] = {take_long, 4},      ['G'] = {take_real, 8},
+	[0x8c] = {take_text, 1},    ['X'] = {take_text, 4},       [0x8d] = {take_text, 8},
+	[']'] = {take_list, 0},     [')'] = {take_list, 0},       ['}'] = {take_dict, 0},
+	['('] = {take_mark, 0},     ['a'] = {append_one, 0},      ['e'] = {append_all, 0},
+	['s'] = {set_one, 0},       ['u'] = {set_all, 0},         [0x85] = {tuple_of_one, 0},
+	[0x86] = {tuple_of_two, 0}, [0x87] = {tuple_of_three, 0}, ['t'] = {tuple_of_all, 0},
+	['q'] = {put_memo, 1},      ['r'] = {put_memo, 4},        [0x94] = {memoize, 0},
+	['h'] = {get_memo, 1},      ['j'] = {get_memo, 4},        [0x95] = {pass, 8}, /* frame */
+	[0x80] = {pass, 1},                                                           /* protocol */
 	['.'] = {stop, 0},
 };
 
@@ -370,7 +350,7 @@ static int step(struct machine *m)
 		return refuse(m, "it ends too early");
 	operation = &operations[*m->at++];
 	if (!operation->run)
-		return refuse(m, "it holds more than data, or is no pickle");
+		return refuse(m, "it is not a pickle, or it contains code");
 	if (operation->argument_bytes > (size_t)(m->end - m->at))
 		return refuse(m, "it ends too early");
 	argument = read_little(m->at, operation->argument_bytes);
@@ -419,8 +399,8 @@ bool gp_pickle_is(const struct gp_pickle_value *value, const char *text)
 }
 
 /*
- * As in Python, the last one of equal keys counts.  A dictionary that is asked for names has few;
- * of a huge one, which many others may share, only the end is looked at.
+ * As in Python, the last of equal keys counts. Dictionaries with fixed keys are small; in a huge
+ * one only the last KEYS entries are searched, as many others may share it.
  */
 const struct gp_pickle_value *gp_pickle_get(const struct gp_pickle *pickle,
 					    const struct gp_pickle_value *dict, const char *key)

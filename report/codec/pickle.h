@@ -1,9 +1,9 @@
 /*
- * pickle: reads plain data out of a Python pickle: numbers, texts, lists, tuples, dictionaries.
+ * pickle: reads plain data from a Python pickle: numbers, text, lists, tuples, dictionaries.
  *
- * A pickle is a program for a stack machine that can call anything in Python.  Here nothing is
- * called: a pickle that asks for more than data is refused, as any other bytes are that make no
- * sense.  Memory and time are bounded by the length of the pickle.  Protocols 2 to 5.
+ * A pickle is a program for a stack machine that can call anything in Python. This reader calls
+ * nothing: it refuses pickles that contain more than data, and invalid bytes. The length of the
+ * pickle bounds memory and time. Protocols 2 to 5.
  */
 #ifndef REPORT_CODEC_PICKLE_H
 #define REPORT_CODEC_PICKLE_H
@@ -12,13 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Tuples are lists.  Of a number that does not fit, and of an object that nobody asked for, there
- * is none.
- */
+/* Tuples are lists. A number that does not fit into 64 bits is NONE. */
 enum gp_pickle_kind {
 	GP_PICKLE_NONE,
-	GP_PICKLE_WHOLE, /* True and False, too */
+	GP_PICKLE_WHOLE, /* also True and False */
 	GP_PICKLE_REAL,
 	GP_PICKLE_TEXT,
 	GP_PICKLE_LIST,
@@ -27,14 +24,14 @@ enum gp_pickle_kind {
 
 struct gp_pickle_value {
 	enum gp_pickle_kind kind;
-	uint32_t count,
-		/* of a list; of a dictionary two for each entry: key, value; of a text bytes */
-		capacity;
+	/* items of a list; keys and values of a dictionary, two per entry; bytes of a text */
+	uint32_t count;
+	uint32_t capacity;
 	union {
 		int64_t whole;
 		double real;
-		const char *text; /* in the bytes that were read: without NUL at its end */
-		uint32_t *items;  /* numbers of values */
+		const char *text; /* points into the input; no NUL at its end */
+		uint32_t *items;  /* indices in gp_pickle.values */
 	};
 };
 
@@ -45,16 +42,16 @@ struct gp_pickle {
 };
 
 /*
- * The bytes must outlive the pickle; gp_pickle_free() in either case.  Returns 0, -ENOMEM,
- * -EOVERFLOW or -EPROTO with a few words in *problem: what is wrong with the bytes.
+ * The bytes must outlive the pickle. Call gp_pickle_free() in any case. Returns 0, -ENOMEM,
+ * -EOVERFLOW, or -EPROTO with a short description of the fault in *problem.
  */
 int gp_pickle_read(struct gp_pickle *pickle, const void *bytes, size_t byte_count,
 		   const char **problem);
 void gp_pickle_free(struct gp_pickle *pickle);
 
 /*
- * The value of a dictionary's key; the element of a list.  Where there is none, or it is of another
- * kind, one of the kind NONE; any value may be asked.
+ * The value of a dictionary's key; the element of a list. A missing value, or one of a value of
+ * another kind, is NONE.
  */
 const struct gp_pickle_value *gp_pickle_get(const struct gp_pickle *pickle,
 					    const struct gp_pickle_value *dict, const char *key);
@@ -63,10 +60,10 @@ const struct gp_pickle_value *gp_pickle_at(const struct gp_pickle *pickle,
 
 const struct gp_pickle_value *gp_pickle_root(const struct gp_pickle *pickle);
 
-/* A whole number, not below 0; else 0. */
+/* The value as a whole number; 0 if it is none or negative. */
 uint64_t gp_pickle_number(const struct gp_pickle_value *value);
 
-/* Whether it is that text. */
+/* Whether the value is that text. */
 bool gp_pickle_is(const struct gp_pickle_value *value, const char *text);
 
 #endif

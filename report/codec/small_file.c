@@ -15,7 +15,7 @@ static int refuse(int error, const char *path, const char *why, char *message, s
 	return error;
 }
 
-/* Without waiting for somebody to write to it, where it is a pipe. */
+/* Does not wait for the writer of a pipe. */
 static FILE *open_now(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -58,9 +58,10 @@ static int read_text(const char *path, size_t most_bytes, char **text, char *mes
 	if (length > most_bytes)
 		return refuse(-EFBIG, path, "it is too large", message, message_bytes);
 	if (memchr(*text, '\0', length))
-		return refuse(-EINVAL, path, "it is no text", message, message_bytes);
+		return refuse(-EINVAL, path, "it is not a text file", message, message_bytes);
 	if (length == 0 && is_pipe)
-		return refuse(-ENODATA, path, "nobody writes to this pipe", message, message_bytes);
+		return refuse(-ENODATA, path, "no program writes to this pipe", message,
+			      message_bytes);
 	return 0;
 }
 

@@ -9,27 +9,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of a row; larger ones are damage. */
+/* Larger rows are damage. */
 #define MOST_ROW_BYTES (64 << 20)
 
-/* What a row takes in a file at least: a table that has more rows than fit goes in circles. */
+/* The least size of a row in a file. A table with more rows than fit into the file has a cycle. */
 #define LEAST_ROW_BYTES 4
 
 struct gp_database {
 	sqlite3 *db;
 	const char *const *columns;
 	uint32_t column_count;
-	uint64_t most_rows; /* of a table */
+	uint64_t most_rows; /* upper limit for a table */
 	bool is_damaged;
 };
 
 struct gp_row {
 	sqlite3_stmt *statement;
-	int *places; /* by the index in columns: which of the statement's columns; -1 = none */
+	int *places; /* index in columns -> column of the statement; -1 = none */
 	uint32_t column_count;
 };
 
-/* The path as a URI, so that the file can be said to be immutable. NULL: no memory. */
+/* The path as a URI with immutable=1. Returns NULL if there is no memory. */
 static char *uri_of(const char *path)
 {
 	static const char digits[] = "0123456789abcdef", parameters[] = "?mode=ro&immutable=1";
@@ -56,8 +56,8 @@ static char *uri_of(const char *path)
 }
 
 /*
- * What a file can ask for beyond tables is refused.  A file that is cut would be, too, but for who
- * may write its schema.
+ * Allows tables only: no views, triggers or attached files. WRITABLE_SCHEMA lets SQLite open
+ * truncated files, too.
  */
 static void restrict_to_tables(sqlite3 *db)
 {
@@ -79,7 +79,7 @@ static uint32_t big_endian(const uint8_t *bytes, size_t count)
 	return number;
 }
 
-/* The size that the file has by its own header; 0 if that does not say so. */
+/* The file size by the file's own header; 0 if the header does not have it. */
 static uint64_t size_by_header(int fd)
 {
 	uint8_t header[100];
@@ -87,7 +87,7 @@ static uint64_t size_by_header(int fd)
 
 	if (pread(fd, header, sizeof(header), 0) != (ssize_t)sizeof(header))
 		return 0;
-	if (memcmp(header + 24, header + 92, 4) != 0) /* the count of pages is not kept */
+	if (memcmp(header + 24, header + 92, 4) != 0) /* the page count is not valid */
 		return 0;
 	page_bytes = big_endian(header + 16, 2);
 	return (page_bytes == 1 ? 65536 : page_bytes) * big_endian(header + 28, 4);
@@ -148,7 +148,7 @@ void gp_database_close(struct gp_database *database)
 	free(database);
 }
 
-/* What SQLite says is wrong: the memory, or the file. */
+/* SQLite's error: no memory, or a damaged file. */
 static int note_error(struct gp_database *database, int code)
 {
 	if ((code & 0xff) == SQLITE_NOMEM)
@@ -157,7 +157,10 @@ static int note_error(struct gp_database *database, int code)
 	return 0;
 }
 
-/* A table of rows, neither a view nor a virtual one. Negative: an error of SQLite's, reversed. */
+/*
+ * Whether there is such a table that is neither a view nor virtual. Negative: a negated SQLite
+ * error.
+ */
 static int has_table(struct gp_database *database, const char *table)
 {
 	static const char text[] =

@@ -187,7 +187,7 @@ static int take_fact(struct gp_machine *machine, enum gp_machine_fact fact,
 	if (!out)
 		return -ENOMEM;
 	result = describe(out, fact, models, model_count);
-	if (gp_memory_stream_close(out, &text) != 0)
+	if (gp_memstream_close(out, &text) != 0)
 		result = -ENOMEM;
 	if (result == 0)
 		machine->facts[fact] = gp_text_escape(text);

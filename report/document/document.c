@@ -136,7 +136,7 @@ void gp_document_add_printed(struct gp_document *document, const char *id, gp_do
 
 	if (out) {
 		print(out, context);
-		result = gp_memory_stream_close(out, &text);
+		result = gp_memstream_close(out, &text);
 	}
 	if (result == 0)
 		gp_document_add_text(document, id, text);

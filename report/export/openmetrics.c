@@ -146,7 +146,7 @@ static void end_labels(struct collection *e, int metric, uint64_t value)
 	struct samples *samples = &e->samples[metric];
 	uint32_t known = samples->labels.count, row = UINT32_MAX;
 
-	if (gp_memory_stream_close(e->text, &e->labels) == 0)
+	if (gp_memstream_close(e->text, &e->labels) == 0)
 		row = gp_groups_find(&samples->labels, e->labels);
 	free(e->labels);
 	e->labels = NULL;

@@ -1,4 +1,4 @@
-/* chunk_add: a chunk at the end of the trace that a model was made of. */
+/* chunk_add: appends a chunk to the trace of a model. */
 #ifndef REPORT_FINISH_CHUNK_ADD_H
 #define REPORT_FINISH_CHUNK_ADD_H
 
@@ -6,8 +6,8 @@
 #include "report/trace/chunk_append.h"
 
 /*
- * To that of a model, where it is as it was when that was loaded: sequence is set here.  What
- * cannot be written leaves the trace as it is.
+ * Appends the chunk to the trace if the file is unchanged since the model was loaded. Sets the
+ * chunk's sequence. On failure the trace is unchanged.
  */
 void gp_chunk_add(int trace, struct gp_model *model, struct gp_new_chunk *chunk);
 

@@ -37,32 +37,34 @@
 #define LOCK_TRIES         50
 #define MUCH_TO_OPEN_BYTES (64 << 20)
 #define LOCK_PAUSE_NS      10000000
-#define MOST_EXPORTS       8 /* at once: a disk is not faster for more */
+#define MOST_EXPORTS       8 /* in parallel: a disk does not write more of them faster */
 
-/* A trace being finished. */
+/* A trace that is being finished. */
 struct piece {
 	const char *path;
-	const struct gp_model *model; /* NULL = it could not be read */
-	int lock;                     /* descriptor of the trace, locked; -1 = none */
-	int save_to;                  /* the same if the trace may be added to, else -1 */
-	char *chrome_path;            /* where the Chrome trace goes, or went; NULL = none */
-	struct gp_worker export;      /* who writes it beside us */
-	uint32_t running_pid;         /* left out because it still runs; 0 = not */
+	const struct gp_model *model; /* NULL = unreadable */
+	int lock;                     /* locked descriptor of the trace; -1 = none */
+	/* the same descriptor if records may be appended, else -1 */
+	int save_to;
+	char *chrome_path;               /* the Chrome trace; NULL = none */
+	struct gp_worker_process export; /* the process that writes it */
+	uint32_t running_pid;            /* skipped, as this process still runs; 0 = not skipped */
 };
 
 struct finishing {
 	const struct gp_finish_options *options;
-	const struct gp_exporter *exporter; /* NULL = none wanted */
+	const struct gp_exporter *exporter; /* NULL = no Chrome trace */
 	struct piece *pieces;
 	struct gp_model **models;
 	size_t piece_count, model_count;
-	size_t begun, ended; /* pieces up to which exports were begun beside us, and ended */
-	bool is_large;       /* made in one pass: totals alone, and nothing that shows each event */
-	FILE *text;          /* in memory, so that what several processes print does not mix */
+	size_t begun, ended; /* indices of pieces: exports begun, and exports ended */
+	bool is_large;       /* loaded in one pass: totals only, no single events */
+	/* collects the output, so that the output of several processes does not mix */
+	FILE *text;
 	char *text_bytes;
 	size_t text_length;
-	char *page_path; /* the HTML page, once it is written */
-	/* where the summary goes if to a file; its name is that of the first process */
+	char *page_path; /* the HTML page, once written */
+	/* NULL = the summary does not go to a file; named after the first process */
 	char *summary_file;
 	uint64_t last_sign_ns;
 	int result;
@@ -87,13 +89,13 @@ static void show_progress(void *context)
 	if (f->options->progress_fd < 0 || now_ns - f->last_sign_ns < PROGRESS_EVERY_NS)
 		return;
 	f->last_sign_ns = now_ns;
-	/* whoever waits may have gone */
+	/* the reader may have ended */
 	(void)!write(f->options->progress_fd, ".", 1);
 }
 
 /* ---- one trace ---- */
 
-/* Whoever only saves what is in the rings is soon done (report/trace/orphans.h). */
+/* Another process that only saves rings holds the lock briefly (report/trace/orphans.h). */
 static int lock_soon(int fd)
 {
 	int result = flock(fd, LOCK_EX | LOCK_NB);
@@ -106,8 +108,8 @@ static int lock_soon(int fd)
 }
 
 /*
- * False if another process holds the lock. Where locks do not work, both may write their outputs:
- * each replaces a whole file; but nothing is added to the trace.
+ * Returns false if another process holds the lock. If the file system has no locks, both may write
+ * their outputs, as each replaces a whole file; but nothing is appended to the trace.
  */
 static bool lock(struct piece *piece)
 {
@@ -144,7 +146,7 @@ static int write_chrome(struct finishing *f, const struct piece *piece, FILE *me
 	return gp_output_file_close(&file, result, message, MESSAGE_BYTES);
 }
 
-/* For report/base/worker_process.h, too. */
+/* The context of do_export(), which may run in a worker process. */
 struct export_work {
 	struct finishing *f;
 	const struct piece *piece;
@@ -172,13 +174,13 @@ static void drop_chrome(struct finishing *f, struct piece *piece, int result)
 static void end_export(struct finishing *f, struct piece *piece)
 {
 	char message[MESSAGE_BYTES], word[GP_SHELL_WORD_BYTES];
-	int result = piece->export.process ? gp_worker_end(&piece->export, f->text) : 0;
+	int result = piece->export.process ? gp_worker_process_end(&piece->export, f->text) : 0;
 
 	if (result == -ECANCELED) {
 		gp_output_file_clean(piece->chrome_path);
 		snprintf(
 			message, sizeof(message),
-			"no Chrome trace was made: the process that wrote it was ended; for it, type: gpuprof export %s",
+			"the Chrome trace was not written: the process that wrote it was killed; to write it, type: gpuprof export %s",
 			gp_shell_word(piece->path, word, sizeof(word)));
 		fail(f, result, message);
 	}
@@ -186,17 +188,14 @@ static void end_export(struct finishing *f, struct piece *piece)
 		drop_chrome(f, piece, result);
 }
 
-/* Of those that are written beside us, the first ones, so that there are no more than so many. */
+/* Waits for the oldest exports until at most `most` of them run. */
 static void end_exports(struct finishing *f, size_t most)
 {
 	for (; f->begun - f->ended > most; f->ended++)
 		end_export(f, &f->pieces[f->ended]);
 }
 
-/*
- * Where it is being written already, by another trace's: of "app" and "app.gpuprof" both are
- * app.json.
- */
+/* Whether another trace's export writes that path: of "app" and "app.gpuprof" both are app.json. */
 static bool is_being_written(const struct finishing *f, const char *path)
 {
 	for (size_t i = f->ended; i < f->begun; i++)
@@ -205,7 +204,10 @@ static bool is_being_written(const struct finishing *f, const char *path)
 	return false;
 }
 
-/* Beside us, while we go on with other traces and the summary; where that cannot be, now. */
+/*
+ * Exports in a worker process while other traces and the summary follow; in this process if there
+ * can be none.
+ */
 static void export_piece(struct finishing *f, struct piece *piece)
 {
 	struct export_work work = {f, piece};
@@ -218,7 +220,7 @@ static void export_piece(struct finishing *f, struct piece *piece)
 		return;
 	}
 	end_exports(f, is_being_written(f, piece->chrome_path) ? 0 : most - 1);
-	if (!gp_worker_begin(&piece->export, do_export, &work))
+	if (!gp_worker_process_begin(&piece->export, do_export, &work))
 		result = do_export(&work, f->text);
 	if (result != 0)
 		drop_chrome(f, piece, result);
@@ -254,8 +256,8 @@ static void write_page(struct finishing *f)
 }
 
 /*
- * Whoever comes next may have the trace, when the Chrome trace is there, or will not be: who writes
- * it beside us holds the lock, too.
+ * Lets the next process have the trace once the Chrome trace is written or has failed: the export
+ * process inherits the lock, too.
  */
 static void unlock(struct piece *piece)
 {
@@ -269,7 +271,7 @@ static bool is_file(const char *summary)
 	return strcmp(summary, "stderr") != 0 && strcmp(summary, "none") != 0;
 }
 
-/* After the first process that could be read. */
+/* Names the file after the first readable process. */
 static void name_summary(struct finishing *f, const struct gp_model *model)
 {
 	if (!f->summary_file && is_file(f->options->summary))
@@ -304,8 +306,9 @@ static void load_piece(struct finishing *f, struct piece *piece)
 		gp_keep_end(*model, f->options->ended_status, piece->save_to);
 	gp_keep_links(*model, &options);
 	if (piece->save_to >= 0)
-		(void)gp_keep_names(piece->save_to,
-				    *model); /* else it is read where the files are */
+		(void)gp_keep_names(
+			piece->save_to,
+			*model); /* other traces are read where their program files are */
 	if (f->exporter && !f->is_large)
 		export_piece(f, piece);
 }
@@ -325,9 +328,9 @@ static void take_piece(struct finishing *f, struct piece *piece)
 	f->begun++;
 }
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 
-/* At its end it finds that the launcher has gone, and finishes its trace itself. */
+/* A process that outlives the launcher finishes its trace itself. */
 static void name_running(struct finishing *f)
 {
 	char word[GP_SHELL_WORD_BYTES];
@@ -335,12 +338,15 @@ static void name_running(struct finishing *f)
 	for (size_t i = 0; i < f->piece_count; i++)
 		if (f->pieces[i].running_pid)
 			fprintf(f->text,
-				"gpuprof: pid %u still runs and is not in this summary: it finishes its trace when it ends; if it is killed, type: gpuprof finish %s (--wait=all waits for such processes)\n",
+				"gpuprof: pid %u still runs and is not in this summary; it finishes its trace when it ends. If it is killed, type: gpuprof finish %s (with --wait=all gpuprof-run waits for such processes)\n",
 				f->pieces[i].running_pid,
 				gp_shell_word(f->pieces[i].path, word, sizeof(word)));
 }
 
-/* What a browser takes long to open.  The limit keeps about as much as it takes at once. */
+/*
+ * Warns of a Chrome trace that browsers open slowly. The suggested limit keeps about as much as
+ * they open quickly.
+ */
 static void warn_of_size(struct finishing *f, const struct piece *piece)
 {
 	char word[GP_SHELL_WORD_BYTES];
@@ -352,12 +358,12 @@ static void warn_of_size(struct finishing *f, const struct piece *piece)
 		"gpuprof: this Chrome trace has %s; for a smaller one, type: gpuprof export --limit 100000 %s (next time: gpuprof-run --chrome-limit 100000)",
 		gp_format_bytes((uint64_t)status.st_size).text,
 		gp_shell_word(piece->path, word, sizeof(word)));
-	fprintf(f->text, "; for the same in less than a tenth: gpuprof export %s -o ",
+	fprintf(f->text, "; to compress it to less than a tenth: gpuprof export %s -o ",
 		gp_shell_word(piece->path, word, sizeof(word)));
 	fprintf(f->text, "%s.gz\n", gp_shell_word(piece->chrome_path, word, sizeof(word)));
 }
 
-/* One line for each process. */
+/* Prints one line for each process. */
 static void name_files(struct finishing *f)
 {
 	size_t named = 0;
@@ -388,7 +394,7 @@ static void name_files(struct finishing *f)
 			named == 1 ? "the Chrome trace" : "Chrome traces");
 }
 
-/* Who waits at the end of a program waits for seconds, not for minutes. */
+/* At the end of a program the user waits for seconds, not for minutes. */
 static void name_what_is_left_out(struct finishing *f)
 {
 	char word[GP_SHELL_WORD_BYTES];
@@ -396,7 +402,7 @@ static void name_what_is_left_out(struct finishing *f)
 	if (!f->is_large || !f->exporter || f->model_count == 0)
 		return;
 	fprintf(f->text,
-		"gpuprof: no Chrome trace was made: of %s%s that takes minutes; for the last 2,000,000 slices, type: gpuprof export --limit 2000000 %s\n",
+		"gpuprof: no Chrome trace was written, as it takes minutes for %s%s; to write the last 2,000,000 slices, type: gpuprof export --limit 2000000 %s\n",
 		gp_format_bytes(f->models[0]->totals->file_bytes).text,
 		f->model_count > 1 ? " and others" : "",
 		gp_shell_word(f->models[0]->path, word, sizeof(word)));
@@ -415,7 +421,7 @@ static bool used_driver(const struct finishing *f)
 	return false;
 }
 
-/* For report/base/worker_process.h. */
+/* Prints the summary; may run in a worker process. */
 static int do_summary(void *context, FILE *messages)
 {
 	const struct gp_summary_options options = {.brief = true};
@@ -424,15 +430,17 @@ static int do_summary(void *context, FILE *messages)
 	return gp_summary_print(messages, f->models, f->model_count, &options);
 }
 
-/* Apart: what makes it end does not end us, nor those who write Chrome traces. */
+/* A crash in the summary does not end this process or the exports. */
 static void write_summary(struct finishing *f)
 {
-	struct gp_worker apart;
-	int result = gp_worker_begin(&apart, do_summary, f) ? gp_worker_end(&apart, f->text)
-							    : do_summary(f, f->text);
+	struct gp_worker_process worker;
+	int result = gp_worker_process_begin(&worker, do_summary, f)
+			     ? gp_worker_process_end(&worker, f->text)
+			     : do_summary(f, f->text);
 
 	if (result == -ECANCELED)
-		fail(f, result, "the summary is not complete: the process that made it was ended");
+		fail(f, result,
+		     "the summary is not complete: the process that printed it was killed");
 	else if (result != 0)
 		fail(f, result, "no memory for the summary");
 }
@@ -453,7 +461,7 @@ static void write_text(struct finishing *f)
 	name_running(f);
 }
 
-/* To a file the summaries of several processes are appended, one after the other. */
+/* Appends: several processes may write to the same file. */
 static int deliver_to_file(struct finishing *f, const char *path)
 {
 	int result, fd;
@@ -477,7 +485,7 @@ static void deliver_text(struct finishing *f)
 	if (f->options->quiet || f->text_length == 0)
 		return;
 	if (!is_file(f->options->summary)) {
-		/* nobody is left to tell if this fails */
+		/* there is no place to report a failure */
 		(void)gp_write_all(STDERR_FILENO, f->text_bytes, f->text_length);
 		return;
 	}
@@ -485,14 +493,14 @@ static void deliver_text(struct finishing *f)
 	if (result == 0)
 		return;
 	snprintf(message, sizeof(message),
-		 "the summary cannot be written to %s: %s; see it with gpuprof summary %s",
+		 "cannot write the summary to %s: %s; to print it, type: gpuprof summary %s",
 		 f->summary_file ? f->summary_file : f->options->summary,
-		 result == -EEXIST ? "a trace is there" : gp_shared_folder_error(result),
+		 result == -EEXIST ? "it is a trace" : gp_shared_folder_error(result),
 		 gp_shell_word(f->pieces[0].path, word, sizeof(word)));
 	fail(f, result, message);
 }
 
-/* ---- the whole ---- */
+/* ---- all traces ---- */
 
 static int choose_exporter(struct finishing *f)
 {
@@ -504,7 +512,7 @@ static int choose_exporter(struct finishing *f)
 		f->exporter = &gp_exporter_chrome;
 		return 0;
 	}
-	snprintf(message, sizeof(message), "the Chrome trace can be json or none, not %s",
+	snprintf(message, sizeof(message), "--chrome needs json or none, not %s",
 		 f->options->chrome);
 	fail(f, -EINVAL, message);
 	return -EINVAL;
@@ -538,14 +546,14 @@ static void release(struct finishing *f)
 	free(f->summary_file);
 }
 
-/* A page shows each event: who wants one waits for it, and knows that. */
+/* A page shows single events, so --html needs complete models and takes minutes. */
 static void choose_way(struct finishing *f, char *const *traces, size_t count)
 {
 	bool are_large = gp_traces_are_large(traces, count);
 
 	f->is_large = are_large && !f->options->html;
 	if (are_large && f->options->html && !f->options->quiet)
-		fputs("gpuprof: the traces are large, and the page of them takes minutes; they are complete without it\n",
+		fputs("gpuprof: the traces are large, and the HTML page takes minutes; the traces are complete without it\n",
 		      stderr);
 }
 
@@ -561,7 +569,7 @@ int gp_finish(char *const *traces, size_t trace_count, const struct gp_finish_op
 			take_piece(&f, &f.pieces[i]);
 		write_text(&f);
 	}
-	if (f.text && gp_memory_stream_close(f.text, &f.text_bytes) == 0)
+	if (f.text && gp_memstream_close(f.text, &f.text_bytes) == 0)
 		deliver_text(&f);
 	release(&f);
 	return f.result;

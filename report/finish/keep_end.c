@@ -7,8 +7,8 @@
 #include "report/finish/chunk_add.h"
 
 /*
- * gpuprof/trace.h has the form: the fields of an END record but for ticks, all below the size of
- * which a number takes a second byte.
+ * Encodes an END record (gpuprof/trace.h) without ticks. All values but the status fit into one
+ * byte of a varint.
  */
 static void append(int trace, struct gp_model *model)
 {

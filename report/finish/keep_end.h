@@ -1,13 +1,13 @@
 /*
- * keep_end: how a process ended goes into its model and its trace, by who has waited for it, where
- * its own END record does not say it, or says something else: a destructor may crash behind ours.
+ * keep_end: stores in the model and the trace how the process ended, as its parent saw it. The
+ * process's own END record may be missing or wrong: a destructor after ours may crash.
  */
 #ifndef REPORT_FINISH_KEEP_END_H
 #define REPORT_FINISH_KEEP_END_H
 
 #include "report/model/model.h"
 
-/* status is waitpid()'s; save_to: descriptor of the trace, -1 = it stays as it is. */
+/* status: as from waitpid(). save_to: descriptor of the trace; -1 = do not write. */
 void gp_keep_end(struct gp_model *model, int status, int save_to);
 
 #endif

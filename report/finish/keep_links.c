@@ -18,20 +18,18 @@
 #include "report/base/spill_memory.h"
 #include "report/base/io.h"
 
-/*
- * A GPU that nobody uses may take a second or two to answer; the summary waits no longer than this.
- */
+/* An idle GPU may take a second or two to answer; the summary waits no longer than this. */
 #define PATIENCE_NS UINT64_C(3000000000)
 #define PROGRESS_MS 100
 
-/* No more are looked for to be closed in the child. */
+/* Higher descriptors are not closed in the child. */
 #define MOST_DESCRIPTORS 4096
 
-/* Killed, it is soon gone, unless it is where no signal reaches it: in a driver that hangs. */
+/* A killed child ends soon, unless it hangs in a driver, where no signal reaches it. */
 #define END_LOOKS    100
 #define END_PAUSE_NS 1000000
 
-/* Copies of fewer bytes in all say nothing about a link. */
+/* Fewer copied bytes say nothing about a link. */
 #define LEAST_BYTES (UINT64_C(1) << 20)
 
 #define MOST_LINKS (GP_DEVICE_LIMIT * GP_LINKS_OF_DEVICE)
@@ -65,8 +63,9 @@ static bool wants_links(const struct gp_model *model)
 /* ---- the child ---- */
 
 /*
- * It says nothing but its answer, ends with whoever asked, and holds none of its descriptors: with
- * that of the trace, its lock would be held, too.  Returns where the answer goes, -1 = nowhere.
+ * Isolates the child: it prints nothing but its answer, ends with its parent, and closes the
+ * inherited descriptors, as that of the trace would keep the lock. Returns the descriptor for the
+ * answer; -1 on failure.
  */
 static int be_apart(int out, pid_t asker)
 {
@@ -97,14 +96,14 @@ static void answer(const struct gp_model *model, int out)
 	}
 }
 
-/* ---- who asks it ---- */
+/* ---- the parent ---- */
 
-/* A child did not answer in time: that of the next trace would not, either. */
+/* A child did not answer in time, so later children would not, either. */
 static bool is_silent;
 
 /*
- * Whole records that come before the child is done or patience ends; who waits for us hears of it
- * meanwhile.
+ * Reads the records that arrive before the child ends or the time is up, and reports progress
+ * meanwhile. Returns their number.
  */
 static size_t listen_to(int in, const struct gp_load_options *options,
 			struct gp_record_link links[MOST_LINKS])
@@ -159,7 +158,7 @@ static size_t ask(const struct gp_model *model, const struct gp_load_options *op
 	return count;
 }
 
-/* ---- the trace: gpuprof/trace.h has the form ---- */
+/* ---- the trace (format: gpuprof/trace.h) ---- */
 
 static uint8_t *put_varint(uint8_t *at, uint64_t value)
 {

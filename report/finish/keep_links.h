@@ -1,11 +1,10 @@
 /*
- * keep_links: how fast the links are that a trace's copies went over goes into the model and the
- * trace when its process has ended, on the machine it ran on: what a copy reached can then be held
- * against what it could have.
+ * keep_links: stores the speed of the links (PCIe, NVLink) that copies used in the model and the
+ * trace, so that the bandwidth of a copy can be compared with its link.
  *
- * The profiled process is not asked, and pays nothing: it knows its links only by the driver's
- * management library, which opens files and takes its time.  It is asked by a child of this process
- * (report/model/nvml_links.h).
+ * It runs after the process has ended, on the same machine. The profiled process pays nothing. A
+ * child of this process asks the driver's management library (report/model/nvml_links.h), which is
+ * slow and opens files.
  */
 #ifndef REPORT_FINISH_KEEP_LINKS_H
 #define REPORT_FINISH_KEEP_LINKS_H
@@ -13,10 +12,10 @@
 #include "report/model/model.h"
 
 /*
- * Find the links of the model's devices, where it has copies of some size over them and does not
- * know them yet, and append them to the trace that the options save to, if they name one.  What
- * cannot be found or written stays unknown.  The options are those that the model was loaded with:
- * their progress is called while this waits, three seconds at most.
+ * Finds the links of the model's devices if the model has enough copies over links and does not
+ * know them. Appends them to the trace that options->save_to names, if any. Failures leave the
+ * links unknown. Pass the options that the model was loaded with: their progress callback is called
+ * during the wait, which takes three seconds at most.
  */
 void gp_keep_links(struct gp_model *model, const struct gp_load_options *options);
 

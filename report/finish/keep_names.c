@@ -40,10 +40,11 @@ static int append(int trace, const struct gp_model *model, const struct gp_packe
 	if (fstat(trace, &status) != 0)
 		return -errno;
 	if ((uint64_t)status.st_size != model->file_bytes || model->file_bytes % 8 != 0)
-		return -EBUSY; /* it is not as it was read */
+		return -EBUSY; /* the trace has changed since it was loaded */
 	result = append_pieces(trace, packed, model->next_sequence);
 	if (result != 0)
-		(void)!ftruncate(trace, status.st_size); /* what stays is cut, and said to be */
+		/* on failure the end is truncated and reported as such */
+		(void)!ftruncate(trace, status.st_size);
 	return result;
 }
 

@@ -4,7 +4,7 @@
 
 #include "gpuprof/option.h"
 
-#define NO_DRIVER "this machine has no CUDA driver that the loader finds (libcuda.so.1)"
+#define NO_DRIVER "the loader finds no CUDA driver on this machine (libcuda.so.1)"
 
 bool gp_nothing_finds_driver(void)
 {
@@ -30,16 +30,16 @@ void gp_nothing_read(struct gp_nothing *nothing, const struct gp_session *sessio
 void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 {
 	if (nothing->is_said)
-		fputs("gpuprof: nothing was recorded, for the reason in a line above\n", stderr);
+		fputs("gpuprof: nothing was recorded; a line above says why\n", stderr);
 	else if (nothing->is_left_out)
-		fputs("gpuprof: nothing was recorded: --processes leaves out what used the GPU\n",
+		fputs("gpuprof: nothing was recorded: --processes excludes the processes that used the GPU\n",
 		      stderr);
 	else if (!nothing->has_driver)
 		fputs("gpuprof: nothing was recorded: " NO_DRIVER "; type: gpuprof doctor\n",
 		      stderr);
 	else if (nothing->was_initialized)
 		fprintf(stderr,
-			"gpuprof: nothing was recorded: %s initialized CUDA, but made no context and so did nothing on the GPU; if it should have, look what its first CUDA calls return\n",
+			"gpuprof: nothing was recorded: %s initialized CUDA, but created no context, so it did not use the GPU; if it should have, check the errors of its first CUDA calls\n",
 			program);
 	else
 		fprintf(stderr, "gpuprof: nothing was recorded: %s did not use the GPU\n", program);
@@ -47,5 +47,5 @@ void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 
 void gp_nothing_print_driver(FILE *out)
 {
-	fputs("gpuprof: " NO_DRIVER ": there are ranges only; type: gpuprof doctor\n", out);
+	fputs("gpuprof: " NO_DRIVER ", so only ranges were recorded; type: gpuprof doctor\n", out);
 }

@@ -1,5 +1,5 @@
 /*
- * nothing: why a run left no trace, or nothing of the GPU.
+ * nothing: explains why a run left no trace, or no GPU activity.
  */
 #ifndef REPORT_FINISH_NOTHING_H
 #define REPORT_FINISH_NOTHING_H
@@ -10,25 +10,25 @@
 #include "report/finish/session.h"
 
 struct gp_nothing {
-	bool has_driver; /* some process initialized it, or this machine has one */
+	bool has_driver; /* a process initialized the driver, or this machine has one */
 	bool was_initialized;
 	bool is_left_out;
-	bool is_said; /* a line has said why */
+	bool is_said; /* a printed line says why */
 };
 
 /*
- * After the program has ended, before the session is closed.  Looks for the driver by loading it,
- * where no process has.
+ * Call it after the program has ended, before the session is closed. Loads the driver to find it,
+ * if no process has.
  */
 void gp_nothing_read(struct gp_nothing *nothing, const struct gp_session *session);
 
-/* Print the line; program is its name. */
+/* Prints the reason. program: its name. */
 void gp_nothing_print(const struct gp_nothing *nothing, const char *program);
 
-/* Whether this machine has a driver that the loader finds, for which it is loaded. */
+/* Whether the loader finds a driver on this machine. Loads it. */
 bool gp_nothing_finds_driver(void);
 
-/* The line on traces of ranges alone where there is no driver. */
+/* Prints the line for traces with ranges only, without a driver. */
 void gp_nothing_print_driver(FILE *out);
 
 #endif

@@ -6,14 +6,17 @@
 
 #include "report/base/memstream.h"
 
-/* A value must not lead to another folder. */
+/* Prints a value; slashes in it must not lead to another folder. */
 static void put_value(FILE *out, const char *value)
 {
 	for (; value && *value; value++)
 		fputc(*value == '/' ? '_' : *value, out);
 }
 
-/* %q{NAME}, from the brace on.  Returns what follows it, or NULL if it is not well formed. */
+/*
+ * Prints %q{NAME}. braces: the text from "{" on. Returns the text after it, or NULL if it is
+ * malformed.
+ */
 static const char *put_variable(FILE *out, const char *braces)
 {
 	const char *end = *braces == '{' ? strchr(braces, '}') : NULL;
@@ -29,7 +32,8 @@ static const char *put_variable(FILE *out, const char *braces)
 }
 
 /*
- * One % part, from the character after the sign.  Returns what follows it, or NULL if it is none.
+ * Prints one % part. part: the text after "%". Returns the text after the part, or NULL if there is
+ * no such part.
  */
 static const char *put_part(FILE *out, const char *part, const struct gp_model *model)
 {
@@ -68,7 +72,7 @@ char *gp_output_name(const char *template, const struct gp_model *model)
 			fputc(*template, out);
 		template = next ? next : template + 1;
 	}
-	if (gp_memory_stream_close(out, &name) == 0)
+	if (gp_memstream_close(out, &name) == 0)
 		return name;
 	free(name);
 	return NULL;

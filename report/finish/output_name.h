@@ -1,14 +1,14 @@
-/* output_name: the % parts of the name of a summary's file. */
+/* output_name: expands the % parts in the file name of a summary. */
 #ifndef REPORT_FINISH_OUTPUT_NAME_H
 #define REPORT_FINISH_OUTPUT_NAME_H
 
 #include "report/model/model.h"
 
 /*
- * Expand a template as the library does for the names of traces: %p is the process of this model,
- * %n its program or script, %h its host, %q{NAME} our own environment's value, %% a percent sign;
- * slashes within a value become underscores. All else stays as it is.  To be freed; NULL: no
- * memory.
+ * Expands a template like the library does for trace names: %p is the process id of the model, %n
+ * its program or script, %h its host, %q{NAME} a variable of this process's environment, %% a
+ * percent sign. Slashes in values become underscores. Unknown parts stay. Free it. Returns NULL if
+ * there is no memory.
  */
 char *gp_output_name(const char *template, const struct gp_model *model);
 

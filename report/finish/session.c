@@ -13,7 +13,7 @@
 struct announced {
 	unsigned long pid;
 	unsigned long long start_time;
-	int zeros; /* more of them after each exec */
+	int zeros; /* their number grows with each exec */
 	char *trace;
 };
 
@@ -55,7 +55,7 @@ bool gp_session_was_told(const struct gp_session *session, const char *what)
 	       readlink(link, target, sizeof(target)) >= 0;
 }
 
-/* False: this entry of the folder announces no trace. */
+/* Returns false if the entry announces no trace. */
 static bool read_announced(int folder, const char *name, struct announced *announced)
 {
 	char target[PATH_MAX];
@@ -84,7 +84,7 @@ static int compare_announced(const void *left, const void *right)
 	return a->zeros - b->zeros;
 }
 
-/* A growing array of what the folder's entries announce. */
+/* Collects the announced traces of the folder. */
 static int read_folder(DIR *folder, struct announced **all, size_t *count)
 {
 	struct dirent *entry;
@@ -106,7 +106,7 @@ static int read_folder(DIR *folder, struct announced **all, size_t *count)
 	return 0;
 }
 
-/* Sorted, and reduced to what the caller wants. */
+/* Sorts the traces, and returns only their paths. */
 static int to_traces(struct announced *all, size_t count, char ***traces)
 {
 	if (count)
@@ -156,7 +156,8 @@ void gp_session_close(struct gp_session *session)
 	if (!folder)
 		return;
 	while ((entry = readdir(folder)) != NULL)
-		unlinkat(dirfd(folder), entry->d_name, 0); /* "." and ".." stay: they are folders */
+		unlinkat(dirfd(folder), entry->d_name,
+			 0); /* fails for "." and "..", which are folders */
 	closedir(folder);
 	rmdir(session->path);
 	session->path[0] = 0;

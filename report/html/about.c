@@ -151,7 +151,7 @@ static int put_summary_text(struct gp_summary *summary, struct gp_json *json)
 	if (!out)
 		return -ENOMEM;
 	gp_summary_write(out, summary, &(struct gp_summary_options){.row_limit = ROWS});
-	result = gp_memory_stream_close(out, &text);
+	result = gp_memstream_close(out, &text);
 	if (result == 0)
 		put_text(json, "summary", text);
 	free(text);

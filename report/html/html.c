@@ -261,7 +261,7 @@ static int put_comparison(struct page *page, const struct gp_run_set *base,
 	if (result == 0)
 		write_tables(base, own, out, &result);
 	fputs("}", out);
-	if (gp_memory_stream_close(out, &text) != 0)
+	if (gp_memstream_close(out, &text) != 0)
 		result = -ENOMEM;
 	if (result == 0)
 		result = gp_html_put_text(page->out, "diff", text, length);
@@ -340,7 +340,7 @@ static int put_named(struct page *page, const char *kind,
 
 	if (result == 0)
 		result = out ? make(page, out, &names) : -ENOMEM;
-	if (out && gp_memory_stream_close(out, &values) != 0 && result == 0)
+	if (out && gp_memstream_close(out, &values) != 0 && result == 0)
 		result = -ENOMEM;
 	if (result == 0)
 		result = names.error;
@@ -369,7 +369,7 @@ static int put_timeline(struct page *page)
 	page->timeline.walk.tree = &page->profile.tree;
 	if (out)
 		result = gp_html_timeline_write(&page->timeline, out);
-	if (out && gp_memory_stream_close(out, &events) != 0 && result == 0)
+	if (out && gp_memstream_close(out, &events) != 0 && result == 0)
 		result = -ENOMEM;
 	if (result == 0)
 		result = put_json(page, "index", make_index);

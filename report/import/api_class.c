@@ -3,8 +3,8 @@
 #include <string.h>
 
 /*
- * The first row with which a name begins, behind its "cuda", "cu" or "hip": HIP's functions have
- * CUDA's names, with some of its own.
+ * The first row that a name begins with, after "cuda", "cu" or "hip". HIP functions have CUDA's
+ * names, with some of their own.
  */
 static const struct {
 	const char *begin;
@@ -107,9 +107,7 @@ static const struct {
 	{"WaitExternal", GP_API_CONTROL},
 };
 
-/*
- * Without the beginnings of the APIs, and of the functions that the compiler calls for the program.
- */
+/* Skips the prefixes of the APIs, and of functions that the compiler calls. */
 static const char *behind_prefix(const char *name, size_t *bytes)
 {
 	static const char *const prefixes[] = {"__cuda", "cuda", "cu", "hip"};

@@ -1,4 +1,4 @@
-/* api_class: what an API call is for, by its name: of traces that give no more of it. */
+/* api_class: the class of an API call by its name, for traces that have only names. */
 #ifndef REPORT_IMPORT_API_CLASS_H
 #define REPORT_IMPORT_API_CLASS_H
 

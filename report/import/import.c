@@ -8,7 +8,7 @@
 
 #define HEAD_BYTES 64u
 
-/* White space and a bracket; what else begins so, and is no trace, its importer tells. */
+/* White space and a bracket. The importer recognizes JSON that is no trace. */
 static bool is_json(const uint8_t *head, size_t bytes)
 {
 	size_t at = 0;

@@ -1,8 +1,8 @@
 /*
- * import: traces that others wrote, as models: Chrome traces of torch.profiler, plain or compressed
- * with gzip, and nsys's SQLite files.
+ * import: loads traces of other profilers as models: Chrome traces of torch.profiler, plain or
+ * gzip, and SQLite exports of nsys.
  *
- * A further one is one file in report/import/ and one row in the table of import.c.
+ * To add an importer: write a file in report/import/, and add a row to the table in import.c.
  */
 #ifndef REPORT_IMPORT_IMPORT_H
 #define REPORT_IMPORT_IMPORT_H
@@ -14,20 +14,20 @@
 #include "report/model/build/build.h"
 
 struct gp_importer {
-	/* Whether a file that begins so is one: as it is, or what of it was compressed. */
+	/* Whether a file with that beginning, after decompression, is of this format. */
 	bool (*knows)(const uint8_t *head, size_t bytes);
 	/*
-	 * Take the file's content into the load, whose model is new: ready to be resolved and
-	 * joined, with its recorder and what that does not say.  Returns 0, or a negative errno
-	 * value with one line for the user in message.
+	 * Loads the file's content into `load`, whose model is new, up to the point before
+	 * resolving and joining; sets the recorder and its unknown facts. Returns 0, or a negative
+	 * errno value with one line for the user in message.
 	 */
 	int (*load)(const char *path, struct gp_model_builder *b, char *message,
 		    size_t message_bytes);
 };
 
 /*
- * The importer for the file. NULL: none, as it is a trace of gpuprof's, no known format, or cannot
- * be read. Returns 0 or -ENOMEM.
+ * Finds the importer for the file; NULL if it is a gpuprof trace, an unknown format, or unreadable.
+ * Returns 0 or -ENOMEM.
  */
 int gp_import_find(const char *path, const struct gp_importer **importer);
 

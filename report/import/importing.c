@@ -17,18 +17,18 @@ void gp_importing_begin(struct gp_importing *im, struct gp_model_builder *b)
 
 void gp_importing_free(struct gp_importing *im)
 {
-	struct gp_texts *texts[] = {&im->kernels, &im->shapes,  &im->apis,   &im->messages,
-				    &im->codes,   &im->domains, &im->frames, &im->counters};
+	struct gp_interner *texts[] = {&im->kernels, &im->shapes,  &im->apis,   &im->messages,
+				       &im->codes,   &im->domains, &im->frames, &im->counters};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		gp_texts_free(texts[i]);
+		gp_interner_free(texts[i]);
 	gp_spill_free(im->ranges.spans);
 	gp_spill_free(im->functions.spans);
-	gp_spill_free(im->looks.spans);
-	gp_spill_free(im->turns);
+	gp_spill_free(im->samples.spans);
+	gp_spill_free(im->line_changes);
 }
 
-/* What is not in order has no end of its own. */
+/* Ignores an end before the start. */
 void gp_import_note_time(struct gp_importing *im, uint64_t start_ns, uint64_t end_ns)
 {
 	if (start_ns < im->first_ns)
@@ -78,13 +78,13 @@ int gp_import_recorder(struct gp_importing *im, const char *recorder, uint32_t u
 	return note ? gp_import_info(im, GP_INFO_NOTE, note) : 0;
 }
 
-/* ---- what has numbers ---- */
+/* ---- numbered texts ---- */
 
-static uint32_t number_text(struct gp_importing *im, struct gp_texts *texts,
+static uint32_t number_text(struct gp_importing *im, struct gp_interner *texts,
 			    enum gp_string_space space, const char *text, size_t bytes)
 {
 	bool is_new;
-	uint32_t number = gp_texts_number(texts, text, bytes, &is_new);
+	uint32_t number = gp_interner_number(texts, text, bytes, &is_new);
 
 	if (is_new && gp_import_string(im, space, number, 0, text, bytes) != 0)
 		return 0;
@@ -107,14 +107,14 @@ uint32_t gp_import_shape(struct gp_importing *im, struct gp_record_shape *shape)
 	bool is_new;
 
 	shape->id = 0;
-	shape->id = gp_texts_number(&im->shapes, shape, sizeof(*shape), &is_new);
+	shape->id = gp_interner_number(&im->shapes, shape, sizeof(*shape), &is_new);
 	if (!is_new)
 		return shape->id;
 	record.shape = *shape;
 	return gp_import_record(im, GP_RECORD_SHAPE, &record) == 0 ? shape->id : 0;
 }
 
-/* "file.py(12): function" taken apart; what is no such text is a function without a file. */
+/* The parts of "file.py(12): function"; any other text is a function without a file. */
 struct place {
 	const char *file, *function;
 	size_t file_bytes, function_bytes;
@@ -142,12 +142,12 @@ static struct place find_place(const char *text, size_t bytes)
 			      .line = (uint32_t)line};
 }
 
-/* As a GP_STRING_CODE is, without a table of lines. */
+/* Defines a GP_STRING_CODE without a line table. */
 static int define_code(struct gp_importing *im, uint32_t id, const char *text, size_t text_bytes,
 		       enum gp_import_line line)
 {
 	static const uint8_t forms[] = {
-		/* which, empty, says that all of it is of that line */
+		/* an empty table: all code is on the first line */
 		[GP_IMPORT_LINE_OF_CALL] = GP_LINES_LNOTAB,
 		[GP_IMPORT_LINE_OF_FRAME] = GP_PYTHON_OFFSET_IS_LINE,
 	};
@@ -172,7 +172,7 @@ uint32_t gp_import_code(struct gp_importing *im, const char *text, size_t bytes,
 			enum gp_import_line line)
 {
 	bool is_new;
-	uint32_t number = gp_texts_number(&im->codes, text, bytes, &is_new);
+	uint32_t number = gp_interner_number(&im->codes, text, bytes, &is_new);
 
 	return is_new && define_code(im, number, text, bytes, line) != 0 ? 0 : number;
 }
@@ -185,7 +185,7 @@ uint32_t gp_import_frame(struct gp_importing *im, const struct gp_record_frame *
 	record.frame = *frame;
 	record.frame.id = 0;
 	record.frame.id =
-		gp_texts_number(&im->frames, &record.frame, sizeof(record.frame), &is_new);
+		gp_interner_number(&im->frames, &record.frame, sizeof(record.frame), &is_new);
 	if (!is_new)
 		return record.frame.id;
 	return gp_import_record(im, GP_RECORD_FRAME, &record) == 0 ? record.frame.id : 0;
@@ -193,11 +193,11 @@ uint32_t gp_import_frame(struct gp_importing *im, const struct gp_record_frame *
 
 /* ---- calls ---- */
 
-#define CBIDS 0x8000u /* of each domain */
+#define CBIDS 0x8000u /* in each domain */
 
 /*
- * Numbers that CUPTI does not use: from the top down, one for each name. Beyond all reason, names
- * share the last one.
+ * Numbers that CUPTI does not use, from the top down, one for each name. If there are too many,
+ * names share the last one.
  */
 static uint16_t spare_cbid(uint32_t name)
 {
@@ -215,7 +215,7 @@ static int find_api(struct gp_importing *im, const struct gp_import_call *call, 
 	bool is_new;
 
 	memcpy(key.name, call->name, bytes);
-	number = gp_texts_number(&im->apis, &key, sizeof(key.cbid) + bytes, &is_new);
+	number = gp_interner_number(&im->apis, &key, sizeof(key.cbid) + bytes, &is_new);
 	if (number == 0)
 		return -ENOMEM;
 	if (cbid == 0 || cbid >= CBIDS)
@@ -262,12 +262,12 @@ int gp_import_call(struct gp_importing *im, const struct gp_import_call *call)
 	return gp_import_record_of(im, call->thread_id, GP_RECORD_MEMORY, &record);
 }
 
-/* The index in the model's texts; GP_NONE: no memory. */
+/* The index in the model's texts; GP_NONE if there is no memory. */
 static uint32_t counter_text(struct gp_importing *im, const char *text)
 {
 	struct gp_model *m = im->builder->model;
 	bool is_new;
-	uint32_t number = gp_texts_number(&im->counters, text, strlen(text), &is_new);
+	uint32_t number = gp_interner_number(&im->counters, text, strlen(text), &is_new);
 
 	if (number == 0)
 		return GP_NONE;
@@ -313,15 +313,15 @@ void gp_import_explain(int error, const char *path, char *message, size_t messag
 	if (error == -ENOMEM || error == -EOVERFLOW)
 		snprintf(
 			message, message_bytes,
-			"%s is too large for the memory that is left here: read it on a larger machine",
+			"%s is too large for the free memory: read it on a machine with more memory",
 			path);
 	else
-		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));
+		snprintf(message, message_bytes, "cannot read %s: %s", path, strerror(-error));
 }
 
-/* ---- the end ---- */
+/* ---- finish ---- */
 
-/* All clocks of the model are the one that the times are of. */
+/* All clocks of the model are the clock of the imported times. */
 static int set_clock(struct gp_importing *im, uint64_t time_ns, uint64_t unix_ns)
 {
 	union gp_any_record record = {0};
@@ -352,7 +352,7 @@ int gp_importing_finish(struct gp_importing *im, uint64_t unix_ns)
 	int result = gp_import_stacks(im);
 
 	if (result == 0)
-		result = gp_import_looks(im);
+		result = gp_import_samples(im);
 	if (result == 0)
 		result = gp_import_ranges(im);
 	if (im->first_ns > im->last_ns)

@@ -14,39 +14,40 @@
 
 struct reading {
 	struct gp_importing *im;
-	struct gp_pull *pull;
-	int64_t unix_ns;   /* Unix time of the times' 0 */
-	bool is_own;       /* gpuprof has written the file ... */
-	bool has_no_order; /* ... from one that does not say what may run at once */
-	bool is_merged;    /* it says that several processes are in it */
-	bool is_known;     /* there is an event that only a profiler of CUDA or PyTorch writes */
+	struct gp_json_reader *pull;
+	int64_t unix_ns;   /* Unix time of time 0 */
+	bool is_own;       /* written by gpuprof ... */
+	bool has_no_order; /* ... from a trace that does not say which operations may overlap */
+	bool is_merged;    /* the file says that it has several processes */
+	bool is_known;     /* has an event that only CUDA or PyTorch profilers write */
 	struct gp_kineto_event event;
 };
 
 /* ---- devices ---- */
 
-/* The value that comes next, where it is a whole number. */
-static bool take_whole(struct gp_pull *pull, int64_t *number)
+/* Reads the next value if it is a whole number. */
+static bool take_whole(struct gp_json_reader *pull, int64_t *number)
 {
-	enum gp_pull_token token = gp_pull_next(pull);
+	enum gp_json_reader_token token = gp_json_reader_next(pull);
 
-	gp_pull_skip(pull, token);
-	return token == GP_PULL_NUMBER && gp_pull_whole(pull, number);
+	gp_json_reader_skip(pull, token);
+	return token == GP_JSON_NUMBER && gp_json_reader_whole(pull, number);
 }
 
-/* The same of a text; else it becomes none. */
-static void take_name(struct gp_pull *pull, char *name, size_t room)
+/* Reads the next value if it is a string; else name becomes "". */
+static void take_name(struct gp_json_reader *pull, char *name, size_t room)
 {
-	enum gp_pull_token token = gp_pull_next(pull);
+	enum gp_json_reader_token token = gp_json_reader_next(pull);
 	size_t bytes;
 
-	snprintf(name, room, "%s", token == GP_PULL_STRING ? gp_pull_text(pull, &bytes) : "");
-	gp_pull_skip(pull, token);
+	snprintf(name, room, "%s",
+		 token == GP_JSON_STRING ? gp_json_reader_text(pull, &bytes) : "");
+	gp_json_reader_skip(pull, token);
 }
 
 struct property {
 	const char *key;
-	size_t offset, bytes; /* in a gp_record_device */
+	size_t offset, bytes; /* of the member in gp_record_device */
 };
 
 #define PROPERTY(key, member)                                                                      \
@@ -85,10 +86,10 @@ static void take_property(struct reading *r, struct gp_record_device *device)
 	size_t i = 0;
 	int64_t value;
 
-	while (i < COUNT(properties) && !gp_pull_is(r->pull, properties[i].key))
+	while (i < COUNT(properties) && !gp_json_reader_is(r->pull, properties[i].key))
 		i++;
 	if (i == COUNT(properties))
-		gp_pull_skip(r->pull, GP_PULL_KEY);
+		gp_json_reader_skip(r->pull, GP_JSON_KEY);
 	else if (take_whole(r->pull, &value))
 		set_property(device, &properties[i], value);
 }
@@ -96,16 +97,17 @@ static void take_property(struct reading *r, struct gp_record_device *device)
 static int take_device(struct reading *r)
 {
 	union gp_any_record record = {0};
-	enum gp_pull_token token;
+	enum gp_json_reader_token token;
 	char name[GP_KINETO_LABEL_BYTES] = "";
 
 	record.device.device_id = UINT16_MAX;
-	for (token = gp_pull_next(r->pull); token == GP_PULL_KEY; token = gp_pull_next(r->pull))
-		if (!gp_pull_is(r->pull, "name"))
+	for (token = gp_json_reader_next(r->pull); token == GP_JSON_KEY;
+	     token = gp_json_reader_next(r->pull))
+		if (!gp_json_reader_is(r->pull, "name"))
 			take_property(r, &record.device);
 		else
 			take_name(r->pull, name, sizeof(name));
-	if (token != GP_PULL_OBJECT_END || record.device.device_id >= GP_DEVICE_LIMIT)
+	if (token != GP_JSON_OBJECT_END || record.device.device_id >= GP_DEVICE_LIMIT)
 		return 0;
 	if (record.device.warp_threads > 0)
 		record.device.max_warps_per_multiprocessor =
@@ -118,39 +120,39 @@ static int take_device(struct reading *r)
 
 static int take_devices(struct reading *r)
 {
-	enum gp_pull_token token = gp_pull_next(r->pull);
+	enum gp_json_reader_token token = gp_json_reader_next(r->pull);
 	int result = 0;
 
-	if (token != GP_PULL_ARRAY) {
-		gp_pull_skip(r->pull, token);
+	if (token != GP_JSON_ARRAY) {
+		gp_json_reader_skip(r->pull, token);
 		return 0;
 	}
 	while (result == 0) {
-		token = gp_pull_next(r->pull);
-		if (token >= GP_PULL_END || token == GP_PULL_ARRAY_END)
+		token = gp_json_reader_next(r->pull);
+		if (token >= GP_JSON_END || token == GP_JSON_ARRAY_END)
 			break;
-		if (token == GP_PULL_OBJECT)
+		if (token == GP_JSON_OBJECT)
 			result = take_device(r);
 		else
-			gp_pull_skip(r->pull, token);
+			gp_json_reader_skip(r->pull, token);
 	}
 	return result;
 }
 
-/* ---- the whole ---- */
+/* ---- the file ---- */
 
-/* The elements of "traceEvents", behind its opening bracket. */
+/* Reads the elements of "traceEvents", after its opening bracket. */
 static int take_elements(struct reading *r)
 {
 	int result = 0;
 
 	while (result == 0) {
-		enum gp_pull_token token = gp_pull_next(r->pull);
+		enum gp_json_reader_token token = gp_json_reader_next(r->pull);
 
-		if (token >= GP_PULL_END || token == GP_PULL_ARRAY_END)
+		if (token >= GP_JSON_END || token == GP_JSON_ARRAY_END)
 			break;
-		if (token != GP_PULL_OBJECT)
-			gp_pull_skip(r->pull, token);
+		if (token != GP_JSON_OBJECT)
+			gp_json_reader_skip(r->pull, token);
 		else if (gp_kineto_event_read(r->pull, &r->event))
 			result = gp_kineto_take_event(r->im, &r->event, &r->is_known);
 	}
@@ -159,11 +161,11 @@ static int take_elements(struct reading *r)
 
 static int take_events(struct reading *r)
 {
-	enum gp_pull_token token = gp_pull_next(r->pull);
+	enum gp_json_reader_token token = gp_json_reader_next(r->pull);
 
-	if (token == GP_PULL_ARRAY)
+	if (token == GP_JSON_ARRAY)
 		return take_elements(r);
-	gp_pull_skip(r->pull, token);
+	gp_json_reader_skip(r->pull, token);
 	return 0;
 }
 
@@ -198,41 +200,42 @@ static int take_driver(struct reading *r)
 /* "distributedInfo": {"rank": 0, ...} */
 static int take_distributed(struct reading *r)
 {
-	enum gp_pull_token token = gp_pull_next(r->pull);
+	enum gp_json_reader_token token = gp_json_reader_next(r->pull);
 	int result = 0;
 
-	if (token != GP_PULL_OBJECT) {
-		gp_pull_skip(r->pull, token);
+	if (token != GP_JSON_OBJECT) {
+		gp_json_reader_skip(r->pull, token);
 		return 0;
 	}
-	while (result == 0 && gp_pull_next(r->pull) == GP_PULL_KEY) {
-		if (gp_pull_is(r->pull, "rank"))
+	while (result == 0 && gp_json_reader_next(r->pull) == GP_JSON_KEY) {
+		if (gp_json_reader_is(r->pull, "rank"))
 			result = take_number_info(r, GP_INFO_RANK);
 		else
-			gp_pull_skip(r->pull, GP_PULL_KEY);
+			gp_json_reader_skip(r->pull, GP_JSON_KEY);
 	}
 	return result;
 }
 
-/* "processes": [{...}, ...] of a file that gpuprof has merged */
+/* "processes": [{...}, ...], in a file merged by gpuprof */
 static void count_processes(struct reading *r)
 {
-	enum gp_pull_token token = gp_pull_next(r->pull);
+	enum gp_json_reader_token token = gp_json_reader_next(r->pull);
 	uint32_t count = 0;
 
-	if (token != GP_PULL_ARRAY) {
-		gp_pull_skip(r->pull, token);
+	if (token != GP_JSON_ARRAY) {
+		gp_json_reader_skip(r->pull, token);
 		return;
 	}
-	for (token = gp_pull_next(r->pull); token < GP_PULL_END && token != GP_PULL_ARRAY_END;
-	     token = gp_pull_next(r->pull)) {
-		count += token == GP_PULL_OBJECT;
-		gp_pull_skip(r->pull, token);
+	for (token = gp_json_reader_next(r->pull);
+	     token < GP_JSON_END && token != GP_JSON_ARRAY_END;
+	     token = gp_json_reader_next(r->pull)) {
+		count += token == GP_JSON_OBJECT;
+		gp_json_reader_skip(r->pull, token);
 	}
 	r->is_merged = count > 1;
 }
 
-/* "partial": 1, and why beside it: the trace of which the file is an export has no end. */
+/* "partial": 1, with the reason in another entry: the exported trace has no end. */
 static void take_partial(struct reading *r)
 {
 	struct gp_model *m = r->im->builder->model;
@@ -244,41 +247,43 @@ static void take_partial(struct reading *r)
 
 static void take_why_partial(struct reading *r)
 {
-	enum gp_pull_token token = gp_pull_next(r->pull);
+	enum gp_json_reader_token token = gp_json_reader_next(r->pull);
 	size_t bytes;
 
-	if (token == GP_PULL_STRING)
-		r->im->builder->model->why_no_end = gp_no_end_told(gp_pull_text(r->pull, &bytes));
-	gp_pull_skip(r->pull, token);
+	if (token == GP_JSON_STRING)
+		r->im->builder->model->why_no_end =
+			gp_no_end_told(gp_json_reader_text(r->pull, &bytes));
+	gp_json_reader_skip(r->pull, token);
 }
 
-/* "metadata": {...}: of gpuprof's own entries one tells who has written them. */
+/* "metadata": {...}: one of gpuprof's own entries identifies the writer. */
 static int take_metadata(struct reading *r)
 {
-	enum gp_pull_token token = gp_pull_next(r->pull);
+	enum gp_json_reader_token token = gp_json_reader_next(r->pull);
 
-	if (token != GP_PULL_OBJECT) {
-		gp_pull_skip(r->pull, token);
+	if (token != GP_JSON_OBJECT) {
+		gp_json_reader_skip(r->pull, token);
 		return 0;
 	}
-	while (gp_pull_next(r->pull) == GP_PULL_KEY) {
-		r->is_own |= gp_pull_is(r->pull, "slices left out");
-		r->has_no_order |= gp_pull_is(r->pull, "operations of a stream may run at once");
-		if (gp_pull_is(r->pull, "processes"))
+	while (gp_json_reader_next(r->pull) == GP_JSON_KEY) {
+		r->is_own |= gp_json_reader_is(r->pull, "slices left out");
+		r->has_no_order |=
+			gp_json_reader_is(r->pull, "operations of a stream may run at once");
+		if (gp_json_reader_is(r->pull, "processes"))
 			count_processes(r);
-		else if (gp_pull_is(r->pull, "partial"))
+		else if (gp_json_reader_is(r->pull, "partial"))
 			take_partial(r);
-		else if (gp_pull_is(r->pull, "why partial"))
+		else if (gp_json_reader_is(r->pull, "why partial"))
 			take_why_partial(r);
 		else
-			gp_pull_skip(r->pull, GP_PULL_KEY);
+			gp_json_reader_skip(r->pull, GP_JSON_KEY);
 	}
 	return 0;
 }
 
 static const struct {
 	const char *key;
-	int (*take)(struct reading *r); /* its value, which comes next */
+	int (*take)(struct reading *r); /* reads its value */
 } entries[] = {
 	{"metadata", take_metadata},           {"traceEvents", take_events},
 	{"deviceProperties", take_devices},    {"baseTimeNanoseconds", take_base},
@@ -289,9 +294,9 @@ static const struct {
 static int take_entry(struct reading *r)
 {
 	for (size_t i = 0; i < COUNT(entries); i++)
-		if (gp_pull_is(r->pull, entries[i].key))
+		if (gp_json_reader_is(r->pull, entries[i].key))
 			return entries[i].take(r);
-	gp_pull_skip(r->pull, GP_PULL_KEY);
+	gp_json_reader_skip(r->pull, GP_JSON_KEY);
 	return 0;
 }
 
@@ -306,17 +311,17 @@ static int name_categories(struct gp_importing *im)
 	return result;
 }
 
-/* An object of which one entry are the events, or nothing but these. */
+/* Reads an object with an entry for the events, or an array of events. */
 static int take_all(struct reading *r)
 {
-	enum gp_pull_token token = gp_pull_next(r->pull);
+	enum gp_json_reader_token token = gp_json_reader_next(r->pull);
 	int result = 0;
 
-	if (token == GP_PULL_ARRAY)
+	if (token == GP_JSON_ARRAY)
 		return take_elements(r);
-	if (token != GP_PULL_OBJECT)
-		return token == GP_PULL_FAILED ? gp_pull_error(r->pull) : -ENODATA;
-	while (result == 0 && gp_pull_next(r->pull) == GP_PULL_KEY)
+	if (token != GP_JSON_OBJECT)
+		return token == GP_JSON_FAILED ? gp_json_reader_error(r->pull) : -ENODATA;
+	while (result == 0 && gp_json_reader_next(r->pull) == GP_JSON_KEY)
 		result = take_entry(r);
 	return result;
 }
@@ -331,13 +336,13 @@ static int tell_recorder(const struct reading *r)
 		return gp_import_recorder(
 			r->im, "gpuprof, from an exported Chrome trace",
 			unknown | (r->has_no_order ? GP_UNKNOWN_ORDER : 0),
-			"this is an export: the trace itself, where it is still there, also has memory, call stacks and lost records: here no advice is about allocations, and calls of several places count as one");
+			"this is an export: the original trace also has memory, call stacks and lost records. Without it there is no advice about allocations, and call sites are merged");
 	return gp_import_recorder(
 		r->im, "torch.profiler", unknown | GP_UNKNOWN_ORDER,
-		"torch.profiler does not record whether calls succeeded, nor what CUDA calls allocated and freed; of shared memory it has the sum of static and dynamic");
+		"torch.profiler records neither the results of calls nor the memory that CUDA calls allocate and free; it has only the sum of static and dynamic shared memory");
 }
 
-/* What the caching allocator had on a device at most. */
+/* Notes the peak of the caching allocator on a device. */
 static int tell_allocator(struct gp_importing *im, uint16_t device)
 {
 	const struct gp_model *m = im->builder->model;
@@ -354,7 +359,7 @@ static int tell_allocator(struct gp_importing *im, uint16_t device)
 	}
 	if (asprintf(
 		    &note,
-		    "PyTorch's caching allocator had at most %s of GPU %u reserved, and %s given to tensors",
+		    "PyTorch's caching allocator reserved at most %s of GPU %u; tensors used at most %s",
 		    gp_format_bytes(reserved).text, device, gp_format_bytes(used).text) < 0)
 		return -ENOMEM;
 	return gp_model_builder_note(im->builder, note);
@@ -382,7 +387,7 @@ static int tell_counters(struct gp_importing *im)
 		return 0;
 	if (asprintf(
 		    &note,
-		    "%llu values of hardware counters were left out: of a kernel the first %u are read, and names of up to %u bytes",
+		    "%llu values of hardware counters were dropped: gpuprof reads %u for each kernel, with names of up to %u bytes",
 		    (unsigned long long)im->counters_left_out, GP_KINETO_COUNTERS,
 		    GP_KINETO_COUNTER_BYTES - 1) < 0)
 		return -ENOMEM;
@@ -390,10 +395,10 @@ static int tell_counters(struct gp_importing *im)
 }
 
 /*
- * Returns 0, also where the trace is cut, -ENODATA if there is nothing in it that torch.profiler
- * writes, or what reading failed with.
+ * Returns 0, also if the trace is truncated; -ENODATA if it has no events of torch.profiler; or the
+ * read error.
  */
-static int take(struct gp_importing *im, struct gp_pull *pull)
+static int take(struct gp_importing *im, struct gp_json_reader *pull)
 {
 	struct reading *r = calloc(1, sizeof(*r));
 	int result;
@@ -406,12 +411,12 @@ static int take(struct gp_importing *im, struct gp_pull *pull)
 	if (result == 0)
 		result = take_all(r);
 	if (result == 0)
-		result = gp_pull_error(pull);
+		result = gp_json_reader_error(pull);
 	if (result == 0 && !r->is_known)
 		result = -ENODATA;
 	if (result == 0 && r->is_merged)
 		result = -ENOTUNIQ;
-	im->is_cut = gp_pull_next(pull) != GP_PULL_END;
+	im->is_cut = gp_json_reader_next(pull) != GP_JSON_END;
 	if (result == 0)
 		result = tell_recorder(r);
 	if (result == 0)
@@ -420,7 +425,7 @@ static int take(struct gp_importing *im, struct gp_pull *pull)
 		result = tell_counters(im);
 	if (result == 0)
 		result = gp_importing_finish(im, (uint64_t)r->unix_ns);
-	free(r->event.turns);
+	free(r->event.line_changes);
 	free(r);
 	return result;
 }
@@ -429,18 +434,18 @@ static int take(struct gp_importing *im, struct gp_pull *pull)
 
 static int read_input(struct gp_input *input, struct gp_model_builder *b)
 {
-	struct gp_pull *pull = gp_pull_new(gp_input_read, input);
+	struct gp_json_reader *pull = gp_json_reader_new(gp_input_read, input);
 	struct gp_importing im;
 	int result;
 
 	gp_importing_begin(&im, b);
 	result = pull ? take(&im, pull) : -ENOMEM;
 	gp_importing_free(&im);
-	gp_pull_free(pull);
+	gp_json_reader_free(pull);
 	return result;
 }
 
-/* gpuprof's own JSON that is no trace lies beside traces. */
+/* For JSON files of gpuprof that are no traces. */
 static void tell_other_json(const char *path, char *message, size_t message_bytes)
 {
 	char head[64] = "";
@@ -448,15 +453,15 @@ static void tell_other_json(const char *path, char *message, size_t message_byte
 	gp_input_head(path, (uint8_t *)head, sizeof(head) - 1);
 	if (strstr(head, "\"gpuprof_baseline\""))
 		snprintf(message, message_bytes,
-			 "%s is a baseline of gpuprof check and no trace; it goes after --baseline",
+			 "%s is a baseline of gpuprof check, not a trace; use it with --baseline",
 			 path);
 	else if (strstr(head, "\"gpuprof_check\""))
-		snprintf(message, message_bytes, "%s is a report of gpuprof check and no trace",
+		snprintf(message, message_bytes, "%s is a report of gpuprof check, not a trace",
 			 path);
 	else
 		snprintf(
 			message, message_bytes,
-			"%s is JSON, but no trace of torch.profiler: it has none of its events; what others write, such as jax.profiler, is not read: record the program with gpuprof-run",
+			"%s is JSON without events of torch.profiler. gpuprof does not read traces of other profilers, such as jax.profiler: record the program with gpuprof-run",
 			path);
 }
 
@@ -474,7 +479,7 @@ int gp_kineto_load(const char *path, struct gp_model_builder *b, char *message,
 	else if (result == -ENOTUNIQ)
 		snprintf(
 			message, message_bytes,
-			"%s holds several processes, of which the same numbers name different calls and streams; name their .gpuprof files in place of it, or one JSON file for each process",
+			"%s has several processes that use the same numbers for different calls and streams; use their .gpuprof files, or one JSON file for each process",
 			path);
 	else if (result != 0)
 		gp_import_explain(result, path, message, message_bytes);

@@ -1,5 +1,5 @@
 /*
- * kineto: Chrome traces as torch.profiler writes them (Kineto's JSON), put into a model.
+ * kineto: loads Chrome traces of torch.profiler (Kineto's JSON) into a model.
  */
 #ifndef REPORT_IMPORT_KINETO_H
 #define REPORT_IMPORT_KINETO_H
@@ -8,7 +8,7 @@
 
 struct gp_model_builder;
 
-/* Read a file; as a gp_importer's (import.h). */
+/* Loads a file, as the load() of a gp_importer (import.h). */
 int gp_kineto_load(const char *path, struct gp_model_builder *b, char *message,
 		   size_t message_bytes);
 

@@ -9,80 +9,82 @@
 
 struct field {
 	const char *key;
-	/* Takes the value of the key, which was the last token. False: the input is at its end. */
-	bool (*take)(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number);
+	/* Reads the value of the key, which was the last token. Returns false if the input ends. */
+	bool (*take)(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number);
 	uint32_t number;
 };
 
-static bool take_number(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_number(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number)
 {
-	enum gp_pull_token token = gp_pull_next(pull);
+	enum gp_json_reader_token token = gp_json_reader_next(pull);
 
-	if ((token == GP_PULL_NUMBER || token == GP_PULL_STRING) &&
-	    gp_pull_whole(pull, &event->numbers[number]))
+	if ((token == GP_JSON_NUMBER || token == GP_JSON_STRING) &&
+	    gp_json_reader_whole(pull, &event->numbers[number]))
 		event->has |= UINT64_C(1) << number;
-	return gp_pull_skip(pull, token);
+	return gp_json_reader_skip(pull, token);
 }
 
-/* "0x7f00" */
-static bool take_address(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+/* Reads an address: "0x7f00". */
+static bool take_address(struct gp_json_reader *pull, struct gp_kineto_event *event,
+			 uint32_t number)
 {
-	enum gp_pull_token token = gp_pull_next(pull);
+	enum gp_json_reader_token token = gp_json_reader_next(pull);
 	const char *text = "";
 	size_t bytes;
 
-	if (token == GP_PULL_STRING)
-		text = gp_pull_text(pull, &bytes);
+	if (token == GP_JSON_STRING)
+		text = gp_json_reader_text(pull, &bytes);
 	if (strncmp(text, "0x", 2) == 0) {
 		event->numbers[number] = (int64_t)strtoull(text, NULL, 16);
 		event->has |= UINT64_C(1) << number;
 	}
-	return gp_pull_skip(pull, token);
+	return gp_json_reader_skip(pull, token);
 }
 
-static bool take_start(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_start(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number)
 {
-	enum gp_pull_token token = gp_pull_next(pull);
+	enum gp_json_reader_token token = gp_json_reader_next(pull);
 
 	(void)number;
-	if (token == GP_PULL_NUMBER || token == GP_PULL_STRING)
-		event->has_start = gp_pull_thousandths(pull, &event->start_ns);
-	return gp_pull_skip(pull, token);
+	if (token == GP_JSON_NUMBER || token == GP_JSON_STRING)
+		event->has_start = gp_json_reader_thousandths(pull, &event->start_ns);
+	return gp_json_reader_skip(pull, token);
 }
 
-static bool take_duration(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_duration(struct gp_json_reader *pull, struct gp_kineto_event *event,
+			  uint32_t number)
 {
-	enum gp_pull_token token = gp_pull_next(pull);
+	enum gp_json_reader_token token = gp_json_reader_next(pull);
 
 	(void)number;
-	if (token == GP_PULL_NUMBER || token == GP_PULL_STRING)
-		gp_pull_thousandths(pull, &event->duration_ns);
-	return gp_pull_skip(pull, token);
+	if (token == GP_JSON_NUMBER || token == GP_JSON_STRING)
+		gp_json_reader_thousandths(pull, &event->duration_ns);
+	return gp_json_reader_skip(pull, token);
 }
 
-static bool take_text(struct gp_pull *pull, char *to, size_t room, size_t *length)
+static bool take_text(struct gp_json_reader *pull, char *to, size_t room, size_t *length)
 {
-	enum gp_pull_token token = gp_pull_next(pull);
+	enum gp_json_reader_token token = gp_json_reader_next(pull);
 	const char *text;
 
 	*length = 0;
-	if (token == GP_PULL_STRING) {
-		text = gp_pull_text(pull, length);
+	if (token == GP_JSON_STRING) {
+		text = gp_json_reader_text(pull, length);
 		if (*length >= room)
 			*length = room - 1;
 		memcpy(to, text, *length);
 	}
 	to[*length] = '\0';
-	return gp_pull_skip(pull, token);
+	return gp_json_reader_skip(pull, token);
 }
 
-static bool take_name(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_name(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number)
 {
 	(void)number;
 	return take_text(pull, event->name, sizeof(event->name), &event->name_bytes);
 }
 
-static bool take_phase(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_phase(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number)
 {
 	size_t length;
 
@@ -90,7 +92,8 @@ static bool take_phase(struct gp_pull *pull, struct gp_kineto_event *event, uint
 	return take_text(pull, event->phase, sizeof(event->phase), &length);
 }
 
-static bool take_category(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_category(struct gp_json_reader *pull, struct gp_kineto_event *event,
+			  uint32_t number)
 {
 	size_t length;
 
@@ -98,7 +101,7 @@ static bool take_category(struct gp_pull *pull, struct gp_kineto_event *event, u
 	return take_text(pull, event->category, sizeof(event->category), &length);
 }
 
-static bool take_label(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_label(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number)
 {
 	size_t length;
 
@@ -106,21 +109,22 @@ static bool take_label(struct gp_pull *pull, struct gp_kineto_event *event, uint
 	return take_text(pull, event->label, sizeof(event->label), &length);
 }
 
-/* [x, y, z]; *is_there: these are three whole numbers of 32 bits. */
-static bool take_three(struct gp_pull *pull, uint32_t three[3], bool *is_there)
+/* Reads [x, y, z]; *is_there: these are three 32-bit numbers. */
+static bool take_three(struct gp_json_reader *pull, uint32_t three[3], bool *is_there)
 {
-	enum gp_pull_token token = gp_pull_next(pull);
+	enum gp_json_reader_token token = gp_json_reader_next(pull);
 	uint32_t count = 0;
 	int64_t number;
 
 	*is_there = false;
-	if (token != GP_PULL_ARRAY)
-		return gp_pull_skip(pull, token);
-	for (token = gp_pull_next(pull); token != GP_PULL_ARRAY_END; token = gp_pull_next(pull)) {
-		if (token == GP_PULL_NUMBER && count < 3 && gp_pull_whole(pull, &number) &&
+	if (token != GP_JSON_ARRAY)
+		return gp_json_reader_skip(pull, token);
+	for (token = gp_json_reader_next(pull); token != GP_JSON_ARRAY_END;
+	     token = gp_json_reader_next(pull)) {
+		if (token == GP_JSON_NUMBER && count < 3 && gp_json_reader_whole(pull, &number) &&
 		    number >= 0 && number <= UINT32_MAX)
 			three[count] = (uint32_t)number;
-		else if (!gp_pull_skip(pull, token))
+		else if (!gp_json_reader_skip(pull, token))
 			return false;
 		count++;
 	}
@@ -128,19 +132,20 @@ static bool take_three(struct gp_pull *pull, uint32_t three[3], bool *is_there)
 	return true;
 }
 
-/* Numbers of 32 bits, each handed over; of other elements nothing is. */
-static bool take_list(struct gp_pull *pull, struct gp_kineto_event *event,
+/* Reads an array of 32-bit numbers and calls take() for each; skips other elements. */
+static bool take_list(struct gp_json_reader *pull, struct gp_kineto_event *event,
 		      void (*take)(struct gp_kineto_event *event, uint32_t number))
 {
-	enum gp_pull_token token = gp_pull_next(pull);
+	enum gp_json_reader_token token = gp_json_reader_next(pull);
 	int64_t number;
 
-	if (token != GP_PULL_ARRAY)
-		return gp_pull_skip(pull, token);
-	for (token = gp_pull_next(pull); token != GP_PULL_ARRAY_END; token = gp_pull_next(pull)) {
-		if (token != GP_PULL_NUMBER && !gp_pull_skip(pull, token))
+	if (token != GP_JSON_ARRAY)
+		return gp_json_reader_skip(pull, token);
+	for (token = gp_json_reader_next(pull); token != GP_JSON_ARRAY_END;
+	     token = gp_json_reader_next(pull)) {
+		if (token != GP_JSON_NUMBER && !gp_json_reader_skip(pull, token))
 			return false;
-		if (token == GP_PULL_NUMBER && gp_pull_whole(pull, &number) && number >= 0 &&
+		if (token == GP_JSON_NUMBER && gp_json_reader_whole(pull, &number) && number >= 0 &&
 		    number <= UINT32_MAX)
 			take(event, (uint32_t)number);
 	}
@@ -159,19 +164,22 @@ static void add_device(struct gp_kineto_event *event, uint32_t device)
 		event->devices |= 1u << device;
 }
 
-static bool take_streams(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_streams(struct gp_json_reader *pull, struct gp_kineto_event *event,
+			 uint32_t number)
 {
 	(void)number;
 	return take_list(pull, event, add_stream);
 }
 
-static bool take_device_list(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_device_list(struct gp_json_reader *pull, struct gp_kineto_event *event,
+			     uint32_t number)
 {
 	(void)number;
 	return take_list(pull, event, add_device);
 }
 
-static bool take_stream_kind(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_stream_kind(struct gp_json_reader *pull, struct gp_kineto_event *event,
+			     uint32_t number)
 {
 	size_t length;
 
@@ -179,7 +187,7 @@ static bool take_stream_kind(struct gp_pull *pull, struct gp_kineto_event *event
 	return take_text(pull, event->stream_kind, sizeof(event->stream_kind), &length);
 }
 
-static bool take_domain(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_domain(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number)
 {
 	size_t length;
 
@@ -187,13 +195,13 @@ static bool take_domain(struct gp_pull *pull, struct gp_kineto_event *event, uin
 	return take_text(pull, event->domain, sizeof(event->domain), &length);
 }
 
-static bool take_grid(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_grid(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number)
 {
 	(void)number;
 	return take_three(pull, event->grid, &event->has_grid);
 }
 
-static bool take_block(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_block(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number)
 {
 	(void)number;
 	return take_three(pull, event->block, &event->has_block);
@@ -250,104 +258,107 @@ static const struct field args_fields[] = {
 	NUMBER("flags", FLAGS),
 	NUMBER("source", SOURCE),
 	NUMBER("destination", DESTINATION),
-	NUMBER("samples", LOOKS),
-	NUMBER("looks", LOOKS), /* of exports before the name was "samples" */
+	NUMBER("samples", SAMPLES),
+	NUMBER("looks", SAMPLES), /* in older exports */
 	NUMBER("line", LINE),
 	NUMBER("imported", IMPORTED),
 };
 
-/* Most keys differ in their first letter. */
+/* Most keys differ in the first letter. */
 static bool is_key(const char *key, const char *text)
 {
 	return *key == *text && strcmp(key, text) == 0;
 }
 
-/* CUPTI's metrics are called "smsp__inst_executed.sum": no other key has two of these lines. */
+/* CUPTI metrics have names such as "smsp__inst_executed.sum"; no other key contains "__". */
 static bool is_counter(const char *key)
 {
 	return strstr(key, "__") != NULL;
 }
 
-static bool take_counter(struct gp_pull *pull, struct gp_kineto_event *event, const char *key)
+static bool take_counter(struct gp_json_reader *pull, struct gp_kineto_event *event,
+			 const char *key)
 {
 	struct gp_kineto_counter *counter = &event->counters[event->counter_count];
 	bool has_room =
 		event->counter_count < GP_KINETO_COUNTERS && strlen(key) < sizeof(counter->name);
-	enum gp_pull_token token;
+	enum gp_json_reader_token token;
 	size_t bytes;
 
 	if (has_room)
 		snprintf(counter->name, sizeof(counter->name), "%s", key);
-	token = gp_pull_next(pull);
-	if (token == GP_PULL_NUMBER && has_room) {
-		counter->value = strtod(gp_pull_text(pull, &bytes), NULL);
+	token = gp_json_reader_next(pull);
+	if (token == GP_JSON_NUMBER && has_room) {
+		counter->value = strtod(gp_json_reader_text(pull, &bytes), NULL);
 		event->counter_count++;
-	} else if (token == GP_PULL_NUMBER) {
+	} else if (token == GP_JSON_NUMBER) {
 		event->counters_left_out++;
 	}
-	return gp_pull_skip(pull, token);
+	return gp_json_reader_skip(pull, token);
 }
 
-/* "lines", and where they were too many for one text "lines 2", and so on. */
+/* "lines", and "lines 2" and so on if they do not fit into one text. */
 static bool is_lines(const char *key)
 {
 	return strncmp(key, "lines", 5) == 0;
 }
 
-/* "14@2500000 2@7000000", up to what is no such pair */
-static bool take_lines(struct gp_pull *pull, struct gp_kineto_event *event)
+/* Reads "14@2500000 2@7000000" up to the first invalid pair. */
+static bool take_lines(struct gp_json_reader *pull, struct gp_kineto_event *event)
 {
-	enum gp_pull_token token = gp_pull_next(pull);
+	enum gp_json_reader_token token = gp_json_reader_next(pull);
 	const char *text = "";
 	char *end = NULL;
 	size_t bytes;
 
-	if (token == GP_PULL_STRING)
-		text = gp_pull_text(pull, &bytes);
+	if (token == GP_JSON_STRING)
+		text = gp_json_reader_text(pull, &bytes);
 	for (; *text != '\0'; text = end) {
-		struct gp_kineto_turn turn = {.line = (uint32_t)strtoul(text, &end, 10)};
+		struct gp_kineto_line_change line_change = {
+			.line = (uint32_t)strtoul(text, &end, 10)};
 
 		if (*end != '@')
 			break;
-		turn.after_ns = strtoull(end + 1, &end, 10);
-		if (gp_array_grow(&event->turns, &event->turn_capacity, event->turn_count,
-				  sizeof(turn)) == 0)
-			event->turns[event->turn_count++] = turn;
+		line_change.after_ns = strtoull(end + 1, &end, 10);
+		if (gp_array_grow(&event->line_changes, &event->line_change_capacity,
+				  event->line_change_count, sizeof(line_change)) == 0)
+			event->line_changes[event->line_change_count++] = line_change;
 		else
 			event->has_no_memory = true;
 	}
-	return gp_pull_skip(pull, token);
+	return gp_json_reader_skip(pull, token);
 }
 
-/* The entries of an object, up to its closing bracket. */
-static bool take_fields(struct gp_pull *pull, struct gp_kineto_event *event,
+/* Reads the entries of an object up to its closing bracket. */
+static bool take_fields(struct gp_json_reader *pull, struct gp_kineto_event *event,
 			const struct field *fields, size_t count)
 {
-	enum gp_pull_token token;
+	enum gp_json_reader_token token;
 
-	for (token = gp_pull_next(pull); token == GP_PULL_KEY; token = gp_pull_next(pull)) {
+	for (token = gp_json_reader_next(pull); token == GP_JSON_KEY;
+	     token = gp_json_reader_next(pull)) {
 		size_t i = 0, bytes;
-		const char *key = gp_pull_text(pull, &bytes);
+		const char *key = gp_json_reader_text(pull, &bytes);
 
 		while (i < count && !is_key(fields[i].key, key))
 			i++;
 		if (i < count         ? !fields[i].take(pull, event, fields[i].number)
 		    : is_counter(key) ? !take_counter(pull, event, key)
 		    : is_lines(key)   ? !take_lines(pull, event)
-				      : !gp_pull_skip(pull, token))
+				      : !gp_json_reader_skip(pull, token))
 			return false;
 	}
-	return token == GP_PULL_OBJECT_END;
+	return token == GP_JSON_OBJECT_END;
 }
 
-static bool take_args(struct gp_pull *pull, struct gp_kineto_event *event, uint32_t number)
+static bool take_args(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number)
 {
-	enum gp_pull_token token = gp_pull_next(pull);
+	enum gp_json_reader_token token = gp_json_reader_next(pull);
 
 	(void)number;
-	if (token == GP_PULL_OBJECT)
+	if (token == GP_JSON_OBJECT)
 		return take_fields(pull, event, args_fields, COUNT(args_fields));
-	return gp_pull_skip(pull, token);
+	return gp_json_reader_skip(pull, token);
 }
 
 static const struct field event_fields[] = {
@@ -356,7 +367,7 @@ static const struct field event_fields[] = {
 	{"dur", take_duration, 0}, {"args", take_args, 0},
 };
 
-bool gp_kineto_event_read(struct gp_pull *pull, struct gp_kineto_event *event)
+bool gp_kineto_event_read(struct gp_json_reader *pull, struct gp_kineto_event *event)
 {
 	memset(event, 0, offsetof(struct gp_kineto_event, name));
 	event->name[0] = '\0';

@@ -21,7 +21,7 @@ static uint64_t end_of(const struct gp_kineto_event *e)
 
 /* ---- operations ---- */
 
-/* Where an operation ran; false: the event does not say. */
+/* Finds where an operation ran. Returns false if the event does not say. */
 static bool find_place(const struct gp_kineto_event *e, uint16_t *device, uint32_t *stream)
 {
 	uint32_t number = gp_kineto_number(e, GP_KINETO_DEVICE, GP_NONE);
@@ -41,7 +41,7 @@ static uint32_t context_of(const struct gp_kineto_event *e)
 	return gp_kineto_number(e, GP_KINETO_CONTEXT, gp_kineto_number(e, GP_KINETO_IN_CONTEXT, 0));
 }
 
-/* 0: none: the event has no grid or no block. */
+/* *id = 0 if the event has no grid or block. */
 static int find_shape(struct gp_importing *im, const struct gp_kineto_event *e, uint32_t *id)
 {
 	uint32_t registers = gp_kineto_number(e, GP_KINETO_REGISTERS, 0);
@@ -92,7 +92,7 @@ static int take_kernel(struct gp_importing *im, const struct gp_kineto_event *e)
 	return gp_import_record(im, GP_RECORD_KERNEL, &record);
 }
 
-/* Whether the text begins with the word; then *text is behind it. */
+/* Whether the text begins with the word; moves *text after it then. */
 static bool skip_word(const char **text, const char *word)
 {
 	size_t length = strlen(word);
@@ -104,8 +104,8 @@ static bool skip_word(const char **text, const char *word)
 }
 
 /*
- * CUPTI's number of the kind of memory that the text begins with; 0: of none. "Device Static"
- * begins as "Device" does.
+ * CUPTI's number of the memory kind at the beginning of the text; 0 = none. Searched from the end,
+ * as "Device Static" begins with "Device".
  */
 static uint8_t memory_kind_of(const char *text)
 {
@@ -118,7 +118,7 @@ static uint8_t memory_kind_of(const char *text)
 	return 0;
 }
 
-/* "Memcpy HtoD (Pinned -> Device)" */
+/* Parses "Memcpy HtoD (Pinned -> Device)". */
 static void name_copy(const char *name, struct gp_record_copy *copy)
 {
 	const char *from = strchr(name, '('), *to = strstr(name, "-> ");
@@ -167,7 +167,7 @@ static int take_copy(struct gp_importing *im, const struct gp_kineto_event *e)
 	return gp_import_record(im, GP_RECORD_COPY, &record);
 }
 
-/* "Memset (Device)" */
+/* Takes "Memset (Device)". */
 static int take_memset(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	const char *memory = strchr(e->name, '(');
@@ -197,8 +197,8 @@ static int take_memset(struct gp_importing *im, const struct gp_kineto_event *e)
 }
 
 /*
- * A launch of a whole graph: only our own export has them. Where it ended is not told: it is taken
- * to be where it began.
+ * A launch of a whole graph, in gpuprof exports only. The end device is unknown, and taken to be
+ * the start device.
  */
 static int take_graph(struct gp_importing *im, const struct gp_kineto_event *e)
 {
@@ -225,14 +225,14 @@ static int take_graph(struct gp_importing *im, const struct gp_kineto_event *e)
 	return gp_import_record(im, GP_RECORD_GRAPH, &record);
 }
 
-/* ---- what the host did ---- */
+/* ---- host events ---- */
 
 static uint32_t thread_of(const struct gp_kineto_event *e)
 {
 	return (uint32_t)e->numbers[GP_KINETO_TID];
 }
 
-/* The process is the first one of which the host does something: a device is a process, too. */
+/* The process is that of the first host event; devices appear as processes, too. */
 static int note_process(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	char text[24];
@@ -255,8 +255,8 @@ static bool is_of_another_process(const struct gp_importing *im, const struct gp
 #define NULL_STREAM 3u /* CUPTI's kind of a context's default stream */
 
 /*
- * 0: it is not told. Of several streams that a call made, kinds are not, but one of them may be a
- * context's.
+ * 0 = unknown. If a call created several streams, only the context's default stream has a known
+ * kind.
  */
 static uint16_t stream_kind_of(const struct gp_kineto_event *e, uint32_t stream)
 {
@@ -269,7 +269,7 @@ static uint16_t stream_kind_of(const struct gp_kineto_event *e, uint32_t stream)
 	return kind;
 }
 
-/* A context, and streams, that came into being in a call: only our own export says so. */
+/* A context and streams that a call created; in gpuprof exports only. */
 static int take_made(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	uint32_t device = gp_kineto_number(e, GP_KINETO_CONTEXT_DEVICE, GP_NONE);
@@ -328,7 +328,7 @@ static int take_driver(struct gp_importing *im, const struct gp_kineto_event *e)
 	return take_call(im, e, true);
 }
 
-/* 0: the default domain.  Returns 0 or -ENOMEM. */
+/* *domain = 0: the default domain. Returns 0 or -ENOMEM. */
 static int find_domain(struct gp_importing *im, const struct gp_kineto_event *e, uint32_t *domain)
 {
 	size_t bytes = strlen(e->domain);
@@ -337,7 +337,7 @@ static int find_domain(struct gp_importing *im, const struct gp_kineto_event *e,
 	*domain = 0;
 	if (bytes == 0)
 		return 0;
-	*domain = gp_texts_number(&im->domains, e->domain, bytes, &is_new);
+	*domain = gp_interner_number(&im->domains, e->domain, bytes, &is_new);
 	if (*domain == 0)
 		return -ENOMEM;
 	return is_new ? gp_import_string(im, GP_STRING_DOMAIN, *domain, 0, e->domain, bytes) : 0;
@@ -371,19 +371,20 @@ static int take_function(struct gp_importing *im, const struct gp_kineto_event *
 	return span.text != 0 ? gp_import_span(&im->functions, &span) : -ENOMEM;
 }
 
-static int turn_look(struct gp_importing *im, const struct gp_kineto_event *e,
-		     const struct gp_kineto_turn *turn)
+static int change_line(struct gp_importing *im, const struct gp_kineto_event *e,
+		       const struct gp_kineto_line_change *line_change)
 {
-	const struct gp_import_turn told = {e->start_ns + turn->after_ns, turn->line};
+	const struct gp_import_line_change told = {e->start_ns + line_change->after_ns,
+						   line_change->line};
 
-	return gp_import_turn_look(im, &told);
+	return gp_import_change_line(im, &told);
 }
 
 /*
- * What looks at Python's stacks found, of our own export: "forward (net.py)", with its file and
- * line beside, begins.  It ends with its track's next event that ends something.
+ * Begins a Python sample of a gpuprof export: "forward (net.py)", with its file and line in "args".
+ * The next end event of its track ends it.
  */
-static int begin_look(struct gp_importing *im, const struct gp_kineto_event *e)
+static int begin_sample(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	char *text = NULL;
 	const char *end = strrchr(e->name, '(');
@@ -394,7 +395,7 @@ static int begin_look(struct gp_importing *im, const struct gp_kineto_event *e)
 		.end_ns = GP_IMPORT_OPEN,
 		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, thread_of(e)),
 		.end_thread_id = thread_of(e),
-		.looks = gp_kineto_number(e, GP_KINETO_LOOKS, 1),
+		.samples = gp_kineto_number(e, GP_KINETO_SAMPLES, 1),
 		.line = gp_kineto_number(e, GP_KINETO_LINE, 0),
 		.is_imported = gp_kineto_has(e, GP_KINETO_IMPORTED),
 	};
@@ -407,13 +408,13 @@ static int begin_look(struct gp_importing *im, const struct gp_kineto_event *e)
 	span.text = gp_import_code(im, *e->label ? text : e->name, (size_t)bytes,
 				   GP_IMPORT_LINE_OF_FRAME);
 	free(*e->label ? text : NULL);
-	result = span.text != 0 ? gp_import_begin_look(im, &span) : -ENOMEM;
-	for (uint32_t i = 0; result == 0 && i < e->turn_count; i++)
-		result = turn_look(im, e, &e->turns[i]);
+	result = span.text != 0 ? gp_import_begin_sample(im, &span) : -ENOMEM;
+	for (uint32_t i = 0; result == 0 && i < e->line_change_count; i++)
+		result = change_line(im, e, &e->line_changes[i]);
 	return result;
 }
 
-/* An operator is a range, and a function in the stacks of what it launches. */
+/* An operator is a range, and a function in the stacks of its launches. */
 static int take_op(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	int result = take_range(im, e, GP_KINETO_OPERATOR);
@@ -435,8 +436,7 @@ static int take_overhead(struct gp_importing *im, const struct gp_kineto_event *
 	record.overhead = (struct gp_record_overhead){
 		.start_ns = e->start_ns,
 		.end_ns = end_of(e),
-		.thread_id =
-			gp_kineto_number(e, GP_KINETO_THREAD, 0), /* only our own export says so */
+		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, 0), /* in gpuprof exports only */
 	};
 	for (uint32_t i = 0; i <= OVERHEADS; i++) {
 		uint32_t kind = i == 0 ? 1 : i << 16;
@@ -448,9 +448,9 @@ static int take_overhead(struct gp_importing *im, const struct gp_kineto_event *
 	return gp_import_record(im, GP_RECORD_OVERHEAD, &record);
 }
 
-#define JIT_KINDS 3u /* CUPTI's highest number of what the compiler does, and to what */
+#define JIT_KINDS 3u /* CUPTI's highest number of a compiler operation and its input */
 
-/* "compile PTX to CUBIN": only our own export has them. */
+/* Parses "compile PTX to CUBIN"; in gpuprof exports only. */
 static void name_compiling(const char *name, struct gp_record_jit *jit)
 {
 	for (uint8_t kind = 1; kind <= JIT_KINDS; kind++) {
@@ -486,7 +486,7 @@ static int take_compiling(struct gp_importing *im, const struct gp_kineto_event 
 	return gp_import_record(im, GP_RECORD_JIT, &record);
 }
 
-/* The words for CUPTI's kinds of synchronization, from 1 on. */
+/* CUPTI's kinds of synchronization by name, from 1 on. */
 static uint16_t sync_kind_of(const char *name)
 {
 	static const char *const kinds[] = {"Event Sync", "Stream Wait Event", "Stream Sync",
@@ -552,7 +552,7 @@ static uint16_t unified_kind_of(const char *name)
 	return kind;
 }
 
-/* A migration, a fault, thrashing: only our own export has them. An instant has no end. */
+/* A migration, a fault, thrashing; in gpuprof exports only. An instant has no end. */
 static int take_unified(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	uint16_t kind = unified_kind_of(e->name);
@@ -578,7 +578,7 @@ static int take_unified(struct gp_importing *im, const struct gp_kineto_event *e
 	return gp_import_record(im, GP_RECORD_UNIFIED, &record);
 }
 
-/* Of the program's, as CUDA called it: only our own export has them. */
+/* A host function that CUDA called; in gpuprof exports only. */
 static int take_host_function(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	uint32_t device = gp_kineto_number(e, GP_KINETO_DEVICE, GP_NONE);
@@ -606,7 +606,7 @@ static int take_host_function(struct gp_importing *im, const struct gp_kineto_ev
 
 #define ON_CUDA 1 /* GP_KINETO_DEVICE_TYPE */
 
-/* What PyTorch's caching allocator has, each time that it changes: the state of a pool. */
+/* The state of PyTorch's caching allocator at each change, as the state of a pool. */
 static int take_instant(struct gp_importing *im, const struct gp_kineto_event *e, bool *is_known)
 {
 	uint32_t device = gp_kineto_number(e, GP_KINETO_DEVICE_ID, GP_NONE);
@@ -631,7 +631,7 @@ static int take_instant(struct gp_importing *im, const struct gp_kineto_event *e
 	return gp_import_record(im, GP_RECORD_POOL, &record);
 }
 
-/* Of CUPTI's range profiler: a kernel, of which there are counters in place of times. */
+/* A kernel of CUPTI's range profiler, which has counters in place of times. */
 static int take_counted(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	int result = 0;
@@ -643,7 +643,7 @@ static int take_counted(struct gp_importing *im, const struct gp_kineto_event *e
 	return result;
 }
 
-/* What the model has in another form, or makes itself. */
+/* For events that the model has in another form, or derives itself. */
 static int take_nothing(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	(void)im;
@@ -651,7 +651,7 @@ static int take_nothing(struct gp_importing *im, const struct gp_kineto_event *e
 	return 0;
 }
 
-/* Without regard to case: the last ones, and capitals, are PyTorch's until 1.12. */
+/* Compared without regard to case. The last rows, and capitals, are from PyTorch up to 1.12. */
 static const struct {
 	const char *category;
 	int (*take)(struct gp_importing *im, const struct gp_kineto_event *e);
@@ -705,7 +705,7 @@ static int name_thread(struct gp_importing *im, const struct gp_kineto_event *e)
 	return gp_import_string(im, GP_STRING_THREAD, thread_of(e), 0, name + 2, length - 1);
 }
 
-/* Devices are processes, too, of the same name. */
+/* Devices are processes with the same name. */
 static int name_process(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	char **program = &im->builder->model->info[GP_INFO_PROGRAM];
@@ -727,9 +727,9 @@ int gp_kineto_take_event(struct gp_importing *im, const struct gp_kineto_event *
 	if (strcmp(e->phase, "X") == 0 && e->has_start)
 		return take_slice(im, e, is_known);
 	if (strcmp(e->phase, "B") == 0 && e->has_start && strcmp(e->category, "python_sample") == 0)
-		return begin_look(im, e);
+		return begin_sample(im, e);
 	if (strcmp(e->phase, "E") == 0 && e->has_start)
-		gp_import_end_look(im, thread_of(e), e->start_ns);
+		gp_import_end_sample(im, thread_of(e), e->start_ns);
 	if (strcmp(e->phase, "i") == 0 && e->has_start)
 		return take_instant(im, e, is_known);
 	if (strcmp(e->phase, "M") == 0)

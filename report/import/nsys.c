@@ -16,9 +16,9 @@ static const char *const columns[] = {
 #undef GP_NSYS_COLUMN
 };
 
-/* ---- which process ---- */
+/* ---- the process ---- */
 
-#define THREAD_BITS INT64_C(0xffffff) /* of a globalTid; what is above is the process's globalPid */
+#define THREAD_BITS INT64_C(0xffffff) /* of a globalTid; the higher bits are the globalPid */
 
 static int64_t process_of(const struct gp_row *row)
 {
@@ -42,9 +42,9 @@ uint64_t gp_nsys_time(const struct gp_row *row, enum gp_nsys_column column)
 	return time_ns > 0 ? (uint64_t)time_ns : 0;
 }
 
-#define MOST_PROCESSES 256u /* of a file; what is of further ones is not looked for */
+#define MOST_PROCESSES 256u /* per file; more are ignored */
 
-/* How much each process did. */
+/* The work of each process. */
 struct census {
 	struct {
 		int64_t process;
@@ -95,13 +95,13 @@ static int note_others(struct gp_nsys_reading *r, const struct census *census)
 		return 0;
 	if (asprintf(
 		    &note,
-		    "the file has %u processes that used CUDA or NVTX: shown is the one with the most work of GPUs, pid %u",
+		    "the file has %u processes that used CUDA or NVTX; this is pid %u, which has the most GPU work",
 		    census->count, (uint32_t)(r->process >> 24 & THREAD_BITS)) < 0)
 		return -ENOMEM;
 	return gp_model_builder_note(r->im->builder, note);
 }
 
-/* -ENODATA: there is nothing of CUDA's or NVTX's in the file. */
+/* Returns -ENODATA if the file has no CUDA or NVTX events. */
 static int choose_process(struct gp_nsys_reading *r)
 {
 	static const struct {
@@ -208,18 +208,18 @@ const char *gp_nsys_text(const struct gp_nsys_reading *r, const struct gp_row *r
 	return string ? r->bytes + string->offset : "";
 }
 
-/* ---- the whole ---- */
+/* ---- the file ---- */
 
-/* What nsys records only where it is asked to. */
+/* The facts that nsys records only with an option. */
 static const char *missing_note(bool has_memory, bool has_stacks)
 {
 	if (!has_memory && !has_stacks)
-		return "nsys records allocations only with --cuda-memory-usage=true, call stacks only with --cudabacktrace=all: this file has neither";
+		return "nsys records allocations only with --cuda-memory-usage=true, and call stacks only with --cudabacktrace=all; this file has neither";
 	if (!has_memory)
-		return "nsys records allocations only with --cuda-memory-usage=true: this file has none";
+		return "nsys records allocations only with --cuda-memory-usage=true; this file has none";
 	return has_stacks
 		       ? NULL
-		       : "nsys records call stacks only with --cudabacktrace=all: this file has none";
+		       : "nsys records call stacks only with --cudabacktrace=all; this file has none";
 }
 
 static int tell_recorder(struct gp_nsys_reading *r)
@@ -231,7 +231,7 @@ static int tell_recorder(struct gp_nsys_reading *r)
 	if (r->is_own)
 		return gp_import_recorder(
 			r->im, "gpuprof, from an exported SQLite file", unknown,
-			"this is an export: the trace itself, where it is still there, also has its lost records and, of a Python program, stack samples");
+			"this is an export: the original trace also has lost records and, for a Python program, stack samples");
 	return gp_import_recorder(r->im, "nsys", unknown | GP_UNKNOWN_ORDER,
 				  missing_note(has_memory, r->stacks.chain_count > 0));
 }
@@ -255,14 +255,14 @@ static void explain(int error, bool is_damaged, const char *path, char *message,
 {
 	if (error == -ENODATA && gp_input_is_compressed(path))
 		snprintf(message, message_bytes,
-			 "%s is an SQLite file that is compressed: uncompress it first", path);
+			 "%s is a compressed SQLite file: decompress it first", path);
 	else if (error == -ENODATA && is_damaged)
 		snprintf(message, message_bytes,
-			 "%s is a damaged SQLite file, of which nothing can be read", path);
+			 "%s is an SQLite file, but it is damaged and unreadable", path);
 	else if (error == -ENODATA)
 		snprintf(
 			message, message_bytes,
-			"%s is an SQLite file, but has nothing of CUDA or NVTX as `nsys export --type=sqlite` writes it",
+			"%s is an SQLite file without the CUDA or NVTX tables of nsys export --type=sqlite",
 			path);
 	else
 		gp_import_explain(error, path, message, message_bytes);

@@ -20,7 +20,7 @@ static uint16_t small_of(const struct gp_row *row, enum gp_nsys_column column)
 
 /* ---- devices ---- */
 
-/* CUDA's numbers of the GPUs, which are the process's own. */
+/* The process's own CUDA device numbers of the GPUs. */
 struct numbering {
 	struct gp_nsys_reading *r;
 	struct {
@@ -47,7 +47,7 @@ static int take_number(void *context, const struct gp_row *row)
 	return 0;
 }
 
-/* Windows lists what drives a display, too, all of it as CUDA's first device. */
+/* Windows lists display adapters, too, all of them as CUDA's first device. */
 static bool is_display_alone(const struct gp_row *row)
 {
 	return gp_row_has(row, GP_NSYS_smCount) && number_of(row, GP_NSYS_smCount) == 0 &&
@@ -115,7 +115,7 @@ static int take_gpu(void *context, const struct gp_row *row)
 	return gp_import_record(n->r->im, GP_RECORD_DEVICE, &record);
 }
 
-/* What joins a GPU to the host and to others: gpuprof's own table. */
+/* The links of a GPU to the host and other GPUs; a table of gpuprof exports. */
 static int take_link(void *context, const struct gp_row *row)
 {
 	struct numbering *n = context;
@@ -170,7 +170,8 @@ static int take_stream(void *context, const struct gp_row *row)
 		.id = number_of(row, GP_NSYS_streamId),
 		.context_id = number_of(row, GP_NSYS_contextId),
 		.priority = (int32_t)gp_row_whole(row, GP_NSYS_priority),
-		.correlation_id = number_of(row, GP_NSYS_correlationId), /* only gpuprof says so */
+		/* in gpuprof exports only */
+		.correlation_id = number_of(row, GP_NSYS_correlationId),
 	};
 	return gp_import_record(r->im, GP_RECORD_STREAM, &record);
 }
@@ -213,7 +214,7 @@ static int take_host(void *context, const struct gp_row *row)
 	return gp_import_info(r->im, GP_INFO_HOST, gp_row_text(row, GP_NSYS_value, &bytes));
 }
 
-/* nsys says neither; gpuprof does. */
+/* The order and the writer, which only gpuprof writes. */
 static int take_product(void *context, const struct gp_row *row)
 {
 	struct gp_nsys_reading *r = context;

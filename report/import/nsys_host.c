@@ -13,11 +13,11 @@ static uint32_t thread_of(const struct gp_row *row, enum gp_nsys_column column)
 	return (uint32_t)gp_row_whole(row, column) & THREAD_BITS;
 }
 
-/* ---- memory: it came or went during calls, which are read next ---- */
+/* ---- memory: events of calls, which are read afterwards ---- */
 
 static bool takes_part(const struct gp_row *row, enum gp_memory_op *op, uint8_t *kind)
 {
-	/* nsys's kinds; static memory of modules is no call's. */
+	/* nsys's kinds. Static memory of modules belongs to no call. */
 	static const uint8_t kinds[] = {[1] = GP_MEMORY_PINNED,
 					[2] = GP_MEMORY_DEVICE,
 					[3] = GP_MEMORY_ARRAY,
@@ -97,7 +97,8 @@ static int take_call(void *context, const struct gp_row *row)
 		.end_ns = gp_nsys_time(row, GP_NSYS_end),
 		.correlation_id = gp_row_number(row, GP_NSYS_correlationId, 0),
 		.thread_id = thread_of(row, GP_NSYS_globalTid),
-		.context_id = gp_row_number(row, GP_NSYS_contextId, 0), /* of our own files */
+		/* in gpuprof exports only */
+		.context_id = gp_row_number(row, GP_NSYS_contextId, 0),
 		.stack = gp_nsys_stack(r, row),
 		.status = (uint16_t)gp_row_number(row, GP_NSYS_returnValue, 0),
 	};
@@ -120,7 +121,7 @@ static int take_call(void *context, const struct gp_row *row)
 
 /* ---- ranges ---- */
 
-/* A domain that is used: where none is created under that number, the number is its name. */
+/* Adds a used domain. If the file does not name it, its number is the name. */
 static int use_domain(struct gp_nsys_reading *r, uint32_t id)
 {
 	char name[32];
@@ -128,13 +129,13 @@ static int use_domain(struct gp_nsys_reading *r, uint32_t id)
 
 	if (id == 0)
 		return 0;
-	if (gp_texts_number(&r->im->domains, &id, sizeof(id), &is_new) == 0)
+	if (gp_interner_number(&r->im->domains, &id, sizeof(id), &is_new) == 0)
 		return -ENOMEM;
 	snprintf(name, sizeof(name), "domain %u", id);
 	return is_new ? gp_import_string(r->im, GP_STRING_DOMAIN, id, 0, name, strlen(name)) : 0;
 }
 
-/* The message: in the row, or among the strings. */
+/* The message in the row, or in the string table. */
 static const char *message_of(struct gp_nsys_reading *r, const struct gp_row *row, size_t *bytes)
 {
 	return gp_row_has(row, GP_NSYS_text) ? gp_row_text(row, GP_NSYS_text, bytes)
@@ -150,7 +151,7 @@ static int name_domain(struct gp_nsys_reading *r, const struct gp_row *row)
 
 	if (id == 0)
 		return 0;
-	if (gp_texts_number(&r->im->domains, &id, sizeof(id), &is_new) == 0)
+	if (gp_interner_number(&r->im->domains, &id, sizeof(id), &is_new) == 0)
 		return -ENOMEM;
 	return gp_import_string(r->im, GP_STRING_DOMAIN, id, 0, name, bytes);
 }

@@ -3,7 +3,7 @@
 #include "report/import/nsys_reading.h"
 #include "report/model/nsys_numbers.h"
 
-/* An operation's device; false: it has none that there can be, or is of another process. */
+/* The device of an operation. Returns false for an invalid device or another process. */
 static bool find_device(struct gp_nsys_reading *r, const struct gp_row *row, uint16_t *device)
 {
 	uint32_t number = gp_row_number(row, GP_NSYS_deviceId, GP_NONE);
@@ -26,7 +26,7 @@ static uint32_t number_of(const struct gp_row *row, enum gp_nsys_column column)
 	return gp_row_number(row, column, 0);
 }
 
-/* nsys counts from 1 what CUPTI counts from 0. */
+/* nsys counts from 1, CUPTI from 0. */
 static uint8_t launch_type_of(const struct gp_row *row)
 {
 	uint32_t type = number_of(row, GP_NSYS_launchType);
@@ -34,7 +34,7 @@ static uint8_t launch_type_of(const struct gp_row *row)
 	return type > 1 && type <= 3 ? (uint8_t)(type - 1) : 0;
 }
 
-/* 0: none: the file does not have it. */
+/* *id = 0 if the file does not have it. */
 static int find_shape(struct gp_nsys_reading *r, const struct gp_row *row, uint32_t *id)
 {
 	uint32_t registers = number_of(row, GP_NSYS_registersPerThread);
@@ -63,7 +63,7 @@ static int find_shape(struct gp_nsys_reading *r, const struct gp_row *row, uint3
 	return *id != 0 ? 0 : -ENOMEM;
 }
 
-/* As the compiler named it, where the file has that. */
+/* The mangled name if the file has it. */
 static uint32_t find_name(struct gp_nsys_reading *r, const struct gp_row *row)
 {
 	static const enum gp_nsys_column columns[] = {GP_NSYS_mangledName, GP_NSYS_demangledName,
@@ -76,7 +76,7 @@ static uint32_t find_name(struct gp_nsys_reading *r, const struct gp_row *row)
 	return gp_import_kernel_name(r->im, name, bytes);
 }
 
-/* Where no column has the graph's number, its nodes' numbers do: in the upper half. */
+/* Without a graph column, the upper half of the node numbers has the graph. */
 static uint32_t graph_of(const struct gp_row *row)
 {
 	uint64_t node = (uint64_t)gp_row_whole(row, GP_NSYS_graphNodeId);
@@ -123,7 +123,7 @@ static uint8_t memory_kind_of(const struct gp_row *row, enum gp_nsys_column colu
 	return kind < GP_NSYS_UNKNOWN_MEMORY ? (uint8_t)(kind + 1) : 0;
 }
 
-/* Migrations of unified memory stand among the copies: nsys's kind, and CUPTI's. */
+/* Migrations of unified memory are among the copies: nsys's kind, and CUPTI's. */
 static const struct {
 	uint32_t copy_kind;
 	uint16_t counter_kind;
@@ -272,7 +272,7 @@ static int take_event(void *context, const struct gp_row *row)
 	return gp_import_record(r->im, GP_RECORD_EVENT, &record);
 }
 
-/* What CUPTI and the driver did beside the program's calls. */
+/* Work of CUPTI and the driver outside the program's calls. */
 static int take_overhead(void *context, const struct gp_row *row)
 {
 	struct gp_nsys_reading *r = context;

@@ -1,7 +1,7 @@
 /*
- * Call stacks of API calls: CUDA_CALLCHAINS has a row for each function of a chain, whose
- * stackDepth counts from the innermost one, and calls name their chain.  Functions and modules are
- * texts there: addresses mean nothing here, but tell frames apart.
+ * nsys_stacks: call stacks of API calls. CUDA_CALLCHAINS has a row for each function of a chain,
+ * whose stackDepth counts from the innermost one; calls name their chain. Functions and modules are
+ * strings there. Addresses only tell frames apart.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,30 +18,27 @@
 struct gp_nsys_link {
 	int64_t chain;
 	uint32_t depth;
-	uint32_t place; /* in places, from 1 */
+	uint32_t place; /* index in places, plus 1 */
 };
 
-/* What tells places apart; all of it is compared as bytes. */
+/* Identifies a place; compared as bytes. */
 struct key {
 	int64_t symbol, module, address;
 	int64_t is_unresolved;
 };
 
-/*
- * What a row says of a function, apart from the chain: the frame that is made of it, but for its
- * callers.
- */
+/* The frame of a row, without chain and callers. */
 struct gp_nsys_place {
-	char *function, *file; /* of a native one; NULL = none */
+	char *function, *file; /* for native frames; NULL = none */
 	uint64_t address;
 	uint32_t line;
 	uint32_t origin; /* module or code */
 	uint16_t kind;   /* enum gp_frame_kind */
 };
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
-/* A row stands for what is missing, not for a function. */
+/* Rows that stand for missing frames, not for a function. */
 static enum gp_frame_kind kind_of_text(const char *symbol)
 {
 	static const struct {
@@ -50,7 +47,7 @@ static enum gp_frame_kind kind_of_text(const char *symbol)
 	} marks[] = {
 		{"[Max depth]", GP_FRAME_CUT},
 		{"[Broken backtraces]", GP_FRAME_STUCK},
-		{"(deeper frames were not kept)", GP_FRAME_CUT}, /* and those of our own export */
+		{"(deeper frames were not kept)", GP_FRAME_CUT}, /* in gpuprof exports */
 		{"(callers unknown", GP_FRAME_STUCK},
 	};
 
@@ -60,9 +57,7 @@ static enum gp_frame_kind kind_of_text(const char *symbol)
 	return GP_FRAME_NATIVE;
 }
 
-/*
- * "function (file.cu:12)", as our own export has it, and of Python's functions without a line, too.
- */
+/* "function (file.cu:12)" in gpuprof exports; Python functions may have no line. */
 struct label {
 	size_t function_bytes;
 	const char *file; /* NULL = none */
@@ -102,7 +97,7 @@ static uint32_t find_module(struct gp_nsys_reading *r, const char *path)
 {
 	union gp_any_record record = {0};
 	bool is_new;
-	uint32_t id = gp_texts_number(&r->stacks.modules, path, strlen(path), &is_new);
+	uint32_t id = gp_interner_number(&r->stacks.modules, path, strlen(path), &is_new);
 
 	if (!is_new)
 		return id;
@@ -113,14 +108,16 @@ static uint32_t find_module(struct gp_nsys_reading *r, const char *path)
 	return id;
 }
 
-/* An address has one name: where another function is there already, one that code cannot have. */
+/*
+ * An address has one name: if another function has it already, returns one that code cannot have.
+ */
 static uint64_t free_address(struct gp_nsys_reading *r, uint32_t module, int64_t address)
 {
 	const int64_t key[2] = {module, address};
 	bool is_new = false;
 
 	if (address > 0)
-		gp_texts_number(&r->stacks.addresses, key, sizeof(key), &is_new);
+		gp_interner_number(&r->stacks.addresses, key, sizeof(key), &is_new);
 	return is_new ? (uint64_t)address : UINT64_MAX - r->stacks.place_count;
 }
 
@@ -153,7 +150,7 @@ static int describe_native(struct gp_nsys_reading *r, const struct key *key, con
 	return place->function && (place->file || !label.file) ? 0 : -ENOMEM;
 }
 
-/* As gp_import_code() takes it. */
+/* Makes the text for gp_import_code(). */
 static int describe_python(struct gp_nsys_reading *r, const char *symbol, const char *module,
 			   struct gp_nsys_place *place)
 {
@@ -176,8 +173,8 @@ static bool is_shown_before(const void *stub, const void *id)
 }
 
 /*
- * The function that a launch with <<<>>> calls has the kernel's name: as the model has that, so
- * that it is known for what it is.
+ * The mangled name of a launch stub. With it the model recognizes the function that a launch with
+ * <<<>>> calls.
  */
 static const char *symbol_of(const struct gp_nsys_reading *r, int64_t id)
 {
@@ -202,12 +199,12 @@ static int describe(struct gp_nsys_reading *r, const struct key *key, struct gp_
 	return describe_native(r, key, symbol, module, place);
 }
 
-/* The number of the place, from 1; 0: no memory. */
+/* The number of the place, from 1; 0 if there is no memory. */
 static uint32_t find_place(struct gp_nsys_reading *r, const struct key *key)
 {
 	struct gp_nsys_stacks *s = &r->stacks;
 	bool is_new;
-	uint32_t number = gp_texts_number(&s->keys, key, sizeof(*key), &is_new);
+	uint32_t number = gp_interner_number(&s->keys, key, sizeof(*key), &is_new);
 
 	if (!is_new)
 		return number;
@@ -224,14 +221,14 @@ static int take_stub(void *context, const struct gp_row *row)
 {
 	struct gp_nsys_reading *r = context;
 	struct gp_nsys_stacks *s = &r->stacks;
-	/* our own export has functions by their short names */
+	/* gpuprof exports have short function names */
 	enum gp_nsys_column column = r->is_own ? GP_NSYS_shortName : GP_NSYS_demangledName;
 	int64_t id = gp_row_whole(row, column);
 	bool is_new;
 
 	if (!gp_row_has(row, column) || !gp_row_has(row, GP_NSYS_mangledName))
 		return 0;
-	if (gp_texts_number(&s->kernels, &id, sizeof(id), &is_new) == 0)
+	if (gp_interner_number(&s->kernels, &id, sizeof(id), &is_new) == 0)
 		return -ENOMEM;
 	if (!is_new)
 		return 0;
@@ -270,7 +267,7 @@ static int take_link(void *context, const struct gp_row *row)
 	return 0;
 }
 
-/* The outermost function of a chain first. */
+/* The outermost function of a chain comes first. */
 static int compare_links(const void *a, const void *b, const void *context)
 {
 	const struct gp_nsys_link *left = a, *right = b;
@@ -295,7 +292,7 @@ static int add_frame(struct gp_nsys_reading *r, const struct gp_nsys_link *link,
 	return *frame != 0 ? 0 : -ENOMEM;
 }
 
-/* The frames of each chain; what is deeper than a stack can be is left out at the inner end. */
+/* Makes the frames of each chain; drops inner frames beyond the deepest stack. */
 static int make_frames(struct gp_nsys_reading *r)
 {
 	struct gp_nsys_stacks *s = &r->stacks;
@@ -317,7 +314,7 @@ static int make_frames(struct gp_nsys_reading *r)
 	return result;
 }
 
-/* The functions become those that the trace itself has. */
+/* Stores the functions as names of the trace itself. */
 static int keep_names(struct gp_nsys_reading *r)
 {
 	struct gp_frame_names *names = gp_frame_names_new();
@@ -387,10 +384,10 @@ uint32_t gp_nsys_stack(const struct gp_nsys_reading *r, const struct gp_row *row
 
 void gp_nsys_free_stacks(struct gp_nsys_stacks *s)
 {
-	struct gp_texts *texts[] = {&s->keys, &s->modules, &s->addresses, &s->kernels};
+	struct gp_interner *texts[] = {&s->keys, &s->modules, &s->addresses, &s->kernels};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		gp_texts_free(texts[i]);
+		gp_interner_free(texts[i]);
 	for (uint32_t i = 0; i < s->place_count; i++) {
 		free(s->places[i].function);
 		free(s->places[i].file);

@@ -1,5 +1,5 @@
 /*
- * Spans of a thread, told one by one, become ranges that open and close, and stacks of functions.
+ * spans: line_changes the spans of threads into ranges that open and close, and into call stacks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int order_spans(struct gp_import_spans *spans)
 			     NULL);
 }
 
-/* The spans of a thread, and of a domain, that are open: each lies in the one before it. */
+/* The open spans of a thread and domain; each lies within the one before it. */
 struct open_spans {
 	const struct gp_import_span **spans;
 	uint32_t count, capacity;
@@ -65,7 +65,7 @@ static int push(struct gp_importing *im, struct open_spans *open, const struct g
 	return put_point(im, GP_RANGE_PUSH, span->start_ns, 0, span);
 }
 
-/* Close those that end by then. */
+/* Closes the spans that end by then. */
 static int pop(struct gp_importing *im, struct open_spans *open, uint64_t time_ns)
 {
 	int result = 0;
@@ -80,8 +80,7 @@ static int pop(struct gp_importing *im, struct open_spans *open, uint64_t time_n
 }
 
 /*
- * One that began within another and ends after it is no part of a stack: it opens and closes by a
- * number of its own.
+ * A span that begins within another and ends after it does not nest: it becomes a start/end range.
  */
 static int put_free(struct gp_importing *im, const struct gp_import_span *span)
 {
@@ -145,7 +144,7 @@ static int compare_calls(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/* The functions that a thread is in, going through its spans and calls in order of time. */
+/* The functions that a thread is in, in a walk over its spans and calls in order of time. */
 struct walk {
 	const struct gp_import_span *next, *end;
 	struct {
@@ -175,7 +174,7 @@ static int enter(struct gp_importing *im, struct walk *w, const struct gp_import
 	return 0;
 }
 
-/* Give the call the functions that its thread was in when it began. */
+/* Sets the call's stack to the functions that its thread was in when it began. */
 static int find_stack(struct gp_importing *im, struct walk *w, struct gp_call *call)
 {
 	int result = 0;
@@ -217,92 +216,93 @@ int gp_import_stacks(struct gp_importing *im)
 	return result;
 }
 
-/* ---- looks at stacks ---- */
+/* ---- Python samples ---- */
 
-int gp_import_begin_look(struct gp_importing *im, const struct gp_import_span *span)
+int gp_import_begin_sample(struct gp_importing *im, const struct gp_import_span *span)
 {
 	int result;
 
-	if (im->open_look_count > 0 &&
-	    im->looks.spans[im->open_looks[0]].end_thread_id != span->end_thread_id)
-		im->open_look_count = 0; /* of a file that is cut: nothing ends them */
-	if (im->open_look_count == GP_FRAME_DEPTH)
+	if (im->open_sample_count > 0 &&
+	    im->samples.spans[im->open_samples[0]].end_thread_id != span->end_thread_id)
+		im->open_sample_count = 0; /* the file is truncated: nothing ends them */
+	if (im->open_sample_count == GP_FRAME_DEPTH)
 		return 0;
-	result = gp_import_span(&im->looks, span);
+	result = gp_import_span(&im->samples, span);
 	if (result != 0)
 		return result;
-	im->looks.spans[im->looks.count - 1].turn = im->turn_count;
-	im->open_looks[im->open_look_count++] = im->looks.count - 1;
+	im->samples.spans[im->samples.count - 1].line_change = im->line_change_count;
+	im->open_samples[im->open_sample_count++] = im->samples.count - 1;
 	return 0;
 }
 
-int gp_import_turn_look(struct gp_importing *im, const struct gp_import_turn *turn)
+int gp_import_change_line(struct gp_importing *im, const struct gp_import_line_change *line_change)
 {
 	int result;
 
-	if (im->open_look_count == GP_FRAME_DEPTH)
-		return 0; /* it did not begin */
-	result = gp_array_grow_spill(&im->turns, &im->turn_capacity, im->turn_count, sizeof(*turn));
+	if (im->open_sample_count == GP_FRAME_DEPTH)
+		return 0; /* it has not begun */
+	result = gp_array_grow_spill(&im->line_changes, &im->line_change_capacity,
+				     im->line_change_count, sizeof(*line_change));
 	if (result != 0)
 		return result;
-	im->turns[im->turn_count++] = *turn;
-	im->looks.spans[im->looks.count - 1].turn_count++;
+	im->line_changes[im->line_change_count++] = *line_change;
+	im->samples.spans[im->samples.count - 1].line_change_count++;
 	return 0;
 }
 
-void gp_import_end_look(struct gp_importing *im, uint32_t track, uint64_t time_ns)
+void gp_import_end_sample(struct gp_importing *im, uint32_t track, uint64_t time_ns)
 {
 	struct gp_import_span *span;
 
-	if (im->open_look_count == 0)
+	if (im->open_sample_count == 0)
 		return;
-	span = &im->looks.spans[im->open_looks[im->open_look_count - 1]];
+	span = &im->samples.spans[im->open_samples[im->open_sample_count - 1]];
 	if (span->end_thread_id != track || time_ns < span->start_ns)
 		return;
 	span->end_ns = time_ns;
-	im->open_look_count--;
+	im->open_sample_count--;
 	gp_import_note_time(im, span->start_ns, time_ns);
 }
 
-/* Those of which no end was found end with all that was taken. */
-static void end_looks(struct gp_importing *im)
+/* Samples without an end last to the last record. */
+static void end_samples(struct gp_importing *im)
 {
-	for (uint32_t i = 0; i < im->looks.count; i++)
-		if (im->looks.spans[i].end_ns == GP_IMPORT_OPEN)
-			im->looks.spans[i].end_ns = im->last_ns > im->looks.spans[i].start_ns
-							    ? im->last_ns
-							    : im->looks.spans[i].start_ns;
+	for (uint32_t i = 0; i < im->samples.count; i++)
+		if (im->samples.spans[i].end_ns == GP_IMPORT_OPEN)
+			im->samples.spans[i].end_ns = im->last_ns > im->samples.spans[i].start_ns
+							      ? im->last_ns
+							      : im->samples.spans[i].start_ns;
 }
 
 /*
- * The functions that a thread was in, going through their spans in order of time: what is innermost
- * is a sample.
+ * The functions that a thread was in, in a walk over its spans in order of time. The innermost one
+ * is sampled.
  */
-struct looking {
+struct sampling {
 	struct open_function {
 		const struct gp_import_span *span;
 		uint32_t frame;
 		uint32_t line;
-		uint32_t turn; /* the next one */
+		uint32_t line_change; /* the next one */
 	} open[GP_FRAME_DEPTH];
 	uint32_t count;
-	uint64_t until_ns; /* samples are told up to then */
+	uint64_t until_ns; /* samples before are written */
 };
 
-/* As many of a function's looks as it was innermost in. */
-static uint32_t looks_in(const struct gp_import_span *span, uint64_t part_ns)
+/* The share of a function's samples in a part of its time. */
+static uint32_t samples_in(const struct gp_import_span *span, uint64_t part_ns)
 {
 	uint64_t all_ns = span->end_ns - span->start_ns;
-	double looks = all_ns > 0 ? (double)span->looks * (double)part_ns / (double)all_ns : 0;
+	double samples = all_ns > 0 ? (double)span->samples * (double)part_ns / (double)all_ns : 0;
 
-	return looks > 1 ? (uint32_t)(looks + 0.5) : 1;
+	return samples > 1 ? (uint32_t)(samples + 0.5) : 1;
 }
 
 /*
- * The innermost function was that, at its lines, from what is told to that time; a ns between two
- * looks is nobody's.
+ * Writes the innermost function with its lines from until_ns to time_ns; 1 ns between two samples
+ * belongs to no function.
  */
-static int tell_one(struct gp_importing *im, struct looking *l, uint64_t time_ns)
+static int tell_one(struct gp_importing *im, struct sampling *l, uint64_t time_ns)
 {
 	const struct open_function *top = l->count > 0 ? &l->open[l->count - 1] : NULL;
 	union gp_any_record record = {0};
@@ -313,17 +313,18 @@ static int tell_one(struct gp_importing *im, struct looking *l, uint64_t time_ns
 	l->until_ns = time_ns;
 	if (!top || time_ns - start_ns < 2)
 		return 0;
-	record.sample = (struct gp_record_sample){.thread_id = top->span->thread_id,
-						  .start_ticks = start_ns,
-						  .duration_ticks = time_ns - start_ns,
-						  .stack_id = top->frame,
-						  .count = looks_in(top->span, time_ns - start_ns)};
+	record.sample =
+		(struct gp_record_sample){.thread_id = top->span->thread_id,
+					  .start_ticks = start_ns,
+					  .duration_ticks = time_ns - start_ns,
+					  .stack_id = top->frame,
+					  .count = samples_in(top->span, time_ns - start_ns)};
 	return gp_import_record(im, GP_RECORD_SAMPLE, &record);
 }
 
 /*
- * The number of a function's frame; of a module's code that was imported, below what Python called
- * for that.  0: no memory.
+ * The number of a function's frame. For a module's code during an import, its caller is Python's
+ * import function. 0: no memory.
  */
 static uint32_t frame_of(struct gp_importing *im, const struct open_function *open, uint32_t parent)
 {
@@ -342,35 +343,35 @@ static uint32_t frame_of(struct gp_importing *im, const struct open_function *op
 	return gp_import_frame(im, &frame);
 }
 
-static uint64_t turns_at(const struct gp_importing *im, const struct open_function *open)
+static uint64_t change_at(const struct gp_importing *im, const struct open_function *open)
 {
-	return open->turn < open->span->turn + open->span->turn_count
-		       ? im->turns[open->turn].time_ns
+	return open->line_change < open->span->line_change + open->span->line_change_count
+		       ? im->line_changes[open->line_change].time_ns
 		       : UINT64_MAX;
 }
 
-/* When the first of the functions goes on at another line. */
-static uint64_t next_turn(const struct gp_importing *im, const struct looking *l)
+/* The next time at which one of the functions changes its line. */
+static uint64_t next_change(const struct gp_importing *im, const struct sampling *l)
 {
 	uint64_t next_ns = UINT64_MAX;
 
 	for (uint32_t i = 0; i < l->count; i++)
-		if (turns_at(im, &l->open[i]) < next_ns)
-			next_ns = turns_at(im, &l->open[i]);
+		if (change_at(im, &l->open[i]) < next_ns)
+			next_ns = change_at(im, &l->open[i]);
 	return next_ns;
 }
 
-/* Those that do by then go on there, and what they call is called from there. */
-static int turn(struct gp_importing *im, struct looking *l, uint64_t time_ns)
+/* Moves the functions that change their lines by then; their callees get new frames. */
+static int line_change(struct gp_importing *im, struct sampling *l, uint64_t time_ns)
 {
-	bool has_turned = false;
+	bool has_changed = false;
 
 	for (uint32_t i = 0; i < l->count; i++) {
 		struct open_function *open = &l->open[i];
 
-		for (; turns_at(im, open) <= time_ns; has_turned = true)
-			open->line = im->turns[open->turn++].line;
-		if (has_turned)
+		for (; change_at(im, open) <= time_ns; has_changed = true)
+			open->line = im->line_changes[open->line_change++].line;
+		if (has_changed)
 			open->frame = frame_of(im, open, i > 0 ? l->open[i - 1].frame : 0);
 		if (open->frame == 0)
 			return -ENOMEM;
@@ -378,20 +379,20 @@ static int turn(struct gp_importing *im, struct looking *l, uint64_t time_ns)
 	return 0;
 }
 
-static int tell(struct gp_importing *im, struct looking *l, uint64_t time_ns)
+static int tell(struct gp_importing *im, struct sampling *l, uint64_t time_ns)
 {
 	int result = 0;
 
-	for (uint64_t turn_ns; result == 0 && (turn_ns = next_turn(im, l)) < time_ns;) {
-		result = tell_one(im, l, turn_ns);
+	for (uint64_t change_ns; result == 0 && (change_ns = next_change(im, l)) < time_ns;) {
+		result = tell_one(im, l, change_ns);
 		if (result == 0)
-			result = turn(im, l, turn_ns);
+			result = line_change(im, l, change_ns);
 	}
 	return result == 0 ? tell_one(im, l, time_ns) : result;
 }
 
-/* Leave the functions that end by then. */
-static int leave(struct gp_importing *im, struct looking *l, uint64_t time_ns)
+/* Leaves the functions that end by then. */
+static int leave(struct gp_importing *im, struct sampling *l, uint64_t time_ns)
 {
 	int result = 0;
 
@@ -401,7 +402,8 @@ static int leave(struct gp_importing *im, struct looking *l, uint64_t time_ns)
 	return result;
 }
 
-static int look(struct gp_importing *im, struct looking *l, const struct gp_import_span *span)
+static int take_sample(struct gp_importing *im, struct sampling *l,
+		       const struct gp_import_span *span)
 {
 	bool is_other = l->count > 0 && l->open[0].span->thread_id != span->thread_id;
 	int result = leave(im, l, is_other ? UINT64_MAX : span->start_ns);
@@ -414,19 +416,20 @@ static int look(struct gp_importing *im, struct looking *l, const struct gp_impo
 	if (result != 0 || l->count == GP_FRAME_DEPTH)
 		return result;
 	open = &l->open[l->count++];
-	*open = (struct open_function){.span = span, .line = span->line, .turn = span->turn};
+	*open = (struct open_function){
+		.span = span, .line = span->line, .line_change = span->line_change};
 	open->frame = frame_of(im, open, l->count > 1 ? l->open[l->count - 2].frame : 0);
 	return open->frame != 0 ? 0 : -ENOMEM;
 }
 
-int gp_import_looks(struct gp_importing *im)
+int gp_import_samples(struct gp_importing *im)
 {
-	struct looking looking = {.count = 0};
+	struct sampling sampling = {.count = 0};
 	int result;
 
-	end_looks(im);
-	result = order_spans(&im->looks);
-	for (uint32_t i = 0; i < im->looks.count && result == 0; i++)
-		result = look(im, &looking, &im->looks.spans[i]);
-	return result == 0 ? leave(im, &looking, UINT64_MAX) : result;
+	end_samples(im);
+	result = order_spans(&im->samples);
+	for (uint32_t i = 0; i < im->samples.count && result == 0; i++)
+		result = take_sample(im, &sampling, &im->samples.spans[i]);
+	return result == 0 ? leave(im, &sampling, UINT64_MAX) : result;
 }

@@ -56,7 +56,7 @@ bool gp_command_time(const char *command, const char *option, const char *text, 
 {
 	double ns;
 
-	if (gp_time_text_read(text, &ns) && ns < 0x1p63) {
+	if (gp_duration_read(text, &ns) && ns < 0x1p63) {
 		*time_ns = (uint64_t)llround(ns);
 		return true;
 	}

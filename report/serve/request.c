@@ -123,7 +123,7 @@ static bool read_time(const char *text, int64_t *time_ns)
 
 	if (read_whole(text, time_ns))
 		return true;
-	if (!gp_time_text_read(text + is_negative, &ns) || !(ns < 0x1p62))
+	if (!gp_duration_read(text + is_negative, &ns) || !(ns < 0x1p62))
 		return false;
 	*time_ns = is_negative ? -llround(ns) : llround(ns);
 	return true;

@@ -43,7 +43,7 @@ static char *what(const struct gp_summary *summary, const struct gp_failure *row
 		fprintf(out, " in pid %u", row->pid);
 	fprintf(out, ": %s", error);
 	gp_asked_tell(out, &row->asked);
-	return gp_memory_stream_close(out, &text) == 0 ? fit(summary, text) : NULL;
+	return gp_memstream_close(out, &text) == 0 ? fit(summary, text) : NULL;
 }
 
 /* The last separator before an end of a text, or NULL. */
@@ -106,7 +106,7 @@ static void print_held(const struct gp_summary *summary, const struct gp_failure
 
 	if (out)
 		gp_oom_snapshot_tell(out, &row->held, failures->sites);
-	if (out && gp_memory_stream_close(out, &text) == 0)
+	if (out && gp_memstream_close(out, &text) == 0)
 		escaped = gp_text_escape(text);
 	fprintf(summary->out, "%*s", LEAD, "");
 	gp_paragraph_wrap(summary->out, escaped ? escaped : "(no memory)", LEAD, LEAD,

@@ -161,7 +161,7 @@ static void add_unfinished(struct gp_document *document, const struct gp_model *
 		return;
 	}
 	gp_summary_print_unfinished(out, 0, model);
-	if (gp_memory_stream_close(out, &text) < 0)
+	if (gp_memstream_close(out, &text) < 0)
 		document->error = -ENOMEM;
 	rest = text;
 	while (rest && (line = strsep(&rest, "\n")) && *line)

@@ -215,7 +215,7 @@ static int join_all_alike(struct gp_summary_ranges *rows)
 	if (!alike)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < rows->count; i++) {
-		gp_range_pattern(alike[i].pattern, sizeof(alike[i].pattern), rows->rows[i].key);
+		gp_name_pattern(alike[i].pattern, sizeof(alike[i].pattern), rows->rows[i].key);
 		alike[i].row = &rows->rows[i];
 	}
 	result = gp_array_sort(alike, rows->count, sizeof(*alike), compare_alike, NULL);

@@ -6,7 +6,7 @@
 
 #include "gpuprof/count.h"
 #include "report/analysis/analysis.h"
-#include "report/base/parallel_jobs.h"
+#include "report/base/parallel.h"
 #include "report/base/text/format.h"
 #include "report/base/memstream.h"
 #include "report/base/text/paragraph.h"
@@ -41,7 +41,7 @@ static int text_of(const struct gp_summary *summary, int (*print)(const struct g
 	if (!section.out)
 		return -ENOMEM;
 	result = print(&section);
-	closed = gp_memory_stream_close(section.out, text);
+	closed = gp_memstream_close(section.out, text);
 	result = result < 0 ? result : closed;
 	if (result == 0)
 		return 0;
@@ -62,7 +62,7 @@ static int print_folded(const struct gp_summary *summary, int (*print)(const str
 	return result;
 }
 
-/* For report/base/parallel_jobs.h, as the next ones. */
+/* For report/base/parallel.h, as the next ones. */
 static int gather_activity(void *context)
 {
 	struct gp_summary *s = context;

@@ -17,9 +17,7 @@ struct owner {
 	const char *pattern, *name;
 };
 
-/*
- * Modules that allocate from CUDA to keep it: what they hold is their cache, not the user's blocks.
- */
+/* Modules whose CUDA allocations are a cache of their own, not blocks of the user. */
 static const struct owner owners[] = {
 	{"libc10_cuda.so*", "PyTorch"},
 	{"libtorch_cuda.so*", "PyTorch"},
@@ -35,8 +33,8 @@ static const struct owner owners[] = {
 };
 
 /*
- * Modules that allocate for their handles: what they hold for one of those above is their own; what
- * for the user, the user's.
+ * Modules that allocate for their handles. Such an allocation belongs to the user, or to the
+ * library itself if one of the owners above makes it.
  */
 static const struct owner libraries[] = {
 	{"libcublas*", "cuBLAS"}, {"libcudnn*", "cuDNN"},       {"libcufft*", "cuFFT"},
@@ -67,10 +65,10 @@ struct site {
 
 struct gp_call_sites {
 	struct gp_symbols *symbols;
-	struct gp_groups keys; /* all texts of a site in one */
-	struct site *sites;    /* parallel to the keys */
+	struct gp_groups keys; /* all texts of a site in one key */
+	struct site *sites;    /* parallel to keys */
 	uint32_t site_count, site_capacity;
-	struct gp_frame_numbers known; /* by stack: of its site */
+	struct gp_frame_numbers known; /* by stack: the number of its site */
 	struct stackless stackless;
 };
 
@@ -102,7 +100,7 @@ void gp_call_sites_free(struct gp_call_sites *sites)
 	free(sites);
 }
 
-/* ---- whose code it is ---- */
+/* ---- owner of the code ---- */
 
 static const char *module_of(const struct gp_model *model, const struct gp_frame *frame)
 {
@@ -111,7 +109,7 @@ static const char *module_of(const struct gp_model *model, const struct gp_frame
 		       : "";
 }
 
-/* As far as it can be told without looking into files. */
+/* The owner as far as it is known without reading files. */
 static enum gp_code_owner rank_frame(const struct gp_model *model, const struct gp_frame *frame)
 {
 	if (frame->kind == GP_FRAME_PYTHON)
@@ -129,7 +127,7 @@ static const char *find_owner(const struct owner *table, size_t count, const cha
 	return "";
 }
 
-/* ---- a stack's texts ---- */
+/* ---- texts of a stack ---- */
 
 static void append(char *text, const char *separator, const struct gp_place *place)
 {
@@ -142,11 +140,11 @@ static void append(char *text, const char *separator, const struct gp_place *pla
 		snprintf(text + used, TEXT_BYTES - used, " (%s:%u)", file, place->line);
 }
 
-/* The places of a stack from the innermost on, those of the wanted rank taken. */
+/* Goes through the places of a stack from the innermost on, and takes those of the wanted owner. */
 struct walk {
 	enum gp_code_owner wanted;
 	uint32_t taken;
-	uint32_t site; /* the frame of the first one */
+	uint32_t site; /* frame of the first place */
 	struct texts *texts;
 };
 
@@ -177,9 +175,9 @@ static void take_frame(struct gp_call_sites *sites, const struct gp_model *model
 }
 
 /*
- * Beneath the user's function; in a thread of a library's own (PyTorch's backward pass) there is
- * none, and all frames are asked. Of two, the inner one allocates: cuBLAS for PyTorch, or PyTorch's
- * allocator for a library.  Other calls of both are of one site.
+ * Searches below the user's function. A thread of a library (PyTorch's backward pass) has none:
+ * there all frames are searched. Of two owners the inner one allocates: cuBLAS for PyTorch, or
+ * PyTorch's allocator for a library. Other calls of both have the same site.
  */
 static void take_owner(const struct gp_model *model, const struct gp_call *call, uint32_t end,
 		       struct texts *texts)
@@ -199,7 +197,7 @@ static void take_owner(const struct gp_model *model, const struct gp_call *call,
 		texts->owner = library;
 }
 
-/* The operator of PyTorch's backward pass that the stack is in: false where it is in none. */
+/* Finds the operator of PyTorch's backward pass in the stack. Returns false if there is none. */
 static bool take_backward(struct gp_call_sites *sites, const struct gp_model *model,
 			  const struct gp_call *call, struct walk *walk)
 {
@@ -237,7 +235,7 @@ static void take_stack(struct gp_call_sites *sites, const struct gp_model *model
 	take_owner(model, call, found == GP_CODE_OWN ? walk.site : GP_NONE, texts);
 }
 
-/* ---- numbers ---- */
+/* ---- numbers of sites ---- */
 
 static bool append_site(struct gp_call_sites *sites, const struct texts *texts)
 {
@@ -268,7 +266,7 @@ static uint32_t number_of(struct gp_call_sites *sites, const struct texts *texts
 	return number;
 }
 
-/* Many such calls follow each other, mostly of the same kind. */
+/* Such calls often follow each other with the same API function. */
 static uint32_t find_stackless(struct gp_call_sites *sites, const struct gp_model *model,
 			       uint16_t api)
 {
@@ -335,7 +333,7 @@ struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t
 				     site->naming};
 }
 
-/* The end of the caller behind the first so many bytes of callers. */
+/* The end of the caller after the first `bytes` bytes of callers. */
 static size_t end_of_next(const char *callers, size_t bytes)
 {
 	const char *from = callers + bytes, *end;

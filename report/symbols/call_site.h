@@ -1,15 +1,13 @@
 /*
- * call_site: where in the user's own code a call was made.
+ * call_site: the place in the user's own code where a call was made.
  *
- * That is the innermost frame which is of none of the libraries that stand between a user and CUDA:
- * CUDA's own, allocators and frameworks, thrust and CUB, the interpreter, the libraries of C and
- * C++.  Where there is none, that of a framework, or in PyTorch's backward pass the operator; where
- * there is none of these either, the innermost one of all.  The tables in call_site.c say which
- * files are which.
+ * It is the innermost frame outside the libraries between a user and CUDA: CUDA's own, allocators
+ * and frameworks, thrust and CUB, the interpreter, the C and C++ libraries. Without such a frame it
+ * is a frame of a framework, or the operator in PyTorch's backward pass; otherwise the innermost
+ * frame of all. The tables in code_owner.c classify files.
  *
- * Two stacks have the same site if the site's line is the same and the lines of the user's code
- * that called it are, GP_SITE_CALLERS of them.  Only frames that may be the user's are looked up in
- * files.
+ * Two stacks have the same site if the site's line and the lines of its GP_SITE_CALLERS callers in
+ * the user's code are the same. Only frames that may be the user's are looked up in files.
  */
 #ifndef REPORT_SYMBOLS_CALL_SITE_H
 #define REPORT_SYMBOLS_CALL_SITE_H
@@ -23,26 +21,26 @@
 #include "report/symbols/symbols.h"
 
 #define GP_SITE_CALLERS   3
-#define GP_SITE_SEPARATOR " < " /* between callers, the innermost first */
+#define GP_SITE_SEPARATOR " < " /* between callers, innermost first */
 
-/* In the place of a call that has no stack. */
+/* In place of a site for calls without a stack. */
 #define GP_SITE_WITHOUT_STACK "without a call stack"
 
 struct gp_call_site {
-	const char *place;   /* "function (file:line)"; of a call without a stack, a word on that */
-	const char *callers; /* of the user's code, the innermost first; "" if there are none */
+	const char *place;   /* "function (file:line)", or a note for a call without a stack */
+	const char *callers; /* callers in the user's code, innermost first; "" if there are none */
 	/*
-	 * who made the call for itself: a caching allocator ("PyTorch"), or what such a library
-	 * uses ("cuBLAS"); else ""
+	 * the library that made the call for itself: a caching allocator ("PyTorch"), or a library
+	 * that it uses ("cuBLAS"); else ""
 	 */
 	const char *owner;
-	bool is_own;           /* the place is in the user's code */
+	bool is_own;           /* the place is the user's code */
 	enum gp_naming naming; /* of the place */
 };
 
 struct gp_call_sites;
 
-/* NULL if there is no memory.  Models that are asked for must outlive it. */
+/* Returns NULL if there is no memory. The models must outlive it. */
 struct gp_call_sites *gp_call_sites_new(void);
 void gp_call_sites_free(struct gp_call_sites *sites);
 
@@ -50,33 +48,32 @@ void gp_call_sites_free(struct gp_call_sites *sites);
 uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *model,
 			    const struct gp_call *call);
 
-/* The same of a stack that somebody else wrote down, the innermost place first. */
+/* As gp_call_sites_find() for the places of a recorded stack, innermost first. */
 uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_place *places,
 				 size_t count);
 
-/* The same of a site that gp_call_sites_at() of others gave. */
+/* As gp_call_sites_find() for a site of another gp_call_sites. */
 uint32_t gp_call_sites_of_text(struct gp_call_sites *sites, struct gp_call_site site);
 
 /*
- * The site of that number, good until the next one is found; of another number, one that says "(no
- * memory)".
+ * The site with that number; valid until the next site is added. An unknown number gives a site
+ * "(no memory)".
  */
 struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t number);
 
 /*
- * Of the callers of two sites the first that are the same, in bytes: 4 of "load < main" and "load <
- * run", 0 of "load" and "loader".
+ * The length of the common first callers of two sites: 4 for "load < main" and "load < run", 0 for
+ * "load" and "loader".
  */
 size_t gp_call_site_same_callers(const char *a, const char *b);
 
 /*
- * How much of a site's callers tells it from the other sites of its place that were found so far,
- * in bytes: through a wrapper as checked_malloc() come several, and its own line tells nothing.  0:
- * there is no other.
+ * The length of a site's callers that tells it from the other sites at its place. A wrapper such as
+ * checked_malloc() has several sites with the same line. 0: the place has no other site.
  */
 size_t gp_call_sites_tell_apart(const struct gp_call_sites *sites, uint32_t number);
 
-/* gp_symbols_explain() of the frames that were looked up. */
+/* Prints gp_symbols_explain() for the frames that were looked up. */
 void gp_call_sites_explain(const struct gp_call_sites *sites, FILE *out);
 
 #endif

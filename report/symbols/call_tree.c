@@ -122,7 +122,7 @@ static bool begins_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* The CUDA runtime as a static library: its functions are called like this, or as the API is. */
+/* Function names of the statically linked CUDA runtime; others are named like the API. */
 static bool is_of_static_runtime(const struct gp_model *model, const char *function)
 {
 	if (begins_with(function, "libcudart_static_"))
@@ -136,8 +136,8 @@ static bool is_of_static_runtime(const struct gp_model *model, const char *funct
 }
 
 /*
- * What is below the program's own code, whose frames say nothing about the program: CUDA, the
- * profiler, and the function that the compiler makes for each kernel to launch it.
+ * Whether the module is below the program's own code, so that its frames say nothing about the
+ * program: CUDA, the profiler.
  */
 static bool is_module_below(const struct gp_model *model, const struct gp_frame *frame)
 {
@@ -160,7 +160,7 @@ static bool is_function_below(const struct gp_model *model, const struct gp_plac
 	       (place->is_stub || is_of_static_runtime(model, place->function));
 }
 
-/* The node of a frame whose caller's is parent: one for each function that is inlined there. */
+/* The node of a frame below the caller's node `parent`: one for each function inlined there. */
 static uint32_t hang_frame(struct gp_call_tree *tree, uint32_t index, uint32_t parent)
 {
 	static const struct gp_place lost = {.function = "(callers are missing in the trace)",
@@ -230,7 +230,7 @@ const uint32_t *gp_call_tree_path(struct gp_call_tree *tree, uint32_t node, uint
 	return tree->path;
 }
 
-/* ---- the whole ---- */
+/* ---- open and close ---- */
 
 int gp_call_tree_open(struct gp_call_tree *tree, bool with_lines)
 {

@@ -1,23 +1,22 @@
 /*
- * call_tree: the call stacks of all processes in one tree of functions, for everything that gathers
- * by stack.
+ * call_tree: the call stacks of all processes as one tree of functions, for all analyses by stack.
  *
- * A site is a function, or a line of a function; a node is a site that was called by its parent's.
- * Node 0 stands for calls without a stack.  Parents come before their children, so that one pass
- * from the last node to the first sums up values over callers:
+ * A site is a function, or a line of a function. A node is a site called by its parent's site. Node
+ * 0 stands for calls without a stack. Parents come before their children, so one pass from the last
+ * node to the first sums up values over callers:
  *
- *	gp_call_tree_open(&tree, false);
- *	for each model:
- *		gp_call_tree_use(&tree, model);
- *		for each operation:
- *			values[gp_call_tree_find(&tree, gp_model_op_stack(model, op))] += ...;
- *	gp_call_tree_use(&tree, NULL);
+ * 	gp_call_tree_open(&tree, false);
+ * 	for each model:
+ * 		gp_call_tree_use(&tree, model);
+ * 		for each operation:
+ * 			values[gp_call_tree_find(&tree, gp_model_op_stack(model, op))] += ...;
+ * 	gp_call_tree_use(&tree, NULL);
  *
- * Frames of CUDA's own libraries and of the profiler are left out, also where the CUDA runtime is
- * linked into the program.
+ * Frames of CUDA's libraries and of the profiler are left out, also if the CUDA runtime is linked
+ * into the program.
  *
- * Models come one after the other and may be freed in between; the tree keeps its own copies.
- * Stacks may be deeper than the program's own stack can recurse: go by parents.
+ * Models come one after the other and may be freed in between: the tree has its own copies. Stacks
+ * may be deeper than a recursion in this program can go: follow `parent`.
  */
 #ifndef REPORT_SYMBOLS_CALL_TREE_H
 #define REPORT_SYMBOLS_CALL_TREE_H
@@ -33,7 +32,7 @@
 #define GP_CALL_TREE_NO_STACK 0u
 
 struct gp_call_node {
-	uint32_t parent; /* below its own number, or GP_NONE */
+	uint32_t parent; /* less than its own index, or GP_NONE */
 	uint32_t site;
 };
 
@@ -44,7 +43,7 @@ struct gp_call_tree {
 
 	bool has_lines;
 	struct gp_symbols *symbols;
-	/* the present one, and what its frames are here: GP_NONE = not looked up */
+	/* the current model, and the node of each frame; GP_NONE = not looked up */
 	const struct gp_model *model;
 	uint32_t *nodes_of_frames;
 	uint32_t *path;
@@ -54,28 +53,24 @@ struct gp_call_tree {
 };
 
 /*
- * with_lines: calls from several lines of a function are kept apart.  Returns 0 or -ENOMEM; to be
- * closed in either case.
+ * with_lines: lines of a function are separate sites. Returns 0 or -ENOMEM. Call
+ * gp_call_tree_close() in both cases.
  */
 int gp_call_tree_open(struct gp_call_tree *tree, bool with_lines);
 void gp_call_tree_close(struct gp_call_tree *tree);
 
-/*
- * What follows is of that model, until the next call of this; NULL = of none.  Returns 0 or
- * -ENOMEM.
- */
+/* Sets the model for the next calls; NULL = none. Returns 0 or -ENOMEM. */
 int gp_call_tree_use(struct gp_call_tree *tree, const struct gp_model *model);
 
 /*
- * The node of a stack (an index in frames, or GP_NONE); GP_CALL_TREE_NO_STACK where there is no
- * memory, and error says so.
+ * The node of a stack (an index in frames, or GP_NONE). Without memory returns
+ * GP_CALL_TREE_NO_STACK and sets error.
  */
 uint32_t gp_call_tree_find(struct gp_call_tree *tree, uint32_t frame);
 
 /*
- * The node of something that the parent's code did (parent: a node): a call of CUDA, or a kernel.
- * place.kind is one of these; its texts are copied.  GP_CALL_TREE_NO_STACK where there is no
- * memory, and error says so.
+ * Adds a leaf below a node: a CUDA call or an operation, as place.kind says. Copies the texts.
+ * Without memory returns GP_CALL_TREE_NO_STACK and sets error.
  */
 enum gp_call_tree_leaf { GP_SITE_CALL = 0x100, GP_SITE_OPERATION };
 uint32_t gp_call_tree_add(struct gp_call_tree *tree, uint32_t parent, const struct gp_place *place);
@@ -84,17 +79,14 @@ uint32_t gp_call_tree_add(struct gp_call_tree *tree, uint32_t parent, const stru
 const struct gp_place *gp_call_tree_site(const struct gp_call_tree *tree, uint32_t node);
 
 /*
- * The nodes from the outermost caller to that node, their number in *length; good until the next
- * call.  NULL if there is no memory, and error says so.
+ * The nodes from the outermost caller to that node; *length is their number. Valid until the next
+ * call. Returns NULL and sets error if there is no memory.
  */
 const uint32_t *gp_call_tree_path(struct gp_call_tree *tree, uint32_t node, uint32_t *length);
 
 #define GP_SITE_LABEL_BYTES 512
 
-/*
- * What people call a site: its function and, of Python's or in a tree with lines, the file's name
- * and the line.
- */
+/* The label of a site: the function; with file and line for Python, and in a tree with lines. */
 const char *gp_site_label(const struct gp_place *site, char label[GP_SITE_LABEL_BYTES]);
 
 #endif

@@ -7,8 +7,8 @@
 #include "gpuprof/count.h"
 
 /*
- * A pattern with a / is one of the whole path, without one of the file's name; the first row that
- * matches counts.
+ * A pattern with a slash is matched against the whole path, others against the file name. The first
+ * matching row counts.
  */
 struct row {
 	const char *pattern;
@@ -36,8 +36,8 @@ static const struct row modules[] = {
 	{"python", GP_CODE_BENEATH},
 	{"python[23]*", GP_CODE_BENEATH},
 	{"libgomp*", GP_CODE_BENEATH},
-	{"libuc[mpst]*", GP_CODE_BENEATH}, /* UCX: it stands in for CUDA's functions */
-	{"libc10*", GP_CODE_BENEATH}, /* PyTorch's allocators: whoever asks them is of interest */
+	{"libuc[mpst]*", GP_CODE_BENEATH}, /* UCX: it intercepts CUDA functions */
+	{"libc10*", GP_CODE_BENEATH},      /* PyTorch's allocators: their callers matter */
 	{"libtorch*", GP_CODE_FRAMEWORK},
 	{"*/torch/lib/*", GP_CODE_FRAMEWORK},
 	{"*/torch/_C*", GP_CODE_FRAMEWORK},
@@ -71,13 +71,13 @@ static const struct row python_files[] = {
 	{"*/site-packages/*", GP_CODE_FRAMEWORK},
 	{"*/dist-packages/*", GP_CODE_FRAMEWORK},
 	{"*/lib/python[23]*/*", GP_CODE_FRAMEWORK},
-	/* torch.profiler writes them from the folder of the packages on */
+	/* paths of torch.profiler begin below the folder of packages */
 	{"torch/*", GP_CODE_FRAMEWORK},
 	{"threading.py", GP_CODE_BENEATH},
 	{"runpy.py", GP_CODE_BENEATH},
 };
 
-/* What torch.profiler has among the functions, and of no file. */
+/* Entries of torch.profiler that are no Python functions and have no file. */
 static const struct row torch_operators[] = {
 	{"aten::*", GP_CODE_FRAMEWORK},         {"autograd::*", GP_CODE_FRAMEWORK},
 	{"*Backward[0-9]", GP_CODE_FRAMEWORK},  {"torch::*", GP_CODE_FRAMEWORK},
@@ -87,7 +87,7 @@ static const struct row torch_operators[] = {
 };
 
 /*
- * What of CUDA and of the compiler's libraries lies in the user's own module: linked statically, or
+ * Code of CUDA and of the compiler's libraries in the user's own module: linked statically, or
  * inlined.
  */
 static const struct row source_files[] = {
@@ -111,10 +111,7 @@ static const struct row functions[] = {
 	{"cuMem*", GP_CODE_BENEATH},
 };
 
-/*
- * The same without debug information, where no file tells: of which namespaces functions are, as
- * compilers write that.
- */
+/* For code without debug information, and so without files: mangled names of namespaces. */
 static const struct row namespaces[] = {
 	{"6thrust*", GP_CODE_FRAMEWORK},    {"3cub*", GP_CODE_FRAMEWORK},
 	{"4cuda3std*", GP_CODE_FRAMEWORK},  {"4cuda3__*", GP_CODE_FRAMEWORK},
@@ -122,7 +119,7 @@ static const struct row namespaces[] = {
 	{"9__gnu_cxx*", GP_CODE_FRAMEWORK},
 };
 
-/* Mostly the first letters tell: every frame is held against every row. */
+/* Compares the first letters first: every frame is compared with every row. */
 static bool matches(const char *pattern, const char *text)
 {
 	return (*pattern == *text || strchr("*?[\\", *pattern)) && fnmatch(pattern, text, 0) == 0;
@@ -149,8 +146,8 @@ enum gp_code_owner gp_code_owner_of_module(const char *path)
 }
 
 /*
- * "_ZNK6thrust6vector..." is of thrust: behind N are what qualifies a member function, and the
- * names from the outermost on.
+ * The owner by namespace. In "_ZNK6thrust6vector..." the qualifiers of a member function follow
+ * "N", then come the names from the outermost on.
  */
 static enum gp_code_owner rank_of_symbol(const char *symbol)
 {

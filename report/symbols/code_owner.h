@@ -1,5 +1,5 @@
 /*
- * code_rank: whose code a function is.  The tables in code_rank.c say which files are which.
+ * code_owner: whose code a function is. The tables in code_owner.c classify files.
  */
 #ifndef REPORT_SYMBOLS_CODE_OWNER_H
 #define REPORT_SYMBOLS_CODE_OWNER_H
@@ -9,31 +9,31 @@
 #include "report/symbols/symbols.h"
 
 enum gp_code_owner {
-	GP_CODE_OWN,       /* the user's */
-	GP_CODE_FRAMEWORK, /* of a library that works with CUDA for the user */
-	GP_CODE_BENEATH,   /* CUDA's, the interpreter's, the C library's; or no function */
+	GP_CODE_OWN,       /* the user's code */
+	GP_CODE_FRAMEWORK, /* a library that uses CUDA for the user */
+	GP_CODE_BENEATH,   /* CUDA, the interpreter, the C library; or not a function */
 	GP_CODE_OWNERS
 };
 
-/* As far as it can be told without looking into the file; "" is of a file that is not known. */
+/* The owner as far as it is known without reading the file; "" = unknown file. */
 enum gp_code_owner gp_code_owner_of_module(const char *path);
 enum gp_code_owner gp_code_owner_of_place(const struct gp_place *place);
 
 /*
- * The same of a frame in a picture of all of them: torch.profiler's operators are a framework's
- * there.  Where one place is to be named they stand for the user's code: its traces know no line of
- * that.
+ * The owner of a frame in a view of all frames: there, operators of torch.profiler belong to a
+ * framework. Where a single place is named, they stand for the user's code, as traces of
+ * torch.profiler have no lines of it.
  */
 enum gp_code_owner gp_code_owner_of_frame(const struct gp_place *place);
 
 /*
  * Whether a function of PyTorch is an operator of a backward pass
- * ("torch::autograd::generated::MulBackward0::apply"), or what is done there between them: in a
- * thread of PyTorch's own, where nothing is the user's, it says more than what it calls.
+ * ("torch::autograd::generated::MulBackward0::apply"), or work between operators. In PyTorch's own
+ * threads, which have no user code, it says more than its callees.
  */
 bool gp_code_is_backward(const char *function);
 
-/* Whether a pattern with a / fits the path, or one without fits the file's name. */
+/* Whether a pattern with a slash matches the path, or one without matches the file name. */
 bool gp_code_matches(const char *pattern, const char *path);
 
 #endif

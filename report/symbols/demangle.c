@@ -11,7 +11,7 @@
 #include "report/base/memstream.h"
 #include "report/base/big_stack.h"
 
-/* The library's callback forms allocate nothing, so that a jump out of them leaks nothing. */
+/* The library's callback interface allocates nothing, so a longjmp() out of it leaks nothing. */
 struct output {
 	jmp_buf too_long;
 	size_t length;
@@ -28,19 +28,16 @@ static void append(const char *text, size_t length, void *context)
 	output->length += length;
 }
 
-/*
- * What the library puts on the stack for a byte of a C++ name is half of this where the name nests
- * as deep as it can.
- */
+/* Twice the stack that the library uses per byte of a C++ name, in the most deeply nested case. */
 #define STACK_PER_BYTE 384u
 
 /*
- * The library gives up on names of more than 1,024 bytes, as CUTLASS has them, unless it is told
- * not to count.  A name of Rust may lead in circles: there it has to.
+ * Without DMGL_NO_RECURSE_LIMIT the library rejects names of more than 1,024 bytes, which CUTLASS
+ * has. Rust names may be cyclic, so they keep the limit.
  */
 static bool has_room_for(const char *mangled)
 {
-	return strlen(mangled) < GP_STACK_ROOM_BYTES / STACK_PER_BYTE;
+	return strlen(mangled) < GP_STACK_BYTES / STACK_PER_BYTE;
 }
 
 static int demangle_into(struct output *output, const char *mangled)
@@ -51,15 +48,15 @@ static int demangle_into(struct output *output, const char *mangled)
 		return 0;
 	if (rust_demangle_callback(mangled, style, append, output) != 0)
 		return 1;
-	output->length = 0; /* it may have written before it gave up */
+	output->length = 0; /* it may have written before it failed */
 	return cplus_demangle_v3_callback(
 		       mangled, style | (has_room_for(mangled) ? DMGL_NO_RECURSE_LIMIT : 0), append,
 		       output) != 0;
 }
 
 /*
- * nvcc puts a file's name and numbers before the name of a static kernel: "__nv_static_36_", 36
- * bytes of them, "_", the name.  NULL: that is none.
+ * nvcc puts the file's name and numbers before the name of a static kernel: "__nv_static_36_", 36
+ * bytes, "_", the name. Returns NULL if there is no such prefix.
  */
 static const char *file_of(const char *mangled, size_t *length)
 {
@@ -83,8 +80,8 @@ static const char *name_in_file(const char *mangled)
 }
 
 /*
- * In so many bytes, "_", a number, "_9_jacobi_cu_", more numbers: where the file's length begins,
- * and its end.  NULL: that is none.
+ * Finds the file in the prefix: "_", a number, "_9_jacobi_cu_", more numbers. Returns the begin of
+ * the file's length, with its name and end; NULL if there is none.
  */
 static const char *find_file(const char *text, size_t bytes, const char **name, const char **end)
 {
@@ -118,11 +115,11 @@ char *gp_demangle_file(const char *mangled)
 	return file;
 }
 
-/* ---- names that each build makes anew ---- */
+/* ---- parts of names that change with every build ---- */
 
 /*
- * "47_GLOBAL__N__e369a470_9_trevc3_cu_2d52f3d7_32677": of such a part of a name, where it ends;
- * else NULL.
+ * For a part such as "47_GLOBAL__N__e369a470_9_trevc3_cu_2d52f3d7_32677" returns its end; else
+ * NULL.
  */
 static const char *unnamed_part(const char *text, const char **file, const char **file_end)
 {
@@ -149,7 +146,7 @@ static void put_part(FILE *out, const char *before, const char *file, const char
 	fprintf(out, "%zu%s%.*s", strlen(before) + length, before, (int)length, file);
 }
 
-/* Of one name without the file's before it. */
+/* Prints a name without its file prefix. */
 static void put_stable(FILE *out, const char *name)
 {
 	const char *file, *file_end, *end;
@@ -191,7 +188,7 @@ char *gp_demangle(const char *mangled)
 	char *copy = NULL;
 
 	if (name != mangled && name[0] != '_')
-		return strdup(name); /* one of C */
+		return strdup(name); /* a C name */
 	if (name[0] != '_')
 		return NULL;
 	output = malloc(sizeof(*output));
@@ -204,7 +201,10 @@ char *gp_demangle(const char *mangled)
 	return copy;
 }
 
-/* The next part of a nested name, behind its length in *at, which moves on; 0 = there is none. */
+/*
+ * Takes the length of the next part of a nested name, and moves *at after it. Returns 0 if there is
+ * none.
+ */
 static size_t take_part(const char **at)
 {
 	char *end;
@@ -234,7 +234,7 @@ char *gp_demangle_beginning(const char *mangled)
 	at += strspn(at, "Z");
 	if (*at++ != 'N')
 		return NULL;
-	at += strspn(at, "rVKRO"); /* of a function that is const, and the like */
+	at += strspn(at, "rVKRO"); /* qualifiers of a member function */
 	out = open_memstream(&text, &bytes);
 	if (!out)
 		return NULL;
@@ -243,7 +243,7 @@ char *gp_demangle_beginning(const char *mangled)
 		separator = "::";
 	}
 	fputs(is_inside ? "<...>::..." : "<...>", out);
-	if (gp_memory_stream_close(out, &text) == 0 && *separator && *at == 'I')
+	if (gp_memstream_close(out, &text) == 0 && *separator && *at == 'I')
 		return text;
 	free(text);
 	return NULL;

@@ -1,37 +1,38 @@
 /*
- * demangle: C++ and Rust names as their source has them, those of static kernels among them, before
- * which nvcc puts the file's.
+ * demangle: demangles C++ and Rust names, also those of static kernels, which begin with a file
+ * name of nvcc.
  */
 #ifndef REPORT_SYMBOLS_DEMANGLE_H
 #define REPORT_SYMBOLS_DEMANGLE_H
 
-/* Longest result; a mangled name of a few bytes can stand for gigabytes. */
+/* Longest result: a mangled name of a few bytes can stand for gigabytes. */
 #define GP_DEMANGLED_MAX_BYTES 65536
 
-/* The demangled name, to be freed; NULL if it is not a mangled name, is too long, or there is no
- * memory. */
+/*
+ * The demangled name. Free it. Returns NULL if the name is not mangled or too long, or if there is
+ * no memory.
+ */
 char *gp_demangle(const char *mangled);
 
 /*
- * The file that a static kernel of nvcc's is in, as its name has it, in which all but letters and
- * digits is "_": the last of these is taken for the dot, "jacobi.cu".  To be freed; NULL: it is
- * none, or there is no memory.
+ * The file of a static kernel by its name. nvcc replaces all but letters and digits by "_"; the
+ * last one is taken as the dot: "jacobi.cu". Free it. Returns NULL if the name has no file or there
+ * is no memory.
  */
 char *gp_demangle_file(const char *mangled);
 
 /*
- * The mangled name as every build has it, to be freed: without the numbers that nvcc makes anew
- * each time a file was changed, for static kernels
+ * The mangled name without the numbers that change with every build of nvcc, for static kernels
  * ("__nv_static_36__5d6eaf31_9_jacobi_cu_48d272dc_30849_...") and unnamed namespaces
- * ("47_GLOBAL__N__e369a470_9_trevc3_cu_2d52f3d7_32677"); the file's name stays.  NULL: there is no
- * memory.
+ * ("47_GLOBAL__N__e369a470_9_trevc3_cu_2d52f3d7_32677"); the file name stays. Free it. Returns NULL
+ * if there is no memory.
  */
 char *gp_demangle_stable(const char *mangled);
 
 /*
- * What a mangled C++ name begins with, for one that gp_demangle() gives up on, as newer compilers
- * make them: namespaces, class or function, to its first template arguments: "a::b<...>", and
- * "a::b<...>::..." of something inside.  To be freed; NULL as above.
+ * The beginning of a mangled C++ name that gp_demangle() cannot demangle, such as names of newer
+ * compilers: namespaces, class or function up to the first template arguments: "a::b<...>", or
+ * "a::b<...>::..." for a member. Free it. Returns NULL as gp_demangle().
  */
 char *gp_demangle_beginning(const char *mangled);
 

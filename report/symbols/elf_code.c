@@ -18,15 +18,15 @@
 struct gp_elf_code {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
-	GElf_Addr bias; /* of what the library calls addresses */
+	GElf_Addr bias; /* load bias of the library's addresses */
 	struct gp_elf_functions functions;
 	struct gp_elf_symbols symbols;
 	struct gp_elf_place places[GP_ELF_PLACES];
 };
 
-/* ---- the file ---- */
+/* ---- file ---- */
 
-/* A path comes from a trace: it may name anything. */
+/* The path comes from a trace, and may name anything. */
 static int open_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -49,16 +49,16 @@ static const char *report(struct gp_elf_code *code, const char *path)
 	int fd = open_file(path);
 
 	if (fd < 0)
-		return errno == ENOENT ? "the file is gone" : "the file cannot be read";
-	unsetenv("DEBUGINFOD_URLS"); /* a report asks nobody */
+		return errno == ENOENT ? "the file is gone" : "the file is unreadable";
+	unsetenv("DEBUGINFOD_URLS"); /* no network access */
 	code->dwfl = dwfl_begin(&callbacks);
 	code->module = code->dwfl ? dwfl_report_offline(code->dwfl, path, path, fd) : NULL;
 	if (!code->module) {
 		close(fd);
-		return "the file is no ELF file";
+		return "the file is not an ELF file";
 	}
 	dwfl_report_end(code->dwfl, NULL, NULL);
-	return dwfl_module_getelf(code->module, &code->bias) ? NULL : "the file is no ELF file";
+	return dwfl_module_getelf(code->module, &code->bias) ? NULL : "the file is not an ELF file";
 }
 
 static const char *compare_build_id(struct gp_elf_code *code, const uint8_t *build_id, size_t bytes)
@@ -70,7 +70,7 @@ static const char *compare_build_id(struct gp_elf_code *code, const uint8_t *bui
 	if (bytes == 0)
 		return NULL;
 	if (own < (int)bytes || memcmp(bits, build_id, bytes) != 0)
-		return "the file is another build than the one that ran";
+		return "the file has changed since the recording";
 	return NULL;
 }
 
@@ -99,7 +99,7 @@ void gp_elf_code_close(struct gp_elf_code *code)
 	free(code);
 }
 
-/* ---- an address ---- */
+/* ---- address ---- */
 
 static const char *name_of(Dwarf_Die *function)
 {
@@ -121,7 +121,7 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute)
 	return value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
-/* Where an inlined function stands in the one around it. */
+/* The call site of an inlined function. */
 static struct gp_elf_place place_of_call(Dwarf_Die *inlined)
 {
 	struct gp_elf_place place = {.line = number_of(inlined, DW_AT_call_line)};
@@ -133,7 +133,7 @@ static struct gp_elf_place place_of_call(Dwarf_Die *inlined)
 	return place;
 }
 
-/* The functions at an address, the innermost first: `next` is the place in that one. */
+/* Finds the functions at an address, innermost first. next: the place in the innermost. */
 static size_t find_functions(struct gp_elf_code *code, Dwarf_Die *unit, Dwarf_Addr pc,
 			     struct gp_elf_place next)
 {
@@ -162,7 +162,7 @@ static struct gp_elf_place place_in_source(struct gp_elf_code *code, Dwarf_Addr 
 	return place;
 }
 
-/* Templates that only their file sees have no mangled name in DWARF, but in the symbol table. */
+/* In DWARF, templates with internal linkage have no mangled name; the symbol table has it. */
 static bool lacks_namespace(const char *function)
 {
 	return !function || (strncmp(function, "_Z", 2) != 0 && strchr(function, '<'));

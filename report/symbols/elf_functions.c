@@ -10,7 +10,7 @@
 
 #include "report/base/array.h"
 
-/* Code of a function; it may be in several pieces. */
+/* A piece of a function's code; a function may have several. */
 struct span {
 	Dwarf_Addr start, end;
 	Dwarf_Die function;
@@ -22,7 +22,7 @@ struct unit {
 	uint32_t count, capacity;
 };
 
-/* ---- the functions of a unit ---- */
+/* ---- functions of a unit ---- */
 
 static int compare_units(const void *a, const void *b)
 {
@@ -38,7 +38,7 @@ static int compare_spans(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* What there is no memory for has no functions. */
+/* Without memory the unit has no functions. */
 static int take_function(Dwarf_Die *function, void *context)
 {
 	struct unit *unit = context;
@@ -92,9 +92,9 @@ static const struct span *find_span(const struct unit *unit, Dwarf_Addr pc)
 	return before > 0 && pc < unit->spans[before - 1].end ? &unit->spans[before - 1] : NULL;
 }
 
-/* ---- what is inlined into one ---- */
+/* ---- inlined functions ---- */
 
-/* The entry within another that has code at pc; it takes the place of that one. */
+/* Replaces the entry by its child that has code at pc. */
 static bool enter(Dwarf_Die *die, Dwarf_Addr pc)
 {
 	Dwarf_Die child;

@@ -1,8 +1,8 @@
 /*
- * elf_functions: the functions that debug information has of a file's code, by address.
+ * elf_functions: finds the functions at an address in debug information.
  *
- * The library's own search goes through a whole unit of compilation for each address; a unit may
- * have a million entries.
+ * The library's own search scans a whole compilation unit for each address, and a unit may have a
+ * million entries.
  */
 #ifndef REPORT_SYMBOLS_ELF_FUNCTIONS_H
 #define REPORT_SYMBOLS_ELF_FUNCTIONS_H
@@ -13,14 +13,14 @@
 
 #include "report/symbols/elf_place.h"
 
-/* Zeroed = no unit was looked into yet. */
+/* Zeroed = empty. */
 struct gp_elf_functions {
-	void *units; /* a tree */
+	void *units; /* a tsearch() tree */
 };
 
 /*
- * The functions whose code is at an address, as the unit counts it, from the one that is there to
- * the innermost of those inlined into it; returns how many, 0 = none is known.
+ * The functions at an address relative to the unit: the outermost, then the functions inlined into
+ * it. Returns their number; 0 = unknown.
  */
 size_t gp_elf_functions_find(struct gp_elf_functions *functions, Dwarf_Die *unit, Dwarf_Addr pc,
 			     Dwarf_Die found[GP_ELF_PLACES]);

@@ -3,13 +3,13 @@
 
 #include <stdlib.h>
 
-/* Symbols may lie in each other: how many before an address are looked at. */
+/* Symbols may overlap: this many before an address are examined. */
 #define MOST_AROUND 16u
 
 #define DIGIT_BITS   11u
 #define DIGIT_VALUES (1u << DIGIT_BITS)
 
-/* Its name is not looked at: those of a large file are a hundred megabytes to read. */
+/* Does not read the name: the names of a large file take a hundred megabytes. */
 static bool is_function(const GElf_Sym *symbol)
 {
 	int type = GELF_ST_TYPE(symbol->st_info);
@@ -34,21 +34,21 @@ static void read_all(struct gp_elf_symbols *symbols, Dwfl_Module *module, int co
 }
 
 /*
- * ---- by address, digit by digit: comparing half a million with each other took longer than a
+ * ---- sorting by address with a radix sort: comparing half a million symbols took longer than a
  * summary ----
  */
 
-/*
- * What symbols are put into the order of: a digit of their distance from the lowest one, or their
- * rank.
- */
+/* The sort key of one pass: a digit of the distance from the lowest address, or the rank. */
 struct digit {
 	uint64_t lowest;
 	unsigned place; /* in bits */
 	bool is_rank;
 };
 
-/* Of several at one address the last is found first: one that has a size, and that others see. */
+/*
+ * Of several symbols at one address the last is found first: prefer one with a size, then a global
+ * one.
+ */
 static uint32_t rank_of(const struct gp_elf_symbol *symbol)
 {
 	return (symbol->bytes > 0) * 2u + !symbol->is_local;
@@ -61,7 +61,7 @@ static uint32_t value_of(const struct gp_elf_symbol *symbol, const struct digit 
 	return (symbol->address - digit->lowest) >> digit->place & (DIGIT_VALUES - 1);
 }
 
-/* Those with the same digit stay in their order. */
+/* Symbols with the same digit keep their order. */
 static void put_in_order(struct gp_elf_symbol *to, const struct gp_elf_symbol *from, uint32_t count,
 			 const struct digit *digit)
 {
@@ -87,7 +87,7 @@ static void swap(struct gp_elf_symbol **a, struct gp_elf_symbol **b)
 	*b = other;
 }
 
-/* The last digit first; without memory there are no symbols. */
+/* Sorts by the lowest digit first. Without memory there are no symbols. */
 static void order(struct gp_elf_symbols *symbols)
 {
 	struct gp_elf_symbol *other = malloc(((size_t)symbols->count + 1) * sizeof(*other));
@@ -125,14 +125,14 @@ static void make(struct gp_elf_symbols *symbols, Dwfl_Module *module)
 	order(symbols);
 }
 
-/* ---- finding ---- */
+/* ---- search ---- */
 
 static bool begins_until(const void *element, const void *address)
 {
 	return ((const struct gp_elf_symbol *)element)->address <= *(const uint64_t *)address;
 }
 
-/* How many symbols begin there or before. */
+/* The number of symbols that begin at the address or before it. */
 static uint32_t count_before(const struct gp_elf_symbols *symbols, uint64_t address)
 {
 	return gp_array_lower_bound(symbols->symbols, symbols->count, sizeof(*symbols->symbols),

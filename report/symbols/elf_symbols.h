@@ -1,7 +1,7 @@
 /*
- * elf_symbols: the functions of a file's symbol tables, by address.
+ * elf_symbols: finds the functions of a file's symbol tables by address.
  *
- * The library's own search goes through all symbols each time; files have millions.
+ * The library's own search scans all symbols each time, and files have millions.
  */
 #ifndef REPORT_SYMBOLS_ELF_SYMBOLS_H
 #define REPORT_SYMBOLS_ELF_SYMBOLS_H
@@ -12,12 +12,12 @@
 #include <elfutils/libdwfl.h>
 
 struct gp_elf_symbol {
-	uint64_t address, bytes; /* 0 bytes: up to the next one */
-	const char *name;        /* the module's */
+	uint64_t address, bytes; /* 0 bytes: up to the next symbol */
+	const char *name;        /* owned by the module */
 	bool is_local;
 };
 
-/* Zeros are a table that was not made yet. */
+/* Zeroed = not made yet. */
 struct gp_elf_symbols {
 	struct gp_elf_symbol *symbols; /* by address */
 	uint32_t count;
@@ -25,8 +25,8 @@ struct gp_elf_symbols {
 };
 
 /*
- * The name of the function at an address as the library counts them, or NULL.  Makes the table at
- * its first call.
+ * The name of the function at an address, in the library's numbering, or NULL. The first call makes
+ * the table.
  */
 const char *gp_elf_symbols_find(struct gp_elf_symbols *symbols, Dwfl_Module *module,
 				uint64_t address);

@@ -11,20 +11,20 @@
 #include "report/base/memstream.h"
 
 #define MOST_TEXT_BYTES (256u << 20)
-#define MOST_RATIO      1032 /* deflate makes nothing smaller than that */
+#define MOST_RATIO      1032 /* the best compression ratio of deflate */
 #define HEXADECIMAL     16
 
 struct name {
 	uint64_t address;
 	uint32_t module_id;
-	uint32_t first, count; /* of places */
+	uint32_t first, count; /* range in places */
 };
 
 struct gp_frame_names {
-	struct name *names; /* sorted by (module, address) once they are unpacked */
+	struct name *names; /* sorted by (module, address) after unpacking */
 	struct gp_elf_place *places;
 	uint32_t name_count, name_capacity, place_count, place_capacity;
-	char *text; /* what was unpacked: the places' texts are in it */
+	char *text; /* the unpacked text, which holds the texts of the places */
 };
 
 struct gp_frame_names *gp_frame_names_new(void)
@@ -72,7 +72,7 @@ size_t gp_frame_names_count(const struct gp_frame_names *names)
 	return names->name_count;
 }
 
-/* ---- to find ---- */
+/* ---- search ---- */
 
 static int compare_names(const void *a, const void *b)
 {
@@ -98,7 +98,7 @@ size_t gp_frame_names_find(const struct gp_frame_names *names, uint32_t module_i
 }
 
 /*
- * ---- to pack: each place is "module address line\0function\0file\0", the numbers hexadecimal ----
+ * ---- packing: each place is "module address line\0function\0file\0" with hexadecimal numbers ----
  */
 
 static void print_place(FILE *out, const struct name *name, const struct gp_elf_place *place)
@@ -134,13 +134,13 @@ int gp_frame_names_pack(const struct gp_frame_names *names, struct gp_packed_nam
 		for (uint32_t j = 0; j < names->names[i].count; j++)
 			print_place(out, &names->names[i],
 				    &names->places[names->names[i].first + j]);
-	if (gp_memory_stream_close(out, &text) == 0)
+	if (gp_memstream_close(out, &text) == 0)
 		result = deflate_text(text, length, packed);
 	free(text);
 	return result;
 }
 
-/* ---- to unpack ---- */
+/* ---- unpacking ---- */
 
 struct row {
 	uint32_t module_id;
@@ -153,7 +153,7 @@ static const char *text_or_null(const char *text)
 	return text[0] != '\0' ? text : NULL;
 }
 
-/* The row at *at, which moves behind it; false: there is no whole row up to the end. */
+/* Takes the row at *at and moves *at after it. Returns false if it is not complete. */
 static bool take_row(const char **at, const char *end, struct row *row)
 {
 	const char *fields[3];
@@ -173,7 +173,9 @@ static bool take_row(const char **at, const char *end, struct row *row)
 	return *rest == '\0';
 }
 
-/* A row of the address of the one before is a function that that one is inlined into. */
+/*
+ * A row with the address of the previous row is the function that the previous one is inlined into.
+ */
 static int add_row(struct gp_frame_names *names, const struct row *row)
 {
 	struct name *last = names->name_count > 0 ? &names->names[names->name_count - 1] : NULL;

@@ -1,6 +1,6 @@
 /*
- * frame_numbers: a number for each frame of each of several models, for whoever looks up the same
- * stacks again and again.
+ * frame_numbers: a number for each frame of several models, as a cache for lookups of the same
+ * stacks.
  */
 #ifndef REPORT_SYMBOLS_FRAME_NUMBERS_H
 #define REPORT_SYMBOLS_FRAME_NUMBERS_H
@@ -9,11 +9,11 @@
 
 #include "report/model/model.h"
 
-/* What is known of a model. */
+/* The numbers of one model. */
 struct gp_frame_numbers_of {
 	const struct gp_model *model;
 	uint32_t *numbers; /* by index in frames; GP_NONE at first */
-	void *more;        /* the owner's, from malloc(); NULL at first */
+	void *more;        /* for the owner, from malloc(); NULL at first */
 };
 
 struct gp_frame_numbers {
@@ -22,8 +22,8 @@ struct gp_frame_numbers {
 };
 
 /*
- * Zeroed = empty.  Models that are asked for must outlive it.  Good until the next one is asked
- * for; NULL if there is no memory.
+ * The numbers of a model. Zeroed = empty. The models must outlive it. The result is valid until the
+ * next model is added; NULL if there is no memory.
  */
 struct gp_frame_numbers_of *gp_frame_numbers_of(struct gp_frame_numbers *numbers,
 						const struct gp_model *model);

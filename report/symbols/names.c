@@ -17,7 +17,7 @@
 struct gp_names {
 	struct name **all;
 	uint32_t count, capacity;
-	struct gp_hash_map index; /* by mangled */
+	struct gp_hash_map index; /* by mangled name */
 };
 
 struct name {
@@ -39,21 +39,18 @@ static void free_name(struct name *name)
 	free(name);
 }
 
-/*
- * Whether a name is one of C++ that whoever recorded it has demangled already: "void
- * map<int>(int*)".
- */
+/* Whether the name was demangled by its recorder: "void map<int>(int*)". */
 static bool is_demangled(const char *name)
 {
 	size_t length = strlen(name);
 	char last = length > 0 ? name[length - 1] : '\0';
 
-	if (strpbrk(name, "\"`")) /* never in a name of C++ */
+	if (strpbrk(name, "\"`")) /* C++ names contain neither */
 		return false;
 	return (last == ')' && strchr(name, '(')) || (last == '>' && strchr(name, '<'));
 }
 
-/* Cut down, in place; not to nothing. */
+/* Shortens the name in place, but not to nothing. */
 static void make_brief(char *name)
 {
 	char *whole = strdup(name);
@@ -86,7 +83,7 @@ static struct name *make_name(const char *mangled)
 	return NULL;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 static const struct name *find(struct gp_names *names, const char *mangled)
 {
 	uint32_t hash = gp_hash_text(mangled);
@@ -107,7 +104,7 @@ static const struct name *find(struct gp_names *names, const char *mangled)
 	return made;
 }
 
-/* ---- short names that would be the same ---- */
+/* ---- equal short names ---- */
 
 static int compare_briefs(const void *a, const void *b)
 {
@@ -117,7 +114,7 @@ static int compare_briefs(const void *a, const void *b)
 	return order != 0 ? order : strcmp((*left)->mangled, (*right)->mangled);
 }
 
-/* What it is called from here on, which it owns; NULL changes nothing. */
+/* Sets the short name and takes ownership; NULL changes nothing. */
 static void set_brief(struct name *name, char *brief)
 {
 	if (!brief)
@@ -135,7 +132,7 @@ static void widen(struct name *name, size_t columns)
 	set_brief(name, wider);
 }
 
-/* Names that are the same to their last letter, mangled in two ways, cannot be. */
+/* Whether all short names differ. Names whose full names are equal cannot differ. */
 static bool are_apart(struct name **found, size_t count)
 {
 	qsort(found, count, sizeof(*found), compare_briefs);
@@ -147,8 +144,8 @@ static bool are_apart(struct name **found, size_t count)
 }
 
 /*
- * Names that differ deep within, as CUTLASS has them with ten thousand letters: the beginning, and
- * the place where they do.
+ * For names that differ deep inside, such as CUTLASS names of ten thousand letters: shows the
+ * beginning, and the place where they differ.
  */
 static void show_differences(struct name **found, size_t count)
 {
@@ -168,7 +165,7 @@ static void show_differences(struct name **found, size_t count)
 	free(texts);
 }
 
-/* Names that are the same when they are short: all of them are as wide as it takes. */
+/* Widens equal short names together until they differ. */
 static void widen_until_apart(struct name **found, size_t count)
 {
 	static const size_t columns[] = {150, 250, 500};
@@ -187,7 +184,7 @@ static void widen_until_apart(struct name **found, size_t count)
 		set_brief(found[i], strdup(found[i]->full));
 }
 
-/* ---- static kernels of one name, of several files ---- */
+/* ---- static kernels with equal names in several files ---- */
 
 static int compare_fulls(const void *a, const void *b)
 {
@@ -207,7 +204,7 @@ static void append_file(char **text, const char *file)
 	*text = longer;
 }
 
-/* Of names that are the same in full: with the files, where these tell them apart. */
+/* Appends the file names to equal full names, if the files differ. */
 static void name_files(struct name **found, size_t count)
 {
 	char **files = calloc(count, sizeof(*files));
@@ -247,7 +244,7 @@ static int compare_places(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-/* Each once, whatever processes have it; returns how many are left. */
+/* Removes duplicates, which several processes have. Returns the number of names left. */
 static size_t leave_out_twins(struct name **found, size_t count)
 {
 	size_t kept = 0;

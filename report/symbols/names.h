@@ -1,7 +1,7 @@
 /*
  * names: kernel names as people read them.
  *
- * A cache belongs to one caller; the strings that it returns live as long as the cache.
+ * Each caller has its own cache. The returned strings live as long as the cache.
  */
 #ifndef REPORT_SYMBOLS_NAMES_H
 #define REPORT_SYMBOLS_NAMES_H
@@ -16,21 +16,21 @@ struct gp_names *gp_names_new(void);
 void gp_names_free(struct gp_names *names);
 
 /*
- * The demangled name, as the compiler's ABI has it; the name itself if it is not mangled, or was
- * demangled by whoever recorded it. Never NULL.
+ * The demangled name; the name itself if it is not mangled, or was demangled by its recorder. Never
+ * NULL.
  */
 const char *gp_names_full(struct gp_names *names, const char *mangled);
 
 /*
- * The demangled name without what does not tell kernels apart: return type, parameters, anonymous
- * namespaces, and template arguments beyond a width (as "..."). Never NULL.
+ * The demangled name without return type, parameters, anonymous namespaces, and with template
+ * arguments beyond a width as "...". Never NULL.
  */
 const char *gp_names_short(struct gp_names *names, const char *mangled);
 
 /*
- * Give each of these kernels a name that none of the others has: where they would share a short
- * one, they are cut down less; static ones whose names are the same in full have their source file
- * behind them, "filter (beta.cu)".  Before names of them are asked for.
+ * Makes the names of these kernels differ: equal short names are shortened less; static kernels
+ * with equal full names get their source file appended: "filter (beta.cu)". Call it before names
+ * are read.
  */
 void gp_names_tell_apart(struct gp_names *names, const char *const *mangled, size_t count);
 

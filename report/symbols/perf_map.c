@@ -9,7 +9,7 @@
 
 #include "report/base/array.h"
 
-#define MOST_OVERLAPPING 64u /* functions that are looked at for one address */
+#define MOST_OVERLAPPING 64u /* functions that are examined for one address */
 
 struct function {
 	uint64_t start;
@@ -20,11 +20,11 @@ struct function {
 
 struct gp_perf_map {
 	char *text;                 /* the file, with NULs in place of newlines */
-	struct function *functions; /* in the order of their starts, then lines */
+	struct function *functions; /* by start, then by line */
 	uint32_t count, capacity;
 };
 
-/* ---- the file ---- */
+/* ---- file ---- */
 
 static bool is_trusted(int fd, int64_t from_s, int64_t to_s)
 {
@@ -35,7 +35,7 @@ static bool is_trusted(int fd, int64_t from_s, int64_t to_s)
 	       st.st_mtime >= from_s && st.st_mtime <= to_s;
 }
 
-/* All of it as far as the bound, with a NUL. */
+/* Reads the file up to the limit, and appends a NUL. */
 static char *read_text(int fd)
 {
 	size_t used = 0, room = 1 << 16;
@@ -59,7 +59,7 @@ static char *read_text(int fd)
 	return text;
 }
 
-/* ---- its lines ---- */
+/* ---- lines ---- */
 
 static bool take_number(char **at, uint64_t *number)
 {
@@ -147,14 +147,14 @@ void gp_perf_map_free(struct gp_perf_map *map)
 	free(map);
 }
 
-/* ---- asking ---- */
+/* ---- search ---- */
 
 static bool begins_until(const void *element, const void *address)
 {
 	return ((const struct function *)element)->start <= *(const uint64_t *)address;
 }
 
-/* How many functions begin at the address or before it. */
+/* The number of functions that begin at the address or before it. */
 static uint32_t count_before(const struct gp_perf_map *map, uint64_t address)
 {
 	return gp_array_lower_bound(map->functions, map->count, sizeof(*map->functions),

@@ -1,9 +1,9 @@
 /*
- * perf_map: names of code that was made at run time, from the file that compilers at run time write
- * for perf: /tmp/perf-PID.map, one line "START SIZE NAME" for each function, in hexadecimal.
+ * perf_map: names of JIT-compiled code, from the file that JIT compilers write for perf:
+ * /tmp/perf-PID.map, one line "START SIZE NAME" for each function, in hexadecimal.
  *
- * Anybody may put a file there and write anything into it: links are not followed, strangers' files
- * are not read, no more than GP_PERF_MAP_BYTES are, and names have no control characters.
+ * Every user can put a file there with any content. So it follows no links, reads no files of other
+ * users, reads at most GP_PERF_MAP_BYTES, and removes control characters from names.
  */
 #ifndef REPORT_SYMBOLS_PERF_MAP_H
 #define REPORT_SYMBOLS_PERF_MAP_H
@@ -15,15 +15,15 @@
 struct gp_perf_map;
 
 /*
- * NULL: there is no such file that was last written between the two times (seconds since 1970), or
- * no memory.
+ * Returns NULL if there is no such file that was last written between the two times (seconds since
+ * 1970), or no memory.
  */
 struct gp_perf_map *gp_perf_map_open(const char *path, int64_t from_s, int64_t to_s);
 void gp_perf_map_free(struct gp_perf_map *map);
 
 /*
- * The name of the function around an address, of several that of the last line; NULL if there is
- * none.  Lives as long as the map.
+ * The name of the function at an address; of several, that of the last line; NULL if there is none.
+ * Lives as long as the map.
  */
 const char *gp_perf_map_find(const struct gp_perf_map *map, uint64_t address);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define HEAD_BYTES        8u
-#define INSTRUCTION_BYTES 2u /* from Python 3.11 on, tables count in these */
+#define INSTRUCTION_BYTES 2u /* unit of the tables since Python 3.11 */
 #define NO_LINE           (-128)
 
 struct cursor {
@@ -37,7 +37,10 @@ bool gp_python_code_read(const void *text, size_t bytes, struct gp_python_code *
 	return code->name != NULL;
 }
 
-/* Pairs of bytes: instructions that still belong to the line, then how far the next line is. */
+/*
+ * Pairs of bytes: the length of code that still belongs to the line, and the distance to the next
+ * line.
+ */
 static uint32_t find_in_lnotab(const struct gp_python_code *code, uint64_t offset)
 {
 	uint32_t line = code->first_line;
@@ -52,7 +55,7 @@ static uint32_t find_in_lnotab(const struct gp_python_code *code, uint64_t offse
 	return line;
 }
 
-/* Pairs of bytes: how far a line is from the last one, after the bytes of code that it has. */
+/* Pairs of bytes: the length of a line's code, and the line's distance from the previous one. */
 static uint32_t find_in_3_10(const struct gp_python_code *code, uint64_t offset)
 {
 	uint32_t line = code->first_line;
@@ -70,7 +73,7 @@ static uint32_t find_in_3_10(const struct gp_python_code *code, uint64_t offset)
 	return 0;
 }
 
-/* Six bits a byte, the lowest first; the lowest bit of all is the sign. */
+/* Six bits a byte, the lowest first; the lowest bit is the sign. */
 static uint32_t take_signed(struct cursor *cursor)
 {
 	uint32_t value = 0;
@@ -86,8 +89,8 @@ static uint32_t take_signed(struct cursor *cursor)
 }
 
 /*
- * How far the entry's line is from the last one's.  Entries begin with a byte from 0x80 on; the
- * others are about columns.
+ * The entry's line relative to the previous one. Entries begin with a byte >= 0x80; the other bytes
+ * describe columns.
  */
 static uint32_t take_delta(struct cursor *cursor, unsigned code)
 {

@@ -1,6 +1,5 @@
 /*
- * python_code: a Python code object as the trace has it: function, file, and the line of each
- * instruction.
+ * python_code: a Python code object of a trace: function, file, and the line of each instruction.
  */
 #ifndef REPORT_SYMBOLS_PYTHON_CODE_H
 #define REPORT_SYMBOLS_PYTHON_CODE_H
@@ -12,27 +11,24 @@
 #include "gpuprof/record.h"
 
 /*
- * What importers know of a function is the line of each of its frames: that is its offset.  No
- * recording has this form.
+ * Importers know the line of each frame instead of a table; the frame's offset is the line.
+ * Recordings do not use this form.
  */
 #define GP_PYTHON_OFFSET_IS_LINE 255u
 
 struct gp_python_code {
-	const char *file; /* as Python has it */
-	const char *name; /* qualified from 3.11 on */
+	const char *file; /* as in Python */
+	const char *name; /* qualified since Python 3.11 */
 	const uint8_t *table;
 	size_t table_bytes;
 	uint32_t first_line;
 	uint8_t form; /* enum gp_line_table, or GP_PYTHON_OFFSET_IS_LINE */
 };
 
-/* Read the text of a GP_STRING_CODE, into which the result points.  False: it is damaged. */
+/* Reads the text of a GP_STRING_CODE; the result points into it. Returns false if it is damaged. */
 bool gp_python_code_read(const void *text, size_t bytes, struct gp_python_code *code);
 
-/*
- * The line of the instruction at that offset in bytes; 0 = it has none, or the table does not reach
- * there.
- */
+/* The line of the instruction at an offset in bytes; 0 = it has none, or the table ends before. */
 uint32_t gp_python_code_line(const struct gp_python_code *code, uint64_t offset);
 
 #endif

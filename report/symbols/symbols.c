@@ -18,17 +18,17 @@
 
 #define MOST_EXPLAINED 5
 #define STUB           "__device_stub_" /* before the kernel's mangled name, which begins with _ */
-#define STUB_FRAMES    6                /* of a launch, among which its stub is */
-#define MOST_LATE_S    60 /* after a trace ended, its process may still write its map */
+#define STUB_FRAMES    6                /* innermost frames of a launch, one of which is the stub */
+#define MOST_LATE_S    60 /* after a trace has ended its process may still write its map */
 
-/* A module's file, whatever processes had it. */
+/* The file of a module, shared by all processes. */
 struct file {
 	char *path;
-	uint8_t build_id[20]; /* as far as build_id_bytes, then zeros */
+	uint8_t build_id[20]; /* build_id_bytes bytes, then zeros */
 	uint8_t build_id_bytes;
-	struct gp_elf_code *code; /* NULL: problem says why */
+	struct gp_elf_code *code; /* NULL: `problem` has the reason */
 	const char *problem;
-	uint32_t named, unnamed; /* frames */
+	uint32_t named, unnamed; /* number of frames */
 };
 
 struct frame_places {
@@ -36,12 +36,12 @@ struct frame_places {
 	uint32_t count; /* 0 = not looked up yet */
 };
 
-/* What was found for the frames of one model. */
+/* The results for the frames of one model. */
 struct known {
 	const struct gp_model *model;
 	struct frame_places *frames;
-	uint32_t count;               /* of them */
-	struct gp_frame_names *names; /* that the trace has; NULL = none */
+	uint32_t count;               /* number of frames */
+	struct gp_frame_names *names; /* from the trace; NULL = none */
 	struct gp_perf_map *perf_map; /* of the process; NULL = none */
 	char **kernels;               /* mangled names, sorted; NULL = no memory */
 	uint32_t kernel_count, kernel_capacity;
@@ -54,11 +54,11 @@ struct text {
 
 struct gp_symbols {
 	struct gp_names *names;
-	struct file **files; /* in the order in which they were met */
-	void *index;         /* the same as a tree: a trace may claim to have any number */
+	struct file **files; /* in the order of their first use */
+	void *index;         /* a tsearch() tree of the same files: a trace may name very many */
 	struct known *known;
 	uint32_t file_count, file_capacity, known_count, known_capacity;
-	struct text *texts; /* that were made up */
+	struct text *texts; /* generated texts */
 };
 
 static const struct gp_place no_memory = {.function = "(no memory)", .file = "", .module = ""};
@@ -141,7 +141,7 @@ static void look_into(struct file *file)
 		file->code = gp_elf_code_open(file->path, file->build_id, file->build_id_bytes,
 					      &file->problem);
 	else
-		file->problem = "it is in no file";
+		file->problem = "it has no file";
 }
 
 static struct file *open_file(struct gp_symbols *symbols, const struct file *wanted)
@@ -177,9 +177,9 @@ static struct file *find_file(struct gp_symbols *symbols, const struct gp_record
 	return found ? *found : open_file(symbols, &wanted);
 }
 
-/* ---- one frame ---- */
+/* ---- a frame ---- */
 
-/* Room for so many bytes and a NUL, all of them NULs; NULL if there is no memory. */
+/* A zeroed text of `length` bytes and a NUL; NULL if there is no memory. */
 static char *new_text(struct gp_symbols *symbols, size_t length)
 {
 	struct text *text = calloc(1, sizeof(*text) + length + 1);
@@ -247,8 +247,9 @@ static int compare_names(const void *a, const void *b)
 }
 
 /*
- * What a launch with <<<>>> calls has the kernel's own name, and calls the runtime.  Where nothing
- * does, a name that is not mangled is that of a function of the user's.
+ * Whether a function is the compiler's stub that launches a kernel with <<<>>>. It has the kernel's
+ * own name and calls the runtime. Without such a kernel, an unmangled name is a function of the
+ * user.
  */
 static bool is_stub(const struct known *known, const char *function)
 {
@@ -285,23 +286,20 @@ static size_t name_places(struct gp_symbols *symbols, const struct known *known,
 	return count;
 }
 
-/*
- * What is known of a native frame: in which module it is, if in one, and its functions, as the
- * compiler named them.
- */
+/* A native frame: its module, if any, and its functions with the compiler's names. */
 struct native {
 	const char *module; /* path */
 	uint32_t module_id; /* 0 = none */
-	struct file *file;  /* that was looked into, or NULL */
-	uint64_t address;   /* of the call, in the file's symbol table, or in memory */
+	struct file *file;  /* the opened file, or NULL */
+	uint64_t address;   /* of the call: in the file's symbol table, or in memory */
 	const struct gp_elf_place *places;
-	struct gp_elf_place made_up; /* what places are of code in no file */
-	size_t count;                /* 0 = no function is known */
+	struct gp_elf_place made_up; /* for JIT-compiled code: the element of `places` */
+	size_t count;                /* 0 = unknown function */
 };
 
 /*
- * A frame's address is where the call returns to, which may be the next line or the next function:
- * the call is in the byte before.
+ * A frame has the return address of its call, which may be on the next line or in the next
+ * function. The call is in the byte before.
  */
 static void find_in_module(struct gp_symbols *symbols, const struct known *known,
 			   const struct gp_frame *frame, struct native *native)
@@ -317,7 +315,7 @@ static void find_in_module(struct gp_symbols *symbols, const struct known *known
 		return;
 	native->file = find_file(symbols, module, native->module);
 	if (native->file && !native->file->code && known->names)
-		native->file = NULL; /* where its file was it had no name either: that is no news */
+		native->file = NULL; /* the file had no name for it during the recording, either */
 	if (native->file && native->file->code)
 		native->count =
 			gp_elf_code_find(native->file->code, native->address, &native->places);
@@ -325,7 +323,7 @@ static void find_in_module(struct gp_symbols *symbols, const struct known *known
 		native->count = 0;
 }
 
-/* Code that no file has: a compiler at run time made it, and may have left its name. */
+/* JIT-compiled code, whose compiler may have written a perf map. */
 static void find_in_no_file(const struct known *known, const struct gp_frame *frame,
 			    struct native *native)
 {
@@ -348,7 +346,7 @@ static void find_native(struct gp_symbols *symbols, const struct known *known,
 		find_in_no_file(known, frame, native);
 }
 
-/* Names that a trace has were read where its files were. */
+/* Names in a trace were read where the files were. */
 static enum gp_naming naming_of(const struct known *known, const struct native *native)
 {
 	if (native->module[0] != '/')
@@ -424,7 +422,7 @@ static void look_up(struct gp_symbols *symbols, const struct known *known,
 	}
 }
 
-/* ---- what launches kernels for <<<>>> ---- */
+/* ---- stubs that launch kernels with <<<>>> ---- */
 
 static bool add_kernel(struct known *known, char *name)
 {
@@ -436,9 +434,9 @@ static bool add_kernel(struct known *known, char *name)
 }
 
 /*
- * The function that calls a stub is called as the kernel in the stub's name, "_Z1kPii" in
- * "_Z21__device_stub__Z1kPiiPii", whose own length stands before it; a static one "_ZL1kPii", one
- * of the language C "k".
+ * The function that calls a stub has the name of the kernel within the stub's name: "_Z1kPii" in
+ * "_Z21__device_stub__Z1kPiiPii", where the stub's own length precedes it. A static kernel is
+ * "_ZL1kPii", one with C linkage "k".
  */
 static void add_callers(struct gp_symbols *symbols, struct known *known, const char *kernel,
 			size_t length)
@@ -454,14 +452,14 @@ static void add_callers(struct gp_symbols *symbols, struct known *known, const c
 	add_kernel(known, local);
 	bytes = strtoul(name + 2, NULL, 10);
 	digits = strspn(name + 2, "0123456789");
-	if (bytes == 0 || bytes > length - 2 - digits) /* that many digits are there */
+	if (bytes == 0 || bytes > length - 2 - digits) /* the length has that many digits */
 		return;
 	plain = new_text(symbols, bytes);
 	if (plain)
 		add_kernel(known, memcpy(plain, name + 2 + digits, bytes));
 }
 
-/* Whether it is a stub, whose callers are known then. */
+/* Whether the function is a stub; adds its callers then. */
 static bool take_stub(struct gp_symbols *symbols, struct known *known, const char *function)
 {
 	const char *stub = function ? strstr(function, STUB) : NULL, *digits = stub;
@@ -483,7 +481,7 @@ static int compare_addresses(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-/* Whether it comes for the first time; its place must stay. */
+/* Whether the address is new. The pointer must stay valid. */
 static bool is_new(void **addresses, const uint64_t *address)
 {
 	const uint64_t *const *node = tsearch(address, addresses, compare_addresses);
@@ -492,8 +490,8 @@ static bool is_new(void **addresses, const uint64_t *address)
 }
 
 /*
- * Of a launch's innermost frames, as far as one is such a stub; each address is looked up once,
- * however many stacks have it.
+ * Searches the innermost frames of a launch for a stub. Each address is looked up once, however
+ * many stacks have it.
  */
 static void find_stub(struct gp_symbols *symbols, struct known *known, uint32_t frame,
 		      void **addresses)
@@ -515,8 +513,8 @@ static void find_stub(struct gp_symbols *symbols, struct known *known, uint32_t 
 }
 
 /*
- * Of a launch that failed, or of which no record came, there may be no other name of the kernel;
- * and a static kernel is not called in its records as the function is that launches it.
+ * Stubs may be the only source of kernel names: for a failed launch, or one without a record. And
+ * the record of a static kernel does not have the name of the function that launches it.
  */
 static void find_stubs(struct gp_symbols *symbols, struct known *known)
 {
@@ -547,9 +545,7 @@ static void find_kernels(struct gp_symbols *symbols, struct known *known)
 		qsort(known->kernels, known->kernel_count, sizeof(*known->kernels), compare_names);
 }
 
-/*
- * When the process began, by the clock of files; that of the first record where that is not known.
- */
+/* The start of the process by the clock of files; the time of the first record if it is unknown. */
 static int64_t start_of(const struct gp_model *model)
 {
 	const char *text = model->info[GP_INFO_START_TIME];
@@ -561,7 +557,7 @@ static int64_t start_of(const struct gp_model *model)
 	       1;
 }
 
-/* The map that this very process wrote, on this machine. */
+/* Opens the map that this process has written on this machine. */
 static struct gp_perf_map *open_perf_map(const struct gp_model *model)
 {
 	char path[64], host[256] = "";
@@ -626,7 +622,7 @@ static int compare_code(const void *a, const void *b, void *context)
 	return (left->address > right->address) - (left->address < right->address);
 }
 
-/* The native frames, one of each address; returns how many. */
+/* Lists the native frames, one for each address. Returns their number. */
 static uint32_t list_code(const struct gp_model *model, uint32_t *frames)
 {
 	uint32_t count = 0, kept = 0;
@@ -662,7 +658,7 @@ int gp_symbols_collect(struct gp_symbols *symbols, const struct gp_model *model,
 	return result;
 }
 
-/* ---- what could not be named ---- */
+/* ---- unnamed functions ---- */
 
 static int compare_unnamed(const void *a, const void *b)
 {
@@ -677,7 +673,7 @@ static const char *problem_of(const struct file *file)
 	return file->problem ? file->problem : "it has no symbols";
 }
 
-/* A path comes from a trace: it may hold anything. */
+/* The path comes from a trace, and may hold any bytes. */
 static void print_unnamed(const struct file *file, FILE *out)
 {
 	char *path = gp_text_escape(file->path);

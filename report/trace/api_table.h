@@ -1,4 +1,4 @@
-/* api_table: names and classes of API calls by their 16-bit id. */
+/* api_table: names and classes of API calls by their 16-bit ids. */
 #ifndef REPORT_TRACE_API_TABLE_H
 #define REPORT_TRACE_API_TABLE_H
 
@@ -9,18 +9,18 @@
 #define GP_API_TABLE_PAGE 256u
 
 struct gp_api_entry {
-	const char *name; /* NULL where none is set */
+	const char *name; /* NULL = not set */
 	uint8_t class;    /* enum gp_api_class */
 };
 
-/* Zeros are an empty table. Programs use a few hundred of the ids, which lie close together. */
+/* Zeroed = empty. Programs use a few hundred ids that lie close together. */
 struct gp_api_table {
 	struct gp_api_entry *pages[65536u / GP_API_TABLE_PAGE];
 };
 
 struct gp_api_entry gp_api_table_find(const struct gp_api_table *table, uint16_t id);
 
-/* enum gp_api_class, 0 where none is set. */
+/* The entry's enum gp_api_class; 0 if it is not set. */
 static inline uint8_t gp_api_table_class(const struct gp_api_table *table, uint16_t id)
 {
 	const struct gp_api_entry *page = table->pages[id / GP_API_TABLE_PAGE];
@@ -28,13 +28,16 @@ static inline uint8_t gp_api_table_class(const struct gp_api_table *table, uint1
 	return page ? page[id % GP_API_TABLE_PAGE].class : 0;
 }
 
-/* Whether an entry's name is that, of so many bytes. */
+/* Whether an entry has that name. */
 bool gp_api_table_has(const struct gp_api_table *table, const char *name, size_t length);
 
-/* Set or replace; name is from malloc and belongs to the table, also after an error: -ENOMEM. */
+/*
+ * Sets or replaces an entry. Takes ownership of name (from malloc()), also on failure. Returns 0 or
+ * -ENOMEM.
+ */
 int gp_api_table_set(struct gp_api_table *table, uint16_t id, char *name, uint8_t class);
 
-/* Free what the table holds. */
+/* Frees the table's contents. */
 void gp_api_table_clear(struct gp_api_table *table);
 
 #endif

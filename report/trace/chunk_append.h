@@ -1,5 +1,5 @@
 /*
- * chunk_append: a chunk at the end of a trace whose process has ended (gpuprof/trace.h).
+ * chunk_append: appends a chunk to the trace of a process that has ended (gpuprof/trace.h).
  */
 #ifndef REPORT_TRACE_CHUNK_APPEND_H
 #define REPORT_TRACE_CHUNK_APPEND_H
@@ -18,8 +18,9 @@ static_assert(sizeof(struct gp_new_chunk) == sizeof(struct gp_chunk_header) + GP
 	      "a chunk is written in one piece");
 
 /*
- * Write the chunk to the descriptor of a trace, open for appending and locked, whose length is a
- * multiple of 8.  All of its header is set but magic and crc.  Returns 0 or a negative errno value.
+ * Appends the chunk to a locked descriptor of the trace, opened for appending; the file's length is
+ * a multiple of 8. The caller sets the header but for magic and crc. Returns 0 or a negative errno
+ * value.
  */
 int gp_chunk_append(int trace, struct gp_new_chunk *chunk);
 

@@ -68,7 +68,7 @@ static uint64_t find_floor(const struct gp_chunk_order *order)
 	return floor;
 }
 
-/* From the floor on, and from what was given out before, none may be missing. */
+/* All chunks from the floor, and from the last returned one, must be present. */
 static uint64_t count_missing(const struct gp_chunk_order *order, uint64_t floor)
 {
 	uint64_t expected = order->after > floor ? order->after : floor;
@@ -92,7 +92,7 @@ static bool counts(const struct gp_chunk_order *order, const struct gp_chunk_hea
 		return false;
 	if (h->form != GP_CHUNK_KEPT)
 		return h->sequence >= floor;
-	/* whose originals were given out before, and are gone since, says nothing new */
+	/* the originals were returned before and have been overwritten: it has nothing new */
 	return h->position < floor && (!order->was_given || h->position >= order->after);
 }
 

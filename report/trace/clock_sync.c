@@ -5,24 +5,29 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* CUPTI's clock was set, not slewed, where it and the host's differ by more than this and 0.1 % of
- * the time passed. */
+/*
+ * CUPTI's clock was set, not slewed, if it and the host's clock differ by more than this and by 0.1
+ * % of the elapsed time.
+ */
 #define STEP_NS 1000000
 
-/* An anchor read across an interruption is left out if this much coarser than the best one. */
+/*
+ * An anchor that was interrupted while it was read is dropped if it is this much coarser than the
+ * best.
+ */
 #define COARSE_FACTOR      8u
 #define COARSE_LEAST_TICKS 20000u
 
-/* Steps back that a lookup considers, newest first. */
+/* Epochs that a lookup goes back at most, newest first. */
 #define MAX_EPOCHS_BACK 64
 
-/* So long after its time a record is in the file, as a rule. */
+/* Records are usually in the file this long after their time. */
 #define DELIVERY_NS 100000000
 
-/* No longer passes after the last anchor, as a rule. */
+/* The usual longest time after the last anchor. */
 #define BETWEEN_ANCHORS_NS 2000000000
 
-/* A point that two clocks have in common; between points the clocks run evenly. */
+/* A common point of two clocks. The clocks run evenly between points. */
 struct point {
 	uint64_t from;
 	int64_t to;
@@ -32,17 +37,17 @@ struct point {
 struct clock {
 	struct point *points;
 	uint32_t count;
-	uint32_t hint; /* the interval of the last conversion */
-	double rate;   /* to per from, before the points; and behind them */
+	uint32_t hint; /* interval of the last conversion */
+	double rate;   /* `to` units per `from` unit before the first and after the last point */
 };
 
-/* A stretch of CUPTI's clock in which nobody set it. */
+/* A stretch of CUPTI's clock in which it was not set. */
 struct epoch {
 	struct clock clock;
-	uint64_t low; /* its times begin here */
-	/* where the clock stood when it was last seen before it was set back to this; else 0 */
+	uint64_t low; /* begin of its times */
+	/* the last reading before the clock was set back to this epoch; else 0 */
 	uint64_t left_at;
-	uint32_t anchors_before; /* anchors that came before its first */
+	uint32_t anchors_before; /* number of anchors before its first one */
 };
 
 struct gp_timeline {
@@ -59,7 +64,7 @@ static double difference(uint64_t a, uint64_t b)
 	return a >= b ? (double)(a - b) : -(double)(b - a);
 }
 
-/* As llround() does it, which is a call. */
+/* As llround(), which is a slow call. */
 static int64_t rounded(double ns)
 {
 	int64_t whole = (int64_t)ns;
@@ -70,7 +75,7 @@ static int64_t rounded(double ns)
 
 static int64_t add_ns(int64_t to, double ns)
 {
-	const double limit = 4e18; /* within int64_t, with room for sums */
+	const double limit = 4e18; /* within int64_t, with reserve for sums */
 	double sum = (double)to + ns;
 
 	if (sum > limit)
@@ -85,7 +90,7 @@ static bool is_point_until(const void *element, const void *from)
 	return ((const struct point *)element)->from <= *(const uint64_t *)from;
 }
 
-/* The last point at or before `from`, the first one if there is none. */
+/* The last point at or before `from`; the first point if there is none. */
 static uint32_t find_point(struct clock *c, uint64_t from)
 {
 	uint32_t after;
@@ -133,7 +138,7 @@ static uint32_t best_gap_of(const struct gp_record_anchor *anchors, uint32_t cou
 	return best;
 }
 
-/* Monotonic time relative to the first anchor, within what an int64_t holds four times over. */
+/* Monotonic time relative to the first anchor, clamped to a quarter of the int64_t range. */
 static int64_t relative(uint64_t monotonic_ns, uint64_t base)
 {
 	return add_ns(0, difference(monotonic_ns, base));
@@ -144,7 +149,7 @@ static double rate_between(const struct point *p)
 	return (double)(p[1].to - p[0].to) / difference(p[1].from, p[0].from);
 }
 
-/* Of a clock that is complete. */
+/* For a complete clock. */
 static void note_rates(struct clock *c, double rate)
 {
 	c->rate = rate;
@@ -160,8 +165,8 @@ static int compare_rates(const void *a, const void *b)
 }
 
 /*
- * The median of all intervals, which one that is off does not move; 0 where there are too few to
- * tell which that is.
+ * The median rate of all intervals, which one wrong interval does not change; 0 if there are too
+ * few intervals to find a wrong one.
  */
 static double usual_rate(const struct clock *c, double *rates)
 {
@@ -224,15 +229,15 @@ static bool is_step(const struct point *a, const struct point *b)
 }
 
 /*
- * Where the times of an epoch begin, which the clock entered by a step between points a and b.  The
- * step's moment is not known: take the middle of what is possible where the clock was set forward,
- * and all of it where it was set back.
+ * The begin of an epoch that the clock entered by a step between points a and b. The moment of the
+ * step is unknown: take the middle of the possible range if the clock was set forward, and the
+ * whole range if it was set back.
  */
 static uint64_t low_of_epoch(const struct point *a, const struct point *b)
 {
 	double passed = (double)(b->to - a->to);
 	double step = difference(b->from, a->from) - passed;
-	double back = passed; /* from b to the step, by the clock as it was after it */
+	double back = passed; /* from b back to the step, by the clock after it */
 
 	if (step >= 0 && step < passed)
 		back = (passed + step) / 2;
@@ -254,7 +259,7 @@ static void begin_epoch(struct gp_timeline *t, struct point *first, uint32_t anc
 		e->left_at = first[-1].from;
 }
 
-/* CUPTI's clock at an anchor; the wall clock, which it follows, where no anchor has it. */
+/* CUPTI's clock at an anchor; the wall clock, which it follows, if no anchor has it. */
 static bool cupti_point(struct gp_timeline *t, const struct gp_record_anchor *anchor, bool by_wall,
 			struct point *point)
 {
@@ -340,8 +345,10 @@ static bool is_epoch_until(const void *element, const void *anchors_before)
 	return ((const struct epoch *)element)->anchors_before <= *(const uint32_t *)anchors_before;
 }
 
-/* The last epoch that the clock can have been in after so many anchors: the next one shows it
- * afterwards. */
+/*
+ * The last epoch that the clock can be in after that many anchors. The next epoch begins with the
+ * anchor that shows its step.
+ */
 static uint32_t last_epoch(const struct gp_timeline *t, uint32_t anchors_before)
 {
 	uint32_t after = gp_array_lower_bound(t->epochs, t->epoch_count, sizeof(*t->epochs),
@@ -351,10 +358,10 @@ static uint32_t last_epoch(const struct gp_timeline *t, uint32_t anchors_before)
 }
 
 /*
- * Was it in this epoch that a record had this time, or in one before it?  Where the clock was set
- * back times come twice.  A record that is in the file before an anchor has no time after it; and
- * is there soon, so that one before the anchor that shows the step is either new, or its time was
- * hardly over at the anchor before that.
+ * Whether the record was made in this epoch rather than in an earlier one; after the clock was set
+ * back, times occur twice. A record that precedes an anchor in the file has no later time than the
+ * anchor. Records arrive soon. So a record before the anchor that shows the step is either from the
+ * new epoch, or its time was at most shortly before the previous anchor.
  */
 static bool is_time_of(const struct epoch *e, uint64_t cupti_ns, uint32_t anchors_before)
 {
@@ -368,7 +375,7 @@ static bool is_time_of(const struct epoch *e, uint64_t cupti_ns, uint32_t anchor
 	return next > 0 || cupti_ns < e->left_at - DELIVERY_NS;
 }
 
-/* The epoch that a time belongs to: the newest possible one. */
+/* The epoch of a time: the newest possible one. */
 static struct epoch *find_epoch(struct gp_timeline *t, uint64_t cupti_ns, uint32_t anchors_before)
 {
 	uint32_t at = last_epoch(t, anchors_before);

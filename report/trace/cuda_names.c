@@ -17,7 +17,7 @@ static const char *const memories[] = {
 };
 static_assert(COUNT(memories) == GP_COPY_MEMORIES, "a word for every memory of copies");
 
-/* CUPTI's number is the index times 65536, but for the compiler, which is 1. */
+/* The index is CUPTI's number / 65536; the compiler, number 1, is separate. */
 static const char *const overheads[] = {
 	"Unknown",
 	"Buffer Flush",
@@ -42,7 +42,7 @@ static const char *const unifieds[] = {
 	"page fault of a GPU",
 	"thrashing",
 	"throttling",
-	"mapped from afar",
+	"remote mapping",
 	"migration DtoD",
 };
 static_assert(COUNT(unifieds) == GP_UNIFIED_KINDS, "a word for every kind");
@@ -193,7 +193,7 @@ bool gp_overhead_is_of_context(uint32_t overhead_kind)
 	return overhead_kind == 3 << 16;
 }
 
-/* The compiler, modules loaded by the runtime, functions loaded when they are first used. */
+/* The compiler, modules loaded by the runtime, functions loaded on first use. */
 bool gp_overhead_is_of_code(uint32_t overhead_kind)
 {
 	return overhead_kind == 1 || gp_overhead_is_of_loading(overhead_kind);

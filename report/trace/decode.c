@@ -7,8 +7,8 @@
 #include "gpuprof/field.h"
 
 /*
- * What reads each record is one function for the compiler, whatever it thinks of its length: all of
- * the time is spent there.  With gcc's address sanitizer it would take that a minute and 900 MB.
+ * The functions that read a record must be inlined into one, as all the time is spent there. With
+ * gcc's address sanitizer that would take a minute and 900 MB to compile.
  */
 #ifdef __SANITIZE_ADDRESS__
 #define INLINE static inline
@@ -20,15 +20,15 @@
 struct kind_fields {
 	uint16_t first, count;
 	bool has_end;
-	uint64_t derived; /* those whose value moves even where the mask leaves them out */
+	uint64_t derived; /* fields whose value changes even if the mask omits them */
 };
 
 struct decoder {
 	struct kind_fields kinds[GP_RECORD_KIND_LIMIT];
 	union gp_any_record last[GP_RECORD_KIND_LIMIT];
-	uint64_t length[GP_RECORD_KIND_LIMIT]; /* the last duration of each kind */
-	uint64_t change[GP_FIELDS];            /* the last change of each STRIDE field */
-	uint64_t end_ticks, end_ns;            /* of the last record of each time domain */
+	uint64_t length[GP_RECORD_KIND_LIMIT]; /* last duration of each kind */
+	uint64_t change[GP_FIELDS];            /* last change of each STRIDE field */
+	uint64_t end_ticks, end_ns;            /* of the last record in each time domain */
 };
 
 struct cursor {
@@ -41,7 +41,7 @@ static const uint8_t record_bytes[GP_RECORD_KIND_LIMIT] = {
 #undef X
 };
 
-/* Where the value ends; NULL: it is none. */
+/* Returns the end of the value, or NULL if it is invalid. */
 static const uint8_t *take_longer_varint(const uint8_t *at, const uint8_t *end, uint64_t *value)
 {
 	uint64_t result = 0;
@@ -60,7 +60,7 @@ static const uint8_t *take_longer_varint(const uint8_t *at, const uint8_t *end, 
 	return NULL;
 }
 
-/* Nearly all have three bytes at most. */
+/* Fast path: nearly all values have at most three bytes. */
 INLINE bool take_varint(struct cursor *c, uint64_t *value)
 {
 	const uint8_t *at = c->at;
@@ -96,8 +96,8 @@ INLINE uint64_t unzigzag(uint64_t value)
 }
 
 /*
- * No more bytes than the field has: what is read while a wider write is on its way makes the
- * processor wait.
+ * Reads exactly the bytes of the field: a read while a wider write is pending would stall the
+ * processor.
  */
 INLINE uint64_t load(const uint8_t *at, uint8_t bytes)
 {
@@ -140,7 +140,7 @@ INLINE void store(uint8_t *at, uint8_t bytes, uint64_t value)
 	}
 }
 
-/* What each chunk begins with: it is made once. */
+/* The initial state for each chunk, made once. */
 static struct decoder fresh;
 static pthread_once_t fresh_is_made = PTHREAD_ONCE_INIT;
 
@@ -185,7 +185,7 @@ INLINE uint64_t predict(const struct decoder *d, size_t index, const struct gp_f
 		return load(record + field->offset, field->bytes) + d->change[index];
 	case GP_RULE_AFTER:
 		return is_in_ticks(field->kind) ? d->end_ticks : d->end_ns;
-	/* start_ns is one for all kinds that have an end, and decoded before it */
+	/* all kinds with an end have start_ns at this offset, and decode it first */
 	case GP_RULE_LENGTH:
 		return load(record + offsetof(struct gp_record_kernel, start_ns), 8) +
 		       d->length[field->kind];
@@ -215,7 +215,7 @@ INLINE void set_field(struct decoder *d, size_t index, const struct gp_field *fi
 	store(record + field->offset, field->bytes, value);
 }
 
-/* What the next predictions need to know of a record that is complete. */
+/* Keeps the values of a complete record that the next predictions use. */
 INLINE void note_end(struct decoder *d, uint8_t kind)
 {
 	const union gp_any_record *r = &d->last[kind];
@@ -229,7 +229,7 @@ INLINE void note_end(struct decoder *d, uint8_t kind)
 	}
 }
 
-/* One field of a record: what its rule predicts and what the chunk adds to that. */
+/* Decodes one field: the prediction of its rule plus the difference in the chunk. */
 INLINE bool take_field(struct decoder *d, struct cursor *c, size_t index,
 		       const struct gp_field *field, bool is_there)
 {
@@ -242,7 +242,7 @@ INLINE bool take_field(struct decoder *d, struct cursor *c, size_t index,
 	return true;
 }
 
-/* The fields of any kind. */
+/* Decodes the fields of any kind. */
 static bool take_fields(struct decoder *d, uint8_t kind, uint64_t mask, struct cursor *c)
 {
 	const struct kind_fields *fields = &d->kinds[kind];
@@ -263,7 +263,7 @@ static bool take_fields(struct decoder *d, uint8_t kind, uint64_t mask, struct c
 	return true;
 }
 
-/* The same with a cursor of its own, so that the caller's can stay in registers. */
+/* As take_fields() with a cursor of its own, so that the caller's can stay in registers. */
 INLINE bool take_all_fields(struct decoder *d, uint8_t kind, uint64_t mask, struct cursor *c)
 {
 	struct cursor own = *c;
@@ -273,7 +273,7 @@ INLINE bool take_all_fields(struct decoder *d, uint8_t kind, uint64_t mask, stru
 	return is_whole;
 }
 
-/* Of the three kinds below, the fields that report/model/sums reads. */
+/* Whether report/model/sums reads the field, for the three kinds below. */
 INLINE bool is_in_sums(const struct gp_field *field)
 {
 	size_t at = field->offset;
@@ -296,9 +296,8 @@ INLINE bool is_in_sums(const struct gp_field *field)
 }
 
 /*
- * The same for a kind that the compiler knows: of all fields those of the kind are left, each with
- * its place and its rule, and a field that the mask leaves out, and that does not move by itself,
- * costs one test.
+ * As take_fields() for a kind that is known at compile time. The compiler keeps only the fields of
+ * the kind, each with its offset and rule; an omitted field costs one test.
  */
 INLINE bool take_fields_of(struct decoder *d, uint8_t kind, uint64_t mask, struct cursor *c,
 			   bool for_sums)
@@ -331,7 +330,7 @@ INLINE bool take_fields_of(struct decoder *d, uint8_t kind, uint64_t mask, struc
 	return true;
 }
 
-/* Decode the fields of one record into d->last[kind].  Nearly all records are of three kinds. */
+/* Decodes the fields of one record into d->last[kind]. Nearly all records are of three kinds. */
 INLINE bool decode_fields(struct decoder *d, uint8_t kind, struct cursor *c, bool for_sums)
 {
 	uint64_t mask;
@@ -350,7 +349,7 @@ INLINE bool decode_fields(struct decoder *d, uint8_t kind, struct cursor *c, boo
 	}
 }
 
-/* Decode one record and its text; false if it is not understood. */
+/* Decodes one record and its text. Returns false if it is invalid. */
 INLINE bool decode_record(struct decoder *d, struct cursor *c, struct gp_record_view *seen,
 			  bool for_sums)
 {
@@ -371,7 +370,7 @@ INLINE bool decode_record(struct decoder *d, struct cursor *c, struct gp_record_
 	return true;
 }
 
-/* Gives a record to the sink; afterwards thread_id is that of the next one. */
+/* Passes a record to the sink, then sets thread_id for the next one. */
 INLINE int give(const struct gp_record_sink *sink, struct gp_record_view *seen,
 		uint32_t ring_thread)
 {

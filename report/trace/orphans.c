@@ -21,27 +21,27 @@
 
 #define MESSAGE_BYTES  256
 #define LONGEST_NUMBER 21
-#define LONGEST_S      2          /* somebody waits for the end of this run */
-#define LARGEST_TRACE  (1u << 30) /* bytes; reading more takes too long by itself */
-#define KEPT_S         600        /* without its trace ... */
-#define CROWD_BYTES                                                                                \
-	(16u << 20) /* ... where all do not take more: half of what living processes may */
+#define LONGEST_S      2          /* the user waits for the end of this run */
+#define LARGEST_TRACE  (1u << 30) /* in bytes; reading larger traces takes too long */
+#define KEPT_S         600        /* files without a trace are kept this long ... */
+/* ... if all of them take less: half of what running processes may take. */
+#define CROWD_BYTES (16u << 20)
 
-/* A ring file, and what its trace says. */
+/* A ring file, and the facts of its trace. */
 struct orphan {
 	const char *path;
 	struct gp_ring_file_header header;
 	struct gp_process process;
 	struct gp_rings rings;
-	bool is_crowded;                         /* where it lies */
-	bool is_of_pid, is_of_start, is_of_boot; /* the trace is this very process's */
+	bool is_crowded;                         /* its folder has too many such bytes */
+	bool is_of_pid, is_of_start, is_of_boot; /* whether the trace belongs to this process */
 	bool closed;
-	bool saved; /* an earlier saving came to its end */
+	bool saved; /* an earlier salvage was completed */
 	uint64_t next_sequence;
 	uint64_t counters[GP_COUNTERS];
 };
 
-/* ---- what the trace says ---- */
+/* ---- facts of the trace ---- */
 
 static bool is_text(const struct gp_record_string *string, const char *text, const char *expected)
 {
@@ -83,7 +83,7 @@ static int take_record(void *context, const struct gp_record_view *seen)
 	return 0;
 }
 
-/* Of all chunks where they end, of those of the writer (ring 0) what they say. */
+/* Takes the end position of each chunk, and the records of the writer's chunks (ring 0). */
 static void take_chunk(struct orphan *o, const struct gp_chunk *chunk)
 {
 	const struct gp_chunk_header *h = &chunk->header;
@@ -109,9 +109,9 @@ static int take_trace(struct orphan *o, struct gp_trace *trace)
 	return result;
 }
 
-/* ---- what becomes of the file ---- */
+/* ---- handling a ring file ---- */
 
-/* The trace is gone: perhaps it was only moved, and will be finished there. */
+/* The trace is missing: it may have been moved, and may be finished in its new place. */
 static void leave_for_a_while(const struct orphan *o, int fd)
 {
 	struct stat status;
@@ -145,7 +145,10 @@ static void save(struct orphan *o, int fd, const struct gp_trace *trace)
 	gp_save_rings(&saving);
 }
 
-/* The trace is locked, and the rings abandoned, if it is really theirs.  False: it is another's. */
+/*
+ * Call it with a locked trace and abandoned rings. Returns false if the trace belongs to another
+ * process.
+ */
 static bool save_into(struct orphan *o, int fd, struct gp_trace *trace)
 {
 	if (take_trace(o, trace) != 0)
@@ -193,7 +196,7 @@ static void treat(struct orphan *o, int fd)
 		leave_for_a_while(o, fd);
 }
 
-/* Killed before it wrote who it is: then nobody has the file open any more. */
+/* The process was killed before it wrote its id; then no process has the file open. */
 static void remove_unborn(const char *path, int fd, const struct stat *status)
 {
 	if (status->st_size == 0 && fcntl(fd, F_SETLEASE, F_RDLCK) == 0)
@@ -223,7 +226,7 @@ static void look_at(const char *path, bool is_crowded)
 	free(o);
 }
 
-/* ---- where they are ---- */
+/* ---- search ---- */
 
 static void look_in(const char *folder, const char *prefix, const char *part, time_t until)
 {

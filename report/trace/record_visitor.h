@@ -28,14 +28,14 @@ union gp_any_record {
 #undef X
 };
 
-/* A record as a visitor gets it: until the visitor returns. */
+/* A record for a visitor; valid until the visitor returns. */
 struct gp_record_view {
 	const union gp_any_record *record; /* of a known kind */
 	const char *text;   /* of a string record: string.length_bytes bytes, not terminated */
-	uint32_t thread_id; /* that made the record; 0 = not known */
+	uint32_t thread_id; /* thread that made the record; 0 = unknown */
 };
 
-/* 0, or a negative value that ends the decoding. */
+/* Returns 0, or a negative value to stop decoding. */
 typedef int gp_record_visit(void *owner, const struct gp_record_view *seen);
 
 #define GP_RECORD_IGNORE(prefix, name)                                                             \
@@ -67,7 +67,7 @@ typedef int gp_record_visit(void *owner, const struct gp_record_view *seen);
 	}
 #define GP_RECORD_VISIT_ROW(prefix, number, NAME, name, ROLE) [number] = prefix##_visit_##name,
 
-/* What the kind is for a part of a trace; the record is of a known kind. */
+/* The role of a record of a known kind in a part of a trace. */
 static inline enum gp_record_role gp_record_role(const union gp_any_record *record)
 {
 	static const uint8_t roles[] = {

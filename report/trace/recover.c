@@ -13,8 +13,10 @@
 
 #include "report/base/array.h"
 
-/* 128 MiB in one ring, and waiting in all of them: real ones have far less; what claims more is
- * damaged. */
+/*
+ * Limit for one ring, and for the pending slots of all rings: 128 MiB. Real files have far less;
+ * larger numbers are damage.
+ */
 #define MAX_RING_SLOTS (1u << 22)
 
 static bool read_exactly(int fd, void *to, size_t bytes, uint64_t offset)
@@ -31,7 +33,7 @@ static bool read_exactly(int fd, void *to, size_t bytes, uint64_t offset)
 	return true;
 }
 
-/* ---- the process ---- */
+/* ---- process ---- */
 
 static bool is_this_boot(const char *boot_id)
 {
@@ -47,7 +49,7 @@ static bool is_this_boot(const char *boot_id)
 	return strcmp(now, boot_id) == 0;
 }
 
-/* State and start time, from /proc/PID/stat, whose second field may hold any character. */
+/* Reads state and start time from /proc/PID/stat, whose second field may hold any character. */
 static bool read_stat(uint32_t pid, char *state, uint64_t *start_time)
 {
 	char path[64], line[2048];
@@ -81,12 +83,11 @@ bool gp_process_is_live(const struct gp_process *process)
 	return start_time == process->start_time && state != 'Z' && state != 'X';
 }
 
-/* ---- the ring file ---- */
+/* ---- ring file ---- */
 
 /*
- * Was the ring file made for this trace?  A trace may have been moved since, or be seen under
- * another path from within a container: then its last name counts, or that nothing is left where it
- * was.
+ * Whether the ring file belongs to this trace. The trace may have been moved, or a container may
+ * show it under another path: so the file name must match, or the original path must be gone.
  */
 static bool is_of_trace(const struct gp_ring_file_header *header, const char *trace_path)
 {
@@ -126,8 +127,8 @@ static bool is_power_of_two(uint32_t n)
 }
 
 /*
- * The tail must not be older than the head (tests/model/ring.pml), and a copy has no order of its
- * own.
+ * The tail must not be older than the head (tests/model/ring.pml), so it is read again after the
+ * header: a copy is not ordered.
  */
 static bool read_ring_header(int fd, uint64_t offset, struct gp_ring_header *h)
 {
@@ -138,7 +139,7 @@ static bool read_ring_header(int fd, uint64_t offset, struct gp_ring_header *h)
 	       h->slot_count <= MAX_RING_SLOTS;
 }
 
-/* Copy slots [first, first + count) of a ring in the order of their positions. */
+/* Copies slots [first, first + count) of a ring in the order of their positions. */
 static bool copy_slots(int fd, uint64_t offset, const struct gp_ring_header *h,
 		       struct gp_ring *ring)
 {
@@ -153,7 +154,10 @@ static bool copy_slots(int fd, uint64_t offset, const struct gp_ring_header *h,
 			    (ring->count - front) * GP_SLOT_BYTES, offset);
 }
 
-/* What the writer gave back meanwhile may be overwritten already; the trace file has it. */
+/*
+ * Drops the slots that the writer has released meanwhile: they may be overwritten, and the trace
+ * file has them.
+ */
 static void drop_given_back(struct gp_ring *ring, const struct gp_ring_header *after)
 {
 	uint64_t gone = after->tail > ring->first ? after->tail - ring->first : 0;
@@ -163,7 +167,7 @@ static void drop_given_back(struct gp_ring *ring, const struct gp_ring_header *a
 	ring->next = ring->first + gone;
 }
 
-/* Copy what waits in a ring; *room is how many slots more may be copied in all. */
+/* Copies the pending slots of a ring. *room: number of slots that may still be copied. */
 static int add_ring(int fd, uint64_t offset, const struct gp_ring_header *h, struct gp_rings *rings,
 		    uint32_t *capacity, uint64_t *room)
 {
@@ -189,7 +193,10 @@ static int add_ring(int fd, uint64_t offset, const struct gp_ring_header *h, str
 	return 0;
 }
 
-/* At its return it is published, and head moves. */
+/*
+ * Adds the call in which a thread is. When the call returns, its record is published and head
+ * moves.
+ */
 static int add_call(const struct gp_ring_header *h, struct gp_rings *rings, uint32_t *capacity)
 {
 	if (h->ring == 0 || h->thread == 0 || h->call_ticks == 0 || h->call_head != h->head)
@@ -242,7 +249,7 @@ static int read_rings(int fd, struct gp_rings *rings)
 	return result;
 }
 
-/* Only a plain file: the path is what a trace says, and could name anything. */
+/* Opens regular files only, as the path comes from a trace and may name anything. */
 static int open_plain(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -256,7 +263,7 @@ static int open_plain(const char *path)
 	return -EINVAL;
 }
 
-/* 0 = not known: then it is. */
+/* 0 = unknown, which counts as ours. */
 static bool is_our_namespace(uint32_t number, const char *path)
 {
 	struct stat status;
@@ -265,9 +272,9 @@ static bool is_our_namespace(uint32_t number, const char *path)
 }
 
 /*
- * A lease for reading is given only where nobody has the file open or mapped for writing, in
- * whatever namespace, and only to the file's owner.  Where there are no leases, the process's death
- * must do, which is known only where its id is one of ours.
+ * The kernel grants a read lease only if no process, in any namespace, has the file open or mapped
+ * for writing, and only to the file's owner. Without leases the death of the process must do, which
+ * is known only in our own pid namespace.
  */
 static bool may_have_writer(int fd, const struct gp_ring_file_header *header)
 {
@@ -306,7 +313,8 @@ bool gp_rings_are_of_our_files(const struct gp_ring_file_header *header)
 }
 
 /*
- * The file that the ring file names; where that was moved away, any that says to be of the process.
+ * Whether the trace is the file that the ring file names, or, if that file is gone, a trace of the
+ * same process.
  */
 static bool is_this_trace(const struct gp_ring_file_header *header, int trace)
 {

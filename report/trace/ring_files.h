@@ -1,4 +1,4 @@
-/* ring_files: where ring files lie (gpuprof/ring_file.h), found by their names. */
+/* ring_files: finds ring files (gpuprof/ring_file.h) by their names. */
 #ifndef REPORT_TRACE_RING_FILES_H
 #define REPORT_TRACE_RING_FILES_H
 
@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * The next entry of an open folder that begins with prefix and has part in it: its path, or false
- * where there is none.
+ * Finds the next entry of an open folder that begins with prefix and contains part. Returns false
+ * after the last one.
  */
 bool gp_ring_files_next(DIR *listing, const char *folder, const char *prefix, const char *part,
 			char path[PATH_MAX]);

@@ -15,21 +15,21 @@
 #define CHUNK_SLOTS (GP_CHUNK_MAX_BYTES / GP_SLOT_BYTES)
 
 static_assert(GP_SLOT_BYTES % 8 == 0, "no padding follows slots");
-/* A real ring file has some hundred rings, each of which tells of one call. */
+/* A real ring file has some hundred rings with one pending call each. */
 #define MOST_WAITING 1024
 static_assert(GP_COUNTERS + MOST_WAITING <= CHUNK_SLOTS, "they fit one chunk");
 
-/* What goes into one chunk, from the slots that are left of a ring. */
+/* The part of a ring that goes into one chunk. */
 struct part {
 	uint32_t slots, records;
-	uint64_t covered; /* slots; more than those where the rest cannot be read */
+	uint64_t covered; /* more than `slots` if the rest is unreadable */
 };
 
 /* ---- the file ---- */
 
 /*
- * Bring the end of the file to where the next chunk may begin; returns that, or a negative errno
- * value.  A cut chunk goes; damage of another kind stays, to be counted.
+ * Prepares the end of the file for the next chunk. Removes a truncated chunk; other damage stays,
+ * to be counted. Returns the new end, or a negative errno value.
  */
 static off_t prepare_end(const struct gp_saving *s)
 {
@@ -40,13 +40,13 @@ static off_t prepare_end(const struct gp_saving *s)
 	if (fstat(s->trace, &status) != 0)
 		return -errno;
 	if ((uint64_t)status.st_size > end + state->rest_bytes)
-		return -EBUSY; /* somebody writes to it after all */
+		return -EBUSY; /* another process writes to it after all */
 	if (!state->rest_is_cut && state->rest_bytes > 0)
 		end = ((uint64_t)status.st_size + 7) & ~UINT64_C(7);
 	return ftruncate(s->trace, (off_t)end) != 0 ? -errno : (off_t)end;
 }
 
-/* Append a chunk whose payload, payload_bytes, records, ring, thread and positions are set. */
+/* Appends a chunk; payload_bytes, records, ring, thread and positions are set. */
 static int append(const struct gp_saving *s, struct gp_new_chunk *chunk, uint64_t *sequence)
 {
 	chunk->header.form = GP_CHUNK_SLOTS;
@@ -54,9 +54,12 @@ static int append(const struct gp_saving *s, struct gp_new_chunk *chunk, uint64_
 	return gp_chunk_append(s->trace, chunk);
 }
 
-/* ---- what is appended ---- */
+/* ---- the chunks ---- */
 
-/* As many whole records as fit a chunk; one that says whose the next is stays with the next. */
+/*
+ * Takes as many whole records as fit into a chunk. A record that names the thread of the next
+ * record stays with it.
+ */
 static struct part take_part(const uint8_t *slots, uint64_t left)
 {
 	struct part part = {0};
@@ -82,7 +85,7 @@ static struct part take_part(const uint8_t *slots, uint64_t left)
 	return part;
 }
 
-/* Returns the number of chunks, or a negative errno value. */
+/* Appends the rest of a ring. Returns the number of chunks, or a negative errno value. */
 static int append_ring(const struct gp_saving *s, const struct gp_ring *ring,
 		       struct gp_new_chunk *chunk, uint64_t *sequence)
 {
@@ -113,7 +116,7 @@ static int append_ring(const struct gp_saving *s, const struct gp_ring *ring,
 	return chunks;
 }
 
-/* A record of one slot, at the end of the chunk. */
+/* Adds a record of one slot to the chunk. */
 static void put(struct gp_new_chunk *chunk, const void *record)
 {
 	memcpy(chunk->payload + chunk->header.payload_bytes, record, GP_SLOT_BYTES);
@@ -121,7 +124,7 @@ static void put(struct gp_new_chunk *chunk, const void *record)
 	chunk->header.records++;
 }
 
-/* What the heads of the rings say: counters, and the calls in which threads were. */
+/* Appends the contents of the ring headers: counters and pending calls. */
 static int append_heads(const struct gp_saving *s, struct gp_new_chunk *chunk, uint64_t *sequence)
 {
 	chunk->header = (struct gp_chunk_header){0};
@@ -162,8 +165,10 @@ int gp_save_rings(const struct gp_saving *saving)
 	result = end < 0 ? (int)end : append_all(saving, chunk);
 	free(chunk);
 	if (result == 0)
-		unlink(saving->ring_path); /* if it stays, the next time finds nothing in it */
+		/* if it stays, the next salvage finds nothing new in it */
+		unlink(saving->ring_path);
 	else if (end >= 0)
-		(void)!ftruncate(saving->trace, end); /* what cannot be undone is valid anyway */
+		/* if this fails, the appended chunks are still valid */
+		(void)!ftruncate(saving->trace, end);
 	return result;
 }

@@ -1,6 +1,6 @@
 /*
- * save: the end of a dead process's trace, moved from its rings into the file (gpuprof/trace.h,
- * "Saving"), so that the file is complete by itself and nothing else is left of the process.
+ * ring_salvage: moves the last records of a dead process from its rings into its trace
+ * (gpuprof/trace.h, "Saving"). Then the file is complete, and nothing else is left of the process.
  */
 #ifndef REPORT_TRACE_RING_SALVAGE_H
 #define REPORT_TRACE_RING_SALVAGE_H
@@ -12,18 +12,19 @@
 #include "report/trace/trace_read.h"
 
 struct gp_saving {
-	int trace;                          /* descriptor, open for appending and locked */
+	int trace;                          /* locked descriptor, opened for appending */
 	const struct gp_trace_state *state; /* of the trace, read to its end */
-	uint64_t *sequence;                 /* of the next chunk, also afterwards */
-	bool is_saved;                      /* an earlier saving came to its end */
-	const char *ring_path;              /* gp_rings_are_abandoned() said yes */
-	const struct gp_rings *rings;       /* gp_rings_cover() was told of every chunk */
-	const uint64_t *counters;           /* GP_COUNTERS of them, as they are to be read */
+	uint64_t *sequence;                 /* of the next chunk; updated */
+	bool is_saved;                      /* an earlier salvage was completed */
+	const char *ring_path;              /* gp_rings_are_abandoned() returned true for it */
+	const struct gp_rings *rings;       /* gp_rings_cover() was called for every chunk */
+	const uint64_t *counters;           /* GP_COUNTERS final values */
 };
 
 /*
- * Append what no chunk has, then remove the ring file.  Returns 0, or a negative errno value: then
- * the trace is as it was, but for a chunk cut at its end, and the ring file is still there.
+ * Appends the records that no chunk has, then removes the ring file. Returns 0, or a negative errno
+ * value; then the trace is unchanged but for a truncated chunk at its end, and the ring file is
+ * still there.
  */
 int gp_save_rings(const struct gp_saving *saving);
 

@@ -13,7 +13,7 @@
 #include "report/trace/recover.h"
 #include "report/trace/ring_files.h"
 
-/* False: it is no ring file of a process that runs, or not this user's. */
+/* Returns false if it is not a ring file of a running process, or belongs to another user. */
 static bool read_header(const char *path, struct gp_ring_file_header *header)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);

@@ -1,9 +1,9 @@
 /*
- * running: the programs that are being recorded now, found by their ring files in /dev/shm and in
- * the working folder.
+ * running: finds the programs that are being recorded by their ring files in /dev/shm and in the
+ * current folder.
  *
- * Those whose rings are in memory of their own (--rings=memory), or beside a trace elsewhere, are
- * not found.
+ * It does not find programs with rings in memory (--rings=memory), or beside a trace in another
+ * folder.
  */
 #ifndef REPORT_TRACE_RUNNING_H
 #define REPORT_TRACE_RUNNING_H
@@ -21,13 +21,13 @@ struct gp_running_list {
 };
 
 /*
- * Those of this user; of root, everybody's.  Returns 0 or -ENOMEM; gp_running_free() in either
- * case.
+ * Lists the programs of this user, or of all users for root. Returns 0 or -ENOMEM. Call
+ * gp_running_free() in both cases.
  */
 int gp_running_find(struct gp_running_list *list);
 void gp_running_free(struct gp_running_list *list);
 
-/* The program of that pid, or NULL. */
+/* The program with that pid, or NULL. */
 const struct gp_running *gp_running_of(const struct gp_running_list *list, uint32_t pid);
 
 #endif

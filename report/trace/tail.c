@@ -12,15 +12,15 @@
 #include "report/trace/recover.h"
 #include "report/trace/trace_read.h"
 
-/* Of 64 KiB at most: so that who reads a large file can do something else now and then. */
+/* of at most 64 KiB each: the caller of gp_tail_read() can react in between */
 #define CHUNKS_AT_ONCE 256
 
 #define WRITTEN_NOW_S 3
 
-/* Slots of a ring before this position have been given. */
+/* The slots of a ring before this position were passed on. */
 struct given {
 	uint32_t ring;
-	bool is_empty; /* when the rings were last looked at, and nothing of it has come since */
+	bool is_empty; /* the ring was empty in the last copy, and no record of it has come since */
 	uint64_t end;
 };
 
@@ -29,21 +29,21 @@ struct gp_tail {
 	char *path, *ring_path, *boot_id;
 	uint64_t start_time;
 	struct gp_tail_state state;
-	struct gp_rings rings; /* as they were when last looked at */
+	struct gp_rings rings; /* the last copy */
 	struct given *given;   /* by ring */
 	uint32_t given_count, given_capacity;
-	bool is_at_end; /* of the file, as it was when last looked at */
+	bool is_at_end; /* of the file as of the last read */
 
-	/* of the slots at hand */
+	/* state of the current slots */
 	const struct gp_record_sink *sink;
-	uint64_t position, from; /* of the next record, and of the first one to be given */
+	uint64_t position, from; /* positions of the next record, and of the first one to pass on */
 
-	bool is_saved; /* the file has what was in the rings: nobody writes any more */
+	bool is_saved; /* the rings were saved to the file: no more records come */
 	struct gp_record_waiting *saved_calls;
 	uint32_t saved_call_count, saved_call_capacity;
 };
 
-/* ---- which slots were given ---- */
+/* ---- slots that were passed on ---- */
 
 static bool is_earlier_ring(const void *element, const void *ring)
 {
@@ -94,10 +94,7 @@ static void mark_empty_rings(struct gp_tail *t)
 	}
 }
 
-/*
- * Once the file is read to its end, what was given of a ring that was empty before will not be met
- * again.
- */
+/* After the file is read to its end, a ring that was empty before needs no position. */
 static void forget_empty_rings(struct gp_tail *t)
 {
 	uint32_t kept = 0;
@@ -125,7 +122,7 @@ static uint64_t number_of(const char *text, uint32_t length)
 	return strtoull(digits, NULL, 10);
 }
 
-/* What tells where the rings are, and whose. */
+/* Notes the facts that identify the rings. */
 static int note_fact(struct gp_tail *t, const struct gp_record_string *r, const char *text)
 {
 	if (r->space != GP_STRING_INFO)
@@ -141,7 +138,7 @@ static int note_fact(struct gp_tail *t, const struct gp_record_string *r, const 
 	return 0;
 }
 
-/* In a file to which the rings were saved. */
+/* In a file that the rings were saved to. */
 static int note_waiting(struct gp_tail *t, const struct gp_record_waiting *call)
 {
 	int result = gp_array_grow(&t->saved_calls, &t->saved_call_capacity, t->saved_call_count,
@@ -210,7 +207,7 @@ static int take_chunk(struct gp_tail *t, const struct gp_chunk *chunk)
 	return result == 0 && h->ring != 0 ? note_given(t, h->ring, end) : result;
 }
 
-/* 1: there is more. */
+/* Returns 1 if there is more. */
 static int take_chunks(struct gp_tail *t)
 {
 	struct gp_chunk chunk;
@@ -258,8 +255,8 @@ static int take_rings(struct gp_tail *t)
 }
 
 /*
- * Of a process that cannot be seen from here, in a container or on another machine: it writes at
- * least once a second.
+ * For a process that is not visible from here (in a container, on another machine): a running
+ * process writes at least once a second.
  */
 static bool is_written_now(const char *path)
 {
@@ -269,9 +266,8 @@ static bool is_written_now(const char *path)
 }
 
 /*
- * The rings first, then the file to its end, then of each ring what the file does not have
- * (report/trace/recover.h).  Where the file grew so much meanwhile that it is not read to its end,
- * the rings wait for the next time.
+ * Reads the rings, then the file to its end, then the rest of each ring (report/trace/recover.h).
+ * If the file has grown too much to be read to its end now, the rings wait for the next call.
  */
 static int catch_up(struct gp_tail *t)
 {
@@ -296,7 +292,7 @@ static int catch_up(struct gp_tail *t)
 	return result;
 }
 
-/* ---- the whole ---- */
+/* ---- interface ---- */
 
 int gp_tail_read(struct gp_tail *t, const struct gp_record_sink *sink)
 {
@@ -325,7 +321,7 @@ int gp_tail_open(const char *path, struct gp_tail **tail, char *message, size_t 
 	if (t)
 		*t = (struct gp_tail){.path = strdup(path), .state.is_empty = true};
 	if (!t || !t->path)
-		snprintf(message, message_bytes, "%s cannot be read: no memory", path);
+		snprintf(message, message_bytes, "cannot read %s: no memory", path);
 	else
 		result = gp_trace_open(path, &t->trace, message, message_bytes);
 	if (result == 0)

@@ -1,10 +1,9 @@
 /*
- * tail: a trace file and the rings of its process, read on and on while the process runs.
+ * tail: reads a trace file and the rings of its process while the process runs.
  *
- * Each record is given once, whether it was found in a ring first or in the file at once; what is
- * kept between two readings is where they ended, so that neither time nor memory grows with the
- * file.  Files and rings are only read, never written, locked or mapped: the process does not
- * notice.
+ * Each record is passed on once, whether it is found first in a ring or in the file. Between two
+ * reads only end positions are kept, so neither time nor memory grows with the file. Files and
+ * rings are only read, never written, locked or mapped, so the process is not affected.
  */
 #ifndef REPORT_TRACE_TAIL_H
 #define REPORT_TRACE_TAIL_H
@@ -20,30 +19,29 @@
 struct gp_tail;
 
 struct gp_tail_state {
-	uint32_t pid;  /* 0 = not known yet */
-	bool is_empty; /* nothing that can be read has come so far */
-	bool closed;   /* the process closed its trace: nothing comes any more */
-	bool live;     /* it ran when it was last looked at, or wrote just before */
+	uint32_t pid;  /* 0 = unknown yet */
+	bool is_empty; /* no readable data so far */
+	bool closed;   /* the process has closed its trace: nothing more comes */
+	bool live;     /* it was running in the last check, or has written recently */
 	uint64_t file_bytes, read_bytes;
 	uint64_t damaged_bytes;
 	uint64_t unknown_records;
 	uint64_t counters[GP_COUNTERS];
-	/* in which threads were then; until the next reading */
+	/* the calls in which threads are; valid until the next read */
 	const struct gp_record_waiting *calls;
 	uint32_t call_count;
 };
 
 /*
- * Returns 0, or a negative errno value with one line for the user in message, as gp_trace_open()
- * does.
+ * Returns 0, or a negative errno value with one line for the user in message, like gp_trace_open().
  */
 int gp_tail_open(const char *path, struct gp_tail **tail, char *message, size_t message_bytes);
 void gp_tail_close(struct gp_tail *tail);
 
 /*
- * Give the sink what has come since: records of one thread in their order, those of several in any.
- * Returns 0 where that is all, 1 where there is more to read:
- * call again; a negative errno value if the file cannot be read, or what the sink returned.
+ * Passes the new records to the sink: records of one thread in their order, those of several in
+ * any. Returns 0 if there are no more now, 1 if there are more to read, a negative errno value if
+ * the file is unreadable, or the sink's result.
  */
 int gp_tail_read(struct gp_tail *tail, const struct gp_record_sink *sink);
 

@@ -16,28 +16,28 @@
 #define NO_CHUNK         UINT64_MAX
 
 /*
- * Bytes of checksums that a search for the next chunk may spend per byte of the file.  Real damage
- * needs next to none; a file made of chunk headers that lie could cost thousands.
+ * Bytes that a search for the next chunk may checksum, per byte of the file. Real damage needs next
+ * to none; a crafted file of false chunk headers could cost thousands.
  */
 #define SEARCH_EFFORT 16u
 
-#define LISTINGS 3 /* of the chunks of a circle that is being written */
+#define LISTINGS 3 /* attempts to list the chunks of a circular trace that is being written */
 
 struct gp_trace {
 	int fd;
-	uint64_t size;     /* of the file, as last seen */
+	uint64_t size;     /* of the file, last seen */
 	uint64_t position; /* of the next chunk */
 	uint64_t searched; /* no chunk begins between position and here */
-	uint64_t effort;   /* bytes of checksums that did not match */
+	uint64_t effort;   /* bytes with wrong checksums */
 	bool is_circle;
-	bool is_listed; /* of a circle: `order` has what is to come */
+	bool is_listed; /* circular trace: `order` has the next chunks */
 	struct gp_chunk_order order;
 	struct gp_trace_state state;
 	uint64_t window_offset;
 	size_t window_bytes;
-	int error; /* of the last read, negative */
+	int error; /* of the last read; negative */
 	uint8_t *window;
-	uint8_t *(*swap)(void *context, uint8_t *window); /* NULL: there is only that one */
+	uint8_t *(*swap)(void *context, uint8_t *window); /* NULL = one window only */
 	void *swap_context;
 };
 
@@ -63,7 +63,7 @@ static ssize_t read_at(int fd, uint8_t *to, size_t bytes, uint64_t offset)
 	return (ssize_t)done;
 }
 
-/* The bytes at offset, or NULL where the file has fewer (or cannot be read: trace->error). */
+/* The bytes at offset, or NULL if the file has fewer or is unreadable (trace->error). */
 static const uint8_t *view(struct gp_trace *t, uint64_t offset, size_t bytes)
 {
 	ssize_t got;
@@ -84,7 +84,7 @@ static const uint8_t *view(struct gp_trace *t, uint64_t offset, size_t bytes)
 
 enum verdict { CHUNK_VALID, CHUNK_CUT, CHUNK_WRONG };
 
-/* A header that no writer makes, whatever the checksum. */
+/* A header that no writer makes, even with a valid checksum. */
 static bool is_absurd(const struct gp_chunk_header *h)
 {
 	return h->magic != GP_CHUNK_MAGIC || h->payload_bytes == 0 ||
@@ -114,7 +114,7 @@ static enum verdict examine(struct gp_trace *t, uint64_t offset, struct gp_chunk
 	return CHUNK_VALID;
 }
 
-/* Find the next valid chunk after a place where there is none. */
+/* Finds the next valid chunk after damage. */
 static uint64_t search(struct gp_trace *t, struct gp_chunk *chunk)
 {
 	uint64_t offset = t->searched;
@@ -125,7 +125,7 @@ static uint64_t search(struct gp_trace *t, struct gp_chunk *chunk)
 
 		if (verdict == CHUNK_VALID)
 			return offset;
-		/* Where the file ends within a chunk, the next look must begin there again. */
+		/* if the file ends within a chunk, the next search begins there again */
 		if (verdict == CHUNK_WRONG && t->searched == offset)
 			t->searched += 8;
 		offset += 8;
@@ -146,11 +146,10 @@ static int finish_scan(struct gp_trace *t)
 	return 0;
 }
 
-/* ---- a circle ---- */
+/* ---- circular traces ---- */
 
 /*
- * Whether the chunk of the list before still stands there: then it need not be read to be known as
- * valid.
+ * Whether the chunk of the previous list still stands there; it is valid then, without reading it.
  */
 static bool is_as_before(struct gp_trace *t, uint64_t offset, struct gp_chunk *chunk)
 {
@@ -187,7 +186,9 @@ static int list_once(struct gp_trace *t, uint64_t *gap_bytes)
 	return t->error != 0 ? t->error : result;
 }
 
-/* What is missing may only have been written where this had looked already. */
+/*
+ * Lists again if chunks are missing: they may have been written where the scan had passed already.
+ */
 static int list_chunks(struct gp_trace *t)
 {
 	uint64_t after = t->order.after;
@@ -211,7 +212,7 @@ static int list_chunks(struct gp_trace *t)
 	return result;
 }
 
-/* One that is no longer there has made room for a newer one since. */
+/* A chunk that is gone was overwritten by a newer one since. */
 static int next_in_circle(struct gp_trace *t, struct gp_chunk *chunk)
 {
 	int result = t->is_listed ? 0 : list_chunks(t);
@@ -233,7 +234,7 @@ static int next_in_circle(struct gp_trace *t, struct gp_chunk *chunk)
 	return t->error;
 }
 
-/* Whether the file is longer or shorter than it was. */
+/* Whether the file's size has changed. */
 static bool has_changed(struct gp_trace *t)
 {
 	uint64_t before = t->size;
@@ -293,9 +294,9 @@ static void explain_unreadable(int error, const char *path, char *message, size_
 		const char *why, *next;
 	} reasons[] = {
 		{ENOENT, NULL,
-		 "; traces are where the program was started, or where --output said: ls *.gpuprof"},
+		 "; traces are in the folder where the program was started, or in that of --output: ls *.gpuprof"},
 		{EACCES, NULL,
-		 "; traces are for their owner alone: read it as that user, or as root"},
+		 "; only the owner can read a trace: read it as that user, or as root"},
 		{ESPIPE, "it is not a file", "; name a trace: NAME.gpuprof"},
 	};
 	const char *why = strerror(error), *next = "";
@@ -303,7 +304,7 @@ static void explain_unreadable(int error, const char *path, char *message, size_
 
 	if (error == EISDIR) {
 		snprintf(message, message_bytes,
-			 "%s cannot be read: %s; name the traces in it: %s/*.gpuprof", path, why,
+			 "cannot read %s: %s; name the traces in it: %s/*.gpuprof", path, why,
 			 gp_shell_word(path, word, sizeof(word)));
 		return;
 	}
@@ -313,10 +314,10 @@ static void explain_unreadable(int error, const char *path, char *message, size_
 		why = reasons[i].why ? reasons[i].why : why;
 		next = reasons[i].next;
 	}
-	snprintf(message, message_bytes, "%s cannot be read: %s%s", path, why, next);
+	snprintf(message, message_bytes, "cannot read %s: %s%s", path, why, next);
 }
 
-/* What a file is that nothing here reads, as far as its name tells, and what to type. */
+/* Explains which file it is by its name, and what to type. */
 static void explain_other(const char *path, char *message, size_t message_bytes)
 {
 	const char *suffix = strrchr(path, '.');
@@ -324,16 +325,16 @@ static void explain_other(const char *path, char *message, size_t message_bytes)
 	if (suffix && (strcmp(suffix, ".nsys-rep") == 0 || strcmp(suffix, ".qdrep") == 0))
 		snprintf(
 			message, message_bytes,
-			"%s is a report of nsys, which only nsys can read; type: nsys export --type=sqlite %s, and name the .sqlite file here",
+			"%s is a report of nsys, which only nsys can read; type: nsys export --type=sqlite %s, and use the .sqlite file",
 			path, path);
 	else
 		snprintf(
 			message, message_bytes,
-			"%s is not a gpuprof trace, nor one of torch.profiler or nsys (SQLite); gpuprof's are files called NAME" GP_TRACE_SUFFIX,
+			"%s is not a trace of gpuprof, torch.profiler or nsys (SQLite); gpuprof's traces are named NAME" GP_TRACE_SUFFIX,
 			path);
 }
 
-/* Whether the file is a trace of a version that this reader knows. */
+/* Whether the file is a trace of a supported version. */
 static int check_magic(struct gp_trace *t, const char *path, char *message, size_t message_bytes)
 {
 	const uint8_t *magic = view(t, 0, FILE_MAGIC_BYTES);
@@ -351,7 +352,7 @@ static int check_magic(struct gp_trace *t, const char *path, char *message, size
 	else if (magic[FILE_MAGIC_BYTES - 1] > GP_TRACE_CIRCULAR)
 		snprintf(
 			message, message_bytes,
-			"%s was written by a newer gpuprof (trace version %u, this one reads up to %u): read it with that one",
+			"%s was written by a newer gpuprof (trace version %u; this version reads up to %u): use that gpuprof",
 			path, magic[FILE_MAGIC_BYTES - 1], GP_TRACE_CIRCULAR);
 	else {
 		t->is_circle = magic[FILE_MAGIC_BYTES - 1] == GP_TRACE_CIRCULAR;
@@ -407,7 +408,7 @@ int gp_trace_open(const char *path, struct gp_trace **trace, char *message, size
 	t = new_trace(fd, size);
 	if (!t) {
 		close(fd);
-		snprintf(message, message_bytes, "%s cannot be read: no memory", path);
+		snprintf(message, message_bytes, "cannot read %s: no memory", path);
 		return -ENOMEM;
 	}
 	result = check_magic(t, path, message, message_bytes);

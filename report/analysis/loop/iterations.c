@@ -112,7 +112,7 @@ static uint32_t find_kind(struct kinds *kinds, const struct gp_model *model,
 	char name[GP_ITERATION_NAME_BYTES], key[KEY_BYTES];
 	uint32_t before = kinds->keys.count, number;
 
-	gp_range_pattern(name, sizeof(name), gp_model_range_text(model, range));
+	gp_name_pattern(name, sizeof(name), gp_model_range_text(model, range));
 	snprintf(key, sizeof(key), "%u %u %u %s", range->thread_id, range->domain, range->style,
 		 name);
 	number = gp_groups_find(&kinds->keys, key);

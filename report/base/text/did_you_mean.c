@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define MOST_LETTERS 40u /* longer words are near to nothing */
+#define MOST_LETTERS 40u /* no longer word is near to any other */
 
 static size_t least(size_t a, size_t b)
 {
@@ -11,7 +11,8 @@ static size_t least(size_t a, size_t b)
 }
 
 /*
- * One more letter of a; rows[0] becomes the distances of what a has by then to each beginning of b.
+ * Takes the next letter of a: rows[0] becomes the distances of a's letters so far to each beginning
+ * of b.
  */
 static void take_letter(size_t rows[3][MOST_LETTERS + 1], const char *a, size_t at, const char *b)
 {
@@ -48,7 +49,10 @@ static size_t shared_beginning(const char *a, const char *b)
 	return length;
 }
 
-/* Of equally near ones the one that begins more alike, then the shorter one. */
+/*
+ * Of equally near words, prefer the one that shares more letters at the beginning, then the shorter
+ * one.
+ */
 static bool is_nearer(const struct gp_did_you_mean *nearest, const char *known, size_t distance)
 {
 	size_t shared, found_shared;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 0: there is no such unit. */
+/* Returns 0 if there is no such unit. */
 static double unit_of(const char *name)
 {
 	static const struct {
@@ -18,9 +18,9 @@ static double unit_of(const char *name)
 	return 0;
 }
 
-bool gp_time_text_read(const char *text, double *ns)
+bool gp_duration_read(const char *text, double *ns)
 {
-	size_t digits = strspn(text, "0123456789."); /* strtod() takes much else */
+	size_t digits = strspn(text, "0123456789."); /* strtod() accepts more than digits */
 	double unit_ns = unit_of(text + digits);
 	char *end;
 	double value = strtod(text, &end);

@@ -1,13 +1,13 @@
-/* time_text: times as people write them: "1.5s", "20ms", "300us", "5000ns". */
+/* duration: reads durations as people write them: "1.5s", "20ms", "300us", "5000ns". */
 #ifndef REPORT_BASE_TEXT_DURATION_H
 #define REPORT_BASE_TEXT_DURATION_H
 
 #include <stdbool.h>
 
 /*
- * Digits, with a fraction where wanted, and a unit, which 0 alone does without.  True; else false,
- * and *ns is as it was.
+ * Reads digits, an optional fraction and a unit, which only 0 may omit. On failure returns false
+ * and leaves *ns unchanged.
  */
-bool gp_time_text_read(const char *text, double *ns);
+bool gp_duration_read(const char *text, double *ns);
 
 #endif

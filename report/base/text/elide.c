@@ -8,8 +8,7 @@
 #include "report/base/text/short_name.h"
 #include "report/base/text/text.h"
 
-#define MOST_CONTEXT                                                                               \
-	5 /* bytes shown before the place where two texts differ: the beginning of its word */
+#define MOST_CONTEXT 5 /* bytes of the word shown before the place where two texts differ */
 
 /* A row of the column. */
 struct row {
@@ -17,11 +16,11 @@ struct row {
 	char **fitted;
 };
 
-/* A text, of one row or of several, which stand one after the other. */
+/* A text that one or several consecutive rows have. */
 struct piece {
 	const struct row *rows;
 	size_t row_count;
-	char *plain; /* the text without namespaces */
+	char *plain; /* the text, mostly without namespaces */
 };
 
 static int compare_rows(const void *a, const void *b)
@@ -39,7 +38,7 @@ static int compare_plain(const void *a, const void *b)
 	return strcmp(left->plain, right->plain);
 }
 
-/* Bytes in which two texts are the same from their beginning on. */
+/* The length of the common beginning of two texts. */
 static size_t common_bytes(const char *a, const char *b)
 {
 	size_t bytes = 0;
@@ -49,7 +48,7 @@ static size_t common_bytes(const char *a, const char *b)
 	return bytes;
 }
 
-/* The same from their ends on. */
+/* The length of the common end. */
 static size_t common_ending(const char *a, const char *b)
 {
 	size_t a_bytes = strlen(a), b_bytes = strlen(b), bytes = 0;
@@ -60,7 +59,7 @@ static size_t common_ending(const char *a, const char *b)
 	return bytes;
 }
 
-/* The beginning of the word in which two texts differ. */
+/* The beginning of the word at `at`. */
 static size_t word_before(const char *text, size_t at)
 {
 	size_t least = at > MOST_CONTEXT ? at - MOST_CONTEXT : 0;
@@ -72,7 +71,7 @@ static size_t word_before(const char *text, size_t at)
 	return at;
 }
 
-static void look_so(const struct piece *piece, const char *fitted)
+static void set_fitted(const struct piece *piece, const char *fitted)
 {
 	for (size_t i = 0; fitted && i < piece->row_count; i++) {
 		char *copy = strdup(fitted);
@@ -96,9 +95,9 @@ static bool look_alike_at(const char *text, const char *other, size_t at, size_t
 }
 
 /*
- * Where a text is to be shown so that it does not look like another: from where they differ on;
- * where they look alike there, from further in, where their ends begin to be the same: what one has
- * once more, as an int among parameters, shows only with what is before all of them.
+ * Where to show a text so that it differs from another: the first difference. If the texts still
+ * look alike there, as when one has a parameter type more (int, int), then the place where their
+ * common end begins, if that is earlier.
  */
 static size_t differs_at(const char *text, const char *other, size_t columns)
 {
@@ -110,7 +109,7 @@ static size_t differs_at(const char *text, const char *other, size_t columns)
 	return at;
 }
 
-/* Each shows where it differs from those most like it. */
+/* Shows each text where it differs from the one most like it. */
 static void show_differences(struct piece *pieces, size_t count, size_t columns)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -121,7 +120,7 @@ static void show_differences(struct piece *pieces, size_t count, size_t columns)
 		size_t at = before + after > 0 ? differs_at(plain, like->plain, columns) : 0;
 		char *fitted = gp_text_fit_at(plain, columns, word_before(plain, at));
 
-		look_so(&pieces[i], fitted);
+		set_fitted(&pieces[i], fitted);
 		free(fitted);
 	}
 }
@@ -135,8 +134,8 @@ static bool have_twins(const struct piece *pieces, size_t count)
 }
 
 /*
- * In order of the texts without namespaces, which leave room for the rest; with them, if they alone
- * tell two apart.
+ * Sorts the texts without their namespaces, which leaves more columns for the rest. If two texts
+ * differ in namespaces only, all keep theirs.
  */
 static bool make_plain(struct piece *pieces, size_t count)
 {
@@ -155,7 +154,7 @@ static bool make_plain(struct piece *pieces, size_t count)
 	return true;
 }
 
-/* Rows that look the same; room for as many pieces. */
+/* Makes rows differ that look the same; `pieces` has space for row_count pieces. */
 static void tell_apart(const struct row *rows, size_t row_count, struct piece *pieces,
 		       size_t columns)
 {

@@ -28,13 +28,13 @@ static const struct unit size_units[] = {
 
 #define UNITS(table) (sizeof(table) / sizeof((table)[0]))
 
-/* Four significant digits of what lies below 1000; more than that keeps one decimal. */
+/* Four significant digits below 1000, one decimal above. */
 static int decimals(double value)
 {
 	return value < 9.9995 ? 3 : value < 99.995 ? 2 : 1;
 }
 
-/* The largest unit in which the value, as it will be rounded, does not begin with a zero. */
+/* The largest unit in which the rounded value is at least 1. */
 static struct gp_figure scale(double value, const struct unit *units, size_t count)
 {
 	struct gp_figure figure;
@@ -166,7 +166,7 @@ struct gp_figure gp_format_moment_exactly(uint64_t ns)
 	return figure;
 }
 
-/* There was no CUDA before 2007: such a time counts from something else. */
+/* CUDA appeared in 2007: an earlier time is not a date. */
 #define FIRST_CLOCK_NS (UINT64_C(1167609600) * 1000000000)
 
 struct gp_figure gp_format_clock(uint64_t unix_ns)
@@ -192,7 +192,7 @@ struct gp_figure gp_format_cuda_version(unsigned long version)
 	return figure;
 }
 
-/* CUPTI numbered its versions until it took CUDA's: 130001 is 13.0 update 1. */
+/* CUPTI had version numbers of its own until it took CUDA's: 130001 is 13.0 update 1. */
 struct gp_figure gp_format_cupti_version(unsigned long version)
 {
 	static const char *const numbered[] = {

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 
-void gp_range_pattern(char *pattern, size_t bytes, const char *text)
+void gp_name_pattern(char *pattern, size_t bytes, const char *text)
 {
 	size_t used = 0;
 	bool in_number = false;

@@ -1,13 +1,13 @@
 /*
- * range_pattern: what the names of ranges that differ in their numbers alone have in common:
- * "request *" of "request 17".
+ * name_pattern: the common pattern of range names that differ only in numbers: "request *" for
+ * "request 17".
  */
 #ifndef REPORT_BASE_TEXT_NAME_PATTERN_H
 #define REPORT_BASE_TEXT_NAME_PATTERN_H
 
 #include <stddef.h>
 
-/* The text with a "*" for each run of digits, cut where there is no room. */
-void gp_range_pattern(char *pattern, size_t bytes, const char *text);
+/* The text with "*" in place of each run of digits, cut to `bytes`. */
+void gp_name_pattern(char *pattern, size_t bytes, const char *text);
 
 #endif

@@ -33,10 +33,7 @@ void gp_paragraph_end(struct gp_paragraph *paragraph)
 		fputs("\n", paragraph->out);
 }
 
-/*
- * Bytes of a text that is wider than so many columns up to the space at which it is best folded;
- * all, where there is none.
- */
+/* The length of the text up to the space where it is best folded; `length` if there is none. */
 static size_t find_fold(const char *text, size_t length, size_t columns)
 {
 	size_t word = 0, clause = 0;
@@ -77,7 +74,7 @@ void gp_paragraph_fold(FILE *out, const char *text, size_t columns)
 
 void gp_paragraph_wrap(FILE *out, const char *text, size_t column, size_t margin, size_t columns)
 {
-	bool is_first = column <= margin; /* of its line */
+	bool is_first = column <= margin; /* first word of the line */
 
 	for (size_t length; (length = strcspn(text, " ")) > 0;
 	     text += length, text += *text == ' ', is_first = false) {

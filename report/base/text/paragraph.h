@@ -1,6 +1,6 @@
 /*
- * paragraph: sentences, and short pieces of text with semicolons or commas between them, broken
- * into lines.
+ * paragraph: breaks sentences, and lists of short pieces separated by semicolons or commas, into
+ * lines.
  */
 #ifndef REPORT_BASE_TEXT_PARAGRAPH_H
 #define REPORT_BASE_TEXT_PARAGRAPH_H
@@ -8,35 +8,35 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Begin with the first two members set and the rest zero. */
+/* Set the first two members, and zero the rest. */
 struct gp_paragraph {
 	FILE *out;
-	size_t columns;        /* of a line */
+	size_t columns;        /* width of a line */
 	const char *lead;      /* printed before the first piece, or NULL */
 	const char *separator; /* NULL = ";" */
-	size_t used;           /* columns of the line so far; 0 = nothing is printed yet */
+	size_t used;           /* columns used of the current line; 0 = nothing is printed yet */
 };
 
-/* One more piece, of ASCII text. */
+/* Adds a piece of ASCII text. */
 void gp_paragraph_add(struct gp_paragraph *paragraph, const char *piece);
 
-/* The last line's end, if there was any piece. */
+/* Ends the last line, if there was any piece. */
 void gp_paragraph_end(struct gp_paragraph *paragraph);
 
 /*
- * Lines of text, of which those that are wider than so many columns go on in the next line, two
- * columns further in than they began: after a comma, a semicolon or a colon where the line is half
- * full by then, else between words.
+ * Prints lines of text. A line wider than `columns` continues in the next line, indented by two
+ * more columns: after a comma, semicolon or colon if the line is at least half full there, else
+ * between words.
  */
 void gp_paragraph_fold(FILE *out, const char *text, size_t columns);
 
 /*
- * Text in lines of so many columns, those from the second on behind a margin; the first one begins
- * at that column.
+ * Prints text in lines of `columns` columns. The first line begins at `column`, the others at
+ * `margin`.
  */
 void gp_paragraph_wrap(FILE *out, const char *text, size_t column, size_t margin, size_t columns);
 
-/* An empty line, a title, and below it the text in lines, indented. */
+/* Prints an empty line, a title, and below it the text in indented lines. */
 void gp_paragraph_explain(FILE *out, const char *title, const char *text);
 
 #endif

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer names lose their inner template arguments at once, so that the search for the longest
- * stays short. */
+/*
+ * Longer names lose their inner template arguments first, so that the search for the longest list
+ * stays short.
+ */
 #define LONG_NAME 1024
 
 static void cut(char *from, const char *to)
@@ -15,11 +17,13 @@ static void cut(char *from, const char *to)
 	memmove(from, to, strlen(to) + 1);
 }
 
-/* ---- namespaces that only the compiler named ---- */
+/* ---- unnamed namespaces ---- */
 
 static const char *const unnamed[] = {"(anonymous namespace)::", "<unnamed>::"};
 
-/* Length of an unnamed namespace, with its "::", at the beginning of text; 0 if there is none. */
+/*
+ * The length of an unnamed namespace, with its "::", at the beginning of text; 0 if there is none.
+ */
 static size_t unnamed_length(const char *text)
 {
 	const char *end;
@@ -58,8 +62,10 @@ static void drop_unnamed(char *name)
 
 /* ---- brackets ---- */
 
-/* Characters after "operator" that are its name and no bracket: the '<' of operator<, the "()" of
- * operator(). */
+/*
+ * The characters after "operator" that are its name and no bracket: the '<' of operator<, the "()"
+ * of operator().
+ */
 static size_t operator_length(const char *text)
 {
 	static const char *const operators[] = {"<<=", ">>=", "<=>", "->*", "()", "[]", "<<",
@@ -73,11 +79,10 @@ static size_t operator_length(const char *text)
 	return 8;
 }
 
-/* What must be skipped as a whole at this place of a name: an operator's name or an arrow. */
+/* The length of an operator's name or an arrow at this place; neither has brackets to count. */
 static size_t opaque_length(const char *name, size_t at)
 {
-	if (name[at] != '-' &&
-	    name[at] != 'o') /* at once: every character of long names is looked at many times */
+	if (name[at] != '-' && name[at] != 'o') /* the common case is fast */
 		return 0;
 	if (strncmp(name + at, "->", 2) == 0)
 		return 2;
@@ -87,12 +92,12 @@ static size_t opaque_length(const char *name, size_t at)
 }
 
 /*
- * How deep in brackets a scan is.  '<' and '>' count only while no other bracket is open inside
- * them: between parentheses they may be comparisons.
+ * The bracket depth of a scan. '<' and '>' count only while no other bracket is open inside them:
+ * between parentheses they may be comparisons.
  */
 struct depth {
 	unsigned round; /* ( [ { */
-	unsigned angle; /* < outside of those */
+	unsigned angle; /* '<' outside of those */
 };
 
 static void step(struct depth *d, char c)
@@ -114,10 +119,7 @@ static bool is_outside(const struct depth *d)
 
 /* ---- return type and parameters ---- */
 
-/*
- * Whether a qualifier is here that belongs to a function which what follows is in: " const::" after
- * its parameters.
- */
+/* Whether " const::" follows the parameters of a function, so that the name goes on after it. */
 static bool is_within(const char *text, size_t at)
 {
 	return at > 0 && text[at - 1] == ')' &&
@@ -125,8 +127,10 @@ static bool is_within(const char *text, size_t at)
 		strncmp(text + at, " const &::", 10) == 0);
 }
 
-/* Where the name itself begins and ends: after the last blank before the last parameter list
- * outside of brackets. */
+/*
+ * Where the name itself begins and ends: after the last blank outside of brackets before the last
+ * parameter list.
+ */
 static void find_name(const char *text, size_t *begin, size_t *end)
 {
 	struct depth depth = {0};
@@ -139,7 +143,7 @@ static void find_name(const char *text, size_t *begin, size_t *end)
 
 		if (opaque > 0) {
 			at += opaque;
-			/* a conversion's type belongs to the name: "operator bool" */
+			/* the type of a conversion belongs to the name: "operator bool" */
 			while (opaque == 8 && text[at] == ' ')
 				at++;
 			continue;
@@ -154,7 +158,10 @@ static void find_name(const char *text, size_t *begin, size_t *end)
 	}
 }
 
-/* A function within a function has two lists; what follows the first is then part of the name. */
+/*
+ * A function within a function has two parameter lists; the text after the first is part of the
+ * name.
+ */
 static void keep_name_only(char *text)
 {
 	size_t begin, end;
@@ -181,7 +188,7 @@ static bool is_worth_dropping(const struct list *list)
 	return length_of(list) > strlen("...");
 }
 
-/* Replace what lies deeper than `deepest` lists of template arguments. */
+/* Replaces the lists of template arguments nested deeper than `deepest`. */
 static void drop_deep_lists(char *name, unsigned deepest)
 {
 	struct depth depth = {0};
@@ -212,10 +219,10 @@ static void drop_deep_lists(char *name, unsigned deepest)
 	*to = '\0';
 }
 
-/* The deepest list within a list, and the longest of those, in a name no longer than LONG_NAME. */
+/* Finds the deepest nested list, the longest of several, in a name of at most LONG_NAME bytes. */
 static bool find_deepest_list(const char *name, struct list *deepest)
 {
-	/* of the lists that are open; a name has fewer than it has characters */
+	/* begins of the open lists; a name has fewer lists than characters */
 	size_t begins[LONG_NAME];
 	struct depth depth = {0};
 	unsigned least = 1;
@@ -259,8 +266,8 @@ static size_t end_of_argument(const char *name, size_t at, size_t end)
 }
 
 /*
- * Keep only the arguments that have arguments themselves, "..." for those between: "float,
- * Add<int>" becomes "..., Add<int>". False if that would not shorten the list.
+ * Keeps only the arguments that have arguments themselves, with "..." for the others: "float,
+ * Add<int>" becomes "..., Add<int>". Returns false if that does not shorten the list.
  */
 static bool drop_plain_arguments(char *name, const struct list *list)
 {
@@ -299,7 +306,7 @@ static void drop_deepest_lists(char *name, size_t columns)
 	}
 }
 
-/* Cut the outer list behind the last argument that fits. */
+/* Cuts the outermost list after the last argument that fits. */
 static void drop_last_arguments(char *name, size_t columns)
 {
 	struct depth depth = {0};
@@ -322,7 +329,7 @@ static void drop_last_arguments(char *name, size_t columns)
 
 /* ---- namespaces ---- */
 
-/* Length of "namespace::" at the beginning of text, 0 if it does not begin with that. */
+/* The length of "namespace::" at the beginning of text; 0 if text does not begin with one. */
 static size_t qualifier_length(const char *text)
 {
 	size_t length = 0;
@@ -335,7 +342,7 @@ static size_t qualifier_length(const char *text)
 	return length + 2;
 }
 
-/* Drop the namespaces of names that lie in at least so many lists of template arguments. */
+/* Drops the namespaces of names nested in at least `least_depth` lists of template arguments. */
 static void drop_namespaces(char *name, unsigned least_depth)
 {
 	struct depth depth = {0};
@@ -360,10 +367,12 @@ static void drop_namespaces(char *name, unsigned least_depth)
 	*to = '\0';
 }
 
-/* ---- parameters of functions that enclose something ---- */
+/* ---- parameters of enclosing functions ---- */
 
-/* The end of the parameter list that begins at `open`, with a "const" after it; NULL if it is not
- * closed. */
+/*
+ * The end of the parameter list that begins at `open`, with a "const" after it; NULL if the list is
+ * not closed.
+ */
 static const char *end_of_parameters(const char *open)
 {
 	unsigned round = 0;
@@ -396,7 +405,7 @@ static void drop_inner_parameters(char *name)
 	}
 }
 
-/* "> >", which old C++ needed. */
+/* Joins "> >", which C++ needed before C++11. */
 static void close_up(char *name)
 {
 	char *to = name;
@@ -407,10 +416,7 @@ static void close_up(char *name)
 	*to = '\0';
 }
 
-/*
- * Calls of lambdas, which each lambda in a lambda has: "f::{lambda#1}::operator()()
- * const::{lambda#2}".
- */
+/* Drops the calls of nested lambdas: "f::{lambda#1}::operator()() const::{lambda#2}". */
 static void drop_calls(char *name)
 {
 	static const char call[] = "}::operator()";
@@ -425,7 +431,7 @@ static void drop_calls(char *name)
 	}
 }
 
-/* Bytes before which a name can be cut without harm to a character. */
+/* The largest length up to `bytes` that cuts no UTF-8 character. */
 static size_t whole_characters(const char *name, size_t bytes)
 {
 	while (bytes > 0 && ((unsigned char)name[bytes] & 0xc0) == 0x80)
@@ -446,7 +452,7 @@ static void cut_middle(char *name, size_t columns)
 }
 
 /*
- * Whether it ends in its only list, and its own name is so short that it says little:
+ * Whether the name ends in its only template list, and its own part is short:
  * "Kernel2<cutlass_80_...>".
  */
 static bool lives_by_its_list(const char *name, size_t columns)
@@ -492,9 +498,9 @@ void gp_short_name_to(char *demangled, size_t columns)
 	narrow(demangled, columns);
 }
 
-/* ---- names in a text ---- */
+/* ---- names within a text ---- */
 
-/* Bytes of the name that a text begins with; what may follow it after a blank is no part of it. */
+/* The length of the name at the beginning of text, up to a blank outside of brackets. */
 static size_t name_length(const char *text)
 {
 	struct depth depth = {0};
@@ -510,14 +516,14 @@ static size_t name_length(const char *text)
 	return at;
 }
 
-/* Whether there is something to drop from it but itself. */
+/* Whether the name has namespaces or template arguments to drop. */
 static bool has_parts(const char *name)
 {
 	return is_name_character(name[0]) && !strchr(name, '\\') &&
 	       (strstr(name, "::") || strchr(name, '<'));
 }
 
-/* Do something to the name that a text begins with, which can only get shorter. */
+/* Shortens the name at the beginning of text with `change`. */
 static void change_name(char *text, void (*change)(char *name, size_t columns), size_t columns)
 {
 	size_t bytes = name_length(text);

@@ -14,17 +14,17 @@
 
 #define ELLIPSIS "..."
 
-#define NEAR          6  /* bytes of a part that say what it is */
-#define LEAST_FOR_TWO 12 /* columns in which there is room for two "..." */
+#define NEAR          6  /* bytes of a part that are enough to recognize it */
+#define LEAST_FOR_TWO 12 /* columns that two "..." need */
 
-static locale_t utf8_locale; /* 0: there is none */
+static locale_t utf8_locale; /* 0 = not available */
 
 static void make_utf8_locale(void)
 {
 	utf8_locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 }
 
-/* The program's own locale may be "C", where every character beyond ASCII has no width. */
+/* The program's own locale may be "C", where characters beyond ASCII have no width. */
 static int columns_of(uint32_t code)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -64,7 +64,7 @@ void gp_text_print(FILE *out, const char *text)
 	free(escaped);
 }
 
-/* Bytes of the character at text, with its columns; a stray byte counts as one of each. */
+/* The bytes and columns of the character at text; a stray byte counts as one of each. */
 static size_t measure(const char *text, size_t left, size_t *columns)
 {
 	uint32_t code;
@@ -88,7 +88,7 @@ size_t gp_text_columns(const char *text)
 	return total;
 }
 
-/* The bytes at the start of text that fill at most so many columns. */
+/* The bytes at the start of text that fill at most `limit` columns. */
 static size_t head_bytes(const char *text, size_t limit)
 {
 	size_t used = 0, total = strlen(text), at = 0, columns;
@@ -104,7 +104,7 @@ static size_t head_bytes(const char *text, size_t limit)
 	return at;
 }
 
-/* Where the last characters begin that fill at most so many columns. */
+/* The start of the last characters that fill at most `limit` columns. */
 static size_t tail_start(const char *text, size_t limit)
 {
 	size_t skip = gp_text_columns(text), total = strlen(text), at = 0, columns;
@@ -149,8 +149,8 @@ char *gp_text_fit(const char *text, size_t columns)
 }
 
 /*
- * Columns for the beginning, where at least `needed` are for what is shown after it: all of a
- * function's name, where its template arguments are what differs; else a third.
+ * Columns for the beginning of a text: a third, or the whole function name if its template
+ * arguments differ; at least `needed` columns stay for the rest.
  */
 static size_t columns_for_head(const char *text, size_t room, size_t needed)
 {
@@ -162,7 +162,7 @@ static size_t columns_for_head(const char *text, size_t room, size_t needed)
 	return head > room / 3 ? head : room / 3;
 }
 
-/* Columns of the word that begins there, and of what ends it. */
+/* The columns of the word at text, with the character that ends it. */
 static size_t word_columns(const char *text)
 {
 	size_t bytes = 0;
@@ -172,7 +172,7 @@ static size_t word_columns(const char *text)
 	return text[bytes] != '\0' ? bytes + 1 : bytes;
 }
 
-/* What is shown from `at` on is not the end of the text. */
+/* For a part from `at` on that does not reach the end of the text. */
 static char *cut_twice(const char *text, size_t room, size_t at)
 {
 	size_t columns = columns_for_head(text, room, word_columns(text + at));

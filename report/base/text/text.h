@@ -1,8 +1,8 @@
 /*
- * text: strings that a profiled program chose, made fit for a terminal.
+ * text: makes strings of a profiled program safe to print on a terminal.
  *
- * Names may hold anything: control characters, terminal escapes, text that runs from right to left,
- * bytes that are no UTF-8. What is printed goes through gp_text_escape().
+ * Names may hold anything: control characters, terminal escapes, right-to-left text, invalid UTF-8.
+ * All printed names go through gp_text_escape().
  */
 #ifndef REPORT_BASE_TEXT_TEXT_H
 #define REPORT_BASE_TEXT_TEXT_H
@@ -11,21 +11,21 @@
 #include <stdio.h>
 
 /*
- * The text with everything that is not a visible character written out: \n, \t, \x1b for a byte,
- * \u{202e} for a code point. A backslash stays as it is. Free it; NULL if there is no memory.
+ * The text with invisible characters written out: \n, \t, \x1b for a byte, \u{202e} for a code
+ * point. A backslash stays as it is. Free it. Returns NULL if there is no memory.
  */
 char *gp_text_escape(const char *text);
 
-/* The same, printed; without memory, that is said. */
+/* Prints the escaped text, or "(no memory)". */
 void gp_text_print(FILE *out, const char *text);
 
-/* Columns that an escaped text takes on a terminal. */
+/* The columns of an escaped text on a terminal. */
 size_t gp_text_columns(const char *text);
 
 /*
- * An escaped text in at most that many columns: a function's name that it begins with loses its
- * namespaces and template arguments, then the text's middle is replaced by "...". Free it; NULL if
- * there is no memory.
+ * An escaped text in at most `columns` columns. A function name at its beginning loses its
+ * namespaces and template arguments; then "..." replaces the middle of the text. Free it. Returns
+ * NULL if there is no memory.
  */
 char *gp_text_fit(const char *text, size_t columns);
 
@@ -33,9 +33,9 @@ char *gp_text_fit(const char *text, size_t columns);
 void gp_text_print_fit(FILE *out, const char *text, size_t columns);
 
 /*
- * The same with the word at `at` and what follows, and a third of the room for the beginning, more
- * where a function's name is longer and the word leaves it: "beginning...from at on...".  Where
- * `at` is near the beginning, or the rest reaches to the end, one "..." is enough.
+ * As gp_text_fit(), and shows the word at `at` and the text after it: "beginning...from at on...".
+ * The beginning gets a third of the columns, more for a longer function name if the word leaves
+ * space. If `at` is near the beginning, or the rest reaches the end, there is one "..." only.
  */
 char *gp_text_fit_at(const char *text, size_t columns, size_t at);
 

@@ -18,7 +18,7 @@ size_t gp_utf8_cut(const char *text, size_t most)
 		return strlen(text);
 	while (back < most && back < 4 && is_inside(text + most - back))
 		back++;
-	/* four of them are no sequence */
+	/* four continuation bytes are no sequence */
 	return is_inside(text + most - back) ? most : most - back;
 }
 

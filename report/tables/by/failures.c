@@ -25,7 +25,7 @@ static void put_held(struct gp_table *sheet, const struct gp_failures *failures,
 
 	if (out)
 		gp_oom_snapshot_tell_places(out, held, failures->sites);
-	if (out && gp_memory_stream_close(out, &text) == 0) {
+	if (out && gp_memstream_close(out, &text) == 0) {
 		gp_table_put_whole(sheet, held->bytes);
 		gp_table_put_text(sheet, text);
 	} else {

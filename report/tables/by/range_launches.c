@@ -86,7 +86,7 @@ static uint64_t number_names(const struct walk *walk, const struct opened *opene
 	if (!out)
 		return number;
 	write_names(walk, opened, out);
-	if (gp_memory_stream_close(out, &text) == 0)
+	if (gp_memstream_close(out, &text) == 0)
 		number = gp_scope_text(walk->scope, text);
 	free(text);
 	return number;

@@ -131,7 +131,7 @@ static void take_alike(struct gp_scope *scope, struct gp_tally *tally, const str
 	struct gp_tally_row *row;
 	char pattern[PATTERN_BYTES];
 
-	gp_range_pattern(pattern, sizeof(pattern), gp_model_range_text(model, range));
+	gp_name_pattern(pattern, sizeof(pattern), gp_model_range_text(model, range));
 	row = gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){gp_scope_text(scope, pattern),
 							     key.domain, key.style});
 	if (row->count == 0 || duration_ns > row->sums[LONGEST_NS]) {

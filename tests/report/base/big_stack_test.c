@@ -95,7 +95,7 @@ static void a_small_limit_does_not_bound_it(void **state)
 static void a_limit_that_is_large_enough_stays(void **state)
 {
 	(void)state;
-	assert_int_equal(status_of(need_much, GP_STACK_ROOM_BYTES), 7);
+	assert_int_equal(status_of(need_much, GP_STACK_BYTES), 7);
 }
 
 static void signals_interrupt_it(void **state)

@@ -31,14 +31,14 @@ static int say(void *context, FILE *messages)
 
 static void check(const struct task *task, int result)
 {
-	struct gp_worker apart = {0};
+	struct gp_worker_process apart = {0};
 	size_t length, whole = strlen(task->line);
 	char *text = NULL;
 	FILE *messages = open_memstream(&text, &length);
 
 	assert_non_null(messages);
-	assert_true(gp_worker_begin(&apart, say, (void *)task));
-	assert_int_equal(gp_worker_end(&apart, messages), result);
+	assert_true(gp_worker_process_begin(&apart, say, (void *)task));
+	assert_int_equal(gp_worker_process_end(&apart, messages), result);
 	assert_int_equal(apart.process, 0);
 	assert_int_equal(fclose(messages), 0);
 	assert_int_equal(length, whole * (size_t)task->times);
@@ -76,12 +76,12 @@ static int change(void *context, FILE *messages)
 
 static void test_work_is_apart(void **state)
 {
-	struct gp_worker apart = {0};
+	struct gp_worker_process apart = {0};
 	int number = 1;
 
 	(void)state;
-	assert_true(gp_worker_begin(&apart, change, &number));
-	assert_int_equal(gp_worker_end(&apart, stderr), 0);
+	assert_true(gp_worker_process_begin(&apart, change, &number));
+	assert_int_equal(gp_worker_process_end(&apart, stderr), 0);
 	assert_int_equal(number, 1);
 }
 

@@ -153,7 +153,7 @@ static void test_what_is_wrong_is_said(void **state)
 		{"--start 5",
 		 "--start needs a time with its unit, such as 1.5s, 20ms, 300us or 5000ns, not 5"},
 		{"--start 0", NULL},
-		{"-F odt", "there is no format odt; name " GP_TABLE_FORMATS},
+		{"-F odt", "there is no format odt; use " GP_TABLE_FORMATS},
 	};
 	char said[256], wanted[256];
 

@@ -32,24 +32,24 @@ static ssize_t give(void *context, void *buffer, size_t bytes)
 }
 
 /* What all tokens are, a letter each, with the texts of those that have one. */
-static void spell(struct gp_pull *pull, char *out, size_t room)
+static void spell(struct gp_json_reader *pull, char *out, size_t room)
 {
 	static const char letters[] = "{}[]k\"0w.!?E";
 	size_t used = 0, bytes;
 
 	for (;;) {
-		enum gp_pull_token token = gp_pull_next(pull);
-		int text = token >= GP_PULL_KEY && token <= GP_PULL_WORD;
+		enum gp_json_reader_token token = gp_json_reader_next(pull);
+		int text = token >= GP_JSON_KEY && token <= GP_JSON_WORD;
 
 		used += (size_t)snprintf(out + used, room - used, "%c%s", letters[token],
-					 text ? gp_pull_text(pull, &bytes) : "");
+					 text ? gp_json_reader_text(pull, &bytes) : "");
 		if (text)
-			assert_int_equal(bytes, strlen(gp_pull_text(pull, &bytes)));
+			assert_int_equal(bytes, strlen(gp_json_reader_text(pull, &bytes)));
 		assert_true(used < room);
-		if (token >= GP_PULL_END)
+		if (token >= GP_JSON_END)
 			break;
 	}
-	assert_int_equal(gp_pull_next(pull), gp_pull_next(pull));
+	assert_int_equal(gp_json_reader_next(pull), gp_json_reader_next(pull));
 }
 
 /* Whatever the pieces in which the text comes. */
@@ -57,13 +57,13 @@ static void assert_spelt(const char *text, const char *expected)
 {
 	for (size_t piece = 1; piece < 8; piece += 3) {
 		struct source source = {text, strlen(text), piece, 0};
-		struct gp_pull *pull = gp_pull_new(give, &source);
+		struct gp_json_reader *pull = gp_json_reader_new(give, &source);
 		char found[512];
 
 		assert_non_null(pull);
 		spell(pull, found, sizeof(found));
 		assert_string_equal(found, expected);
-		gp_pull_free(pull);
+		gp_json_reader_free(pull);
 	}
 }
 
@@ -105,12 +105,12 @@ static void the_end_of_the_input_is_told_from_damage(void **state)
 	(void)state;
 	for (size_t length = 0; length < sizeof(whole) - 1; length++) {
 		struct source source = {whole, length, 5, 0};
-		struct gp_pull *pull = gp_pull_new(give, &source);
+		struct gp_json_reader *pull = gp_json_reader_new(give, &source);
 		char found[512];
 
 		spell(pull, found, sizeof(found));
 		assert_int_equal(found[strlen(found) - 1], '!');
-		gp_pull_free(pull);
+		gp_json_reader_free(pull);
 	}
 	assert_spelt("{1}", "{?");
 	assert_spelt("{\"a\" 1}", "{?");
@@ -126,56 +126,56 @@ static void the_end_of_the_input_is_told_from_damage(void **state)
 static void what_reading_fails_with_is_kept(void **state)
 {
 	struct source source = {"[1, ", 4, 4, -EIO};
-	struct gp_pull *pull = gp_pull_new(give, &source);
+	struct gp_json_reader *pull = gp_json_reader_new(give, &source);
 	char found[64];
 
 	(void)state;
 	spell(pull, found, sizeof(found));
 	assert_string_equal(found, "[01E");
-	assert_int_equal(gp_pull_error(pull), -EIO);
-	gp_pull_free(pull);
+	assert_int_equal(gp_json_reader_error(pull), -EIO);
+	gp_json_reader_free(pull);
 }
 
 static void a_value_is_skipped_whole(void **state)
 {
 	static const char text[] = "{\"a\": {\"b\": [1, {}]}, \"c\": 2, \"d\": [[]]}";
 	struct source source = {text, sizeof(text) - 1, 3, 0};
-	struct gp_pull *pull = gp_pull_new(give, &source);
+	struct gp_json_reader *pull = gp_json_reader_new(give, &source);
 
 	(void)state;
-	assert_int_equal(gp_pull_next(pull), GP_PULL_OBJECT);
+	assert_int_equal(gp_json_reader_next(pull), GP_JSON_OBJECT);
 	for (const char *key = "acd"; *key; key++) {
-		assert_int_equal(gp_pull_next(pull), GP_PULL_KEY);
-		assert_true(gp_pull_is(pull, (const char[]){*key, '\0'}));
-		assert_true(gp_pull_skip(pull, GP_PULL_KEY));
+		assert_int_equal(gp_json_reader_next(pull), GP_JSON_KEY);
+		assert_true(gp_json_reader_is(pull, (const char[]){*key, '\0'}));
+		assert_true(gp_json_reader_skip(pull, GP_JSON_KEY));
 	}
-	assert_int_equal(gp_pull_next(pull), GP_PULL_OBJECT_END);
-	assert_int_equal(gp_pull_next(pull), GP_PULL_END);
-	gp_pull_free(pull);
+	assert_int_equal(gp_json_reader_next(pull), GP_JSON_OBJECT_END);
+	assert_int_equal(gp_json_reader_next(pull), GP_JSON_END);
+	gp_json_reader_free(pull);
 }
 
 static void depth_is_bounded(void **state)
 {
-	char text[GP_PULL_DEPTH + 1], found[GP_PULL_DEPTH + 8];
+	char text[GP_JSON_DEPTH + 1], found[GP_JSON_DEPTH + 8];
 
 	(void)state;
-	for (size_t depth = GP_PULL_DEPTH; depth <= GP_PULL_DEPTH + 1; depth++) {
+	for (size_t depth = GP_JSON_DEPTH; depth <= GP_JSON_DEPTH + 1; depth++) {
 		struct source source = {text, depth, 64, 0};
-		struct gp_pull *pull = gp_pull_new(give, &source);
+		struct gp_json_reader *pull = gp_json_reader_new(give, &source);
 
 		memset(text, '[', sizeof(text));
 		spell(pull, found, sizeof(found));
-		assert_int_equal(found[strlen(found) - 1], depth > GP_PULL_DEPTH ? '?' : '!');
-		gp_pull_free(pull);
+		assert_int_equal(found[strlen(found) - 1], depth > GP_JSON_DEPTH ? '?' : '!');
+		gp_json_reader_free(pull);
 	}
 }
 
 static void a_long_text_is_cut(void **state)
 {
-	size_t length = 3 * GP_PULL_TEXT_BYTES, bytes;
+	size_t length = 3 * GP_JSON_TEXT_BYTES, bytes;
 	char *text = malloc(length);
 	struct source source = {text, length, 1000, 0};
-	struct gp_pull *pull = gp_pull_new(give, &source);
+	struct gp_json_reader *pull = gp_json_reader_new(give, &source);
 
 	(void)state;
 	assert_non_null(text);
@@ -183,23 +183,23 @@ static void a_long_text_is_cut(void **state)
 	text[0] = '[';
 	text[1] = text[length - 2] = '"';
 	text[length - 1] = ']';
-	assert_int_equal(gp_pull_next(pull), GP_PULL_ARRAY);
-	assert_int_equal(gp_pull_next(pull), GP_PULL_STRING);
-	gp_pull_text(pull, &bytes);
-	assert_int_equal(bytes, GP_PULL_TEXT_BYTES);
-	assert_int_equal(gp_pull_next(pull), GP_PULL_ARRAY_END);
-	gp_pull_free(pull);
+	assert_int_equal(gp_json_reader_next(pull), GP_JSON_ARRAY);
+	assert_int_equal(gp_json_reader_next(pull), GP_JSON_STRING);
+	gp_json_reader_text(pull, &bytes);
+	assert_int_equal(bytes, GP_JSON_TEXT_BYTES);
+	assert_int_equal(gp_json_reader_next(pull), GP_JSON_ARRAY_END);
+	gp_json_reader_free(pull);
 	free(text);
 }
 
-static struct gp_pull *pull_number(struct source *source, const char *text)
+static struct gp_json_reader *pull_number(struct source *source, const char *text)
 {
-	struct gp_pull *pull;
+	struct gp_json_reader *pull;
 
 	*source = (struct source){text, strlen(text), 4, 0};
-	pull = gp_pull_new(give, source);
-	assert_int_equal(gp_pull_next(pull), GP_PULL_ARRAY);
-	gp_pull_next(pull);
+	pull = gp_json_reader_new(give, source);
+	assert_int_equal(gp_json_reader_next(pull), GP_JSON_ARRAY);
+	gp_json_reader_next(pull);
 	return pull;
 }
 
@@ -227,15 +227,15 @@ static void numbers_are_exact(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		struct source source;
-		struct gp_pull *pull = pull_number(&source, numbers[i].text);
+		struct gp_json_reader *pull = pull_number(&source, numbers[i].text);
 		uint64_t thousandths;
 		int64_t whole;
 
-		assert_true(gp_pull_whole(pull, &whole));
-		assert_true(gp_pull_thousandths(pull, &thousandths));
+		assert_true(gp_json_reader_whole(pull, &whole));
+		assert_true(gp_json_reader_thousandths(pull, &thousandths));
 		assert_int_equal(whole, numbers[i].whole);
 		assert_int_equal(thousandths, numbers[i].thousandths);
-		gp_pull_free(pull);
+		gp_json_reader_free(pull);
 	}
 }
 
@@ -246,11 +246,11 @@ static void a_word_is_no_number(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct source source;
-		struct gp_pull *pull = pull_number(&source, texts[i]);
+		struct gp_json_reader *pull = pull_number(&source, texts[i]);
 
-		assert_false(gp_pull_whole(pull, &(int64_t){0}));
-		assert_false(gp_pull_thousandths(pull, &(uint64_t){0}));
-		gp_pull_free(pull);
+		assert_false(gp_json_reader_whole(pull, &(int64_t){0}));
+		assert_false(gp_json_reader_thousandths(pull, &(uint64_t){0}));
+		gp_json_reader_free(pull);
 	}
 }
 

@@ -67,8 +67,8 @@ static void what_is_no_small_text_is_refused(void **state)
 	assert_int_equal(mkfifo("pipe", 0600), 0);
 	assert_int_equal(mkdir("folder", 0700), 0);
 	check_refused("text", 8, -EFBIG, "it is too large");
-	check_refused("bytes", 9, -EINVAL, "it is no text");
-	check_refused("pipe", 9, -ENODATA, "nobody writes to this pipe");
+	check_refused("bytes", 9, -EINVAL, "it is not a text file");
+	check_refused("pipe", 9, -ENODATA, "no program writes to this pipe");
 	check_refused("folder", 9, -EISDIR, "Is a directory");
 	check_refused("missing", 9, -ENOENT, "No such file or directory");
 	if (!UNDER_ASAN && !UNDER_TSAN) /* whose malloc() ends the program */

@@ -169,7 +169,7 @@ static void files_that_are_none_are_refused(void **state)
 	fclose(file);
 	gp_thresholds_open(&thresholds);
 	assert_int_equal(gp_thresholds_read(&thresholds, path, message, sizeof(message)), -EINVAL);
-	assert_non_null(strstr(message, "it is no text"));
+	assert_non_null(strstr(message, "it is not a text file"));
 	assert_int_equal(gp_thresholds_read(&thresholds, "/tmp", message, sizeof(message)),
 			 -EISDIR);
 	assert_int_equal(gp_thresholds_read(&thresholds, "/dev/zero", message, sizeof(message)),

@@ -33,7 +33,7 @@ static void test_a_line_and_what_to_type(void **state)
 	assert_string_equal(text, "  ok       driver      for CUDA 13\n");
 	free(text);
 	gp_finding_set(&finding, GP_CHECK_FAILS, "not there");
-	gp_finding_mend(&finding, "sudo %s", "ldconfig");
+	gp_finding_fix(&finding, "sudo %s", "ldconfig");
 	text = print(&finding);
 	assert_string_equal(text, "  fails    driver      not there\n"
 				  "                       type: sudo ldconfig\n");
@@ -50,7 +50,7 @@ static void test_foreign_text_does_no_harm(void **state)
 	memset(large, 'x', sizeof(large));
 	large[sizeof(large) - 1] = 0;
 	gp_finding_set(&finding, GP_CHECK_WARNING, "\033[2J\n%s", large);
-	gp_finding_mend(&finding, "unset A\n%s", large);
+	gp_finding_fix(&finding, "unset A\n%s", large);
 	text = print(&finding);
 	assert_null(strchr(text, '\033'));
 	assert_non_null(strstr(text, "  warning  driver      \\x1b[2J\\nxxx"));

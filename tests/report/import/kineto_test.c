@@ -518,7 +518,7 @@ static void more_hardware_counters_than_are_read(void **state)
 	assert_true(m->counted[255].value == 255);
 	assert_non_null(strstr(
 		m->notes[m->note_count - 1],
-		"45 values of hardware counters were left out: of a kernel the first 256 are read"));
+		"45 values of hardware counters were dropped: gpuprof reads 256 for each kernel"));
 	gp_model_free(m);
 }
 
@@ -612,7 +612,7 @@ static void what_is_no_trace_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_int_equal(load_bytes(texts[i], strlen(texts[i]), &m), -ENODATA);
-		assert_non_null(strstr(message, "no trace of torch.profiler"));
+		assert_non_null(strstr(message, "without events of torch.profiler"));
 	}
 }
 

@@ -168,7 +168,7 @@ static void memory_belongs_to_the_calls(void **state)
 	assert_int_equal(m->note_count, 1);
 	assert_string_equal(
 		m->notes[0],
-		"nsys records call stacks only with --cudabacktrace=all: this file has none");
+		"nsys records call stacks only with --cudabacktrace=all; this file has none");
 	gp_model_free(m);
 }
 
@@ -513,10 +513,10 @@ static void other_databases_are_refused(void **state)
 	fill("DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL; CREATE TABLE t (x)");
 	result = gp_model_load(path, &m, message, sizeof(message));
 	assert_int_equal(result, -ENODATA);
-	assert_non_null(strstr(message, "nothing of CUDA or NVTX"));
+	assert_non_null(strstr(message, "without the CUDA or NVTX tables"));
 	assert_int_equal(truncate(path, 5000), 0);
 	assert_int_equal(gp_model_load(path, &m, message, sizeof(message)), -ENODATA);
-	assert_non_null(strstr(message, "damaged SQLite file"));
+	assert_non_null(strstr(message, "SQLite file, but it is damaged"));
 }
 
 static void a_compressed_database_is_to_be_uncompressed(void **state)
@@ -528,7 +528,7 @@ static void a_compressed_database_is_to_be_uncompressed(void **state)
 	assert_int_equal(gzwrite(file, "SQLite format 3", 16), 16);
 	assert_int_equal(gzclose(file), Z_OK);
 	assert_int_equal(gp_model_load(path, &m, message, sizeof(message)), -ENODATA);
-	assert_non_null(strstr(message, "uncompress it first"));
+	assert_non_null(strstr(message, "decompress it first"));
 }
 
 static void a_damaged_database_is_read_as_far_as_it_goes(void **state)

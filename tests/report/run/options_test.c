@@ -88,8 +88,8 @@ static void refused(int result, const char *part)
 static void test_what_is_wrong_gets_one_line(void **state)
 {
 	(void)state;
-	refused(parse((char *[]){"run", NULL}), "no program to run");
-	refused(PARSE("-q", "--"), "no program to run");
+	refused(parse((char *[]){"run", NULL}), "no program given");
+	refused(PARSE("-q", "--"), "no program given");
 	refused(PARSE("--nonsense", "program"), "no option --nonsense; see gpuprof-run --help");
 	refused(PARSE("--nonsense=5", "program"), "no option --nonsense; see");
 	refused(PARSE("--ouput=5", "program"), "no option --ouput; did you mean --output?");

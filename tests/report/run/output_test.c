@@ -88,20 +88,20 @@ static void test_bad_names_get_one_line(void **state)
 			 -ENOENT);
 	assert_string_equal(
 		message,
-		"traces cannot be written to /proc/none/a: No such file or directory; choose another folder with -o");
+		"cannot write traces to /proc/none/a: No such file or directory; name another folder with -o");
 	assert_int_equal(gp_output_template("/proc/x", name, message, sizeof(message)), -EPERM);
 	assert_string_equal(
 		message,
-		"traces cannot be written to /proc: Operation not permitted; choose another folder with -o");
+		"cannot write traces to /proc: Operation not permitted; name another folder with -o");
 	assert_int_equal(gp_output_template("/dev/null", name, message, sizeof(message)), -ENOTSUP);
 	assert_string_equal(
 		message,
-		"cannot write /dev/null: that is a device, and traces are files (NAME.gpuprof); choose another name");
+		"cannot write /dev/null: it is a device, and traces are files (NAME.gpuprof); use another name");
 	assert_int_equal(gp_output_summary("/dev/null", name, message, sizeof(message)), 0);
 	assert_int_equal(gp_output_summary("/dev/null/x", name, message, sizeof(message)),
 			 -ENOTDIR);
 	assert_non_null(strstr(message, "/dev/null"));
-	assert_non_null(strstr(message, "; choose another folder with -s"));
+	assert_non_null(strstr(message, "; name another folder with -s"));
 	assert_null(strchr(message, '\n'));
 	assert_int_equal(gp_output_template(endless, name, message, sizeof(message)),
 			 -ENAMETOOLONG);
@@ -128,7 +128,7 @@ static void test_an_unwritable_folder_is_found(void **state)
 		skip(); /* root can write everywhere */
 	assert_int_equal(chmod(folder, 0500), 0);
 	assert_int_equal(gp_output_template("x", name, message, sizeof(message)), -EACCES);
-	assert_non_null(strstr(message, "; choose another folder with -o"));
+	assert_non_null(strstr(message, "; name another folder with -o"));
 	assert_int_equal(chmod(folder, 0700), 0);
 }
 
@@ -143,7 +143,7 @@ static void test_a_folder_that_is_gone_is_said(void **state)
 	assert_int_equal(gp_output_template("x", name, message, sizeof(message)), -ENOENT);
 	assert_string_equal(
 		message,
-		"traces cannot be written: the current folder is gone; name another with -o");
+		"cannot write traces: the current folder is gone; name another folder with -o");
 	assert_int_equal(chdir(folder), 0);
 }
 

@@ -175,13 +175,13 @@ static void test_what_is_wrong_with_a_request_is_said(void **state)
 	answer = get(&scene, "/api/kernels", "sort", "Nothing", NULL);
 	assert_says(&answer, 400, "has no column Nothing");
 	answer = get(&scene, "/api/kernels", "names", "none", NULL);
-	assert_says(&answer, 400, "names is short or full, not none");
+	assert_says(&answer, 400, "names needs short or full, not none");
 	answer = get(&scene, "/api/summary", "by", "nothing", NULL);
 	assert_says(&answer, 400, "there is no such table in nothing;");
 	answer = get(&scene, "/api/flame", "value", "nothing", NULL);
-	assert_says(&answer, 400, "there is no value nothing; it is one of gpu-time,");
+	assert_says(&answer, 400, "there is no value nothing; use one of gpu-time,");
 	answer = get(&scene, "/api/timeline", "from", "2", "to", "2", NULL);
-	assert_says(&answer, 400, "from has to be before to, not 2 and 2 ns");
+	assert_says(&answer, 400, "from must be before to, not 2 and 2 ns");
 	answer = get(&scene, "/api/timeline", "from", "soon", NULL);
 	assert_says(&answer, 400, "from needs a time such as 1.5s, 20ms, ");
 	assert_says(&answer, 400, ", not soon");
@@ -203,7 +203,7 @@ static void test_who_has_no_token_is_told_nothing(void **state)
 	(void)state;
 	set_up(&scene);
 	gp_site_answer(&scene.site, &request, &answer);
-	assert_says(&answer, 403, "the one that gpuprof serve printed");
+	assert_says(&answer, 403, "the address that gpuprof serve printed");
 	assert_null(strstr(answer.text, scene.site.door.token));
 	gp_request_add(&request, "token", scene.site.door.token);
 	request.method = "POST";

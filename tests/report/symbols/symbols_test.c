@@ -309,7 +309,7 @@ static void test_another_build_is_not_asked(void **state)
 	assert_non_null(strstr(place->function, "symbols_test+0x"));
 	assert_int_equal(place->naming, GP_FILE_UNREAD);
 	text = explanation(&s);
-	assert_non_null(strstr(text, "symbols_test (the file is another build"));
+	assert_non_null(strstr(text, "symbols_test (the file has changed"));
 	free(text);
 	gp_symbols_free(s.symbols);
 }

@@ -343,10 +343,10 @@ static void test_what_is_no_trace_is_refused(void **state)
 		const char *why;
 	} files[] = {
 		{"", 0, -EINVAL, "is empty"},
-		{"gpuprof", 7, -EINVAL, "is not a gpuprof trace"},
+		{"gpuprof", 7, -EINVAL, "is not a trace of gpuprof"},
 		{"\x7f"
 		 "ELF\1\1\1\0\0\0",
-		 10, -EINVAL, "is not a gpuprof trace"},
+		 10, -EINVAL, "is not a trace of gpuprof"},
 		{"gpuprof\3", 8, -EPROTONOSUPPORT, "newer gpuprof"},
 		{"gpuprof\377", 8, -EPROTONOSUPPORT, "trace version 255"},
 	};

@@ -60,7 +60,7 @@ static char *told_of(struct build *b)
 		}
 	if (held.is_known)
 		gp_oom_snapshot_tell(out, &held, sites);
-	assert_int_equal(gp_memory_stream_close(out, &text), 0);
+	assert_int_equal(gp_memstream_close(out, &text), 0);
 	if (!held.is_known) {
 		free(text);
 		text = NULL;

@@ -1,6 +1,6 @@
 /*
- * at_once: each thing is done once, at the same time where there are cores, and the first failure
- * in their order is told.
+ * parallel: each task runs once, in parallel if there are cores, and the result is the first failure
+ * in the order of the tasks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#include "report/base/parallel_jobs.h"
 #include "report/base/parallel.h"
 #include "tests/lib/sanitizer.h"
 
@@ -106,8 +105,8 @@ static void test_where_memory_is_limited_no_thread_is_made(void **state)
 	(void)state;
 	if (UNDER_ASAN || UNDER_TSAN) /* whose own memory is beyond any such limit */
 		skip();
-	assert_true(is_one_thread_under(GP_AT_ONCE_LEAST_BYTES - 1));
-	assert_int_equal(is_one_thread_under(4 * GP_AT_ONCE_LEAST_BYTES), gp_core_count() < 2);
+	assert_true(is_one_thread_under(GP_PARALLEL_LEAST_BYTES - 1));
+	assert_int_equal(is_one_thread_under(4 * GP_PARALLEL_LEAST_BYTES), gp_core_count() < 2);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* main: the program `gpuprof`: finds the command and runs it. */
+/* main: the program `gpuprof`, which runs one of its commands. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,23 +35,22 @@ static const struct command commands[] = {
 	 gp_command_top},
 	{"trace", "LIST [options] FILE...",
 	 "list operations, calls, ranges, Python samples; curves over time", gp_command_trace},
-	{"html", "[options] FILE...", "write a page for a browser: timeline, flame graphs, tables",
+	{"html", "[options] FILE...", "write an HTML page: timeline, flame graphs, tables",
 	 gp_command_html},
-	{"serve", "[options] FILE...", "show that page at a local address, and its numbers as JSON",
-	 gp_command_serve},
+	{"serve", "[options] FILE...",
+	 "serve that page at a local address, and its numbers as JSON", gp_command_serve},
 	{"advice", "[options] FILE...", "say what costs time, where, and what to change",
 	 gp_command_advice},
-	{"explain", "RULE", "say what a rule of advice means, and when to ignore it",
-	 gp_command_explain},
+	{"explain", "RULE", "explain a rule of advice, and when to ignore it", gp_command_explain},
 	{"export", "[options] FILE", "write a trace file in another format", gp_command_export},
-	{"merge", "-o OUT FILE...", "write several processes in one file", gp_command_merge},
-	{"finish", "[options] FILE...", "write the Chrome trace and the summary of ended programs",
-	 gp_command_finish},
+	{"merge", "-o OUT FILE...", "write several processes to one file", gp_command_merge},
+	{"finish", "[options] FILE...",
+	 "write the Chrome trace and the summary of an ended program", gp_command_finish},
 	{"diff", "[options] A... -- B...", "compare two runs, or two sets of runs",
 	 gp_command_diff},
-	{"check", "--baseline BASE RUN...", "say whether runs are worse than a baseline: for CI",
+	{"check", "--baseline BASE RUN...", "compare runs with a baseline: a gate for CI",
 	 gp_command_check},
-	{"doctor", "[PROGRAM]", "say what works here, what does not, and what mends it",
+	{"doctor", "[PROGRAM]", "check that profiling works here, and how to fix it",
 	 gp_command_doctor},
 	{"version", "", "print the version", print_version},
 	{"help", "", "print this text", print_help},
@@ -63,18 +62,18 @@ static int print_help(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	puts("gpuprof shows what a CUDA program did: its trace files are NAME.gpuprof.\n"
+	puts("gpuprof shows what a CUDA program did. Its trace files are named NAME.gpuprof.\n"
 	     "\n"
 	     "usage: gpuprof COMMAND ...\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-8s %-26s %s\n", commands[i].name, commands[i].arguments,
 		       commands[i].help);
 	puts("\n"
-	     "gpuprof COMMAND --help tells more about a command.\n"
+	     "For the options of a command: gpuprof COMMAND --help\n"
 	     "\n"
 	     "  gpuprof run ./app                          profile a program\n"
-	     "  gpuprof summary gpuprof-app-1234.gpuprof   what it did, again\n"
-	     "  gpuprof export gpuprof-app-1234.gpuprof    a file for https://ui.perfetto.dev");
+	     "  gpuprof summary gpuprof-app-1234.gpuprof   print the summary again\n"
+	     "  gpuprof export gpuprof-app-1234.gpuprof    write a file for https://ui.perfetto.dev");
 	return 0;
 }
 

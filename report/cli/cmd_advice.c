@@ -14,20 +14,20 @@
 static const char usage[] =
 	"usage: gpuprof advice [options] FILE...\n"
 	"\n"
-	"Say what in a program costs time, where, and what to change, by what could be saved at\n"
-	"most.  Several files of one run are looked at together.  Where nothing is worth a word,\n"
-	"only that is printed, and where the GPU was idle for most of the time, why.\n"
+	"Say what costs time in a program, where, and what to change, ordered by the time that the\n"
+	"change saves at most.  Several files of one run are analyzed together.  Without findings,\n"
+	"the command says so, and why the GPU was idle if it was idle for most of the time.\n"
 	"\n"
 	"  -F, --format FORMAT  text (default) or json\n"
-	"  -n, --top N          the first N findings (default: all)\n"
+	"  -n, --top N          print the first N findings (default: all)\n"
 	"  -o, --output OUT     the file to write (default: standard output)\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"  gpuprof advice gpuprof-app-1234.gpuprof\n"
 	"  gpuprof explain sync-in-loop              what a rule means, and when to ignore it\n"
 	"\n"
-	"Exit status: 0, also where there is advice or a damaged file could be read in part; 1\n"
-	"where a file could not be read at all, the others are used; 2 for a wrong command line.\n";
+	"Exit status: 0, also with findings, or if a damaged file could be read in part; 1 if a\n"
+	"file could not be read at all (the others are used); 2 for a wrong command line.\n";
 
 struct arguments {
 	const char *output;
@@ -47,7 +47,7 @@ static int take_format(const struct gp_command_line *line, const char *name)
 		return GP_COMMAND_GO_ON;
 	gp_did_you_mean_try(&nearest, "text");
 	gp_did_you_mean_try(&nearest, "json");
-	return gp_command_refuse("advice", "format", &nearest, "name text or json");
+	return gp_command_refuse("advice", "format", &nearest, "use text or json");
 }
 
 static int parse(int argc, char **argv, struct arguments *a)

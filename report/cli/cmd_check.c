@@ -19,31 +19,32 @@ static const char usage[] =
 	"       gpuprof check --write-baseline BASE RUN...\n"
 	"       gpuprof check --calibrate THRESHOLDS RUN...\n"
 	"\n"
-	"Say whether a program does more, or takes longer, than it did: a gate for CI.  A RUN is a\n"
-	"trace file, or a folder with the traces of all processes of one run.  `gpuprof-run --runs 7\n"
-	"--check BASE -- PROGRAM` makes the runs and checks them in one go.\n"
+	"Check whether a program does more work, or takes longer, than before: a gate for CI.  A RUN\n"
+	"is a trace file, or a folder with the traces of all processes of one run.  `gpuprof-run\n"
+	"--runs 7 --check BASE -- PROGRAM` records the runs and checks them.\n"
 	"\n"
-	"Counts and bytes are compared first, as they are; then times, by rank tests, which need\n"
-	"several runs: 20 for the baseline and 7 for the check are a good start.\n"
+	"Counts and bytes are compared exactly; times are compared by rank tests, which need several\n"
+	"runs: begin with 20 for the baseline and 7 for the check.\n"
 	"\n"
 	"  pass          nothing is worse by more than the thresholds\n"
-	"  regression    something is; with all metrics together, that is wrong for less than 1 in\n"
-	"                100 checks of equal programs\n"
-	"  inconclusive  these runs cannot tell, or a trace is partial; it says how many runs would\n"
+	"  regression    some metric is; of 100 checks of equal programs, fewer than 1 reports a\n"
+	"                regression by chance\n"
+	"  inconclusive  there are too few runs (the report says how many are needed), or a trace\n"
+	"                is incomplete\n"
 	"\n"
-	"  -b, --baseline BASE        the baseline to compare with\n"
+	"  -b, --baseline BASE        compare with this baseline\n"
 	"  -w, --write-baseline BASE  write the baseline of these runs\n"
-	"  -c, --calibrate FILE       write thresholds that suit how much these runs of one program\n"
-	"                             vary (- for standard output)\n"
-	"  -t, --thresholds FILE      what is tolerated: lines such as `wall 5% 1ms`, `launches 2`,\n"
-	"                             `copy_time off`, `kernel /gemm/ 10%` (default: of counts and\n"
-	"                             bytes nothing, of times 5% and at least 50us)\n"
-	"  -s, --strict               inconclusive fails, too\n"
-	"  -a, --all                  print also what passed\n"
-	"      --any-device           compare also with the baseline of another device\n"
+	"  -c, --calibrate FILE       write thresholds that fit the variation of these runs of one\n"
+	"                             program (- for standard output)\n"
+	"  -t, --thresholds FILE      read the tolerances: lines such as `wall 5% 1ms`, `launches 2`,\n"
+	"                             `copy_time off`, `kernel /gemm/ 10%` (default: none for counts\n"
+	"                             and bytes, 5% and at least 50us for times)\n"
+	"  -s, --strict               fail if inconclusive\n"
+	"  -a, --all                  print the metrics that passed, too\n"
+	"      --any-device           accept a baseline of another device\n"
 	"      --markdown FILE        write the report as GitHub markdown (- for standard output)\n"
-	"      --junit FILE           the same as JUnit XML\n"
-	"      --json FILE            the same as JSON\n"
+	"      --junit FILE           write the report as JUnit XML\n"
+	"      --json FILE            write the report as JSON\n"
 	"      --list                 print the metrics\n"
 	"  -h, --help                 this text\n"
 	"\n"
@@ -52,7 +53,7 @@ static const char usage[] =
 	"  gpuprof check --baseline base.json --junit check.xml new/*\n"
 	"\n"
 	"Exit status: 0 pass, or inconclusive without --strict; 80 regression; 81 inconclusive with\n"
-	"--strict; 64 wrong options or thresholds, or a baseline of another device; 1 a file that\n"
+	"--strict; 64 wrong options or thresholds, or a baseline of another device; 1 if a file\n"
 	"cannot be read or written.\n";
 
 static void print_metrics(void)
@@ -60,9 +61,9 @@ static void print_metrics(void)
 	for (int i = 0; i < GP_METRICS; i++)
 		printf("%-26s %-5s  %s%s\n", gp_metric_rows[i].name,
 		       gp_unit_name(gp_metric_rows[i].unit), gp_metric_rows[i].meaning,
-		       gp_metric_rows[i].gated ? "" : " (judged only where thresholds name it)");
+		       gp_metric_rows[i].gated ? "" : " (checked only if the thresholds name it)");
 	printf("%-26s %-5s  %s\n", "kernel", gp_unit_name(GP_UNIT_NS),
-	       "of one kernel's launches together: the 20 longest, and those that thresholds name");
+	       "all launches of one kernel: the 20 longest kernels, and those that the thresholds name");
 }
 
 static int refuse(const char *why)
@@ -77,12 +78,11 @@ static int check(const struct arguments *a)
 		(request->baseline != NULL) + (a->write_baseline != NULL) + (a->calibrate != NULL);
 
 	if (asked == 0)
-		return refuse(
-			"say with -b BASE which baseline to compare with, or with -w BASE which to write");
+		return refuse("name the baseline to compare with (-b BASE) or to write (-w BASE)");
 	if (asked > 1)
 		return refuse("--baseline, --write-baseline and --calibrate exclude each other");
 	if (request->run_count == 0)
-		return refuse("name traces, or folders of traces");
+		return refuse("no run given; name trace files or folders of traces");
 	return GP_COMMAND_GO_ON;
 }
 
@@ -91,7 +91,7 @@ static bool is_stdout(const char *path)
 	return path && strcmp(path, "-") == 0;
 }
 
-/* One report at a time is on stdout. */
+/* Standard output takes one report only. */
 static FILE *text_of(const struct gp_check_request *request)
 {
 	return is_stdout(request->markdown) || is_stdout(request->junit) || is_stdout(request->json)

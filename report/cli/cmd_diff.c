@@ -18,7 +18,7 @@
 #define TEXT_COLUMNS  160
 #define NOTE_COLUMNS  110
 #define SINGLE                                                                                     \
-	"which times differ by chance cannot be told. Record several of each, "                    \
+	"differences of times may be chance. Record several runs of each, "                        \
 	"gpuprof-run --runs 7 -o before -- ./app, and type: gpuprof diff before/* -- after/*"
 
 struct arguments {
@@ -34,21 +34,22 @@ static const char usage[] =
 	"       gpuprof diff [options] A... -- B...\n"
 	"\n"
 	"Say what differs between two runs, or between two sets of repeated runs: times, counts,\n"
-	"bytes, kernels that are new, gone or changed, other operations, API calls; the largest\n"
-	"change first.  A and B are trace files, or folders with the traces of all processes of a\n"
-	"run.  Of sets the medians are compared, and a rank test of each row says whether it differs.\n"
+	"bytes; kernels that are new, gone or changed; other operations and API calls.  The largest\n"
+	"change comes first.  A and B are trace files, or folders with the traces of all processes of\n"
+	"a run.  Sets are compared by their medians, and a rank test of each row says whether it\n"
+	"differs.\n"
 	"\n"
 	"  -F, --format FORMAT  text (default), csv, json or markdown\n"
-	"  -n, --top N          only the first N kernels, operations, calls (default: 20, of JSON\n"
-	"                       and CSV all; 0 = all)\n"
-	"  -f, --full-names     kernel names in full, with parameters and template arguments\n"
+	"  -n, --top N          print the first N kernels, operations, calls (default: 20, all for\n"
+	"                       JSON and CSV; 0 = all)\n"
+	"  -f, --full-names     print kernel names with parameters and template arguments\n"
 	"  -o, --output OUT     the file to write (default: standard output)\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"  gpuprof diff before.gpuprof after.gpuprof\n"
 	"  gpuprof diff --format markdown old/* -- new/*\n"
 	"\n"
-	"Exit status: 0, whether anything differs or not (gpuprof check is the gate); 1 where a file\n"
+	"Exit status: 0, whether anything differs or not (use gpuprof check as a gate); 1 if a file\n"
 	"could not be read or written; 2 for a wrong command line.\n";
 
 /* Without "--" there are two runs. */
@@ -62,7 +63,7 @@ static int check(struct arguments *a, bool has_separator)
 		return GP_COMMAND_GO_ON;
 	return gp_command_fail(
 		GP_EXIT_USAGE,
-		"diff: name two runs, or sets of runs with -- between them; see gpuprof diff --help");
+		"diff: name two runs, or two sets of runs separated by --; see gpuprof diff --help");
 }
 
 static int parse(int argc, char **argv, struct arguments *a)
@@ -141,7 +142,7 @@ static void print_side(const struct arguments *arguments, const char *side,
 	free(name);
 }
 
-/* Which is which. */
+/* Prints which runs are A and B. */
 static void print_heading(const struct arguments *arguments, const struct gp_run_set *a,
 			  const struct gp_run_set *b, FILE *out)
 {
@@ -153,12 +154,12 @@ static void print_heading(const struct arguments *arguments, const struct gp_run
 	fputs("\n", out);
 }
 
-/* What the column Differs is worth. */
+/* Explains the column Differs. */
 static void print_note(const struct arguments *arguments, bool is_single, FILE *out)
 {
 	static const char single[] = "One run each: " SINGLE;
 	static const char sets[] =
-		"Differs: by a test of that row alone; of 20 rows that do not differ one says yes by chance. gpuprof check asks for more: more than what is tolerated, of all metrics together";
+		"Differs: by a test of the row alone; of 20 rows that do not differ, one says yes by chance. gpuprof check is stricter: the change must exceed a tolerance, and the test counts all metrics together";
 	const char *note = is_single ? single : sets;
 
 	fputs("\n", out);
@@ -172,8 +173,7 @@ static void print_note(const struct arguments *arguments, bool is_single, FILE *
 
 static const char *nothing(const struct gp_compare_result *found)
 {
-	return found->hidden > 0 ? "Nothing differs but times, by less than 0.1 %"
-				 : "Nothing differs";
+	return found->hidden > 0 ? "Only times differ, by less than 0.1 %" : "Nothing differs";
 }
 
 static int write_tables(const struct arguments *arguments, const struct gp_run_set *a,

@@ -18,16 +18,17 @@
 static const char usage[] =
 	"usage: gpuprof doctor [options] [--] [PROGRAM]\n"
 	"\n"
-	"Say what works here and what does not, one line for each, and the command that mends it: it\n"
-	"runs a small program on the GPU, plain and recorded, and looks at folders, limits and\n"
-	"rights.  With PROGRAM also whether that one can be profiled, with which libcupti; it is not\n"
-	"run, but the interpreter of a Python script is asked for its version.\n"
+	"Check what works here, and print one line for each check, with the command that fixes a\n"
+	"failure.  The doctor runs a small program on the GPU, plain and recorded, and checks folders,\n"
+	"limits and permissions.  With PROGRAM it also checks whether that program can be profiled,\n"
+	"and with which libcupti.  It does not run PROGRAM, but it asks the interpreter of a Python\n"
+	"script for its version.\n"
 	"\n"
-	"The exit status is 0 where recording works, also with warnings, and 1 where it does not,\n"
-	"here or of PROGRAM.\n"
+	"Exit status: 0 if recording works, also with warnings; 1 if it does not, here or for\n"
+	"PROGRAM.\n"
 	"\n"
-	"      --limit S         longest wait for the small program, in seconds (default 60: many GPUs\n"
-	"                        that nothing keeps awake take their time)\n"
+	"      --limit S         wait at most S seconds for the small program (default 60: machines with\n"
+	"                        many GPUs and no persistence mode are slow)\n"
 	"  -h, --help            this text\n"
 	"\n"
 	"  gpuprof doctor\n"
@@ -35,11 +36,11 @@ static const char usage[] =
 
 #define LIMIT_S 60
 
-/* In the order in which they are printed. */
+/* In the order of output. */
 static const struct check {
 	const char *name;
 	void (*function)(const struct gp_patient *patient, struct gp_finding *finding);
-	bool of_program; /* not of the machine */
+	bool of_program; /* checks the program, not the machine */
 } checks[] = {
 	{"driver", gp_check_driver, false},       {"GPU", gp_check_gpu, false},
 	{"simulator", gp_check_simulator, false}, {"library", gp_check_library, false},
@@ -64,7 +65,7 @@ static void print_machine(void)
 
 static void print_end_without(const char *program)
 {
-	printf("recording works here, but not of ");
+	printf("recording works here, but not for  68,");
 	gp_text_print(stdout, program);
 	printf(": see what fails above\n");
 }
@@ -101,7 +102,7 @@ static int report(const struct gp_patient *patient)
 	return counts[GP_CHECK_FAILS] ? GP_EXIT_FAILED : 0;
 }
 
-/* Whatever was made for it is gone by then. */
+/* Temporary files are gone by now. */
 static void end_by_signal(int number)
 {
 	signal(number, SIG_DFL);
@@ -128,7 +129,11 @@ static int examine(const char *program, unsigned limit_s)
 }
 
 struct arguments {
-	const char *probe; /* gpu or ranges: what this command runs itself as; NULL = it does not */
+	/*
+	 * gpu or ranges: this process is the small program that the doctor runs; NULL = it is the
+	 * doctor
+	 */
+	const char *probe;
 	unsigned limit_s;
 };
 

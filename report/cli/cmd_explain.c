@@ -11,15 +11,15 @@ static const char usage[] =
 	"usage: gpuprof explain RULE|CAUSE...\n"
 	"       gpuprof explain --list|--causes\n"
 	"\n"
-	"Say what a rule of `gpuprof advice` means, what helps, and when to ignore it; or what\n"
-	"a cause of idle time means, as the summary names it.\n"
+	"Explain a rule of `gpuprof advice`: what it means, what helps, and when to ignore it; or\n"
+	"explain a cause of idle time of the summary.\n"
 	"\n"
-	"  -l, --list      all rules, one a line\n"
-	"      --causes    all causes of idle time, one a line\n"
-	"      --markdown  all rules, as docs/reference/advice.md has them\n"
+	"  -l, --list      list all rules\n"
+	"      --causes    list all causes of idle time\n"
+	"      --markdown  print all rules, as in docs/reference/advice.md\n"
 	"  -h, --help      this text\n"
 	"\n"
-	"Exit status: 0, or 2 where there is no such rule or cause.\n";
+	"Exit status: 0, or 2 if there is no such rule or cause.\n";
 
 static int refuse(const char *id)
 {

@@ -31,20 +31,20 @@ struct arguments {
 	uint64_t at_once; /* events; 0 = all of a trace that is not large */
 };
 
-/* What is exported: a model, or one part of it after the other. */
+/* The exported model, or its parts one after the other. */
 struct opened {
 	struct gp_model *model;
-	struct gp_parts *parts; /* NULL = the model is all */
-	size_t first;           /* part that is in the file at hand */
+	struct gp_parts *parts; /* NULL = the model is the whole trace */
+	size_t first;           /* the part in the current file */
 	struct gp_export_source source;
 };
 
-/* From so many bytes on a trace is large. */
+/* Traces from this size on are large. */
 #define LARGE_BYTES (UINT64_C(64) << 20)
 
 /*
- * malloc() maps what is larger, and so gives it back: else what one thread has freed is kept for
- * that thread, and the other takes as much again.
+ * malloc() maps larger blocks and returns them to the system when they are freed. Smaller blocks
+ * freed by one thread are kept for that thread, and another thread takes as much again.
  */
 #define MAPPED_BYTES (1 << 20)
 
@@ -54,31 +54,31 @@ static const char usage[] =
 	"\n"
 	"Write a trace file in another format.\n"
 	"\n"
-	"  -F, --format FORMAT  one of those below (default chrome)\n"
-	"  -o, --output OUT     the file to write, - for standard output (default: beside FILE);\n"
+	"  -F, --format FORMAT  write this format, see below (default chrome)\n"
+	"  -o, --output OUT     write to OUT, - for standard output (default: beside FILE);\n"
 	"                       NAME.gz is compressed\n"
-	"      --list           the formats, their suffixes, and who reads them\n"
+	"      --list           list the formats, their suffixes and readers\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"Part of a trace (not of openmetrics):\n"
-	"      --start TIME     only what still runs at that time, or begins later; times count from\n"
+	"Part of a trace (not for openmetrics):\n"
+	"      --start TIME     only events that still run at TIME, or begin later; times count from\n"
 	"                       the first call or operation: 1.5s, 20ms, 300us, 5000ns\n"
-	"      --end TIME       only what begins before that time\n"
-	"      --min-duration TIME  only what takes that long; marks and counters stay\n"
-	"      --parts N        N files, OUT.1.json and so on, one after the other in time, of about\n"
-	"                       as many events each; an event is in the part in which it begins\n"
+	"      --end TIME       only events that begin before TIME\n"
+	"      --min-duration TIME  only events that take at least TIME; marks and counters stay\n"
+	"      --parts N        write N files, OUT.1.json and so on, one after the other in time, of\n"
+	"                       about equally many events; an event is in the part in which it begins\n"
 	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations (default:\n"
 	"                       0 = all)\n"
-	"      --ranges-on-streams  chrome: ranges on the tracks of the streams, where HolisticTrace-\n"
-	"                       Analysis looks for them, not on tracks of their own above\n"
-	"      --counters       chrome, perfetto: queue lengths of streams and bandwidth of copies\n"
+	"      --ranges-on-streams  chrome: draw ranges on the tracks of the streams, as Holistic-\n"
+	"                       TraceAnalysis expects them, not on tracks of their own above\n"
+	"      --counters       chrome, perfetto: add queue lengths of streams and bandwidth of copies\n"
 	"                       over time\n"
-	"      --critical-path  chrome, perfetto: what each moment waited for, as a track\n"
-	"      --at-once N      have about N events in memory at a time (default: 2 million of a\n"
-	"                       trace from 64 MiB on, else all)\n"
+	"      --critical-path  chrome, perfetto: add a track that shows what each moment waited for\n"
+	"      --at-once N      keep about N events in memory at a time (default: 2 million for a\n"
+	"                       trace of at least 64 MiB, else all)\n"
 	"\n"
 	"Formats of call stacks:\n"
-	"  -v, --value WHAT     what to show, one of those below (default gpu-time)\n"
+	"  -v, --value WHAT     show this value, see below (default gpu-time)\n"
 	"\n"
 	"  gpuprof export --start 1s --end 1.2s --min-duration 10us FILE\n"
 	"  gpuprof export --format sqlite FILE\n"
@@ -132,19 +132,20 @@ static int parse(int argc, char **argv, struct arguments *a)
 	if (status != GP_COMMAND_GO_ON)
 		return status;
 	if (argc - optind != 1)
-		return gp_command_fail(GP_EXIT_USAGE,
-				       "export: name one trace file; see gpuprof export --help%s",
-				       a->trace ? "; several become one by gpuprof merge" : "");
+		return gp_command_fail(
+			GP_EXIT_USAGE, "export: name one trace file; see gpuprof export --help%s",
+			a->trace ? "; to export several in one file, use gpuprof merge" : "");
 	if (choice->to_ns > 0 && choice->from_ns >= choice->to_ns)
-		return gp_command_fail(GP_EXIT_USAGE, "export: --start has to be before --end");
+		return gp_command_fail(GP_EXIT_USAGE, "export: --start must be before --end");
 	if (a->parts > 0 && a->output && strcmp(a->output, "-") == 0)
-		return gp_command_fail(GP_EXIT_USAGE,
-				       "export: --parts are files; name one after -o");
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"export: --parts writes files, not standard output; name a file after -o");
 	status = gp_export_request_check_name(&line, a->output);
 	return status == GP_COMMAND_GO_ON ? gp_export_request_check(&line) : status;
 }
 
-/* ---- what is read ---- */
+/* ---- input ---- */
 
 static const struct gp_model *get_model(void *opened, size_t index)
 {
@@ -159,7 +160,7 @@ static const struct gp_model *get_part(void *context, size_t index)
 	return gp_parts_get(opened->parts, opened->first + index);
 }
 
-/* Which are the last slices, what came before, and what was waited for, only the whole tells. */
+/* These options need the whole trace: the last slices, queue lengths and the critical path. */
 static bool is_for_parts(const struct arguments *a)
 {
 	struct stat status;
@@ -191,7 +192,7 @@ static int open_parts(const struct arguments *a, struct opened *opened)
 	return 0;
 }
 
-/* What cannot be read in parts is read as a whole, which says why where that fails, too. */
+/* A trace that cannot be read in parts is read as a whole; that reports the reason of a failure. */
 static int open_trace(const struct arguments *a, struct opened *opened)
 {
 	char message[MESSAGE_BYTES];
@@ -215,10 +216,7 @@ static const struct gp_model *first_model(const struct opened *opened)
 	return opened->source.get(opened->source.context, 0);
 }
 
-/*
- * That there is something in the part that was asked for.  An empty trace as a whole may be
- * written.
- */
+/* Refuses an empty part. An empty trace may be written as a whole. */
 static int check_part(const struct arguments *a, const struct opened *opened)
 {
 	const struct gp_slice_choice *choice = &a->request.options.choice;
@@ -232,11 +230,11 @@ static int check_part(const struct arguments *a, const struct opened *opened)
 		return 0;
 	return gp_command_fail(
 		GP_EXIT_FAILED,
-		"export: nothing is written: nothing of %s is in that part; its calls and operations are from 0 to %s",
+		"export: %s has no events in that part, and no file is written; its calls and operations last from 0 to %s",
 		a->trace, gp_format_ns(model->last_ns - model->first_ns).text);
 }
 
-/* ---- what is written ---- */
+/* ---- output ---- */
 
 static int write_source(const struct opened *opened, const struct arguments *a, const char *path)
 {
@@ -259,8 +257,8 @@ static int write_source(const struct opened *opened, const struct arguments *a, 
 }
 
 /*
- * Where the number of a part goes: before the format's suffix, else before the name's last ".", and
- * before ".gz".
+ * Where the part number goes: before the format's suffix, or else before the last "." of the name;
+ * and before ".gz".
  */
 static size_t find_ending(const char *path, const char *suffix)
 {
@@ -279,7 +277,7 @@ static size_t find_ending(const char *path, const char *suffix)
 	return length;
 }
 
-/* One of the files, of what begins in the time that is chosen. */
+/* Writes one file, with the events that begin in the chosen time. */
 static int write_part(struct opened *opened, const struct arguments *a, const char *path,
 		      uint64_t number)
 {
@@ -298,7 +296,7 @@ static int write_part(struct opened *opened, const struct arguments *a, const ch
 	return status;
 }
 
-/* Where each of the files begins. */
+/* Finds where each file begins. */
 static int cut(const struct opened *opened, const struct arguments *a, uint64_t *starts)
 {
 	uint32_t count = (uint32_t)a->parts;

@@ -11,23 +11,23 @@
 #include "report/trace/orphans.h"
 #include "report/load/traces.h"
 
-#define MOST_SLICES 999999999999999999u /* what GPUPROF_CHROME_LIMIT may be */
+#define MOST_SLICES 999999999999999999u /* of GPUPROF_CHROME_LIMIT */
 
 static const char usage[] =
 	"usage: gpuprof finish [options] FILE...\n"
 	"\n"
-	"Do what is done when a profiled program ends: write NAME.json beside each NAME.gpuprof and\n"
-	"print one summary on stderr.  What the rings of a killed program still hold in /dev/shm is\n"
-	"moved into its trace.  Options that are not given come from the environment\n"
-	"(GPUPROF_SUMMARY, ...), as for the program.\n"
+	"Do the work at the end of a profiled program: write NAME.json beside each NAME.gpuprof and\n"
+	"print one summary on stderr.  If the program was killed, its last records are moved from\n"
+	"/dev/shm into its trace.  The environment (GPUPROF_SUMMARY, ...) sets the defaults of the\n"
+	"options, as for the program.\n"
 	"\n"
-	"  -s, --summary WHERE   stderr, none, or a file to append to (%p, %n, %h, %q{VAR} as in\n"
-	"                        gpuprof-run --output, of the first FILE)\n"
-	"      --chrome FORMAT   json or none\n"
-	"      --chrome-limit N  only the last N slices in the Chrome trace, 0 = all\n"
-	"      --html            one HTML page of all of them, beside the first one, for a browser\n"
+	"  -s, --summary WHERE   print to stderr, to none, or append to a file (%p, %n, %h, %q{VAR} as\n"
+	"                        in gpuprof-run --output, for the first FILE)\n"
+	"      --chrome FORMAT   write json or none\n"
+	"      --chrome-limit N  write only the last N slices to the Chrome trace, 0 = all\n"
+	"      --html            write one HTML page of all FILEs, beside the first one\n"
 	"  -q, --quiet           print nothing\n"
-	"      --progress-fd N   write a byte to descriptor N now and then\n"
+	"      --progress-fd N   write a byte to descriptor N as a sign of progress\n"
 	"  -h, --help            this text\n";
 
 static const char *from_environment(enum gp_option option)
@@ -91,12 +91,12 @@ int gp_command_finish(int argc, char **argv)
 	if (status != GP_COMMAND_GO_ON)
 		return status;
 	/*
-	 * whoever waited for progress, or read stderr, may go before we are done; a file that may
-	 * not grow is an error
+	 * The reader of the progress or of stderr may end before this process. Writes beyond
+	 * RLIMIT_FSIZE fail instead.
 	 */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	options.at_exit = options.progress_fd >= 0; /* the library has one */
+	options.at_exit = options.progress_fd >= 0; /* the library sets --progress-fd */
 	count = (size_t)(argc - optind);
 	if (gp_traces_name_once(argv + optind, &count) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");

@@ -18,21 +18,21 @@ static const char usage[] =
 	"usage: gpuprof html [options] FILE...\n"
 	"       gpuprof html -o OUT [options] A... -- B...\n"
 	"\n"
-	"Write one HTML file that shows all of a recording: an overview, a timeline, tables, flame\n"
-	"graphs, memory over time.  It opens in any browser of today by a double click and loads nothing\n"
-	"from anywhere.  Several trace files of one run become one page.  A... -- B... are sets of\n"
-	"repeated runs, as for gpuprof diff: the page tells what differs between all of them; the\n"
-	"rest of it shows the run of B whose wall time is the median.\n"
+	"Write one HTML file that shows a whole recording: an overview, a timeline, tables, flame\n"
+	"graphs, memory over time.  Any current browser opens it with a double click; it loads nothing\n"
+	"from the network.  Several trace files of one run become one page.  A... -- B... are sets of\n"
+	"repeated runs, as for gpuprof diff: the page compares all of them, and otherwise shows the\n"
+	"run of B with the median wall time.\n"
 	"\n"
-	"  -o, --output OUT     the file to write, - for standard output (default: NAME.html beside the\n"
+	"  -o, --output OUT     write to OUT, - for standard output (default: NAME.html beside the\n"
 	"                       first NAME.gpuprof); NAME.gz is compressed\n"
-	"  -l, --limit N        of more than N calls, operations and ranges, in the timeline short ones\n"
-	"                       stand together with their neighbors (default: 4000000; 0 = none do)\n"
-	"      --min-duration TIME  in the timeline what is shorter stands together with its\n"
-	"                       neighbors, where less than that is between them: 10us\n"
-	"      --counters       in the timeline also queue lengths of streams and bandwidth of copies\n"
-	"  -c, --compare BASE   also what differs from another run: BASE is its trace file; once for each\n"
-	"                       of its processes\n"
+	"  -l, --limit N        group short neighbors in the timeline if there are more than N calls,\n"
+	"                       operations and ranges (default: 4000000; 0 = group none)\n"
+	"      --min-duration TIME  group events shorter than TIME in the timeline with neighbors that\n"
+	"                       are closer than TIME: 10us\n"
+	"      --counters       add queue lengths of streams and bandwidth of copies to the timeline\n"
+	"  -c, --compare BASE   compare with another run: BASE is its trace file; once for each of its\n"
+	"                       processes\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"  gpuprof html --compare before.gpuprof after.gpuprof\n"
@@ -41,16 +41,16 @@ static const char usage[] =
 	"  gpuprof html -o report.html rank*.gpuprof\n"
 	"  gpuprof html --min-duration 20us trace.json.gz\n"
 	"\n"
-	"Exit status: 0, also where a damaged file could be read in part (the page says so); 1 where a\n"
-	"file could not be read at all, the others are used; 2 for a wrong command line.\n";
+	"Exit status: 0, also if a damaged file could be read in part (the page says so); 1 if a file\n"
+	"could not be read at all (the others are used); 2 for a wrong command line.\n";
 
 struct arguments {
 	const char *output; /* NULL = not given */
-	char **bases;       /* room for as many as there are words */
+	char **bases;       /* has space for all words */
 	size_t base_count;
-	char **runs; /* of sets: those to compare with */
+	char **runs; /* the runs to compare with */
 	size_t run_count;
-	char **traces; /* of sets: the runs that are compared with those */
+	char **traces; /* the runs that are compared */
 	size_t trace_count;
 	struct gp_run_set base_set, run_set;
 	struct gp_html_options options;
@@ -73,12 +73,12 @@ static int check(const struct arguments *a)
 	if (a->run_count > 0 && a->base_count > 0)
 		return gp_command_fail(
 			GP_EXIT_USAGE,
-			"html: runs before -- are what is compared with: leave out --compare %s",
+			"html: the runs before -- are the base of the comparison; leave out --compare %s",
 			a->bases[0]);
 	if (a->run_count > 0 && !a->output)
 		return gp_command_fail(
 			GP_EXIT_USAGE,
-			"html: beside the traces of sets of runs the page would be taken for one of them the next time: name it with -o OUT, elsewhere");
+			"html: the page cannot lie beside the traces, where the next comparison would read it as a run; name another place with -o OUT");
 	if (!gp_command_output_is_free("html", a->output, a->bases, a->base_count) ||
 	    !gp_command_output_is_free("html", a->output, a->runs, a->run_count))
 		return GP_EXIT_USAGE;
@@ -118,11 +118,11 @@ static void explain(const struct gp_html_result *result)
 {
 	if (result->is_limited)
 		fprintf(stderr,
-			"gpuprof: in the page's timeline %s events shorter than %s stand together with their neighbors; for each by itself, add --limit 0\n",
+			"gpuprof: the page's timeline groups %s events shorter than %s with their neighbors; to draw each, add --limit 0\n",
 			gp_format_count(result->grouped).text, gp_format_ns(result->least_ns).text);
 	if (result->crowded > 0)
 		fprintf(stderr,
-			"gpuprof: in the page's timeline %s events stand together in the last row of their track, where too many were at the same time; its tables have each\n",
+			"gpuprof: the page's timeline draws %s events together in the last row of their track, as too many overlap; the tables have each of them\n",
 			gp_format_count(result->crowded).text);
 	gp_host_depth_explain(&result->host_depth, stderr);
 }
@@ -160,8 +160,8 @@ static int write_named(struct gp_model *const *models, size_t count, const struc
 }
 
 /*
- * The page, with the run to compare with where there is one; without all of that it would replace
- * one that has it.
+ * Writes the page, compared with another run if one is given. Fails if that run cannot be read: a
+ * page without it would replace one that has it.
  */
 static int write_compared(const struct gp_traces *traces, void *arguments)
 {
@@ -188,7 +188,7 @@ static int fail_runs(const char *message)
 	return gp_command_fail(GP_EXIT_FAILED, "html: %s", message);
 }
 
-/* All runs' figures into set, the models of the one in the middle into run. */
+/* Loads the metrics of all runs into set, and the models of the median run into run. */
 static int load_runs(char **paths, size_t count, struct gp_run_set *set, struct gp_run_models *run)
 {
 	char message[MESSAGE_BYTES];

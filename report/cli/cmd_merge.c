@@ -20,12 +20,12 @@ struct arguments {
 	size_t trace_count;
 };
 
-/* The traces, of which one at a time is in memory. */
+/* The traces, of which one at a time is loaded. */
 struct pile {
 	char **traces;
-	bool *failed; /* has been said */
-	bool *warned; /* has been loaded, and what it lacks was said */
-	size_t at;    /* index of model */
+	bool *failed; /* and reported */
+	bool *warned; /* loaded once, and its losses reported */
+	size_t at;    /* index of the loaded trace */
 	struct gp_model *model;
 	bool any_failed;
 };
@@ -33,17 +33,17 @@ struct pile {
 static const char usage[] =
 	"usage: gpuprof merge -o OUT FILE...\n"
 	"\n"
-	"Write several processes in one file, a Chrome trace or another format, on one timeline:\n"
-	"in a Chrome trace the processes of one machine by its monotonic clock, those of several\n"
-	"machines by their wall clocks; else by the wall clock.  A GPU that several of them used\n"
-	"is one, with the streams of each process.  Equal call stacks of all processes are one.\n"
+	"Write several processes to one file with one timeline, a Chrome trace or another format.\n"
+	"A Chrome trace aligns processes of one machine by its monotonic clock, and those of several\n"
+	"machines by their wall clocks; other formats use the wall clock.  A GPU that several\n"
+	"processes used appears once, with the streams of each process.  Equal call stacks of all\n"
+	"processes are merged.\n"
 	"\n"
-	"  -o, --output OUT     the file to write, - for standard output; NAME.gz is\n"
-	"                       compressed\n"
-	"  -F, --format FORMAT  one of gpuprof export (default chrome)\n"
+	"  -o, --output OUT     write to OUT, - for standard output; NAME.gz is compressed\n"
+	"  -F, --format FORMAT  write a format of gpuprof export (default chrome)\n"
 	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations (default:\n"
 	"                       0 = all)\n"
-	"  -v, --value WHAT     call stacks: what to show, as of gpuprof export\n"
+	"  -v, --value WHAT     call stacks: show this value, as in gpuprof export\n"
 	"  -h, --help           this text\n";
 
 static int parse(int argc, char **argv, struct arguments *a)
@@ -70,7 +70,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 	if (status == GP_COMMAND_GO_ON && !a->output)
 		return gp_command_fail(
 			GP_EXIT_USAGE,
-			"merge: name the file to write; type for example: gpuprof merge -o all.json FILE...");
+			"merge: no output file given; type for example: gpuprof merge -o all.json FILE...");
 	return status;
 }
 
@@ -112,7 +112,7 @@ static int write_merged(const struct arguments *a, struct pile *pile)
 	}
 	if (result == -ENODATA)
 		return gp_command_fail(GP_EXIT_FAILED,
-				       "merge: %s is not written: none of the traces can be read",
+				       "merge: cannot write %s: none of the traces can be read",
 				       a->output);
 	return result == 0 ? gp_command_wrote(a->output, true)
 			   : gp_command_fail(GP_EXIT_FAILED, "%s", message);

@@ -22,30 +22,29 @@
 static const char usage[] =
 	"usage: gpuprof serve [options] FILE...\n"
 	"\n"
-	"Show trace files in a browser: the page of gpuprof html at an address of this machine alone,\n"
-	"which is printed, with a button that opens the trace in the Perfetto UI; and its numbers as\n"
-	"JSON.  Several trace files of one run become one page.  Ctrl-C ends it.\n"
+	"Show trace files in a browser: serve the page of gpuprof html, with a button that opens the\n"
+	"trace in the Perfetto UI, and its numbers as JSON.  The command prints the address, which\n"
+	"only this machine can reach.  Several trace files of one run become one page.  Ctrl-C ends it.\n"
 	"\n"
-	"  -p, --port N         listen there (default: a port that is free)\n"
+	"  -p, --port N         listen on port N (default: a free port)\n"
 	"      --open           open the page in the browser of the desktop (xdg-open)\n"
-	"  -l, --limit N        of more than N calls, operations and ranges, in the page's timeline\n"
-	"                       short ones stand together with their neighbors (default: 4000000;\n"
-	"                       0 = none do)\n"
-	"      --min-duration TIME  in the page's timeline what is shorter stands together with\n"
-	"                       its neighbors, where less than that is between them: 10us\n"
+	"  -l, --limit N        group short neighbors in the timeline if there are more than N calls,\n"
+	"                       operations and ranges (default: 4000000; 0 = group none)\n"
+	"      --min-duration TIME  group events shorter than TIME in the timeline with neighbors that\n"
+	"                       are closer than TIME: 10us\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"  gpuprof serve gpuprof-app-1234.gpuprof\n"
-	"  gpuprof serve --port 8123 rank*.gpuprof     and elsewhere: ssh -L 8123:127.0.0.1:8123 HOST\n"
+	"  gpuprof serve --port 8123 rank*.gpuprof     from another machine: ssh -L 8123:127.0.0.1:8123 HOST\n"
 	"\n"
-	"The address ends in a token; a request without it is refused.  Other paths of it, and the\n"
-	"parameters that they take beside the token (docs/reference/serve.md says more). Times are in ns there,\n"
-	"as in the answers, or have a unit: from=1500000 or from=1.5ms\n";
+	"The address ends in a token; requests without it are refused.  These are the other paths, and\n"
+	"the parameters that they take beside the token (see docs/reference/serve.md).  Times in requests\n"
+	"and answers are in ns; requests can have a unit: from=1500000 or from=1.5ms\n";
 
 static const char usage_end[] =
 	"\n"
-	"Exit status: 0 when it was ended; 1 where it could not serve, or a file could not be read (the\n"
-	"others are shown); 2 for a wrong command line.\n";
+	"Exit status: 0 when ended; 1 if it could not serve, or a file could not be read (the others\n"
+	"are shown); 2 for a wrong command line.\n";
 
 struct arguments {
 	uint64_t port; /* 0 = any */
@@ -88,7 +87,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 
 static int stop_fd = -1;
 
-/* A second one ends the process, whatever it does just then. */
+/* The second signal ends the process at any point. */
 static void stop(int signal)
 {
 	const uint64_t one = 1;
@@ -115,9 +114,9 @@ static int catch_signals(void)
 
 /* ---- serving ---- */
 
-static struct rlimit usual_data; /* as it was before traces were read */
+static struct rlimit usual_data; /* the limit before traces are read */
 
-/* In a session of its own, so that Ctrl-C is not meant for it, too. */
+/* Starts a program in a session of its own, so that Ctrl-C does not reach it. */
 static int start(char *const *words)
 {
 	struct rlimit limit, own;
@@ -133,7 +132,7 @@ static int start(char *const *words)
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigdefault(&attributes, &usual);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-	/* ours is for traces (report/base/memory_limit.h) */
+	/* the current limit is for loading traces (report/base/memory_limit.h) */
 	getrlimit(RLIMIT_DATA, &own);
 	limit = (struct rlimit){.rlim_cur = usual_data.rlim_cur, .rlim_max = own.rlim_max};
 	setrlimit(RLIMIT_DATA, &limit);
@@ -150,13 +149,12 @@ static void open_browser(const struct gp_door *door)
 
 	snprintf(address, sizeof(address), "http://127.0.0.1:%u/?once=%s", (unsigned)door->port,
 		 door->once);
-	signal(SIGCHLD, SIG_IGN); /* nobody waits for it */
+	signal(SIGCHLD, SIG_IGN); /* no zombie remains */
 	error = start((char *[]){program, address, NULL});
 	if (error)
-		gp_command_fail(
-			0,
-			"serve: xdg-open could not be started (%s); open the address in a browser",
-			strerror(error));
+		gp_command_fail(0,
+				"serve: cannot start xdg-open (%s); open the address in a browser",
+				strerror(error));
 }
 
 static int serve(struct gp_server *server, const struct arguments *a)
@@ -165,8 +163,7 @@ static int serve(struct gp_server *server, const struct arguments *a)
 
 	puts(server->site->address);
 	if (fflush(stdout) != 0)
-		return gp_command_fail(GP_EXIT_FAILED,
-				       "serve: the address could not be printed: %s",
+		return gp_command_fail(GP_EXIT_FAILED, "serve: cannot print the address: %s",
 				       strerror(errno));
 	if (isatty(STDERR_FILENO))
 		fputs("gpuprof: open this address in a browser of this machine; Ctrl-C ends it\n",

@@ -21,26 +21,26 @@
 static const char usage[] =
 	"usage: gpuprof summary [options] FILE...\n"
 	"\n"
-	"Print a summary of trace files, one screen; several of one run become one.  With --by,\n"
-	"print tables instead, for reading or for other programs.  Traces of torch.profiler (Chrome JSON, plain\n"
-	"or .gz) and of nsys export --type=sqlite are read like gpuprof's own.\n"
+	"Print a summary of trace files on one screen; several files of one run become one summary.\n"
+	"With --by, print tables for people or other programs.  Traces of torch.profiler (Chrome JSON,\n"
+	"plain or .gz) and of nsys export --type=sqlite are read like gpuprof's own.\n"
 	"\n"
-	"  -b, --by WHAT,...    tables: kernel, copy, api, stream, ...; --by help lists them\n"
-	"  -m, --memory         memory by call site: what was never freed, owners of the peak, memory\n"
-	"                       allocated again and again, and what waited for the GPU\n"
-	"      --torch-snapshot SNAP  what PyTorch gave to tensors, too; SNAP is the file that the\n"
-	"                       traced process wrote by torch.cuda.memory._dump_snapshot()\n"
-	"  -F, --format FORMAT  text (default), csv, json or markdown; of all but text without --by:\n"
-	"                       the tables that the page is made of\n"
-	"      --full           the whole page: more rows and advice, all that the screen leaves out\n"
-	"      --one-pass       the sums alone, which need neither time nor memory: no advice, no causes;\n"
-	"                       of traces of 512 MiB and more that is what there is without --full\n"
-	"      --kinds FILE     kinds of kernels, in front of the built-in ones: lines of KIND: PATTERN,\n"
-	"                       such as  stencil: *heat*  (* stands for any characters)\n"
-	"  -n, --top N          rows of a table, of the whole page or with --by (default: 12, with --by\n"
+	"  -b, --by WHAT,...    print tables: kernel, copy, api, stream, ...; --by help lists them\n"
+	"  -m, --memory         print memory by call site: leaks, owners of the peak, repeated\n"
+	"                       allocations, and allocations that waited for the GPU\n"
+	"      --torch-snapshot SNAP  add the memory that PyTorch gave to tensors; the traced process\n"
+	"                       wrote the file SNAP with torch.cuda.memory._dump_snapshot()\n"
+	"  -F, --format FORMAT  text (default), csv, json or markdown; without --by, all but text\n"
+	"                       print the tables of the summary\n"
+	"      --full           print the whole summary: all sections, more rows and advice\n"
+	"      --one-pass       print sums only, with little time and memory: no advice, no idle causes;\n"
+	"                       the default for traces of 512 MiB and more without --full\n"
+	"      --kinds FILE     read kinds of kernels that precede the built-in ones: lines of\n"
+	"                       KIND: PATTERN, such as  stencil: *heat*  (* stands for any characters)\n"
+	"  -n, --top N          print N rows of a table, with --full or --by (default: 12, with --by\n"
 	"                       all; 0 = all, and gpuprof's own counters); --rows N is the same\n"
-	"      --sort COLUMN    order of a table's rows: largest numbers first, text from A on\n"
-	"  -f, --full-names     kernel names in full, with parameters and template arguments\n"
+	"      --sort COLUMN    sort the rows of a table: largest numbers first, text from A to Z\n"
+	"  -f, --full-names     print kernel names with parameters and template arguments\n"
 	"  -o, --output OUT     the file to write (default: standard output)\n"
 	"  -h, --help           this text\n"
 	"\n"
@@ -48,8 +48,8 @@ static const char usage[] =
 	"  gpuprof summary --memory FILE\n"
 	"  gpuprof summary --by copy,api --format csv -o tables.csv FILE\n"
 	"\n"
-	"Exit status: 0, also where a damaged file could be read in part (it reports the missing records);\n"
-	"1 where a file could not be read at all, the others are used; 2 for a wrong command line.\n";
+	"Exit status: 0, also if a damaged file could be read in part (missing records are reported);\n"
+	"1 if a file could not be read at all (the others are used); 2 for a wrong command line.\n";
 
 struct arguments {
 	const char *output;
@@ -57,9 +57,9 @@ struct arguments {
 	size_t trace_count;
 	struct gp_summary_options page;
 	bool full, memory, one_pass;
-	const char *snapshot;    /* of PyTorch; NULL = none */
-	const char *kinds;       /* the file of --kinds; NULL = none */
-	struct gp_summary_by by; /* words NULL: a page */
+	const char *snapshot;    /* snapshot file of PyTorch; NULL = none */
+	const char *kinds;       /* file of --kinds; NULL = none */
+	struct gp_summary_by by; /* tables of --by; words NULL: the summary */
 };
 
 static int take_rows(const struct gp_command_line *line, const char *text)
@@ -93,13 +93,13 @@ static int check_by(const struct arguments *a)
 	return GP_EXIT_USAGE;
 }
 
-/* In other formats than text, the page is its tables, and --memory those of its own. */
+/* Formats other than text print the tables of the summary, or those of --memory. */
 static int check_memory(struct arguments *a)
 {
 	if (a->memory && a->by.words)
 		return gp_command_fail(
 			GP_EXIT_USAGE,
-			"summary: --memory is tables of its own; for others beside them type for example: gpuprof summary --by memory-leak,kernel FILE");
+			"summary: --memory prints its own tables, without --by; for both, type for example: gpuprof summary --by memory-leak,kernel FILE");
 	if (a->memory && a->by.format != &gp_table_text) {
 		a->by.words = a->snapshot ? gp_memory_page_torch_words : gp_memory_page_words;
 	} else if (!a->by.words && a->by.format != &gp_table_text) {
@@ -118,20 +118,20 @@ static int check(struct arguments *a)
 	if (a->one_pass && (a->by.words || a->memory || !a->page.brief))
 		return gp_command_fail(
 			GP_EXIT_USAGE,
-			"summary: --one-pass is one screen: tables, memory and the whole page need all that is in the trace");
+			"summary: --one-pass prints one screen only; --by, --memory and --full need the whole trace: leave out --one-pass");
 	if (!a->by.words && a->by.sort)
 		return gp_command_fail(
 			GP_EXIT_USAGE,
-			"summary: --sort is for tables; type for example: gpuprof summary --by kernel --sort count FILE");
+			"summary: --sort needs a table; type for example: gpuprof summary --by kernel --sort count FILE");
 	if (a->snapshot && !a->by.words && !a->memory)
 		return gp_command_fail(
 			GP_EXIT_USAGE,
-			"summary: --torch-snapshot is for tables; type for example: gpuprof summary --memory --torch-snapshot %s FILE",
+			"summary: --torch-snapshot needs tables; type for example: gpuprof summary --memory --torch-snapshot %s FILE",
 			a->snapshot);
 	if (a->snapshot && a->trace_count > 1)
 		return gp_command_fail(
 			GP_EXIT_USAGE,
-			"summary: --torch-snapshot needs one trace: that of the process which wrote the snapshot");
+			"summary: --torch-snapshot needs one trace: that of the process that wrote the snapshot");
 	return gp_command_check_traces("summary", a->output, a->traces, a->trace_count);
 }
 
@@ -190,7 +190,7 @@ static int print_all(const struct arguments *a, const struct gp_traces *traces)
 	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
 }
 
-/* With what the snapshot and the file of kinds say, if there are such. */
+/* Prints with the data of the snapshot and the file of kinds, if given. */
 static int print(struct arguments *a, const struct gp_traces *traces)
 {
 	struct gp_torch_snapshot snapshot = {0};
@@ -212,7 +212,7 @@ static int print(struct arguments *a, const struct gp_traces *traces)
 	return status;
 }
 
-/* One screen of a large trace is made of sums. */
+/* One screen of a large trace needs sums only. */
 static int load(const struct arguments *a, struct gp_traces *traces)
 {
 	bool is_screen = !a->by.words && !a->memory && a->page.brief;

@@ -18,32 +18,31 @@
 #define MESSAGE_BYTES 4352
 #define BATCH_ROWS    12
 #define NS_PER_S      UINT64_C(1000000000)
-#define COMMAND_BYTES 4096 /* of a command line, in a list of programs */
-#define COMMAND_ROOM  100  /* columns that it gets there */
+#define COMMAND_BYTES 4096 /* longest command line in the list of programs */
+#define COMMAND_ROOM  100  /* its columns in the list */
 
 static const char usage[] =
 	"usage: gpuprof top [options] [PID|FILE]\n"
 	"\n"
 	"Watch a program while it is recorded: how busy the GPUs are, kernels, launches and copies\n"
-	"per second, memory, open NVTX ranges, and lost records.  Of a process or of a trace file;\n"
-	"without either, of the program of yours that is being recorded.  The program does not\n"
-	"notice.  q ends.\n"
+	"per second, memory, open NVTX ranges, lost records.  Name a process or a trace file, or\n"
+	"neither if you record one program only.  The program is not slowed down.  q ends.\n"
 	"\n"
-	"  -d, --delay SECONDS   time between two pages (default: 1; at least 0.1)\n"
+	"  -d, --delay SECONDS   update every SECONDS (default: 1; at least 0.1)\n"
 	"  -n, --iterations N    end after N pages (default: when the program ends)\n"
-	"  -r, --rows N          kernels to list (default: as many as fit, with --batch 12; 0 = all)\n"
-	"  -b, --batch           pages one after the other as plain text; also where the output is no\n"
-	"                        terminal\n"
+	"  -r, --rows N          list N kernels (default: as many as fit, 12 with --batch; 0 = all)\n"
+	"  -b, --batch           print pages one after the other as plain text; the default if the\n"
+	"                        output is not a terminal\n"
 	"  -h, --help            this text\n"
 	"\n"
 	"  gpuprof top 1234\n"
 	"  gpuprof top --batch --iterations 1 gpuprof-app-1234.gpuprof\n"
 	"\n"
-	"Exit status: 0; 1 where there is nothing to watch, or more than one program; 2 for a wrong\n"
+	"Exit status: 0; 1 if there is nothing to watch, or more than one program; 2 for a wrong\n"
 	"command line.\n";
 
 struct arguments {
-	const char *target; /* NULL = to be found */
+	const char *target; /* NULL = find the recorded program */
 	uint64_t delay_ns;
 	uint64_t iterations; /* 0 = no limit */
 	size_t rows;         /* SIZE_MAX = all */
@@ -60,9 +59,9 @@ static int take_delay(const struct gp_command_line *line, const char *text)
 	double seconds = strtod(text, &end);
 
 	if (end == text || *end != '\0' || !(seconds >= 0.1 && seconds <= 86400))
-		return gp_command_fail(GP_EXIT_USAGE,
-				       "top: --delay needs seconds, from 0.1 to 86400, not %s",
-				       text);
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"top: --delay needs a number of seconds from 0.1 to 86400, not %s", text);
 	a->delay_ns = (uint64_t)(seconds * (double)NS_PER_S);
 	return GP_COMMAND_GO_ON;
 }
@@ -103,7 +102,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 
 /* ---- which program ---- */
 
-/* Its command line, NULs as spaces; free it. */
+/* The command line of a process, with spaces for NULs. Free it. */
 static char *read_command(uint32_t pid)
 {
 	char path[64], text[COMMAND_BYTES], *escaped, *fitted;
@@ -139,7 +138,7 @@ static int list(const struct gp_running_list *running)
 	return GP_EXIT_FAILED;
 }
 
-/* 0 where the text is no process id. */
+/* Returns 0 if the text is not a process id. */
 static uint32_t pid_of(const char *text)
 {
 	char *end;
@@ -165,13 +164,15 @@ static int choose(const struct gp_running_list *running, uint32_t pid, char path
 	if (!program)
 		return gp_command_fail(
 			GP_EXIT_FAILED,
-			"top: process %u is not being recorded, or is somebody else's; `gpuprof top` finds yours, and gpuprof top FILE reads a trace",
+			"top: process %u is not being recorded, or belongs to another user; run gpuprof top to list your programs, or gpuprof top FILE to read a trace",
 			pid);
 	strcpy(path, program->trace_path);
 	return 0;
 }
 
-/* The trace to read; path has room for MESSAGE_BYTES.  0 or an exit status. */
+/*
+ * Writes the path of the trace to read; path has MESSAGE_BYTES bytes. Returns 0 or an exit status.
+ */
 static int find_trace(const struct arguments *a, char path[])
 {
 	uint32_t pid = a->target ? pid_of(a->target) : 0;
@@ -200,7 +201,7 @@ struct watch {
 	struct gp_live *live;
 	struct gp_names *names;
 	uint64_t now_ns;
-	enum gp_screen_event event; /* the last */
+	enum gp_screen_event event; /* the last event */
 };
 
 static bool is_left(const struct watch *w)
@@ -222,7 +223,7 @@ static void show_progress(struct watch *w)
 	gp_screen_show(text);
 }
 
-/* All that there is by now. */
+/* Reads all records that are there. */
 static int read_on(struct watch *w)
 {
 	const struct gp_record_sink sink = {gp_live_take, w->live};
@@ -381,7 +382,7 @@ static int watch_path(const struct arguments *a, const char *path)
 		result = watch_on_terminal(&w);
 		snprintf(message, sizeof(message), "top: %s",
 			 result == -ENODATA
-				 ? "the trace holds no readable records, and nobody writes any"
+				 ? "the trace has no readable records, and no process writes to it"
 				 : strerror(-result));
 	}
 	if (result == 0)

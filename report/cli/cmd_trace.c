@@ -18,22 +18,22 @@
 static const char usage[] =
 	"usage: gpuprof trace LIST [options] FILE...\n"
 	"\n"
-	"Print what happened in trace files, one a line, in the order of starts.  Times count from the\n"
-	"first of the trace files' calls and operations.\n"
+	"Print the events of trace files, one a line, in the order of their starts.  Times count from\n"
+	"the first call or operation of the trace files.\n"
 	"\n"
 	"  -F, --format FORMAT  text (default), csv, json or markdown\n"
-	"      --start TIME     only what starts at that time or later: 1.5s, 20ms, 300us, 5000ns\n"
-	"      --end TIME       only what starts before that time\n"
-	"  -l, --limit N        only the first N of those; -n, --top and --rows are the same\n"
-	"  -f, --full-names     kernel names in full, with parameters and template arguments\n"
-	"  -o, --output OUT     the file to write (default: standard output)\n"
+	"      --start TIME     print events that start at TIME or later: 1.5s, 20ms, 300us, 5000ns\n"
+	"      --end TIME       print events that start before TIME\n"
+	"  -l, --limit N        print the first N of those; -n, --top and --rows are the same\n"
+	"  -f, --full-names     print kernel names with parameters and template arguments\n"
+	"  -o, --output OUT     write to OUT (default: standard output)\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"  gpuprof trace gpu --start 1s --end 1.01s FILE\n"
 	"  gpuprof trace api --format csv -o calls.csv FILE\n"
 	"\n"
-	"Exit status: 0, also where a damaged file could be read in part (it reports the missing records);\n"
-	"1 where a file could not be read at all, the others are used; 2 for a wrong command line.\n"
+	"Exit status: 0, also if a damaged file could be read in part (missing records are reported);\n"
+	"1 if a file could not be read at all (the others are used); 2 for a wrong command line.\n"
 	"\n"
 	"Lists:\n";
 
@@ -54,7 +54,7 @@ struct arguments {
 	struct gp_event_list_part part;
 };
 
-/* "gpu, api or nvtx", as much as fits. */
+/* Writes "gpu, api or nvtx", as much as fits. */
 static void list_words(char words[WORDS_BYTES])
 {
 	size_t used = 0;
@@ -72,7 +72,7 @@ static void list_words(char words[WORDS_BYTES])
 static int refuse(const char *word)
 {
 	struct gp_did_you_mean nearest = {.word = word};
-	char otherwise[WORDS_BYTES + 8] = "say ";
+	char otherwise[WORDS_BYTES + 8] = "use ";
 
 	for (const struct gp_event_list *const *at = gp_event_lists; *at; at++)
 		gp_did_you_mean_try(&nearest, (*at)->word);
@@ -85,10 +85,9 @@ static int refuse_none(void)
 	char words[WORDS_BYTES];
 
 	list_words(words);
-	return gp_command_fail(
-		GP_EXIT_USAGE,
-		"trace: say what to list, %s, then name trace files; see gpuprof trace --help",
-		words);
+	return gp_command_fail(GP_EXIT_USAGE,
+			       "trace: name a list, %s, then trace files; see gpuprof trace --help",
+			       words);
 }
 
 static int check(struct arguments *a, int argc, char **argv)
@@ -99,7 +98,7 @@ static int check(struct arguments *a, int argc, char **argv)
 	if (!a->chronicle)
 		return refuse_none();
 	if (a->part.from_ns >= a->part.to_ns)
-		return gp_command_fail(GP_EXIT_USAGE, "trace: --start has to be before --end");
+		return gp_command_fail(GP_EXIT_USAGE, "trace: --start must be before --end");
 	a->traces = argv + 1;
 	a->trace_count = (size_t)argc - 1;
 	return gp_command_check_traces("trace", a->output, a->traces, a->trace_count);
@@ -126,7 +125,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 	return status == GP_COMMAND_GO_ON ? check(a, argc - optind, argv + optind) : status;
 }
 
-/* How long the trace is, where a part of it was asked for. */
+/* Says how long the trace is, if a part of it was asked for. */
 static void say_nothing(const struct arguments *a, const struct gp_scope *scope)
 {
 	uint64_t last_unix_ns = 0;
@@ -139,11 +138,12 @@ static void say_nothing(const struct arguments *a, const struct gp_scope *scope)
 	}
 	if (last_unix_ns < scope->start_unix_ns ||
 	    (a->part.from_ns == 0 && a->part.to_ns == UINT64_MAX))
-		gp_command_fail(0, "no %s was recorded; `gpuprof summary FILE` says what was",
+		gp_command_fail(0,
+				"the trace has no %s; run gpuprof summary FILE to see what it has",
 				a->chronicle->things);
 	else
 		gp_command_fail(
-			0, "no %s starts then; the trace ends at %s", a->chronicle->things,
+			0, "no %s starts in that time; the trace ends at %s", a->chronicle->things,
 			gp_format_moment((int64_t)(last_unix_ns - scope->start_unix_ns)).text);
 }
 

@@ -10,11 +10,11 @@
 #include "report/document/table_writer.h"
 
 #define MOST_OPTIONS 24
-#define FIRST_NUMBER 256 /* what getopt_long() returns for the option in row 0 */
+#define FIRST_NUMBER 256 /* first value of getopt_long() for a row */
 
 static const struct gp_command_option help = {.name = "help", .letter = 'h'};
 
-/* For getopt_long(): numbers of rows; the one behind the last is help. */
+/* Tables for getopt_long(), which returns numbers of rows; the last row is help. */
 struct tables {
 	const struct gp_command_option *rows[MOST_OPTIONS];
 	int count;
@@ -44,7 +44,7 @@ static void add_row(struct tables *t, const struct gp_command_option *option)
 static void make_tables(const struct gp_command_line *line, struct tables *t)
 {
 	*t = (struct tables){0};
-	/* to stop at words; and to tell a word that is missing from an option that is not known */
+	/* '+' stops at words; ':' tells a missing value from an unknown option */
 	strcpy(t->by_letter, line->stops_at_words ? "+:" : ":");
 	for (const struct gp_command_option *at = line->options; at->name; at++)
 		add_row(t, at);
@@ -61,7 +61,7 @@ static const struct gp_command_option *find(const struct tables *t, int found)
 	return NULL;
 }
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 static int refuse_name(const struct gp_command_line *line, const struct tables *t, const char *word)
 {
@@ -79,7 +79,7 @@ static int refuse_name(const struct gp_command_line *line, const struct tables *
 			       line->command, name, line->command);
 }
 
-/* Which one it was getopt_long() tells only of a letter, or where there is one of that name. */
+/* getopt_long() names the option in optopt only if it is a letter or a known name. */
 static int refuse(const struct gp_command_line *line, const struct tables *t, int found,
 		  const char *word)
 {
@@ -99,7 +99,7 @@ static int refuse(const struct gp_command_line *line, const struct tables *t, in
 	return refuse_name(line, t, word);
 }
 
-/* ---- what is right ---- */
+/* ---- values ---- */
 
 static int take_format(const struct gp_command_line *line, const struct gp_command_option *option)
 {
@@ -109,7 +109,7 @@ static int take_format(const struct gp_command_line *line, const struct gp_comma
 	if (*option->format)
 		return GP_COMMAND_GO_ON;
 	gp_table_format_near(&nearest);
-	return gp_command_refuse(line->command, "format", &nearest, "name " GP_TABLE_FORMATS);
+	return gp_command_refuse(line->command, "format", &nearest, "use " GP_TABLE_FORMATS);
 }
 
 static int print(const char *usage, void (*more)(void))
@@ -150,7 +150,7 @@ int gp_command_line_read(const struct gp_command_line *line, int argc, char **ar
 	int status = GP_COMMAND_GO_ON;
 
 	make_tables(line, &tables);
-	optind = 0; /* start afresh */
+	optind = 0; /* reset getopt */
 	opterr = 0;
 	while (status == GP_COMMAND_GO_ON) {
 		int found = getopt_long(argc, argv, tables.by_letter, tables.by_name, NULL);

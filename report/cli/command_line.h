@@ -1,20 +1,20 @@
 /*
- * command_line: the options of a command of `gpuprof`, by a table of where each one goes:
+ * command_line: reads the options of a command of `gpuprof` by a table that says where each value
+ * goes:
  *
- *	const struct gp_command_option options[] = {
- *		{"top", 'n', .number = &a->limit, .most = GP_COMMAND_MOST},
- *		{"output", 'o', .text = &a->output},
- *		{0},
- *	};
- *	const struct gp_command_line line = {
- *		.command = "advice", .usage = usage, .options = options, .arguments = a};
- *	int status = gp_command_line_read(&line, argc, argv);
+ * 	const struct gp_command_option options[] = {
+ * 		{"top", 'n', .number = &a->limit, .most = GP_COMMAND_MOST},
+ * 		{"output", 'o', .text = &a->output},
+ * 		{0},
+ * 	};
+ * 	const struct gp_command_line line = {
+ * 		.command = "advice", .usage = usage, .options = options, .arguments = a};
+ * 	int status = gp_command_line_read(&line, argc, argv);
+ * 
+ * 	if (status != GP_COMMAND_GO_ON)
+ * 		return status;
  *
- *	if (status != GP_COMMAND_GO_ON)
- *		return status;
- *
- * --help and -h are of every command.  What is wrong is said in one line, with what may have been
- * meant.
+ * Every command has --help and -h. An error is one line, with the nearest valid word.
  */
 #ifndef REPORT_CLI_COMMAND_LINE_H
 #define REPORT_CLI_COMMAND_LINE_H
@@ -25,32 +25,32 @@
 struct gp_command_line;
 struct gp_table_format;
 
-/* A row has one of the pointers; where it is not flag or print, a word follows the option. */
+/* A row has one of the pointers. All but flag and print take a value. */
 struct gp_command_option {
 	const char *name; /* without "--" */
 	char letter;      /* '\0' = none */
-	bool *flag;       /* becomes true */
+	bool *flag;       /* set to true */
 	const char **text;
 	const struct gp_table_format **format;
 	uint64_t *time_ns;
 	uint64_t *number; /* from 0 ... */
 	uint64_t most;    /* ... to this */
-	/* returns GP_COMMAND_GO_ON or, when it has said why, an exit status */
+	/* returns GP_COMMAND_GO_ON; or an exit status after an error message */
 	int (*take)(const struct gp_command_line *line, const char *text);
-	void (*print)(void); /* and that is all that the command is to do */
+	void (*print)(void); /* prints, and the command ends */
 };
 
 struct gp_command_line {
 	const char *command;
-	const char *usage; /* what --help prints, where no row says otherwise */
-	const struct gp_command_option *options; /* up to one without a name */
-	void *arguments;                         /* of the command, for take() */
-	bool stops_at_words; /* what follows the first word is not this command's */
+	const char *usage;                       /* text of --help, unless a row has that name */
+	const struct gp_command_option *options; /* the last row has no name */
+	void *arguments;                         /* the command's own, for take() */
+	bool stops_at_words; /* the words after the first one belong to another program */
 };
 
 /*
- * Read the options; those that come later win.  GP_COMMAND_GO_ON: the other words are in argv from
- * optind on; else the exit status.
+ * Reads the options; later ones win. Returns GP_COMMAND_GO_ON, with the other words in argv from
+ * optind on, or an exit status.
  */
 int gp_command_line_read(const struct gp_command_line *line, int argc, char **argv);
 

@@ -20,7 +20,7 @@ int gp_export_request_take_format(const struct gp_command_line *line, const char
 	for (const struct gp_exporter *const *at = gp_exporters; *at; at++)
 		gp_did_you_mean_try(&nearest, (*at)->name);
 	gp_exporter_list(formats, sizeof(formats));
-	snprintf(otherwise, sizeof(otherwise), "name one of %s", formats);
+	snprintf(otherwise, sizeof(otherwise), "use one of %s", formats);
 	return gp_command_refuse(line->command, "format", &nearest, otherwise);
 }
 
@@ -44,7 +44,7 @@ int gp_export_request_check(const struct gp_command_line *line)
 
 	if (!option)
 		return GP_COMMAND_GO_ON;
-	return gp_command_fail(GP_EXIT_USAGE, "%s: %s, which --format %s does not write",
+	return gp_command_fail(GP_EXIT_USAGE, "%s: %s, which --format %s does not support",
 			       line->command, option, request->exporter->name);
 }
 
@@ -67,8 +67,8 @@ int gp_export_request_check_name(const struct gp_command_line *line, const char 
 	path = gp_output_path(output, exporter->suffix);
 	status = gp_command_fail(
 		GP_EXIT_USAGE,
-		"%s: what --format %s writes is no trace, and its name cannot end in " GP_TRACE_SUFFIX
-		"; type: -o %s",
+		"%s: --format %s does not write a trace, so the name cannot end in " GP_TRACE_SUFFIX
+		"; use -o %s",
 		line->command, exporter->name,
 		path ? gp_shell_word(path, word, sizeof(word)) : "OUT");
 	free(path);

@@ -1,6 +1,5 @@
 /*
- * export_request: what the commands that write other formats (export, merge) are asked for on their
- * command lines.
+ * export_request: the options of the commands that write other formats (export, merge).
  */
 #ifndef REPORT_CLI_EXPORT_REQUEST_H
 #define REPORT_CLI_EXPORT_REQUEST_H
@@ -16,7 +15,7 @@ struct gp_export_request {
 	struct gp_export_options options;
 };
 
-/* What is meant where no option says anything else. */
+/* The defaults. */
 #define GP_EXPORT_REQUEST                                                                          \
 	{                                                                                          \
 		.exporter = &gp_exporter_chrome, .options = {                                      \
@@ -25,19 +24,19 @@ struct gp_export_request {
 		}                                                                                  \
 	}
 
-/* For --format and --value of a command whose arguments are a request. */
+/* Take --format and --value for a command whose arguments are a gp_export_request. */
 int gp_export_request_take_format(const struct gp_command_line *line, const char *name);
 int gp_export_request_take_value(const struct gp_command_line *line, const char *word);
 
 /*
- * That the format heeds all options: GP_COMMAND_GO_ON; else an exit status, and a line says which
- * one it does not.
+ * Checks that the format supports all given options. Returns GP_COMMAND_GO_ON, or an exit status
+ * after an error message.
  */
 int gp_export_request_check(const struct gp_command_line *line);
 
 /*
- * That output (NULL = not given) does not end as the names of traces do: no format is one.  What is
- * a trace already is left to gp_output_file_open().  Returns as above.
+ * Checks that output (NULL = not given) does not end like the name of a trace.
+ * gp_output_file_open() refuses existing traces. Returns as gp_export_request_check().
  */
 int gp_export_request_check_name(const struct gp_command_line *line, const char *output);
 

@@ -14,14 +14,14 @@
 #include "report/base/monotonic.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define PAUSE_MS 10 /* between two looks whether it has ended */
+#define PAUSE_MS 10 /* between two checks for the end of the child */
 
 enum { OUT, ERRORS, STREAMS };
 
-/* One that runs. */
+/* A running child. */
 struct asked {
 	pid_t pid;
-	int streams[STREAMS]; /* our ends; -1 = closed */
+	int streams[STREAMS]; /* the parent's ends; -1 = closed */
 	size_t used[STREAMS];
 	uint64_t deadline_ns;
 };
@@ -51,7 +51,7 @@ int gp_ask_signal(void)
 	return signal_number;
 }
 
-/* In the child: it has a process group of its own, so that all of it can be ended. */
+/* Runs in the child. A process group of its own, so that the whole group can be killed. */
 _Noreturn static void become(const struct gp_question *question, const int theirs[STREAMS])
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -94,7 +94,7 @@ static int start(struct asked *asked, const struct gp_question *question)
 	return -error;
 }
 
-/* What has come of one stream; what has no room is thrown away. */
+/* Takes the available bytes of a stream; drops bytes that do not fit. */
 static void take(struct asked *asked, int stream, char text[GP_ANSWER_BYTES])
 {
 	char bytes[4096];
@@ -113,7 +113,7 @@ static void take(struct asked *asked, int stream, char text[GP_ANSWER_BYTES])
 	text[asked->used[stream]] = 0;
 }
 
-/* Wait at most that long for something to come, and take it.  False: nothing came. */
+/* Waits at most most_ms for output and takes it. Returns false if there was none. */
 static bool listen_to(struct asked *asked, struct gp_answer *answer, int most_ms)
 {
 	struct pollfd wait[STREAMS] = {
@@ -131,8 +131,8 @@ static bool listen_to(struct asked *asked, struct gp_answer *answer, int most_ms
 }
 
 /*
- * It may leave others behind that hold its streams, and close them itself long before its end.
- * False: its time is up.
+ * Waits for the end of the child. Its own children may hold its streams open after it ends, and it
+ * may close its streams before. Returns false after the deadline.
  */
 static bool wait_for(struct asked *asked, struct gp_answer *answer)
 {

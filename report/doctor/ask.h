@@ -1,6 +1,5 @@
 /*
- * ask: run a command that answers a question, may crash or hang, and is not to be heard or seen
- * meanwhile.
+ * ask: runs a command that may crash or hang, with a time limit, and captures its output.
  */
 #ifndef REPORT_DOCTOR_ASK_H
 #define REPORT_DOCTOR_ASK_H
@@ -8,36 +7,36 @@
 #include <stdbool.h>
 
 struct gp_question {
-	char *const *arguments;   /* [0]: the path of the program */
-	char *const *environment; /* as execve takes it */
-	const char *folder;       /* where it runs; NULL = here */
+	char *const *arguments;   /* [0]: path of the program */
+	char *const *environment; /* as for execve() */
+	const char *folder;       /* working folder; NULL = the current one */
 	unsigned limit_s;
 };
 
 #define GP_ANSWER_BYTES 16384
 
 struct gp_answer {
-	char out[GP_ANSWER_BYTES];    /* stdout, cut where it is longer; a text */
-	char errors[GP_ANSWER_BYTES]; /* stderr, the same */
-	int status;                   /* as waitpid() has it */
-	bool timed_out; /* it was ended, and all that it started in its process group */
+	char out[GP_ANSWER_BYTES];    /* stdout, cut to fit; NUL-terminated */
+	char errors[GP_ANSWER_BYTES]; /* stderr, likewise */
+	int status;                   /* as from waitpid() */
+	bool timed_out;               /* it was killed, with its process group */
 };
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP end what is asked and nothing else: what was made for it
- * can be removed.  The one that came, or 0.
+ * From now on SIGINT, SIGTERM and SIGHUP end only the running command, so that gpuprof can remove
+ * temporary files. gp_ask_signal() returns the signal that came, or 0.
  */
 void gp_ask_hold_signals(void);
 int gp_ask_signal(void);
 
 /*
- * Run it with stdin closed to all input, wait until it has ended, and do not wait for what it
- * leaves behind. Returns 0, whatever became of it (127 is its exit status where it could not be
- * run), or -errno: -EINTR after one of the signals.  Not to be called by two threads.
+ * Runs the command with /dev/null as stdin and waits for its end, but not for its children. Returns
+ * 0 whatever the command's result is (exit status 127: it could not be started), or -errno; -EINTR
+ * after one of the signals. Not thread-safe.
  */
 int gp_ask(const struct gp_question *question, struct gp_answer *answer);
 
-/* It ended by itself, with exit status 0. */
+/* Whether it ended by itself with exit status 0. */
 bool gp_answer_is_good(const struct gp_answer *answer);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * checks: what `gpuprof doctor` looks at, one function each, which judges what the patient's
- * examination found. A finding comes as GP_CHECK_NOT_MADE; a check that has nothing to say leaves
- * it so.
+ * checks: the checks of `gpuprof doctor`, one function each. A check judges what
+ * gp_patient_examine() found. A finding begins as GP_CHECK_NOT_MADE; a check without a result
+ * leaves it so.
  *
- * A new check: its function in the file that it fits into, its line here, its row in
+ * To add a check: write its function in the matching file, declare it here, and add a row in
  * report/cli/cmd_doctor.c.
  */
 #ifndef REPORT_DOCTOR_CHECKS_H
@@ -32,8 +32,7 @@ void gp_check_folder(const struct gp_patient *patient, struct gp_finding *findin
 void gp_check_rings(const struct gp_patient *patient, struct gp_finding *finding);
 void gp_check_session(const struct gp_patient *patient, struct gp_finding *finding);
 void gp_check_limits(const struct gp_patient *patient, struct gp_finding *finding);
-void gp_mend_permission(const struct gp_patient *patient,
-			struct gp_finding *finding); /* to profile */
+void gp_fix_permission(const struct gp_patient *patient, struct gp_finding *finding);
 void gp_check_counters(const struct gp_patient *patient, struct gp_finding *finding);
 void gp_check_ptrace(const struct gp_patient *patient, struct gp_finding *finding);
 void gp_check_seccomp(const struct gp_patient *patient, struct gp_finding *finding);

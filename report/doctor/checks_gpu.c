@@ -1,4 +1,4 @@
-/* checks_gpu: the driver and the GPU, as a program finds them that nobody profiles. */
+/* checks_gpu: the driver and the GPU, as a program without a profiler sees them. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "report/doctor/checks.h"
 #include "report/base/text/format.h"
 
-#define OLDEST_DRIVER                                                                              \
-	11080u          /* of CUDA 11.8, whose CUPTI is the oldest that does not crash programs */
-#define STUB_LIBRARY 34 /* CUDA_ERROR_STUB_LIBRARY */
+/* Of CUDA 11.8: an older CUPTI crashes programs. */
+#define OLDEST_DRIVER 11080u
+#define STUB_LIBRARY  34 /* CUDA_ERROR_STUB_LIBRARY */
 
 static bool is_step(const struct gp_patient *patient, const char *const *steps)
 {
@@ -22,7 +22,7 @@ static bool is_step(const struct gp_patient *patient, const char *const *steps)
 	return false;
 }
 
-/* ---- where it is ---- */
+/* ---- missing driver ---- */
 
 static const char *find_driver_elsewhere(void)
 {
@@ -47,31 +47,31 @@ static void report_missing(const struct gp_patient *patient, struct gp_finding *
 	const char *found = getenv("LD_LIBRARY_PATH");
 
 	gp_finding_set(finding, GP_CHECK_FAILS,
-		       "the loader finds no CUDA driver, so nothing can run on a GPU here (%s)",
+		       "no CUDA driver found, so programs cannot use a GPU here (%s)",
 		       patient->plain.driver_error);
 	if (elsewhere)
-		gp_finding_mend(finding, "export LD_LIBRARY_PATH=%s%s%s", elsewhere,
-				found && *found ? ":" : "", found ? found : "");
+		gp_finding_fix(finding, "export LD_LIBRARY_PATH=%s%s%s", elsewhere,
+			       found && *found ? ":" : "", found ? found : "");
 	else if (patient->is_container)
-		gp_finding_mend(
+		gp_finding_fix(
 			finding,
-			"docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility ...   # start the container so");
+			"docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility ...   # start the container like this");
 	else if (access("/proc/driver/nvidia/version", F_OK) == 0)
-		gp_finding_mend(finding, "sudo ldconfig");
+		gp_finding_fix(finding, "sudo ldconfig");
 	else
-		gp_finding_mend(
+		gp_finding_fix(
 			finding,
-			"lspci | grep -i nvidia   # is there a GPU?  its driver: https://www.nvidia.com/drivers");
+			"lspci | grep -i nvidia   # if there is a GPU, install its driver: https://www.nvidia.com/drivers");
 }
 
-/* ---- the toolkit's stub, which is for linking only ---- */
+/* ---- the toolkit's stub library, which is for linking only ---- */
 
 static bool is_stub(const struct gp_trial *trial)
 {
 	return trial->init.code == STUB_LIBRARY || strstr(trial->driver, "/stubs/") != NULL;
 }
 
-/* The folders of LD_LIBRARY_PATH that do not have that file. */
+/* Lists the folders of LD_LIBRARY_PATH that do not have that file. */
 static void list_other_folders(const char *file, char *list, size_t bytes)
 {
 	const char *folders = getenv("LD_LIBRARY_PATH");
@@ -94,30 +94,30 @@ static void list_other_folders(const char *file, char *list, size_t bytes)
 	free(copy);
 }
 
-static void mend_without(const struct gp_patient *patient, struct gp_finding *finding)
+static void fix_without(const struct gp_patient *patient, struct gp_finding *finding)
 {
 	char list[768];
 
 	list_other_folders(patient->plain.driver, list, sizeof(list));
 	if (!getenv("LD_LIBRARY_PATH"))
-		gp_finding_mend(finding,
-				"ldconfig -p | grep libcuda.so.1   # remove it from there");
+		gp_finding_fix(finding,
+			       "ldconfig -p | grep libcuda.so.1   # remove the stub from there");
 	else if (list[0])
-		gp_finding_mend(finding, "export LD_LIBRARY_PATH=%s", list);
+		gp_finding_fix(finding, "export LD_LIBRARY_PATH=%s", list);
 	else
-		gp_finding_mend(finding, "unset LD_LIBRARY_PATH");
+		gp_finding_fix(finding, "unset LD_LIBRARY_PATH");
 }
 
 static void report_stub(const struct gp_patient *patient, struct gp_finding *finding)
 {
 	gp_finding_set(
 		finding, GP_CHECK_FAILS,
-		"the loader finds the stub of the CUDA Toolkit, which is for linking only, in place of the driver (%s)",
+		"the loader finds the stub library of the CUDA Toolkit (for linking only) in place of the driver (%s)",
 		patient->plain.driver);
-	mend_without(patient, finding);
+	fix_without(patient, finding);
 }
 
-/* ---- it did not come back ---- */
+/* ---- crashes and hangs ---- */
 
 static void report_no_answer(const struct gp_patient *patient, struct gp_finding *finding,
 			     const char *what)
@@ -126,7 +126,7 @@ static void report_no_answer(const struct gp_patient *patient, struct gp_finding
 
 	if (trial->timed_out)
 		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "%s had no answer after %u s, without gpuprof (step: %s)", what,
+			       "%s did not return within %u s, without gpuprof (step: %s)", what,
 			       patient->limit_s, trial->step);
 	else if (WIFSIGNALED(trial->status))
 		gp_finding_set(finding, GP_CHECK_FAILS,
@@ -136,7 +136,7 @@ static void report_no_answer(const struct gp_patient *patient, struct gp_finding
 		gp_finding_set(finding, GP_CHECK_FAILS,
 			       "%s ended the process, without gpuprof (step: %s)", what,
 			       trial->step);
-	gp_finding_mend(finding, "nvidia-smi; sudo dmesg | grep -i -e nvrm -e xid | tail");
+	gp_finding_fix(finding, "nvidia-smi; sudo dmesg | grep -i -e nvrm -e xid | tail");
 }
 
 void gp_check_driver(const struct gp_patient *patient, struct gp_finding *finding)
@@ -145,9 +145,8 @@ void gp_check_driver(const struct gp_patient *patient, struct gp_finding *findin
 	const struct gp_trial *trial = &patient->plain;
 
 	if (!trial->is_made) {
-		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "no process could be started to look for it");
-		gp_finding_mend(finding, "ulimit -u unlimited");
+		gp_finding_set(finding, GP_CHECK_FAILS, "cannot start a process to look for it");
+		gp_finding_fix(finding, "ulimit -u unlimited");
 	} else if (trial->driver_error[0]) {
 		report_missing(patient, finding);
 	} else if (is_stub(trial)) {
@@ -158,10 +157,11 @@ void gp_check_driver(const struct gp_patient *patient, struct gp_finding *findin
 		report_no_answer(patient, finding, "the driver");
 	} else if (trial->version < OLDEST_DRIVER) {
 		gp_finding_set(finding, GP_CHECK_WARNING,
-			       "for CUDA %s, older than 11.8, which gpuprof was made for (%s)",
+			       "for CUDA %s; gpuprof supports 11.8 and later (%s)",
 			       gp_format_cuda_version(trial->version).text, trial->driver);
-		gp_finding_mend(finding,
-				"nvidia-smi   # a newer one: https://www.nvidia.com/drivers");
+		gp_finding_fix(
+			finding,
+			"nvidia-smi   # install a newer one: https://www.nvidia.com/drivers");
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK, "for CUDA %s (%s)",
 			       gp_format_cuda_version(trial->version).text, trial->driver);
@@ -174,18 +174,19 @@ void gp_check_driver(const struct gp_patient *patient, struct gp_finding *findin
 static const struct known_error {
 	int code;
 	const char *text;
-	const char *mend;
+	const char *fix;
 } known_errors[] = {
-	{2, "there is no memory left on the GPU for a context", "nvidia-smi   # who uses it"},
-	{46, "every GPU is taken by another process, or may not be used by several",
+	{2, "the GPU has no memory left for a context",
+	 "nvidia-smi   # shows the processes that use it"},
+	{46, "every GPU is in use by another process in exclusive mode",
 	 "sudo nvidia-smi --compute-mode=DEFAULT"},
-	{101, "CUDA_VISIBLE_DEVICES names a GPU that is not there", "unset CUDA_VISIBLE_DEVICES"},
-	{802, "the GPUs are not ready yet: the fabric manager of their switches does not run",
+	{101, "CUDA_VISIBLE_DEVICES names a GPU that does not exist", "unset CUDA_VISIBLE_DEVICES"},
+	{802, "the GPUs are not ready: the fabric manager of their NVSwitches is not running",
 	 "sudo systemctl start nvidia-fabricmanager"},
-	{803, "the driver's library is not of the version of its kernel module", "sudo reboot"},
+	{803, "the versions of the driver library and of its kernel module differ", "sudo reboot"},
 	{804,
-	 "a library for forward compatibility is used (cuda-compat), which this GPU does not take",
-	 NULL /* without it */},
+	 "this GPU does not support the forward-compatibility library (cuda-compat) that is loaded",
+	 NULL /* remove it */},
 	{999, "the driver does not start: often a kernel module is not loaded (nvidia_uvm)",
 	 "sudo nvidia-modprobe -u -c=0"},
 };
@@ -204,18 +205,20 @@ static void report_no_gpu(const struct gp_patient *patient, struct gp_finding *f
 
 	if (visible) {
 		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "the driver shows no GPU: CUDA_VISIBLE_DEVICES is '%s'", visible);
-		gp_finding_mend(finding, "unset CUDA_VISIBLE_DEVICES");
+			       "the driver finds no GPU: CUDA_VISIBLE_DEVICES is '%s'", visible);
+		gp_finding_fix(finding, "unset CUDA_VISIBLE_DEVICES");
 	} else if (access("/dev/nvidiactl", F_OK) == 0 && access("/dev/nvidiactl", R_OK | W_OK)) {
-		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "the driver shows no GPU: you may not use /dev/nvidiactl");
-		gp_finding_mend(finding, "ls -l /dev/nvidia*; id   # which group may");
+		gp_finding_set(
+			finding, GP_CHECK_FAILS,
+			"the driver finds no GPU: you have no permission for /dev/nvidiactl");
+		gp_finding_fix(finding, "ls -l /dev/nvidia*; id   # shows the group that has it");
 	} else {
-		gp_finding_set(finding, GP_CHECK_FAILS, "the driver shows no GPU");
-		gp_finding_mend(finding, "%s",
-				patient->is_container
-					? "docker run --gpus all ...   # start the container so"
-					: "nvidia-smi; lspci | grep -i nvidia");
+		gp_finding_set(finding, GP_CHECK_FAILS, "the driver finds no GPU");
+		gp_finding_fix(
+			finding, "%s",
+			patient->is_container
+				? "docker run --gpus all ...   # start the container like this"
+				: "nvidia-smi; lspci | grep -i nvidia");
 	}
 }
 
@@ -225,12 +228,12 @@ static void report_error(const struct gp_patient *patient, struct gp_finding *fi
 	const struct known_error *known = find_known(result->code);
 
 	gp_finding_set(finding, GP_CHECK_FAILS, "%s (%s: %s, %d)",
-		       known ? known->text : "programs cannot use the GPU, also without gpuprof",
+		       known ? known->text : "programs cannot use the GPU, even without gpuprof",
 		       what, result->name, result->code);
-	if (known && !known->mend)
-		mend_without(patient, finding);
+	if (known && !known->fix)
+		fix_without(patient, finding);
 	else
-		gp_finding_mend(finding, "%s", known ? known->mend : "nvidia-smi");
+		gp_finding_fix(finding, "%s", known ? known->fix : "nvidia-smi");
 }
 
 static bool is_error(const struct gp_trial_result *result)
@@ -262,11 +265,11 @@ void gp_check_gpu(const struct gp_patient *patient, struct gp_finding *finding)
 	else if (trial->work.code != 0)
 		report_error(patient, finding, "cuMemsetD8", &trial->work);
 	else
-		gp_finding_set(finding, GP_CHECK_OK, "%s%s; some of its memory was set",
-			       trial->device, trial->devices > 1 ? ", and others" : "");
+		gp_finding_set(finding, GP_CHECK_OK, "%s%s; a memset worked", trial->device,
+			       trial->devices > 1 ? ", and others" : "");
 }
 
-/* Whoever has no GPU can try gpuprof all the same, where it was built. */
+/* Without a GPU users can try gpuprof on the simulated device, if it was built. */
 bool gp_check_offers_simulator(const struct gp_patient *patient)
 {
 	const struct gp_trial *trial = &patient->plain;
@@ -287,6 +290,6 @@ void gp_check_simulator(const struct gp_patient *patient, struct gp_finding *fin
 	gp_finding_set(
 		finding, GP_CHECK_OK,
 		"without a GPU, programs run on a simulated device; their kernels do nothing");
-	gp_finding_mend(finding, "LD_LIBRARY_PATH=%s gpuprof-run ./app",
-			gp_shell_word(folder, word, sizeof(word)));
+	gp_finding_fix(finding, "LD_LIBRARY_PATH=%s gpuprof-run ./app",
+		       gp_shell_word(folder, word, sizeof(word)));
 }

@@ -1,4 +1,4 @@
-/* checks_program: the program that was named, and Python. */
+/* checks_program: the named program, and Python. */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static bool is_found(const struct gp_patient *patient)
 	return patient->program && !patient->program_error;
 }
 
-/* What a name without a slash is in this folder, where nobody looks for programs. */
+/* Finds a name without a slash in the current folder, which is not in PATH. */
 static int look_here(const char *program)
 {
 	char here[PATH_MAX], path[PATH_MAX];
@@ -35,20 +35,21 @@ static void report_not_found(const struct gp_patient *patient, struct gp_finding
 		gp_finding_set(finding, GP_CHECK_FAILS, "%s is a folder; name a program", program);
 	} else if (patient->program_error == -EACCES || here == -EACCES) {
 		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "%s is not an executable file; name its interpreter first, or type",
+			       "%s is not an executable file; name its interpreter first, or run",
 			       program);
-		gp_finding_mend(finding, "chmod +x %s", name);
+		gp_finding_fix(finding, "chmod +x %s", name);
 	} else if (here == 0) {
 		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "there is no program %s in PATH: is it ./%s?", program, program);
-		gp_finding_mend(finding, "gpuprof doctor ./%s", name);
+			       "there is no program %s in PATH; did you mean ./%s?", program,
+			       program);
+		gp_finding_fix(finding, "gpuprof doctor ./%s", name);
 	} else {
 		gp_finding_set(finding, GP_CHECK_FAILS, "there is no program %s%s", program,
 			       in_path);
 	}
 }
 
-/* The simulated device knows a kernel by the shared runtime's functions that register it. */
+/* The simulated device learns of kernels by the registration functions of the shared runtime. */
 static bool has_static_runtime(const struct gp_patient *patient)
 {
 	return patient->target.has_kernels && patient->libraries.is_listed &&
@@ -60,14 +61,14 @@ static void report_static_runtime(const struct gp_patient *patient, struct gp_fi
 	if (gp_check_offers_simulator(patient))
 		gp_finding_set(
 			finding, GP_CHECK_WARNING,
-			"%s can be profiled where there is a GPU, but does not run on the simulated device: it has the CUDA runtime in it; build it with the shared one",
+			"%s can be profiled on a GPU, but does not run on the simulated device, as it links the CUDA runtime statically; link the shared runtime",
 			patient->target.file);
 	else
 		gp_finding_set(
 			finding, GP_CHECK_FAILS,
-			"%s has the CUDA runtime in it, and does not run on the simulated device: its calls fail; build it with the shared one",
+			"%s links the CUDA runtime statically, so its calls fail on the simulated device; link the shared runtime",
 			patient->target.file);
-	gp_finding_mend(finding, "nvcc -cudart shared ...");
+	gp_finding_fix(finding, "nvcc -cudart shared ...");
 }
 
 static bool is_simulated(const struct gp_patient *patient)
@@ -86,17 +87,18 @@ void gp_check_program(const struct gp_patient *patient, struct gp_finding *findi
 	if (patient->program_error) {
 		report_not_found(patient, finding);
 	} else if (bar) {
-		gp_finding_set(finding, GP_CHECK_FAILS, "%s runs unprofiled: %s",
+		gp_finding_set(finding, GP_CHECK_FAILS, "%s cannot be profiled: %s",
 			       patient->target.file, bar);
 		if (patient->target.bar == GP_TARGET_PRIVILEGED)
-			gp_finding_mend(finding, "sudo gpuprof-run %s",
-					gp_shell_word(patient->program, word, sizeof(word)));
+			gp_finding_fix(finding, "sudo gpuprof-run %s",
+				       gp_shell_word(patient->program, word, sizeof(word)));
 	} else if (is_simulated(patient) && has_static_runtime(patient)) {
 		report_static_runtime(patient, finding);
 	} else if (strcmp(patient->program_path, patient->target.file) != 0) {
-		gp_finding_set(finding, GP_CHECK_OK,
-			       "%s is a script, run by %s; that and what it starts can be profiled",
-			       patient->program_path, patient->target.file);
+		gp_finding_set(
+			finding, GP_CHECK_OK,
+			"%s is a script for %s; the interpreter and the programs that it starts can be profiled",
+			patient->program_path, patient->target.file);
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK, "%s can be profiled", patient->target.file);
 	}
@@ -112,24 +114,24 @@ void gp_check_libraries(const struct gp_patient *patient, struct gp_finding *fin
 	if (libraries->missing[0]) {
 		gp_finding_set(
 			finding, GP_CHECK_FAILS,
-			"%s does not start, also without gpuprof: the loader does not find %s",
+			"%s does not start, even without gpuprof: the loader does not find %s",
 			patient->program, libraries->missing);
-		gp_finding_mend(finding, "ldd %s",
-				gp_shell_word(patient->target.file, word, sizeof(word)));
+		gp_finding_fix(finding, "ldd %s",
+			       gp_shell_word(patient->target.file, word, sizeof(word)));
 	} else if (libraries->has_asan) {
 		gp_finding_set(
 			finding, GP_CHECK_WARNING,
-			"it has gcc's address sanitizer, which refuses a bare LD_PRELOAD; gpuprof-run works");
-		gp_finding_mend(finding, "gpuprof-run %s",
-				gp_shell_word(patient->program, word, sizeof(word)));
+			"it uses gcc's address sanitizer, which does not allow LD_PRELOAD alone; gpuprof-run works");
+		gp_finding_fix(finding, "gpuprof-run %s",
+			       gp_shell_word(patient->program, word, sizeof(word)));
 	} else {
-		gp_finding_set(finding, GP_CHECK_OK, "all are found%s%s",
-			       libraries->of_cuda[0] ? "; of CUDA: " : "",
+		gp_finding_set(finding, GP_CHECK_OK, "all found%s%s",
+			       libraries->of_cuda[0] ? "; CUDA libraries: " : "",
 			       libraries->of_cuda[0] ? libraries->of_cuda[0] : "");
 	}
 }
 
-/* With what the program, or Python's packages, bring along of CUDA. */
+/* The CUPTI that goes with the CUDA libraries of the program or of Python's packages. */
 void gp_check_its_cupti(const struct gp_patient *patient, struct gp_finding *finding)
 {
 	const struct gp_trial *trial = &patient->with_cuda;
@@ -138,15 +140,17 @@ void gp_check_its_cupti(const struct gp_patient *patient, struct gp_finding *fin
 	if (!trial->is_made)
 		return;
 	if (trial->unloadable[0])
-		gp_finding_set(finding, GP_CHECK_WARNING, "the CUDA of %s could not be loaded: %s",
-			       whose, trial->unloadable);
+		gp_finding_set(finding, GP_CHECK_WARNING,
+			       "cannot load the CUDA libraries of %s: %s", whose,
+			       trial->unloadable);
 	else if (trial->cupti_version == 0 || trial->ops == 0)
 		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "with the CUDA of %s nothing of the GPU was recorded: %.*s", whose,
-			       (int)strcspn(trial->said, "\n"), trial->said);
+			       "with the CUDA libraries of %s no GPU activity was recorded: %.*s",
+			       whose, (int)strcspn(trial->said, "\n"), trial->said);
 	else
-		gp_finding_set(finding, GP_CHECK_OK, "with the CUDA of %s: %s (%s)", whose,
-			       gp_format_cupti_version(trial->cupti_version).text, trial->cupti);
+		gp_finding_set(finding, GP_CHECK_OK, "with the CUDA libraries of %s: %s (%s)",
+			       whose, gp_format_cupti_version(trial->cupti_version).text,
+			       trial->cupti);
 }
 
 void gp_check_python(const struct gp_patient *patient, struct gp_finding *finding)
@@ -159,19 +163,19 @@ void gp_check_python(const struct gp_patient *patient, struct gp_finding *findin
 	if (!python->path[0])
 		return;
 	if (!python->is_asked)
-		gp_finding_set(finding, GP_CHECK_WARNING, "%s does not say what it is",
-			       python->path);
+		gp_finding_set(finding, GP_CHECK_WARNING, "%s does not answer", python->path);
 	else if (!is_known)
 		gp_finding_set(
 			finding, GP_CHECK_WARNING,
-			"call stacks will not have Python's functions: they are known of CPython 3.%d to 3.%d with the global lock, and %s is %s %u.%u%s",
+			"call stacks will have no Python functions: gpuprof supports CPython 3.%d to 3.%d with the global lock, and %s is %s %u.%u%s",
 			GP_PYTHON_OLDEST_MINOR, GP_PYTHON_NEWEST_MINOR, python->path,
 			python->implementation, python->major, python->minor,
 			python->is_free_threaded ? " without it" : "");
 	else
-		gp_finding_set(finding, GP_CHECK_OK, "%u.%u: call stacks have its functions (%s)",
-			       python->major, python->minor, python->path);
+		gp_finding_set(finding, GP_CHECK_OK,
+			       "%u.%u: call stacks have Python functions (%s)", python->major,
+			       python->minor, python->path);
 	if (is_known || !python->is_asked)
 		return;
-	gp_finding_mend(finding, "gpuprof-run --stacks=none ...   # or another Python");
+	gp_finding_fix(finding, "gpuprof-run --stacks=none ...   # or use another Python");
 }

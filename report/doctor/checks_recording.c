@@ -1,4 +1,4 @@
-/* checks_recording: gpuprof's own way from the preloaded library to the trace. */
+/* checks_recording: the path from the preloaded library to the trace. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -11,10 +11,7 @@
 
 #define PREFIX "gpuprof: "
 
-/*
- * The last line of ours of which a part says that, without what every line begins with; "" = there
- * is none.
- */
+/* Finds the last line of gpuprof that contains `part`, without its prefix; "" if there is none. */
 static void find_line(const struct gp_trial *trial, const char *part, char *line, size_t bytes)
 {
 	char text[sizeof(trial->said)], *save;
@@ -36,20 +33,19 @@ void gp_check_library(const struct gp_patient *patient, struct gp_finding *findi
 	if (patient->library_missing[0]) {
 		gp_finding_set(finding, GP_CHECK_FAILS, "%s", patient->library_missing);
 	} else if (!trial->is_made) {
-		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "no process could be started to load it into");
-		gp_finding_mend(finding, "df -h .; ulimit -u");
+		gp_finding_set(finding, GP_CHECK_FAILS, "cannot start a process that loads it");
+		gp_finding_fix(finding, "df -h .; ulimit -u");
 	} else if (!trial->library[0]) {
 		snprintf(path, sizeof(path), "%s/" GP_LIBRARY_NAME, patient->library.folder);
-		gp_finding_set(finding, GP_CHECK_FAILS, "it is not loaded into programs: %.*s",
+		gp_finding_set(finding, GP_CHECK_FAILS, "programs do not load it: %.*s",
 			       (int)strcspn(trial->said, "\n"), trial->said);
-		gp_finding_mend(finding, "ldd %s", gp_shell_word(path, word, sizeof(word)));
+		gp_finding_fix(finding, "ldd %s", gp_shell_word(path, word, sizeof(word)));
 	} else {
-		gp_finding_set(finding, GP_CHECK_OK, "%s is loaded into programs", trial->library);
+		gp_finding_set(finding, GP_CHECK_OK, "programs load %s", trial->library);
 	}
 }
 
-/* ---- who else is there ---- */
+/* ---- other tools ---- */
 
 void gp_check_tools(const struct gp_patient *patient, struct gp_finding *finding)
 {
@@ -61,20 +57,21 @@ void gp_check_tools(const struct gp_patient *patient, struct gp_finding *finding
 	if (cuda) {
 		gp_finding_set(
 			finding, GP_CHECK_FAILS,
-			"the driver loads another profiler and not gpuprof: " GP_INJECTION_CUDA
+			"the driver loads another profiler instead of gpuprof: " GP_INJECTION_CUDA
 			" is %s",
 			cuda);
-		gp_finding_mend(finding, "unset " GP_INJECTION_CUDA);
+		gp_finding_fix(finding, "unset " GP_INJECTION_CUDA);
 	} else if (line[0]) {
 		gp_finding_set(finding, GP_CHECK_FAILS, "%s", line);
 	} else if (nvtx) {
-		gp_finding_set(finding, GP_CHECK_WARNING,
-			       "ranges go to another tool, all else is recorded: " GP_INJECTION_NVTX
-			       " is %s",
-			       nvtx);
-		gp_finding_mend(finding, "unset " GP_INJECTION_NVTX);
+		gp_finding_set(
+			finding, GP_CHECK_WARNING,
+			"another tool gets the ranges; everything else is recorded: " GP_INJECTION_NVTX
+			" is %s",
+			nvtx);
+		gp_finding_fix(finding, "unset " GP_INJECTION_NVTX);
 	} else {
-		gp_finding_set(finding, GP_CHECK_OK, "no other profiler is in the way");
+		gp_finding_set(finding, GP_CHECK_OK, "no other profiler");
 	}
 }
 
@@ -87,32 +84,32 @@ void gp_check_options(const struct gp_patient *patient, struct gp_finding *findi
 	if (patient->options_wrong[0]) {
 		gp_finding_set(
 			finding, GP_CHECK_WARNING,
-			"%s: gpuprof-run refuses it, and a preloaded library takes the default",
+			"%s: gpuprof-run refuses it, and the preloaded library uses the default",
 			patient->options_wrong);
-		gp_finding_mend(finding, "env | grep GPUPROF_");
+		gp_finding_fix(finding, "env | grep GPUPROF_");
 	} else if (unknown) {
-		gp_finding_set(finding, GP_CHECK_WARNING, "%.*s is no option and is ignored",
+		gp_finding_set(finding, GP_CHECK_WARNING, "%.*s is not an option and is ignored",
 			       length, unknown);
-		gp_finding_mend(finding, "unset %.*s", length, unknown);
+		gp_finding_fix(finding, "unset %.*s", length, unknown);
 	} else if (strcmp(patient->options.values[GP_OPTION_ID_TRACE], "none") == 0) {
 		gp_finding_set(finding, GP_CHECK_WARNING,
 			       "GPUPROF_TRACE is none: nothing will be recorded");
-		gp_finding_mend(finding, "unset GPUPROF_TRACE");
+		gp_finding_fix(finding, "unset GPUPROF_TRACE");
 	} else {
-		gp_finding_set(finding, GP_CHECK_OK, "those of the environment are right");
+		gp_finding_set(finding, GP_CHECK_OK, "the options in the environment are valid");
 	}
 }
 
 /* ---- CUPTI ---- */
 
-/* Packages by the version that the driver is for. */
-static void mend_missing_cupti(const struct gp_patient *patient, struct gp_finding *finding)
+/* Package names by the CUDA version of the driver. */
+static void fix_missing_cupti(const struct gp_patient *patient, struct gp_finding *finding)
 {
 	unsigned long version = patient->plain.version;
 
-	gp_finding_mend(
+	gp_finding_fix(
 		finding,
-		"sudo apt-get install cuda-cupti-%lu-%lu   # of NVIDIA's repository; or name a copy: gpuprof-run --cupti /path/to/libcupti.so ...",
+		"sudo apt-get install cuda-cupti-%lu-%lu   # from NVIDIA's repository; or name a copy: gpuprof-run --cupti /path/to/libcupti.so ...",
 		version / 1000, version % 1000 / 10);
 }
 
@@ -125,14 +122,14 @@ static void report_no_cupti(const struct gp_patient *patient, struct gp_finding 
 	if (end)
 		*end = '\0';
 	gp_finding_set(finding, GP_CHECK_FAILS, "%s",
-		       line[0] ? line : "it did not start, and gave no reason");
+		       line[0] ? line : "CUPTI did not start, and gave no reason");
 	if (strstr(line, "administrators"))
-		gp_mend_permission(patient, finding);
+		gp_fix_permission(patient, finding);
 	else if (strstr(line, "libcupti"))
-		mend_missing_cupti(patient, finding);
+		fix_missing_cupti(patient, finding);
 }
 
-/* Programs that load it, or CUDA's runtime beside it, get it without being told. */
+/* Programs that load this CUPTI, or the CUDA runtime beside it, find it without an option. */
 static void report_cupti_elsewhere(const struct gp_patient *patient, struct gp_finding *finding)
 {
 	const struct gp_trial *trial = &patient->with_cuda;
@@ -140,10 +137,10 @@ static void report_cupti_elsewhere(const struct gp_patient *patient, struct gp_f
 
 	gp_finding_set(
 		finding, GP_CHECK_WARNING,
-		"the only one that works is %s (%s), which programs get that load CUDA from there; others need to be told",
+		"only %s works (%s): programs that load CUDA from there use it; others need --cupti",
 		gp_format_cupti_version(trial->cupti_version).text, trial->cupti);
-	gp_finding_mend(finding, "gpuprof-run --cupti %s ...",
-			gp_shell_word(trial->cupti, word, sizeof(word)));
+	gp_finding_fix(finding, "gpuprof-run --cupti %s ...",
+		       gp_shell_word(trial->cupti, word, sizeof(word)));
 }
 
 void gp_check_cupti(const struct gp_patient *patient, struct gp_finding *finding)
@@ -162,15 +159,15 @@ void gp_check_cupti(const struct gp_patient *patient, struct gp_finding *finding
 		report_no_cupti(patient, finding);
 	} else if (major > patient->plain.version / 1000) {
 		gp_finding_set(finding, GP_CHECK_WARNING,
-			       "%s is newer than the driver, which is for CUDA %s (%s)",
+			       "%s is newer than the driver, which supports CUDA %s (%s)",
 			       version.text, driver.text, trial->cupti);
-		mend_missing_cupti(patient, finding);
+		fix_missing_cupti(patient, finding);
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK, "%s (%s)", version.text, trial->cupti);
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- the whole path ---- */
 
 static void report_no_trace(const struct gp_patient *patient, struct gp_finding *finding)
 {
@@ -180,12 +177,11 @@ static void report_no_trace(const struct gp_patient *patient, struct gp_finding 
 	find_line(trial, "", line, sizeof(line));
 	if (trial->timed_out)
 		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "a small program had not ended after %u s (step: %s)",
+			       "a small program did not end within %u s (step: %s)",
 			       patient->limit_s, trial->step);
 	else
-		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "nothing was recorded of a small program%s%s", line[0] ? ": " : "",
-			       line);
+		gp_finding_set(finding, GP_CHECK_FAILS, "a small program was not recorded%s%s",
+			       line[0] ? ": " : "", line);
 }
 
 void gp_check_recording(const struct gp_patient *patient, struct gp_finding *finding)
@@ -198,22 +194,20 @@ void gp_check_recording(const struct gp_patient *patient, struct gp_finding *fin
 	if (!trial->has_trace)
 		report_no_trace(patient, finding);
 	else if (!gp_trial_ended_well(trial))
-		gp_finding_set(
-			finding, GP_CHECK_FAILS,
-			"a small program that runs without gpuprof did not end as it should (step: %s)",
-			trial->step);
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "a small program fails with gpuprof, and works without (step: %s)",
+			       trial->step);
 	else if (!gp_patient_has_gpu(patient))
 		gp_finding_set(finding, GP_CHECK_OK,
-			       "of a small program %s was recorded; more needs a GPU",
+			       "%s of a small program was recorded; more needs a GPU",
 			       trial->ranges ? "a range" : "a trace");
 	else if (trial->ops == 0)
-		gp_finding_set(
-			finding, GP_CHECK_FAILS,
-			"of a small program %s calls were recorded, but not what the GPU did for them",
-			gp_format_count(trial->calls).text);
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "%s calls of a small program were recorded, but no GPU operations",
+			       gp_format_count(trial->calls).text);
 	else
 		gp_finding_set(finding, GP_CHECK_OK,
-			       "of a small program %s calls and %s GPU operation%s were recorded",
+			       "%s calls and %s GPU operation%s of a small program were recorded",
 			       gp_format_count(trial->calls).text, gp_format_count(trial->ops).text,
 			       trial->ops > 1 ? "s" : "");
 }

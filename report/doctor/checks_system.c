@@ -1,6 +1,6 @@
 /*
- * checks_system: the folders, limits and rights that this process has, as programs will that it
- * starts.
+ * checks_system: folders, limits and permissions of this process, which the programs that it starts
+ * inherit.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -18,10 +18,9 @@
 #include "report/base/text/format.h"
 
 #define LITTLE_FOR_TRACES (100ull << 20)
-#define LITTLE_FOR_RINGS                                                                           \
-	(16ull                                                                                     \
-	 << 20) /* rings take an eighth of what is free: this many bytes leave each thread little */
-#define TMPFS 0x01021994
+/* Rings take an eighth of the free space: with less than this, each thread gets little. */
+#define LITTLE_FOR_RINGS (16ull << 20)
+#define TMPFS            0x01021994
 
 static uint64_t free_bytes(const char *folder)
 {
@@ -30,7 +29,7 @@ static uint64_t free_bytes(const char *folder)
 	return statvfs(folder, &status) == 0 ? (uint64_t)status.f_bavail * status.f_frsize : 0;
 }
 
-/* ---- where traces go ---- */
+/* ---- traces ---- */
 
 void gp_check_folder(const struct gp_patient *patient, struct gp_finding *finding)
 {
@@ -40,13 +39,13 @@ void gp_check_folder(const struct gp_patient *patient, struct gp_finding *findin
 
 	if (patient->folder_wrong[0]) {
 		gp_finding_set(finding, GP_CHECK_FAILS, "%s", patient->folder_wrong);
-		gp_finding_mend(finding, "gpuprof-run -o /tmp/ ...   # or GPUPROF_OUTPUT");
+		gp_finding_fix(finding, "gpuprof-run -o /tmp/ ...   # or GPUPROF_OUTPUT");
 	} else if (left < LITTLE_FOR_TRACES) {
 		gp_finding_set(finding, GP_CHECK_WARNING,
-			       "%s has %s left: what a trace cannot hold is lost, and counted",
+			       "%s has %s left: records that do not fit are lost, and counted",
 			       patient->folder, room.text);
-		gp_finding_mend(finding, "df -h %s",
-				gp_shell_word(patient->folder, word, sizeof(word)));
+		gp_finding_fix(finding, "df -h %s",
+			       gp_shell_word(patient->folder, word, sizeof(word)));
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK, "traces go to %s, with %s left",
 			       patient->folder, room.text);
@@ -55,12 +54,12 @@ void gp_check_folder(const struct gp_patient *patient, struct gp_finding *findin
 
 /* ---- rings ---- */
 
-static void mend_shm(const struct gp_patient *patient, struct gp_finding *finding)
+static void fix_shm(const struct gp_patient *patient, struct gp_finding *finding)
 {
-	gp_finding_mend(
+	gp_finding_fix(
 		finding, "%s",
 		patient->is_container
-			? "docker run --shm-size=1g ...   # start the container so"
+			? "docker run --shm-size=1g ...   # start the container like this"
 			: "sudo mount -t tmpfs -o mode=1777,size=1G tmpfs " GP_RING_FILE_FOLDER);
 }
 
@@ -71,19 +70,19 @@ static const char *what_is_wrong_with_shm(void)
 	if (statfs(GP_RING_FILE_FOLDER, &status) != 0)
 		return strerror(errno);
 	if (status.f_type != TMPFS)
-		return "it is no tmpfs";
+		return "it is not a tmpfs";
 	if (access(GP_RING_FILE_FOLDER, W_OK | X_OK) != 0)
 		return strerror(errno);
-	return "no space is left";
+	return "no space left";
 }
 
 static void report_rings(const struct gp_patient *patient, struct gp_finding *finding,
 			 const char *place, const char *meaning)
 {
 	gp_finding_set(finding, GP_CHECK_WARNING,
-		       GP_RING_FILE_FOLDER " cannot hold rings (%s): they are %s; %s",
+		       GP_RING_FILE_FOLDER " cannot hold rings (%s), so they are %s; %s",
 		       what_is_wrong_with_shm(), place, meaning);
-	mend_shm(patient, finding);
+	fix_shm(patient, finding);
 }
 
 static bool are_in_shm(const struct gp_trial *trial)
@@ -103,16 +102,16 @@ void gp_check_rings(const struct gp_patient *patient, struct gp_finding *finding
 		gp_finding_set(finding, GP_CHECK_OK, "%s, as GPUPROF_RINGS says", wanted);
 	} else if (!trial->rings[0]) {
 		report_rings(patient, finding, "in the program's own memory",
-			     "what a program that is killed did last is lost");
+			     "the last records of a killed program are lost");
 	} else if (!are_in_shm(trial)) {
 		report_rings(patient, finding, "files beside the trace",
-			     "nothing is lost, and the disk has more to write");
+			     "nothing is lost, but the disk has more to write");
 	} else if (left < LITTLE_FOR_RINGS) {
 		gp_finding_set(finding, GP_CHECK_WARNING,
 			       GP_RING_FILE_FOLDER
-			       " has %s left: records of busy threads may be lost, and are counted",
+			       " has %s left: busy threads may lose records, which are counted",
 			       gp_format_bytes(left).text);
-		mend_shm(patient, finding);
+		fix_shm(patient, finding);
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK, "in " GP_RING_FILE_FOLDER ", with %s left",
 			       gp_format_bytes(left).text);
@@ -126,7 +125,7 @@ void gp_check_session(const struct gp_patient *patient, struct gp_finding *findi
 			finding, GP_CHECK_FAILS,
 			"gpuprof-run cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp: %s",
 			strerror(-patient->session_error));
-		gp_finding_mend(finding, "export TMPDIR=$HOME");
+		gp_finding_fix(finding, "export TMPDIR=$HOME");
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK, "%s", patient->session.path);
 	}
@@ -143,24 +142,26 @@ void gp_check_limits(const struct gp_patient *patient, struct gp_finding *findin
 		return;
 	if (file.rlim_cur != RLIM_INFINITY) {
 		gp_finding_set(finding, GP_CHECK_WARNING,
-			       "a file may not be larger than %s: there a trace ends",
+			       "files are limited to %s: traces end there",
 			       gp_format_bytes(file.rlim_cur).text);
-		gp_finding_mend(finding, "ulimit -f unlimited");
+		gp_finding_fix(finding, "ulimit -f unlimited");
 	} else if (addresses.rlim_cur != RLIM_INFINITY) {
 		gp_finding_set(
 			finding, GP_CHECK_WARNING,
-			"a process may have %s of addresses: programs on a GPU and gpuprof want many",
+			"the address space of a process is limited to %s: GPU programs and gpuprof need more",
 			gp_format_bytes(addresses.rlim_cur).text);
-		gp_finding_mend(finding, "ulimit -v unlimited");
+		gp_finding_fix(finding, "ulimit -v unlimited");
 	} else {
-		gp_finding_set(finding, GP_CHECK_OK,
-			       "none on the size of files or of a process's memory");
+		gp_finding_set(finding, GP_CHECK_OK, "none on file size or address space");
 	}
 }
 
-/* ---- rights ---- */
+/* ---- permissions ---- */
 
-/* The rest of the line of a file of /proc that begins with that name; false where there is none. */
+/*
+ * Reads the value after `name` at the beginning of a line of a /proc file. Returns false if there
+ * is none.
+ */
 static bool read_value(const char *path, const char *name, char *value, size_t bytes)
 {
 	FILE *file = fopen(path, "re");
@@ -178,7 +179,7 @@ static bool read_value(const char *path, const char *name, char *value, size_t b
 	return found;
 }
 
-/* CAP_SYS_ADMIN or CAP_PERFMON. */
+/* Whether the process has CAP_SYS_ADMIN or CAP_PERFMON. */
 static bool may_read_counters(void)
 {
 	char value[64];
@@ -188,12 +189,12 @@ static bool may_read_counters(void)
 	return (strtoull(value, NULL, 16) & (1ull << 21 | 1ull << 38)) != 0;
 }
 
-void gp_mend_permission(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_fix_permission(const struct gp_patient *patient, struct gp_finding *finding)
 {
-	gp_finding_mend(
+	gp_finding_fix(
 		finding, "%s",
 		patient->is_container
-			? "docker run --cap-add=SYS_ADMIN ...   # start the container so"
+			? "docker run --cap-add=SYS_ADMIN ...   # start the container like this"
 			: "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 | sudo tee /etc/modprobe.d/gpuprof.conf && sudo update-initramfs -u && sudo reboot");
 }
 
@@ -212,17 +213,17 @@ void gp_check_counters(const struct gp_patient *patient, struct gp_finding *find
 	} else {
 		gp_finding_set(
 			finding, GP_CHECK_WARNING,
-			"only administrators may read hardware counters; gpuprof records all that it does without them");
-		gp_mend_permission(patient, finding);
+			"only administrators may read hardware counters; gpuprof records without them");
+		gp_fix_permission(patient, finding);
 	}
 }
 
 void gp_check_ptrace(const struct gp_patient *patient, struct gp_finding *finding)
 {
 	static const char *const meanings[] = {
-		"debuggers may attach to all of your processes",
-		"debuggers may attach to what they started",
-		"only administrators' debuggers may attach",
+		"debuggers may attach to all your processes",
+		"debuggers may attach to their own children",
+		"only debuggers of administrators may attach",
 		"no debugger may attach",
 	};
 	char value[16] = "0";
@@ -231,7 +232,7 @@ void gp_check_ptrace(const struct gp_patient *patient, struct gp_finding *findin
 	(void)patient;
 	read_value("/proc/sys/kernel/yama/ptrace_scope", "", value, sizeof(value));
 	scope = strtol(value, NULL, 10);
-	gp_finding_set(finding, GP_CHECK_OK, "gpuprof needs none (here %s)",
+	gp_finding_set(finding, GP_CHECK_OK, "not needed by gpuprof (%s here)",
 		       scope >= 0 && scope < 4 ? meanings[scope] : "it is restricted");
 }
 
@@ -242,8 +243,9 @@ void gp_check_seccomp(const struct gp_patient *patient, struct gp_finding *findi
 	if (!read_value("/proc/self/status", "Seccomp:", value, sizeof(value)))
 		return;
 	if (strtol(value, NULL, 10) == 0)
-		gp_finding_set(finding, GP_CHECK_OK, "no system call is forbidden");
+		gp_finding_set(finding, GP_CHECK_OK, "no system call is blocked");
 	else
-		gp_finding_set(finding, GP_CHECK_OK, "a filter forbids some system calls%s",
-			       patient->recorded.has_trace ? ", none that recording needs" : "");
+		gp_finding_set(finding, GP_CHECK_OK, "a filter blocks some system calls%s",
+			       patient->recorded.has_trace ? ", but none that recording needs"
+							   : "");
 }

@@ -15,16 +15,16 @@ void gp_finding_set(struct gp_finding *finding, enum gp_verdict verdict, const c
 	va_end(arguments);
 }
 
-void gp_finding_mend(struct gp_finding *finding, const char *format, ...)
+void gp_finding_fix(struct gp_finding *finding, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(finding->mend, sizeof(finding->mend), format, arguments);
+	vsnprintf(finding->fix, sizeof(finding->fix), format, arguments);
 	va_end(arguments);
 }
 
-/* Paths, variables and what other programs say may hold anything. */
+/* Paths, variables and messages of other programs may hold any bytes. */
 static void put(FILE *out, const char *text)
 {
 	gp_text_print(out, text);
@@ -43,8 +43,8 @@ void gp_finding_print(const struct gp_finding *finding, const char *name, FILE *
 		return;
 	fprintf(out, "  %-8s %-11s ", words[finding->verdict], name);
 	put(out, finding->text);
-	if (finding->mend[0]) {
+	if (finding->fix[0]) {
 		fprintf(out, "  %-8s %-11s type: ", "", "");
-		put(out, finding->mend);
+		put(out, finding->fix);
 	}
 }

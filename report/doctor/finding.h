@@ -1,4 +1,4 @@
-/* finding: what a check of `gpuprof doctor` says. */
+/* finding: the result of a check of `gpuprof doctor`. */
 #ifndef REPORT_DOCTOR_FINDING_H
 #define REPORT_DOCTOR_FINDING_H
 
@@ -6,26 +6,29 @@
 #include <stdio.h>
 
 enum gp_verdict {
-	GP_CHECK_NOT_MADE, /* it has nothing to say here */
+	GP_CHECK_NOT_MADE, /* not applicable here */
 	GP_CHECK_OK,
-	GP_CHECK_WARNING, /* it works, with less than there could be */
-	GP_CHECK_FAILS,   /* nothing can be recorded, or not what the user wants */
+	GP_CHECK_WARNING, /* it works, with restrictions */
+	GP_CHECK_FAILS,   /* recording does not work, or not as the user wants */
 	GP_CHECK_VERDICTS
 };
 
 struct gp_finding {
 	enum gp_verdict verdict;
-	char text[1024]; /* what it means for the user, in one line */
-	char mend[1024]; /* the command that mends it; "" = none */
+	char text[1024]; /* the effect on the user, in one line */
+	char fix[1024];  /* the command that fixes it; "" = none */
 };
 
 __attribute__((format(printf, 3, 4))) void
 gp_finding_set(struct gp_finding *finding, enum gp_verdict verdict, const char *format, ...);
 
-__attribute__((format(printf, 2, 3))) void gp_finding_mend(struct gp_finding *finding,
-							   const char *format, ...);
+__attribute__((format(printf, 2, 3))) void gp_finding_fix(struct gp_finding *finding,
+							  const char *format, ...);
 
-/* A line, and one with the command where there is one; nothing for what was not made. */
+/*
+ * Prints a line, and one with the command if there is one. Prints nothing for a check that was not
+ * made.
+ */
 void gp_finding_print(const struct gp_finding *finding, const char *name, FILE *out);
 
 #endif

@@ -25,7 +25,7 @@ static void add_of_cuda(struct gp_libraries *libraries, const char *path)
 		libraries->of_cuda[count] = strdup(path);
 }
 
-/* "\tlibNAME.so.N => /path/libNAME.so.N (0x...)", or "=> not found". */
+/* Takes a line "\tlibNAME.so.N => /path/libNAME.so.N (0x...)", or "=> not found". */
 static void take_line(struct gp_libraries *libraries, char *line)
 {
 	char *name = line + strspn(line, " \t");
@@ -46,7 +46,7 @@ static void take_line(struct gp_libraries *libraries, char *line)
 		add_of_cuda(libraries, path);
 }
 
-/* A program could name any file as its loader: only the one that runs us is asked. */
+/* A program can name any file as its loader, so only the loader of this process is run. */
 static bool has_our_loader(const struct gp_target *target)
 {
 	struct gp_target own;

@@ -1,6 +1,6 @@
 /*
- * libraries: what the loader loads with a program, as the loader itself lists it, without the
- * program being run.
+ * libraries: the libraries that a program loads, as the loader lists them without running the
+ * program.
  */
 #ifndef REPORT_DOCTOR_LIBRARIES_H
 #define REPORT_DOCTOR_LIBRARIES_H
@@ -12,13 +12,13 @@
 #define GP_LIBRARIES_OF_CUDA 8
 
 struct gp_libraries {
-	bool is_listed;    /* false: the loader could not say */
-	char missing[128]; /* the first that is not found; "" = none */
-	bool has_asan;     /* gcc's address sanitizer, which wants to be first */
+	bool is_listed;    /* false: the loader could not list them */
+	char missing[128]; /* the first missing library; "" = none */
+	bool has_asan;     /* gcc's address sanitizer, which must be loaded first */
 	char *of_cuda[GP_LIBRARIES_OF_CUDA + 1]; /* paths of libcudart and libcupti */
 };
 
-/* gp_libraries_free() in any case. */
+/* Call gp_libraries_free() in any case. */
 void gp_libraries_list(struct gp_libraries *libraries, const struct gp_target *target);
 void gp_libraries_free(struct gp_libraries *libraries);
 

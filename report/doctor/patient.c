@@ -43,7 +43,7 @@ static void look_at_folder(struct gp_patient *patient)
 		gp_output_folder(absolute, patient->folder);
 }
 
-/* Where traces go, else, where that is what does not work, anywhere. */
+/* The folder for the trial's trace: the usual one, or the session folder if that fails. */
 static bool make_trial_folder(const struct gp_patient *patient, char path[PATH_MAX])
 {
 	const char *places[] = {patient->folder, patient->session.path};
@@ -71,7 +71,7 @@ static void try_recording(const struct gp_patient *patient, struct gp_trial *tri
 
 	if (patient->library_missing[0] || !make_trial_folder(patient, folder))
 		return;
-	gp_trial_recorded(trial, &options); /* a trial that was not made says so itself */
+	gp_trial_recorded(trial, &options); /* a failed trial says so itself */
 	rmdir(folder);
 }
 

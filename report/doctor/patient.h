@@ -1,7 +1,7 @@
 /*
  * patient: what `gpuprof doctor` examines: this machine, for this user, in this folder and
- * environment, and a program where one is named.  Everything that takes time or may fail is tried
- * once, here; the checks only judge.
+ * environment, and the named program, if any. Everything that takes time or may fail is done once,
+ * here; the checks only judge the results.
  */
 #ifndef REPORT_DOCTOR_PATIENT_H
 #define REPORT_DOCTOR_PATIENT_H
@@ -20,50 +20,50 @@
 
 struct gp_patient {
 	bool is_container;
-	unsigned limit_s; /* of each trial */
+	unsigned limit_s; /* for each trial */
 
-	struct gp_run_options options; /* of the environment */
-	char options_wrong[512];       /* "" = they are right */
+	struct gp_run_options options; /* from the environment */
+	char options_wrong[512];       /* "" = they are valid */
 
 	struct gp_library library;
-	char library_missing[PATH_MAX + 128]; /* "" = it is there */
+	char library_missing[PATH_MAX + 128]; /* "" = it was found */
 
 	struct gp_session session;
 	int session_error;
 
-	char folder[GP_OUTPUT_BYTES];      /* where traces go */
-	char folder_wrong[PATH_MAX + 128]; /* "" = it can be written */
+	char folder[GP_OUTPUT_BYTES];      /* for traces */
+	char folder_wrong[PATH_MAX + 128]; /* "" = it is writable */
 
 	struct gp_trial plain, recorded;
 
-	/* what was named */
+	/* the named program */
 	const char *program;         /* NULL = none */
-	int program_error;           /* of gp_target_find() */
-	char program_path[PATH_MAX]; /* where it was found: a script, where the target is another */
+	int program_error;           /* from gp_target_find() */
+	char program_path[PATH_MAX]; /* its file: for a script, target.file is the interpreter */
 	struct gp_target target;
 	struct gp_libraries libraries;
-	struct gp_python python; /* the program's, else the one in PATH */
+	struct gp_python python; /* the program's interpreter, or the one in PATH */
 
 	/*
-	 * Recorded, with what the program loads of CUDA, or what the packages of that Python have
-	 * of it.
+	 * Recorded with the CUDA libraries that the program loads, or that the packages of that
+	 * Python have.
 	 */
 	struct gp_trial with_cuda;
 };
 
 /*
- * program: as on a command line, or NULL; limit_s: the longest wait for a small program.
+ * program: as on a command line, or NULL. limit_s: longest wait for the small program. Call
  * gp_patient_free() in any case.
  */
 void gp_patient_examine(struct gp_patient *patient, const char *program, unsigned limit_s);
 void gp_patient_free(struct gp_patient *patient);
 
-/* The driver worked for a program that nobody profiles. */
+/* Whether the driver works without a profiler. */
 bool gp_patient_has_gpu(const struct gp_patient *patient);
 
 /*
- * What the GPU did was recorded only with the CUDA that the program, or Python's packages, bring
- * along.
+ * Whether GPU activity was recorded only with the CUDA libraries of the program or of Python's
+ * packages.
  */
 bool gp_patient_needs_cuda(const struct gp_patient *patient);
 

@@ -13,7 +13,7 @@
 
 #define SET_BYTES 65536
 
-/* Functions of libcuda; the read side knows no headers of CUDA's. */
+/* Functions of libcuda. The read side does not use CUDA headers. */
 
 struct driver {
 	void *handle;
@@ -36,7 +36,7 @@ static void tell(const char *name, const char *value)
 	fflush(stdout);
 }
 
-/* Returns the result. */
+/* Prints a result and returns it. */
 static int tell_result(const struct driver *driver, const char *name, int result)
 {
 	const char *word = NULL;
@@ -107,7 +107,7 @@ static bool open_driver(struct driver *driver)
 		return false;
 	}
 	if (!find_functions(driver)) {
-		tell("driver-error", "libcuda.so.1 lacks functions");
+		tell("driver-error", "functions are missing in libcuda.so.1");
 		return false;
 	}
 	if (dladdr(*(void **)&driver->init, &information) && information.dli_fname) {
@@ -144,7 +144,7 @@ static void tell_name(const struct driver *driver, int device)
 		tell("device", name);
 }
 
-/* One GPU may be another process's alone, or full. */
+/* Tries each GPU: one may be full, or in exclusive use. */
 static bool make_context(const struct driver *driver)
 {
 	int count = 0;

@@ -1,9 +1,9 @@
 /*
- * probe: the smallest program that uses CUDA.  `gpuprof doctor` starts itself as one, with and
- * without the library preloaded, and reads what it prints; it may crash or hang in the driver.
+ * probe: the smallest program that uses CUDA. `gpuprof doctor` starts itself as the probe, with and
+ * without the preloaded library, and reads its output. The probe may crash or hang in the driver.
  *
- * It prints a line "NAME VALUE" for whatever it has found out; before each step it prints "step
- * NAME", and at the end "step done".
+ * It prints a line "NAME VALUE" for each result, "step NAME" before each step, and "step done" at
+ * the end.
  */
 #ifndef REPORT_DOCTOR_PROBE_H
 #define REPORT_DOCTOR_PROBE_H
@@ -11,9 +11,9 @@
 #include <stdbool.h>
 
 /*
- * Load the libraries, ended by NULL, that a program would have by then; open a range; and, where
- * use_gpu, make a context on the first GPU that gives one and set some memory there.  Returns the
- * exit status.
+ * Loads the libraries (NULL-terminated) that a program would have loaded, and opens a range. With
+ * use_gpu, creates a context on the first GPU that allows one, and sets some memory there. Returns
+ * the exit status.
  */
 int gp_probe(bool use_gpu, char *const *libraries);
 

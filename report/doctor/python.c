@@ -15,7 +15,7 @@ static const char question[] = "import sys, sysconfig\n"
 			       "      int(bool(sysconfig.get_config_var('Py_GIL_DISABLED'))))\n"
 			       "print(*sys.path, sep='\\n')\n";
 
-/* Where the packages of CUDA 12 and 13 have the runtime. */
+/* The places of the runtime in the packages of CUDA 12 and 13. */
 static const char *const places[] = {
 	"nvidia/cu1[0-9]/lib/libcudart.so.[0-9]*",
 	"nvidia/cuda_runtime/lib/libcudart.so.[0-9]*",
@@ -52,7 +52,7 @@ static void look_in(struct gp_python *python, const char *folder, const char *pl
 	globfree(&matches);
 }
 
-/* The interpreter takes the first folder that has it. */
+/* The interpreter uses the first folder that has a package. */
 static void find_libraries(struct gp_python *python, char *lines)
 {
 	char *save;

@@ -1,4 +1,4 @@
-/* python: what an interpreter of Python says of itself, and where its packages keep CUDA. */
+/* python: asks a Python interpreter for its version, and where its packages have CUDA libraries. */
 #ifndef REPORT_DOCTOR_PYTHON_H
 #define REPORT_DOCTOR_PYTHON_H
 
@@ -13,19 +13,19 @@ struct gp_python {
 	char path[PATH_MAX];     /* "" = there is none */
 	char implementation[32]; /* cpython */
 	unsigned major, minor;
-	bool is_free_threaded; /* built without the global lock */
-	/* the first folder of packages that has CUDA's runtime; "" = none */
+	bool is_free_threaded; /* built without the global interpreter lock */
+	/* the first folder of packages that has the CUDA runtime; "" = none */
 	char packages[PATH_MAX];
-	char *libraries[GP_PYTHON_LIBRARIES +
-			1]; /* what they load of CUDA: libcudart, one for each major version */
+	/* libcudart of the packages, one for each major version */
+	char *libraries[GP_PYTHON_LIBRARIES + 1];
 };
 
-/* Whether the file of that path is an interpreter of Python, by its name. */
+/* Whether the file name is that of a Python interpreter. */
 bool gp_python_is_one(const char *path);
 
 /*
- * Ask the interpreter of that path; it runs none of the user's code but what its packages do at
- * start.  gp_python_free().
+ * Runs the interpreter, which runs no user code but the startup code of its packages. Call
+ * gp_python_free() afterwards.
  */
 void gp_python_ask(struct gp_python *python, const char *path);
 void gp_python_free(struct gp_python *python);

@@ -16,7 +16,7 @@
 #define MOST_ARGUMENTS 64
 #define TRACE_NAME     "trial"
 
-/* ---- what the probe printed ---- */
+/* ---- the output of the probe ---- */
 
 static void take_result(struct gp_trial_result *result, const char *value)
 {
@@ -85,8 +85,8 @@ static void take_lines(struct gp_trial *trial, char *text)
 /* ---- the process ---- */
 
 /*
- * No option: the launcher would refuse to run with one that is wrong, and which programs to record,
- * and when, is not asked here.
+ * Drops all options of gpuprof: the launcher would refuse invalid ones, and the probe is always
+ * recorded.
  */
 static bool is_kept(const char *variable, bool recorded)
 {
@@ -212,7 +212,7 @@ static void take_traces(struct gp_trial *trial, DIR *listing, const char *folder
 			take_trace(trial, path);
 }
 
-/* Whatever was left there: a trace, and where it was killed the rings, which the trace needs. */
+/* Takes the traces in the folder, with the rings of a killed probe, then removes all files. */
 static void take_folder(struct gp_trial *trial, const char *folder)
 {
 	DIR *listing = opendir(folder);
@@ -224,17 +224,17 @@ static void take_folder(struct gp_trial *trial, const char *folder)
 	rewinddir(listing);
 	while ((entry = readdir(listing)) != NULL)
 		unlinkat(dirfd(listing), entry->d_name,
-			 0); /* "." and ".." stay: they are folders */
+			 0); /* fails for "." and "..", which are folders */
 	closedir(listing);
 }
 
-/* A command line, and the texts that it is made of. */
+/* A command line and its strings. */
 struct command {
 	char own[PATH_MAX], rings[64], cupti[PATH_MAX + 16];
 	char *arguments[MOST_ARGUMENTS];
 };
 
-/* The trial runs in another folder: a file of this one is named as a whole. */
+/* The trial runs in another folder, so a relative path is made absolute. */
 static void set_cupti(struct command *command, const char *name)
 {
 	char path[PATH_MAX];

@@ -19,17 +19,17 @@ struct child {
 	int status;
 	bool ended;
 	bool stopped;
-	bool reaps_all; /* orphans come to us */
+	bool reaps_all; /* orphans are reparented to this process */
 	struct gp_witness witness;
-	bool stop_asked; /* we got a stop signal of the terminal since the child last ran */
+	bool stop_asked; /* a stop signal of the terminal came since the child last ran */
 	bool interrupted;
-	char *name; /* what the kernel calls it, up to 15 bytes; or NULL */
+	char *name; /* buffer for the kernel's name of it, up to 15 bytes; or NULL */
 };
 
 /*
- * All signals are blocked, not handled: they wait in the kernel until wait_for_end() takes them one
- * by one with their senders, and none is lost before the first wait.  A SIGCHLD that is
- * ignored would make the kernel throw the child's status away.
+ * Signals are blocked, not handled: they wait in the kernel until wait_for_end() takes each with
+ * its sender, and none is lost before the first wait. If SIGCHLD were ignored, the kernel would
+ * drop the child's status.
  */
 void gp_child_hold_signals(struct gp_child_signals *signals)
 {
@@ -48,17 +48,17 @@ static void restore_signals(const struct gp_child_signals *signals)
 }
 
 /*
- * What came until now was meant for the program.  What ends a program often comes twice (timeout(1)
- * signals its child, then the whole group) and must not cost the summary; nor must a closed pipe
- * cost the exit status.
+ * Signals up to now were meant for the program. A signal that ends it often comes twice (timeout(1)
+ * signals its child, then the whole group) and must not prevent the summary. SIGPIPE must not
+ * change the exit status.
  */
 static void leave_signals(const struct gp_child_signals *signals)
 {
-	struct timespec at_once = {0};
+	struct timespec no_wait = {0};
 	sigset_t all, kept;
 
 	sigfillset(&all);
-	while (sigtimedwait(&all, NULL, &at_once) > 0 || errno == EINTR)
+	while (sigtimedwait(&all, NULL, &no_wait) > 0 || errno == EINTR)
 		;
 	restore_signals(signals);
 	sigemptyset(&kept);
@@ -68,7 +68,7 @@ static void leave_signals(const struct gp_child_signals *signals)
 	sigprocmask(SIG_BLOCK, &kept, NULL);
 }
 
-/* In the child.  The line closes at a successful exec; else it carries errno. */
+/* Runs in the child. A successful exec closes the pipe `line`; otherwise it carries errno. */
 static void become_program(char **arguments, char **environment,
 			   const struct gp_child_signals *signals, int line)
 {
@@ -76,7 +76,7 @@ static void become_program(char **arguments, char **environment,
 	int error;
 
 	while (read(line, &nothing, 1) < 0 && errno == EINTR)
-		; /* the parent hands on what came before us */
+		; /* the parent forwards earlier signals first */
 	restore_signals(signals);
 	execvpe(arguments[0], arguments, environment);
 	error = errno;
@@ -85,7 +85,7 @@ static void become_program(char **arguments, char **environment,
 	_exit(1);
 }
 
-/* 0 if the child executes the program by now, else -errno of its exec. */
+/* Returns 0 once the child executes the program, else -errno of the exec. */
 static int read_exec_error(int line)
 {
 	int error = 0;
@@ -106,18 +106,18 @@ static void forward(const struct child *child, const siginfo_t *info)
 }
 
 /*
- * What came until now, Ctrl-C too if there was no child yet.  It has all signals blocked so far:
- * what it got itself it does not get twice.
+ * Forwards the signals so far, including a Ctrl-C before the fork. The child still has all signals
+ * blocked, so it does not get a signal twice that it got itself.
  */
 static void forward_early(const struct child *child)
 {
-	struct timespec at_once = {0};
+	struct timespec no_wait = {0};
 	siginfo_t info;
 	sigset_t all;
 	int got;
 
 	sigfillset(&all);
-	while ((got = sigtimedwait(&all, &info, &at_once)) > 0 || errno == EINTR)
+	while ((got = sigtimedwait(&all, &info, &no_wait)) > 0 || errno == EINTR)
 		if (got > 0 && got != SIGCHLD)
 			forward(child, &info);
 }
@@ -148,8 +148,9 @@ static int start(struct child *child, char **arguments, char **environment,
 }
 
 /*
- * The shell must see its job stop when the program stops for the terminal.  A program that was sent
- * a lone SIGSTOP is somebody else's business: whoever wakes it again would not wake us.
+ * Stops this process when the program stops for the terminal, so that the shell sees its job stop.
+ * If another process sent SIGSTOP to the program alone, this process goes on: the SIGCONT would not
+ * reach it.
  */
 static void stop_alike(struct child *child, int stop_signal)
 {
@@ -162,7 +163,7 @@ static void stop_alike(struct child *child, int stop_signal)
 		kill(getpid(), SIGSTOP);
 }
 
-/* As long as it is not reaped. */
+/* Works until the child is reaped. */
 static void note_name(const struct child *child)
 {
 	char path[64];
@@ -178,7 +179,7 @@ static void note_name(const struct child *child)
 		fclose(file);
 }
 
-/* Take every change of state that the kernel has for us. */
+/* Takes all pending changes of state. */
 static void reap(struct child *child)
 {
 	pid_t whom = child->reaps_all ? -1 : child->pid;
@@ -201,9 +202,8 @@ static void reap(struct child *child)
 }
 
 /*
- * Signals that the kernel generates (Ctrl-C, a lost terminal) go to the whole group, as those do
- * that somebody sends to it: the child has its own, unless it left the group; those that the child
- * sends are not for itself.
+ * Signals from the kernel (Ctrl-C, a lost terminal) and signals to the group reach the child by
+ * themselves, unless it has left the group. Signals from the child are not for itself.
  */
 static bool is_for_child(struct child *child, const siginfo_t *info)
 {
@@ -228,7 +228,7 @@ static void wait_for_end(struct child *child)
 	sigfillset(&all);
 	while (!child->ended) {
 		if (sigwaitinfo(&all, &info) < 0)
-			continue; /* woken by a stop and continue */
+			continue; /* woken by stop and continue */
 		child->interrupted |= asks_for_end(info.si_signo);
 		reap(child);
 		if (child->ended || info.si_signo == SIGCHLD)
@@ -240,7 +240,7 @@ static void wait_for_end(struct child *child)
 	}
 }
 
-/* Whether any child is left, the ended ones reaped. */
+/* Reaps ended children. Returns whether any child is left. */
 static bool has_children(void)
 {
 	pid_t pid;
@@ -252,8 +252,8 @@ static bool has_children(void)
 }
 
 /*
- * The program has ended; what it left running, in whatever session, comes to us one by one as their
- * parents end.  Who signals us now wants us to end the waiting.
+ * The program has ended. Its remaining processes are reparented to this process one by one. A
+ * signal now ends the wait.
  */
 static void wait_for_rest(void (*on_waiting)(void))
 {
@@ -282,7 +282,7 @@ int gp_child_run(const struct gp_child_signals *signals, const struct gp_child_w
 
 	if (wait->for_all)
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
-	/* without a witness a signal to the group comes twice: better than none */
+	/* without a witness, signals to the group are delivered twice: better than not at all */
 	(void)gp_witness_start(&child.witness);
 	error = start(&child, arguments, environment, signals);
 	if (!error)

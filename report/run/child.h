@@ -1,10 +1,10 @@
 /*
- * child: run a program as if nobody stood between it and whoever started us.
+ * child: runs a program as if it had been started directly.
  *
- * It stays in our process group and keeps the terminal, so job control and the signals that the
- * terminal or anybody sends to the group reach it without us; only what another process sends to us
- * alone is handed on.  It starts with the signal mask and the signal dispositions that we were
- * started with. When it stops for the terminal, so do we, for the shell to see it.
+ * The program stays in this process group and keeps the terminal, so job control and signals to the
+ * group reach it directly; only signals to this process alone are forwarded. It starts with the
+ * signal mask and dispositions that this process was started with. When it stops for the terminal,
+ * this process stops, too, so that the shell sees it.
  */
 #ifndef REPORT_RUN_CHILD_H
 #define REPORT_RUN_CHILD_H
@@ -13,53 +13,50 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What we were started with, for the program and for the time after it. */
+/* The inherited signal state: for the program, and to be restored after it. */
 struct gp_child_signals {
 	sigset_t mask;
 	struct sigaction chld;
 };
 
 /*
- * From now on signals wait for the program to be started, which then gets them: none ends us while
- * we leave something behind.
+ * Blocks signals until the program is started, which then gets them. So no signal ends this process
+ * before it can clean up.
  */
 void gp_child_hold_signals(struct gp_child_signals *signals);
 
 #define GP_CHILD_NAME_BYTES 64
 
-/* How long to wait, and what to tell of it. */
+/* How long to wait, and what to report. */
 struct gp_child_wait {
-	bool for_all;             /* also for what the program leaves running, daemons among it */
-	void (*on_waiting)(void); /* called if there is such; NULL = not */
+	/* also wait for processes that the program leaves behind, such as daemons */
+	bool for_all;
+	void (*on_waiting)(void); /* called if there are such processes; or NULL */
 	/*
-	 * GP_CHILD_NAME_BYTES: what the kernel called the program in the end, which is another one
-	 * after exec; "" where it does not say; NULL = not
+	 * GP_CHILD_NAME_BYTES for the kernel's name of the program at its end, which differs after
+	 * an exec; "" if unknown; or NULL
 	 */
 	char *name;
-	pid_t *pid; /* the program's; NULL = not */
-	/*
-	 * set where SIGINT, SIGTERM, SIGHUP or SIGQUIT came meanwhile, whatever the program did
-	 * then; NULL = not
-	 */
+	pid_t *pid; /* for the program's process id; or NULL */
+	/* set if SIGINT, SIGTERM, SIGHUP or SIGQUIT came during the run; or NULL */
 	bool *interrupted;
 };
 
 /*
- * Start arguments[0] (looked up in PATH, as execvp does) with this environment, wait until it has
- * ended, and put its wait status into *status.  With wait->for_all orphans become our children, and
- * the waiting ends when none is left, or by SIGINT, SIGTERM, SIGHUP or SIGQUIT.  As process 1 of a
- * container it also reaps the orphans that end meanwhile. Afterwards SIGHUP, SIGPIPE and SIGTERM
- * are blocked, for the summary to come whatever ended the program; all else is as it was. Returns
- * 0, or -errno of what kept the program from starting: signals are still held then.  Not to be
- * called by two threads.
+ * Starts arguments[0] (looked up in PATH, as by execvp) with this environment, waits for its end,
+ * and stores its wait status in *status. With wait->for_all orphans become children of this
+ * process, and the wait ends when none is left, or with SIGINT, SIGTERM, SIGHUP or SIGQUIT. As
+ * process 1 of a container it reaps orphans during the wait, too. Afterwards SIGHUP, SIGPIPE and
+ * SIGTERM are blocked, so that the summary is printed whatever ended the program; other signals are
+ * restored. Returns 0, or -errno if the program could not start; signals are still blocked then.
+ * Not thread-safe.
  */
 int gp_child_run(const struct gp_child_signals *signals, const struct gp_child_wait *wait,
 		 char **arguments, char **environment, int *status);
 
 /*
- * End as the program did: by the same signal, without a second core dump.  Returns the exit status
- * to end with where that was no signal, or where we are process 1, which no signal can end: then
- * 128 + its number.
+ * Ends this process like the program: by the same signal, without a second core dump. Otherwise
+ * returns the exit status; for process 1, which no signal can end, it is 128 + the signal number.
  */
 int gp_child_end_alike(int status);
 

@@ -13,7 +13,7 @@ static bool entry_is(const char *entry, const char *name)
 	return !strncmp(entry, name, length) && entry[length] == '=';
 }
 
-/* Takes the entry, which may be NULL: an allocation that failed. */
+/* Takes ownership of the entry; NULL is a failed allocation. */
 static int add(struct gp_environment *environment, char *entry)
 {
 	char **entries;
@@ -74,7 +74,7 @@ const char *gp_environment_get(const struct gp_environment *environment, const c
 	return NULL;
 }
 
-/* NAME=FIRST, or NAME=FIRST:SECOND where neither is empty. */
+/* Sets NAME=FIRST:SECOND; without the colon if one is empty. */
 static int set_joined(struct gp_environment *environment, const char *name, const char *first,
 		      const char *second)
 {
@@ -83,7 +83,7 @@ static int set_joined(struct gp_environment *environment, const char *name, cons
 
 	if (asprintf(&entry, "%s=%s%s%s", name, first, colon, second) < 0)
 		return -ENOMEM;
-	remove_all(environment, name); /* after the last use of what first and second point to */
+	remove_all(environment, name); /* first and second may point into the old entry */
 	return add(environment, entry);
 }
 

@@ -1,5 +1,5 @@
 /*
- * environment: the variables that the program starts with, built without touching our own.
+ * environment: builds the environment of the program, without changing this process's own.
  */
 #ifndef REPORT_RUN_ENVIRONMENT_H
 #define REPORT_RUN_ENVIRONMENT_H
@@ -7,22 +7,24 @@
 #include <stddef.h>
 
 struct gp_environment {
-	char **entries; /* NAME=VALUE, ended by NULL: as execve takes it */
+	char **entries; /* NAME=VALUE, NULL-terminated, as for execve() */
 	size_t count;
 };
 
-/* A copy.  The functions that return int return 0 or -ENOMEM. */
+/* Copies `from`. Functions that return int return 0 or -ENOMEM. */
 int gp_environment_copy(struct gp_environment *environment, char *const *from);
 void gp_environment_free(struct gp_environment *environment);
 
-/* NULL where it is not set; valid until it is set. */
+/* NULL if it is not set; valid until it is changed. */
 const char *gp_environment_get(const struct gp_environment *environment, const char *name);
 
-/* Replaces every entry of that name. */
+/* Replaces all entries of that name. */
 int gp_environment_set(struct gp_environment *environment, const char *name, const char *value);
 
-/* Join value and the old one with a colon, value first (prepend) or last; an empty old one is
- * replaced. */
+/*
+ * Joins value and the old value with a colon, value first (prepend) or last (append). An empty old
+ * value is replaced.
+ */
 int gp_environment_prepend(struct gp_environment *environment, const char *name, const char *value);
 int gp_environment_append(struct gp_environment *environment, const char *name, const char *value);
 

@@ -15,7 +15,7 @@ static bool is_readable(const char *folder, const char *below)
 	       !access(path, R_OK);
 }
 
-/* The folder of the program that runs, without a slash at its end. */
+/* The folder of the running program, without a slash at its end. */
 static int own_folder(char folder[PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
@@ -31,8 +31,8 @@ static int own_folder(char folder[PATH_MAX])
 }
 
 /*
- * What the loader puts in place of $LIB: it has no name for a program to ask for, but the C library
- * lies there, in / or in /usr.
+ * The loader's value of $LIB. There is no function that returns it, but the C library lies in that
+ * folder, below / or /usr.
  */
 static bool loader_lib(char lib[PATH_MAX])
 {
@@ -80,13 +80,15 @@ int gp_library_find(struct gp_library *library, char *message, size_t message_by
 		return 0;
 	}
 	if (error && error != -ENAMETOOLONG) {
-		snprintf(message, message_bytes,
-			 "where gpuprof is cannot be told, as /proc cannot be read: %s; mount it",
-			 strerror(-error));
+		snprintf(
+			message, message_bytes,
+			"cannot find the folder of gpuprof, as /proc is not readable: %s; mount /proc",
+			strerror(-error));
 		return error;
 	}
 	snprintf(message, message_bytes,
-		 GP_LIBRARY_NAME " is not beside %s/gpuprof, nor in ../lib; build it with: make",
+		 GP_LIBRARY_NAME
+		 " is neither beside %s/gpuprof nor in ../lib; to build it, type: make",
 		 own);
 	return error ? error : -ENOENT;
 }

@@ -10,8 +10,10 @@
 #define HELP_COLUMNS     100
 #define HELP_TEXT_COLUMN 29
 
-/* What getopt_long returns for the options that are not in the table; those return 256 + their
- * number. */
+/*
+ * Values of getopt_long() for options that are not in the table; table options have 256 + their
+ * number.
+ */
 enum { TABLE_BASE = 256, OWN_HELP = 'h', OWN_VERSION = 'V' };
 
 struct parser {
@@ -25,7 +27,7 @@ static void build_parser(struct parser *parser)
 
 	memset(parser, 0, sizeof(*parser));
 	*text++ = '+'; /* stop at the program's name */
-	*text++ = ':'; /* tell a missing argument from an unknown option */
+	*text++ = ':'; /* tells a missing argument from an unknown option */
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
 		int argument = row->type == GP_OPTION_FLAG ? no_argument : required_argument;
@@ -53,7 +55,7 @@ static int find_short(int letter)
 	return -1;
 }
 
-/* Its name as it was typed, in word; what was meant, or NULL. */
+/* Writes the option's name as typed to word. Returns the nearest option, or NULL. */
 static const char *nearest_option(const char *typed, char *word, size_t word_bytes)
 {
 	struct gp_did_you_mean nearest = {.word = word};
@@ -85,7 +87,7 @@ static int refuse_option(int found, char **argv, char *message, size_t message_b
 	return -EINVAL;
 }
 
-/* An empty variable is one that is not set. */
+/* An empty variable counts as unset. */
 static const char *inherited_value(const struct gp_option_row *row)
 {
 	char variable[64];
@@ -96,7 +98,7 @@ static const char *inherited_value(const struct gp_option_row *row)
 	return value && *value ? value : row->value;
 }
 
-/* Where one is wrong the default stands in its place. */
+/* Uses the default for an invalid value. */
 static int fill_in(struct gp_run_options *options, char *message, size_t message_bytes)
 {
 	size_t used = 0;
@@ -135,7 +137,7 @@ int gp_run_options_parse(struct gp_run_options *options, int argc, char **argv, 
 	memset(options, 0, sizeof(*options));
 	build_parser(&parser);
 	opterr = 0;
-	optind = 0; /* start afresh, also after other users of getopt */
+	optind = 0; /* reset getopt, which others may have used */
 	while ((found = getopt_long(argc, argv, parser.short_options, parser.long_options, NULL)) >=
 	       0) {
 		if (found == '?' || found == ':')
@@ -153,7 +155,7 @@ int gp_run_options_parse(struct gp_run_options *options, int argc, char **argv, 
 	if (!*options->program && options->action == GP_RUN_PROGRAM) {
 		snprintf(
 			message, message_bytes,
-			"no program to run; type for example: gpuprof-run ./app, or gpuprof-run --help");
+			"no program given; type for example: gpuprof-run ./app, or gpuprof-run --help");
 		return -EINVAL;
 	}
 	return fill_in(options, message, message_bytes);
@@ -204,8 +206,8 @@ const char *gp_run_options_nearest_variable(const char *entry)
 }
 
 /*
- * Words of text from column HELP_TEXT_COLUMN on, two spaces or a line away from what is before; the
- * cursor is at column.
+ * Prints words from column HELP_TEXT_COLUMN on, at least two spaces or a line break after the text
+ * before. column: of the cursor.
  */
 static void print_wrapped(FILE *out, int column, const char *text)
 {
@@ -244,11 +246,11 @@ void gp_run_options_help(FILE *out)
 {
 	fputs("Usage: gpuprof-run [option...] [--] program [argument...]\n"
 	      "\n"
-	      "Runs a program under the gpuprof CUDA profiler.  The program keeps its terminal, its output, its\n"
-	      "signals and its exit status.  After it has ended, one summary of all its processes goes to stderr;\n"
-	      "every process that used the GPU leaves a trace file and a Chrome trace.\n"
+	      "Run a program under the gpuprof CUDA profiler.  The program keeps its terminal, output, signals\n"
+	      "and exit status.  At its end one summary of all its processes goes to stderr; every process\n"
+	      "that used the GPU leaves a trace file and a Chrome trace.\n"
 	      "\n"
-	      "Options (NAME below is also the environment variable GPUPROF_NAME, for use without gpuprof-run):\n",
+	      "Options ([NAME]: the environment variable GPUPROF_NAME, for use without gpuprof-run):\n",
 	      out);
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
@@ -260,8 +262,8 @@ void gp_run_options_help(FILE *out)
 			 row->variable);
 		print_option(out, row->short_name, row->long_name, row->argument, help);
 	}
-	print_option(out, OWN_HELP, "help", NULL, "this text");
-	print_option(out, OWN_VERSION, "version", NULL, "the version");
+	print_option(out, OWN_HELP, "help", NULL, "print this text");
+	print_option(out, OWN_VERSION, "version", NULL, "print the version");
 	fputs("\n"
 	      "Examples:\n"
 	      "  gpuprof-run ./app --size 4096\n"
@@ -270,7 +272,7 @@ void gp_run_options_help(FILE *out)
 	      "  LD_PRELOAD=build/libgpuprof.so GPUPROF_OUTPUT=/tmp/app ./app      (no launcher)\n"
 	      "  gpuprof-run --runs 7 --check base.json -- ./app        (a gate for CI)\n"
 	      "\n"
-	      "Exit status: the program's; if a signal ended it, the same signal.  125: gpuprof-run itself failed;\n"
-	      "126: the program cannot be run; 127: it was not found; of --check also 64, 80 and 81.\n",
+	      "Exit status: the program's; if a signal ended it, the same signal.  125: gpuprof-run failed;\n"
+	      "126: the program cannot be run; 127: it was not found; with --check also 64, 80 and 81.\n",
 	      out);
 }

@@ -1,8 +1,7 @@
 /*
- * options: the command line of `gpuprof run`, from the one table gpuprof/option.def.
+ * options: the command line of `gpuprof run`, from the table gpuprof/option.def.
  *
- * An option counts as given on the command line, else as GPUPROF_<OPTION> in the environment, else
- * it has its default.
+ * The command line precedes the environment (GPUPROF_<OPTION>), which precedes the default.
  */
 #ifndef REPORT_RUN_OPTIONS_H
 #define REPORT_RUN_OPTIONS_H
@@ -19,11 +18,11 @@ struct gp_run_options {
 	enum gp_run_action action;
 	const char *values[GP_OPTIONS]; /* never NULL */
 	bool given[GP_OPTIONS];         /* on the command line */
-	char **program;                 /* its name and arguments, ended by NULL */
+	char **program;                 /* name and arguments, NULL-terminated */
 };
 
 /*
- * Read argv (argv[0] is the command's own name); stops at the first word that is no option, or
+ * Parses argv; argv[0] is the command's own name. Stops at the first word that is no option, or
  * after "--". Returns 0, or -EINVAL with one line for the user in message.
  */
 int gp_run_options_parse(struct gp_run_options *options, int argc, char **argv, char *message,
@@ -31,11 +30,13 @@ int gp_run_options_parse(struct gp_run_options *options, int argc, char **argv, 
 
 bool gp_run_options_flag(const struct gp_run_options *options, enum gp_option option);
 
-/* The first GPUPROF_ variable from *position on that is no option, as NAME=VALUE, or NULL;
- * *position is moved behind it. */
+/*
+ * Finds the next GPUPROF_ variable from *position on that is not an option, and moves *position
+ * past it. Returns NAME=VALUE, or NULL.
+ */
 const char *gp_run_options_unknown_variable(char *const *environment, size_t *position);
 
-/* What such an entry may have meant, without the prefix; NULL = nothing comes near it. */
+/* The option, without the prefix, that is nearest to such an entry; NULL = none is near. */
 const char *gp_run_options_nearest_variable(const char *entry);
 
 void gp_run_options_help(FILE *out);

@@ -12,7 +12,7 @@
 
 #include "gpuprof/shell_word.h"
 
-/* What is to be written, and the option that says where. */
+/* An output, and the option that names it. */
 struct kind {
 	const char *what, *option;
 };
@@ -20,11 +20,11 @@ struct kind {
 static int refuse(int error, char *message, size_t message_bytes, const char *what,
 		  const char *name)
 {
-	snprintf(message, message_bytes, "cannot write %s: %s; choose another name", name, what);
+	snprintf(message, message_bytes, "cannot write %s: %s; use another name", name, what);
 	return error;
 }
 
-/* Append text, with every '%' doubled where it goes into a template.  False: no room. */
+/* Appends text; doubles every '%' if it goes into a template. Returns false if it does not fit. */
 static bool append(char *absolute, const char *text, bool double_percent)
 {
 	size_t length = strlen(absolute);
@@ -38,8 +38,7 @@ static bool append(char *absolute, const char *text, bool double_percent)
 	return !*text;
 }
 
-/* The first % part that no process will be able to expand, or NULL.  Known are %p %n %h %%
- * %q{VARIABLE}. */
+/* The first % part that is not %p, %n, %h, %% or %q{VARIABLE}; or NULL. */
 static const char *find_unknown_part(const char *template)
 {
 	for (const char *part = strchr(template, '%'); part; part = strchr(part + 2, '%')) {
@@ -59,7 +58,7 @@ static int make_absolute(const char *name, const struct kind *kind, char absolut
 	absolute[0] = 0;
 	if (name[0] != '/' && !getcwd(here, sizeof(here))) {
 		snprintf(message, message_bytes,
-			 "%s cannot be written: the current folder is gone; name another with %s",
+			 "cannot write %s: the current folder is gone; name another folder with %s",
 			 kind->what, kind->option);
 		return -ENOENT;
 	}
@@ -69,7 +68,7 @@ static int make_absolute(const char *name, const struct kind *kind, char absolut
 	return 0;
 }
 
-/* What the kernel shows as files (/proc, /sys) is writable for root, and takes none. */
+/* /proc and /sys are writable for root, but cannot hold files. */
 static bool takes_files(const char *folder)
 {
 	struct statfs system;
@@ -78,7 +77,7 @@ static bool takes_files(const char *folder)
 	       system.f_type != SYSFS_MAGIC;
 }
 
-/* Whether `mkdir -p folder` is worth typing: the first part of it that is there takes folders. */
+/* Whether `mkdir -p folder` would work: the first existing part of the path is writable. */
 static bool can_be_made(const char *folder)
 {
 	char part[GP_OUTPUT_BYTES];
@@ -110,13 +109,13 @@ static int check_folder(const char *folder, const struct kind *kind, char *messa
 	else if (!takes_files(folder))
 		error = -EPERM;
 	if (error == -ENOENT && can_be_made(folder))
-		snprintf(message, message_bytes,
-			 "%s cannot be written to %s: %s; type: mkdir -p %s", kind->what, folder,
-			 strerror(-error), gp_shell_word(folder, word, sizeof(word)));
+		snprintf(message, message_bytes, "cannot write %s to %s: %s; type: mkdir -p %s",
+			 kind->what, folder, strerror(-error),
+			 gp_shell_word(folder, word, sizeof(word)));
 	else if (error)
 		snprintf(message, message_bytes,
-			 "%s cannot be written to %s: %s; choose another folder with %s",
-			 kind->what, folder, strerror(-error), kind->option);
+			 "cannot write %s to %s: %s; name another folder with %s", kind->what,
+			 folder, strerror(-error), kind->option);
 	return error;
 }
 
@@ -142,9 +141,10 @@ static int check(const char *name, const struct kind *kind, char absolute[GP_OUT
 	int error;
 
 	if (unknown) {
-		snprintf(message, message_bytes,
-			 "the output name %s has '%.2s'; known are %%p %%n %%h %%%% %%q{VARIABLE}",
-			 name, unknown);
+		snprintf(
+			message, message_bytes,
+			"the output name %s has the unknown part '%.2s'; use %%p %%n %%h %%%% %%q{VARIABLE}",
+			name, unknown);
 		return -EINVAL;
 	}
 	if (!*name)
@@ -156,7 +156,7 @@ static int check(const char *name, const struct kind *kind, char absolute[GP_OUT
 	return check_folder(folder, kind, message, message_bytes);
 }
 
-/* Files are made beside it: -o /dev/null would fill /dev. */
+/* Files are created beside that name: -o /dev/null would fill /dev. */
 static bool is_device(const char *path)
 {
 	struct stat status;
@@ -169,7 +169,7 @@ int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *m
 {
 	if (is_device(name))
 		return refuse(-ENOTSUP, message, message_bytes,
-			      "that is a device, and traces are files (NAME.gpuprof)", name);
+			      "it is a device, and traces are files (NAME.gpuprof)", name);
 	return check(name, &(struct kind){"traces", "-o"}, absolute, message, message_bytes);
 }
 
@@ -177,7 +177,6 @@ int gp_output_summary(const char *name, char absolute[GP_OUTPUT_BYTES], char *me
 		      size_t message_bytes)
 {
 	if (!*name || name[strlen(name) - 1] == '/')
-		return refuse(-EISDIR, message, message_bytes, "that is a folder, not a file",
-			      name);
+		return refuse(-EISDIR, message, message_bytes, "it is a folder", name);
 	return check(name, &(struct kind){"the summary", "-s"}, absolute, message, message_bytes);
 }

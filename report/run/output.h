@@ -1,37 +1,32 @@
 /*
- * output: names of files, made independent of where the program goes, and checked before it has run
- * for hours.
+ * output: makes output names absolute, and checks them before a program runs for hours.
  */
 #ifndef REPORT_RUN_OUTPUT_H
 #define REPORT_RUN_OUTPUT_H
 
 #include <stddef.h>
 
-/* Longest name, with its NUL: the library keeps no longer ones. */
+/* Longest name, with its NUL; the library's limit. */
 #define GP_OUTPUT_BYTES 1024
 
 /*
- * Both put an absolute name into absolute, starting from the current folder, and check that its
- * folder is there and can be written to.  They return 0, or -errno with one line for the user in
- * message.
+ * Both functions make a name absolute and check that its folder exists and is writable. They return
+ * 0, or -errno with one line for the user in message.
  *
- * Names are templates with % parts, which are expanded later: a '%' of the current folder's own
- * name is doubled, and the check goes as far as the name stands for itself.
+ * Names are templates with % parts, which are expanded later: '%' in the current folder's own name
+ * is doubled, and the check covers the part before the first % part.
  */
 
-/*
- * Of the files of each process; ends with a slash where the default name is meant, in that folder.
- */
+/* For the files of each process. The result ends with a slash for default names in that folder. */
 int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
 		       size_t message_bytes);
 
-/* Of the summary: no folder. */
+/* For the summary, which must be a file. */
 int gp_output_summary(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
 		      size_t message_bytes);
 
 /*
- * The folder of an absolute template: before its last slash, or before the first part that only a
- * process can expand.
+ * The folder of an absolute template: the part before its last slash, or before the first % part.
  */
 void gp_output_folder(const char *absolute, char folder[GP_OUTPUT_BYTES]);
 

@@ -15,16 +15,16 @@
 #define OURSELVES    "/proc/self/exe"
 #define LARGEST_NAME 1000000000ul
 
-/* In place of a path: each run makes a session of its own, which its program gets. */
+/* In place of a path: each run creates its own session. */
 #define SESSION_OF_SERIES "series"
 
-/* The runs, while they are made. */
+/* The state of a series of runs. */
 struct series {
 	struct gp_repeat *repeat;
 	const struct gp_run_options *options;
 	const char *folder;
-	unsigned long first;   /* number of the first run */
-	unsigned long earlier; /* runs that were there before */
+	unsigned long first;   /* number of the first new run */
+	unsigned long earlier; /* number of earlier runs in the folder */
 	char **arguments;
 	struct gp_environment environment;
 	struct gp_child_signals signals;
@@ -65,16 +65,16 @@ static int fail(const struct series *series, int error, const char *what)
 	return error;
 }
 
-/* A folder that mkdir() refused. */
+/* For a failed mkdir(). */
 static int fail_to_make(const struct series *series, int error)
 {
 	char what[256];
 
-	snprintf(what, sizeof(what), "%s; choose another folder with -o", strerror(error));
+	snprintf(what, sizeof(what), "%s; name another folder with -o", strerror(error));
 	return fail(series, -error, what);
 }
 
-/* ---- where they go ---- */
+/* ---- folders ---- */
 
 static int choose_folder(struct series *series)
 {
@@ -85,13 +85,13 @@ static int choose_folder(struct series *series)
 				 : options->values[GP_OPTION_ID_OUTPUT];
 	if (strchr(series->folder, '%'))
 		return fail(series, -EINVAL,
-			    "with --runs and --check, -o names a folder, without %");
+			    "with --runs and --check, -o needs a folder without %");
 	if (mkdir(series->folder, 0777) < 0 && errno != EEXIST)
 		return fail_to_make(series, errno);
 	return 0;
 }
 
-/* What stands for the new ones in a command may stand for those, too. */
+/* Warns that a wildcard (FOLDER/...*) in a command names the earlier runs, too. */
 static void say_earlier(const struct series *series)
 {
 	char bytes[GP_SHELL_WORD_BYTES];
@@ -100,12 +100,12 @@ static void say_earlier(const struct series *series)
 	if (series->earlier > 0 && is_default(series->options, GP_OPTION_ID_CHECK) &&
 	    !gp_run_options_flag(series->options, GP_OPTION_ID_QUIET))
 		fprintf(stderr,
-			"gpuprof: %s has %lu earlier run%s: %s/* names old and new ones, which are from %s/%lu on\n",
+			"gpuprof: %s has %lu earlier run%s: %s/* includes them; the new runs begin at %s/%lu\n",
 			series->folder, series->earlier, series->earlier == 1 ? "" : "s", word,
 			word, series->first);
 }
 
-/* After the largest number that is there. */
+/* Continues after the largest existing number. */
 static int choose_first(struct series *series)
 {
 	DIR *folder = opendir(series->folder);
@@ -128,7 +128,7 @@ static int choose_first(struct series *series)
 	return 0;
 }
 
-/* ---- how they are made ---- */
+/* ---- runs ---- */
 
 static int set_option(struct series *series, enum gp_option option, const char *value)
 {
@@ -139,7 +139,7 @@ static int set_option(struct series *series, enum gp_option option, const char *
 	return gp_environment_set(&series->environment, variable, value);
 }
 
-/* Of so many runs nobody reads summaries, unless they are asked for. */
+/* The runs of a series print no summaries by default. */
 static int set_quieter(struct series *series, enum gp_option option)
 {
 	char variable[64];
@@ -190,7 +190,7 @@ static int set_arguments(struct series *series)
 	return 0;
 }
 
-/* With a slash at its end: the default name of traces, in that folder. */
+/* The slash at the end stands for default trace names in that folder. */
 static int make_folder(struct series *series, unsigned long number, char **folder)
 {
 	char *output;
@@ -209,7 +209,7 @@ static int make_folder(struct series *series, unsigned long number, char **folde
 	return error ? fail(series, error, "no memory") : 0;
 }
 
-/* Signals that come between two runs are the next one's. */
+/* A signal between two runs goes to the next one. */
 static int run_once(struct series *series, unsigned long number)
 {
 	const struct gp_child_wait wait = {.interrupted = &series->repeat->interrupted};

@@ -32,20 +32,20 @@
 
 #define MESSAGE_BYTES 2048
 
-/* One run, from the command line to the program's end. */
+/* One run, from the command line to the end of the program. */
 struct run {
 	struct gp_run_options options;
 	struct gp_library library;
 	struct gp_session session;
 	enum gp_target_bar bar;
-	bool stands_aside; /* for the tool that CUDA_INJECTION64_PATH names */
+	bool stands_aside; /* another tool uses CUDA_INJECTION64_PATH */
 	struct gp_nothing nothing;
 	struct gp_child_signals signals;
 	struct gp_environment environment;
 	pid_t pid;                      /* of the program */
-	int status;                     /* how the program ended, as waitpid() has it */
-	char name[GP_CHILD_NAME_BYTES]; /* what the kernel called it then */
-	char message[MESSAGE_BYTES];    /* why a step failed, for the user */
+	int status;                     /* of the program, as from waitpid() */
+	char name[GP_CHILD_NAME_BYTES]; /* the kernel's name of it at its end */
+	char message[MESSAGE_BYTES];    /* reason of a failed step, for the user */
 };
 
 __attribute__((format(printf, 3, 4))) static int explain(struct run *run, int error,
@@ -59,7 +59,7 @@ __attribute__((format(printf, 3, 4))) static int explain(struct run *run, int er
 	return error;
 }
 
-/* One line of that format about a text that may hold anything. */
+/* Prints a line whose argument may hold any bytes. */
 __attribute__((format(printf, 1, 0))) static void warn_of(const char *format, const char *text)
 {
 	char *escaped = gp_text_escape(text);
@@ -87,20 +87,22 @@ static void warn_of_unknown_variables(void)
 	}
 }
 
-/* Where the program cannot be profiled it runs all the same, and so may what it starts. */
+/* A program that cannot be profiled still runs, and its children may be profiled. */
 static void warn_of_bar(const struct run *run)
 {
 	const char *text = gp_target_bar_text(run->bar);
 	char *program = text ? gp_text_escape(run->options.program[0]) : NULL;
 
 	if (text)
-		fprintf(stderr, "gpuprof: %s runs unprofiled: %s\n",
+		fprintf(stderr, "gpuprof: %s is not profiled: %s\n",
 			program ? program : "(no memory)", text);
 	free(program);
 }
 
-/* Loading our library would end such a program, or make its loader complain, unless the loader
- * passes it by. */
+/*
+ * Whether preloading would crash such a program or make its loader complain. A loader path ($LIB)
+ * avoids both.
+ */
 static bool must_not_preload(const struct run *run)
 {
 	return !run->library.by_loader_path &&
@@ -119,9 +121,8 @@ static int set_preload(struct run *run)
 }
 
 /*
- * The library says so itself when it is started, but the constructors of libraries that the program
- * is linked with run before that.  What is named already stays, and so does a program that no
- * library gets into.
+ * The library sets these variables when it starts, but constructors of the program's libraries may
+ * run before. A value that is set already stays. A program that loads no library does not need it.
  */
 static int set_injection(struct run *run, const char *variable)
 {
@@ -134,7 +135,7 @@ static int set_injection(struct run *run, const char *variable)
 	return gp_environment_set(&run->environment, variable, path);
 }
 
-/* As the library decides it: elsewhere ranges stay free. */
+/* As the library decides; without ranges NVTX stays off. */
 static bool wants_ranges(const struct run *run)
 {
 	const char *word = run->options.values[GP_OPTION_ID_TRACE];
@@ -160,7 +161,7 @@ static int set_option(struct run *run, enum gp_option option, const char *value)
 	return gp_environment_set(&run->environment, variable, value);
 }
 
-/* Options that came by the environment are there already. */
+/* Options from the environment are there already. */
 static int set_given_options(struct run *run)
 {
 	int error = 0;
@@ -177,8 +178,8 @@ static bool is_summary_file(const char *summary)
 }
 
 /*
- * Wherever the program goes; and a name alone would be looked for where the loader looks for
- * libraries.
+ * Makes the path absolute, as the program may change its folder, and the loader looks for a bare
+ * name in its own folders.
  */
 static int set_cupti(struct run *run)
 {
@@ -190,7 +191,7 @@ static int set_cupti(struct run *run)
 	return set_option(run, GP_OPTION_ID_CUPTI, path);
 }
 
-/* Names of files must hold wherever the program goes. */
+/* Makes file names independent of the program's current folder. */
 static int set_file_options(struct run *run)
 {
 	const char *const *values = run->options.values;
@@ -227,8 +228,8 @@ static int set_environment(struct run *run)
 	if (!error && wants_ranges(run))
 		error = set_injection(run, GP_INJECTION_NVTX);
 	/*
-	 * gcc's address sanitizer ends a program that it is not the first library of; any process
-	 * of the tree may be one
+	 * gcc's address sanitizer ends a program in which it is not the first library; any process
+	 * of the tree may use it.
 	 */
 	if (!error)
 		error = gp_environment_append(&run->environment, "ASAN_OPTIONS",
@@ -236,30 +237,30 @@ static int set_environment(struct run *run)
 	return error;
 }
 
-/* What the variable names, if it is not our library; else NULL. */
+/* The value of the variable if it does not name our library; else NULL. */
 static const char *other_tool(const struct run *run, const char *variable)
 {
 	return gp_injection_other(gp_environment_get(&run->environment, variable));
 }
 
-/* NVTX, too, loads one library. */
+/* NVTX loads one library only. */
 static void look_for_other_nvtx_tool(const struct run *run)
 {
 	const char *path = other_tool(run, GP_INJECTION_NVTX);
 
 	if (path && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
-		warn_of("gpuprof: NVTX_INJECTION64_PATH names another tool (%s): ranges will not be recorded; to record them, type: unset NVTX_INJECTION64_PATH\n",
+		warn_of("gpuprof: NVTX_INJECTION64_PATH names another tool (%s), so ranges are not recorded; to record them, type: unset NVTX_INJECTION64_PATH\n",
 			path);
 }
 
-/* The driver loads one library: where another tool's is named, ours stands aside. */
+/* The driver loads one library only; if another tool's is named, nothing is recorded. */
 static void look_for_other_injection(struct run *run)
 {
 	const char *path = other_tool(run, GP_INJECTION_CUDA);
 
 	run->stands_aside = path != NULL;
 	if (run->stands_aside && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
-		warn_of("gpuprof: CUDA_INJECTION64_PATH names another tool (%s): nothing will be recorded; to profile, type: unset CUDA_INJECTION64_PATH\n",
+		warn_of("gpuprof: CUDA_INJECTION64_PATH names another tool (%s), so nothing is recorded; to profile, type: unset CUDA_INJECTION64_PATH\n",
 			path);
 }
 
@@ -273,7 +274,7 @@ static int prepare(struct run *run)
 	if (error)
 		return explain(
 			run, error,
-			"cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp: %s; set TMPDIR to one that can be written",
+			"cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp: %s; set TMPDIR to a writable folder",
 			strerror(-error));
 	error = set_environment(run);
 	if (!error) {
@@ -281,7 +282,7 @@ static int prepare(struct run *run)
 		look_for_other_nvtx_tool(run);
 	}
 	if (error == -ENOMEM)
-		explain(run, error, "out of memory before the program was started");
+		explain(run, error, "no memory to start the program");
 	return error;
 }
 
@@ -298,7 +299,7 @@ static int find_program(struct run *run)
 	char path[PATH_MAX], word[GP_SHELL_WORD_BYTES];
 	int error = gp_target_find(program, path);
 
-	if (error == -ENOENT && is_folder(program)) /* ".": PATH has no such name */
+	if (error == -ENOENT && is_folder(program)) /* such as ".", which is not in PATH */
 		error = -EISDIR;
 	if (!error)
 		run->bar = gp_target_look(path);
@@ -321,9 +322,9 @@ static int status_of_start_error(int error)
 	return error == -ENOENT ? GP_RUN_NOT_FOUND : GP_RUN_NOT_EXECUTABLE;
 }
 
-#define KERNELS_NAME_BYTES 15u /* of a longer one it keeps the first */
+#define KERNELS_NAME_BYTES 15u /* the kernel keeps the first ones */
 
-/* A shell, or env, becomes what it is told to run; some programs rename themselves. */
+/* A shell or env becomes another program by exec; some programs rename themselves. */
 static void say_new_name(const struct run *run)
 {
 	const char *old = basename(run->options.program[0]);
@@ -335,7 +336,7 @@ static void say_new_name(const struct run *run)
 	fputs(",", stderr);
 }
 
-/* What shells do not all tell, and nobody where we are process 1. */
+/* Not all shells report this, and for process 1 nothing does. */
 static void say_how_it_ended(const struct run *run, bool has_trace)
 {
 	const char *program = run->options.program[0];
@@ -374,8 +375,8 @@ static void finish_traces(const struct run *run, char *const *traces, size_t cou
 }
 
 /*
- * The session goes first: should the user lose patience and press Ctrl-C, only what can be made
- * again later is missing.
+ * Closes the session first: if the user presses Ctrl-C now, only outputs are missing that gpuprof
+ * can write later.
  */
 static void finish(struct run *run)
 {
@@ -383,26 +384,25 @@ static void finish(struct run *run)
 	size_t count;
 	int error = gp_session_traces(&run->session, &traces, &count);
 
-	gp_streams_wait(); /* whatever the program did to them */
+	gp_streams_wait(); /* the program may have changed them */
 	gp_nothing_read(&run->nothing, &run->session);
 	if (gp_target_bar_text(run->bar))
 		run->nothing.is_said = true;
 	gp_session_close(&run->session);
-	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, told in a line */
+	signal(SIGXFSZ, SIG_IGN); /* makes writes beyond RLIMIT_FSIZE fail instead */
 	if (error)
-		fprintf(stderr, "gpuprof: cannot read which traces there are: %s\n",
+		fprintf(stderr, "gpuprof: cannot list the traces of this run: %s\n",
 			strerror(-error));
 	else
-		finish_traces(
-			run, traces,
-			count); /* it says itself what failed; the exit status is the program's */
+		finish_traces(run, traces,
+			      count); /* reports its failures; the exit status is the program's */
 	gp_orphans_save(count ? traces[0] : NULL);
 	gp_session_free_traces(traces, count);
 }
 
 static void say_waiting(void)
 {
-	fputs("gpuprof: the program has ended; waiting for processes that it left running (Ctrl-C ends the waiting)\n",
+	fputs("gpuprof: the program has ended; waiting for the processes that it left running (Ctrl-C ends the wait)\n",
 	      stderr);
 }
 
@@ -425,8 +425,7 @@ static int run_program(struct run *run)
 			     &run->status);
 	if (error) {
 		explain(run, error, "cannot run %s: %s", run->options.program[0],
-			error == -ENOENT ? "the interpreter that it names is missing"
-					 : strerror(-error));
+			error == -ENOENT ? "its interpreter is missing" : strerror(-error));
 		return gp_command_fail(status_of_start_error(error), "%s", run->message);
 	}
 	finish(run);
@@ -445,7 +444,7 @@ static int run(struct run *run)
 	return run_program(run);
 }
 
-/* ---- several runs ---- */
+/* ---- repeated runs ---- */
 
 static struct gp_check_request check_of(const struct gp_run_options *options)
 {
@@ -476,11 +475,11 @@ static void say_failure(const struct gp_repeat *repeat, bool compares)
 	else
 		fprintf(stderr, "gpuprof: run %zu ended with exit status %d", repeat->count,
 			WEXITSTATUS(repeat->status));
-	fprintf(stderr, ": no further one was made%s\n",
+	fprintf(stderr, ": no more runs were made%s\n",
 		compares ? ", and nothing was compared" : "");
 }
 
-/* The program's own failure comes first. */
+/* A failure of the program precedes that of the check. */
 static int conclude(const struct gp_run_options *options, const struct gp_repeat *repeat)
 {
 	struct gp_check_request check = check_of(options);
@@ -495,7 +494,7 @@ static int conclude(const struct gp_run_options *options, const struct gp_repeat
 	}
 	if (repeat->interrupted)
 		return gp_command_fail(GP_RUN_FAILED,
-				       "interrupted in run %zu; no further one was made",
+				       "interrupted in run %zu; no more runs were made",
 				       repeat->count);
 	if (!*check.baseline)
 		return 0;
@@ -505,7 +504,7 @@ static int conclude(const struct gp_run_options *options, const struct gp_repeat
 	return status == GP_CHECK_EXIT_FAILED ? GP_RUN_FAILED : status;
 }
 
-/* What is wrong with a baseline is said before anything runs for hours. */
+/* Checks the baseline before the program runs for hours. */
 static int run_repeatedly(struct run *run)
 {
 	struct gp_check_request check = check_of(&run->options);

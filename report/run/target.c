@@ -14,14 +14,14 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define SCRIPT_DEPTH 4 /* the kernel follows as many */
+#define SCRIPT_DEPTH 4 /* as many as the kernel follows */
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
 #elif defined(__aarch64__)
 #define OWN_MACHINE EM_AARCH64
 #else
-#error "which e_machine is this?"
+#error "unknown machine: add its e_machine"
 #endif
 
 /* A whole file, mapped. */
@@ -73,7 +73,7 @@ int gp_target_find(const char *program, char path[PATH_MAX])
 	return check_executable(path);
 }
 
-/* The image stays empty where the file cannot be read. */
+/* The image stays empty if the file is unreadable. */
 static void map_file(const char *path, struct image *image)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -91,7 +91,7 @@ static void map_file(const char *path, struct image *image)
 	image->size = (size_t)status.st_size;
 }
 
-/* length bytes at an offset, or NULL where the file has not got them. */
+/* The bytes at an offset, or NULL if the file has fewer. */
 static const void *at(const struct image *image, uint64_t offset, uint64_t length)
 {
 	if (offset > image->size || length > image->size - offset)
@@ -99,7 +99,7 @@ static const void *at(const struct image *image, uint64_t offset, uint64_t lengt
 	return image->bytes + offset;
 }
 
-/* A text that ends within the file, or "". */
+/* The string at an offset, or "" if it does not end within the file. */
 static const char *text_at(const struct image *image, uint64_t offset)
 {
 	if (offset >= image->size || !memchr(image->bytes + offset, 0, image->size - offset))
@@ -120,7 +120,7 @@ static const Elf64_Phdr *find_header(const struct image *image, const Elf64_Ehdr
 	return NULL;
 }
 
-/* Of that index; NULL where there is none. */
+/* The section header with that index, or NULL. */
 static const Elf64_Shdr *section_at(const struct image *image, const Elf64_Ehdr *elf, uint64_t i)
 {
 	return elf->e_shoff % sizeof(uint64_t) == 0 && i < elf->e_shnum
@@ -139,8 +139,8 @@ static bool has_section(const struct image *image, const Elf64_Ehdr *elf, const 
 }
 
 /*
- * The loader is one that loads others: it needs none, as a static program, and loads what it is
- * told to.
+ * Whether the file is a loader, which loads the program that its arguments name. It looks like a
+ * static program.
  */
 static bool is_loader(const char *file)
 {
@@ -165,7 +165,10 @@ static enum gp_target_bar look_at_elf(const struct image *image, struct gp_targe
 	return GP_TARGET_OPEN;
 }
 
-/* The next word of a "#!" line, from *position on; false at its end, or where it is too long. */
+/*
+ * Reads the next word of a "#!" line from *position on. Returns false at the end, or if the word is
+ * too long.
+ */
 static bool read_word(const struct image *image, size_t *position, char word[PATH_MAX])
 {
 	size_t length = 0;
@@ -183,7 +186,8 @@ static bool read_word(const struct image *image, size_t *position, char word[PAT
 }
 
 /*
- * What `env` will run: the first word that is neither an option nor a variable, looked up in PATH.
+ * For `env`, finds the program that it runs: the first word that is neither an option nor a
+ * variable, looked up in PATH.
  */
 static void look_up_for_env(const struct image *image, size_t position, char path[PATH_MAX])
 {
@@ -200,7 +204,7 @@ static void look_up_for_env(const struct image *image, size_t position, char pat
 		}
 }
 
-/* The interpreter of a "#!" line. */
+/* Reads the interpreter of a "#!" line. */
 static bool read_interpreter(const struct image *image, char path[PATH_MAX])
 {
 	size_t position = 2;
@@ -244,7 +248,7 @@ void gp_target_resolve(const char *path, struct gp_target *target)
 		script = read_interpreter(&image, interpreter);
 		if (script)
 			memcpy(target->file, interpreter, sizeof(interpreter));
-		else /* a script never gains privileges */
+		else /* scripts never gain privileges */
 			look_at_file(target, &image);
 		if (image.bytes)
 			munmap((void *)image.bytes, image.size);
@@ -262,12 +266,11 @@ enum gp_target_bar gp_target_look(const char *path)
 const char *gp_target_bar_text(enum gp_target_bar bar)
 {
 	static const char *const texts[GP_TARGET_BARS] = {
-		[GP_TARGET_STATIC] = "it is statically linked, so no library can be loaded into it",
-		[GP_TARGET_OTHER_MACHINE] =
-			"it is built for another kind of processor, or for 32 bits",
-		[GP_TARGET_MUSL] = "it uses the C library musl, and gpuprof needs glibc",
+		[GP_TARGET_STATIC] = "it is statically linked, so it loads no libraries",
+		[GP_TARGET_OTHER_MACHINE] = "it is built for another processor, or for 32 bits",
+		[GP_TARGET_MUSL] = "it uses musl as C library, and gpuprof needs glibc",
 		[GP_TARGET_PRIVILEGED] =
-			"it gains privileges at its start (set-user-id or file capabilities); run it as that user",
+			"it gains privileges when it starts (set-user-id or file capabilities); run it as that user",
 	};
 
 	return texts[bar];

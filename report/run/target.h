@@ -1,9 +1,9 @@
 /*
- * target: a look at the program before it starts: can it be run, can it be profiled, what does it
- * need?
+ * target: examines a program before it starts: whether it can be run and profiled, and what it
+ * loads.
  *
- * Only its own file is looked at, and where that is a script, its interpreter's.  What the program
- * starts later is not.
+ * It examines the program's own file, or the interpreter of a script, but no programs that are
+ * started later.
  */
 #ifndef REPORT_RUN_TARGET_H
 #define REPORT_RUN_TARGET_H
@@ -11,9 +11,9 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* Why a preloaded library cannot get into a program. */
+/* Why a library cannot be preloaded into a program. */
 enum gp_target_bar {
-	GP_TARGET_OPEN, /* nothing seen that bars it */
+	GP_TARGET_OPEN, /* no reason found */
 	GP_TARGET_STATIC,
 	GP_TARGET_OTHER_MACHINE, /* 32-bit, or another architecture */
 	GP_TARGET_MUSL,
@@ -23,32 +23,29 @@ enum gp_target_bar {
 };
 
 /*
- * The file that execvp would run for this name.  Returns 0; -ENOENT; -EACCES where there is a
- * file that cannot be executed; or -EISDIR where a path is that of a folder.
+ * Finds the file that execvp() would run. Returns 0; -ENOENT; -EACCES if the file is not
+ * executable; -EISDIR if the path is a folder.
  */
 int gp_target_find(const char *program, char path[PATH_MAX]);
 
 /*
- * What runs in the end: the program itself, or the interpreter of a script, also one that `env`
- * looks up.
+ * The file that runs in the end: the program, or the interpreter of a script, also one found by
+ * `env`.
  */
 struct gp_target {
 	enum gp_target_bar bar;
 	char file[PATH_MAX];
-	/*
-	 * that file's program interpreter, as /lib64/ld-linux-x86-64.so.2; "" = none; of one,
-	 * itself
-	 */
+	/* the file's loader, such as /lib64/ld-linux-x86-64.so.2; "" = none; a loader's own path */
 	char loader[PATH_MAX];
-	bool has_kernels; /* of CUDA, in that file itself */
+	bool has_kernels; /* CUDA kernels, in the file itself */
 };
 
 void gp_target_resolve(const char *path, struct gp_target *target);
 
-/* Never fails: what cannot be read or is no ELF file bars nothing. */
+/* Never fails: an unreadable or non-ELF file is GP_TARGET_OPEN. */
 enum gp_target_bar gp_target_look(const char *path);
 
-/* The bar as the rest of "it runs unprofiled: ..."; NULL for GP_TARGET_OPEN. */
+/* The rest of "it is not profiled: ..."; NULL for GP_TARGET_OPEN. */
 const char *gp_target_bar_text(enum gp_target_bar bar);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define PATIENCE_MS 100
 
-/* What has come since the last question, by signal number. */
+/* Signals since the last question, by number. */
 struct testimony {
 	uint32_t counts[_NSIG];
 };
@@ -30,7 +30,7 @@ static void collect(struct testimony *testimony)
 			testimony->counts[number]++;
 }
 
-/* Keeps nothing open but the line, so that nobody waits for it in our place. */
+/* Keeps only the socket open, so that no reader of another stream waits for the witness. */
 _Noreturn static void bear_witness(int line)
 {
 	struct testimony testimony;
@@ -79,8 +79,8 @@ static void ask(struct gp_witness *witness)
 	struct testimony testimony;
 
 	/*
-	 * The kernel signals a group while it holds the lock that setpgid() takes: after this call,
-	 * which changes nothing, all of the group have what we got.
+	 * The kernel holds the lock of setpgid() while it signals a group. After this call, which
+	 * changes nothing, all members have the signals that this process has.
 	 */
 	(void)setpgid(0, getpgrp());
 	if (send(witness->line, "?", 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1 ||
@@ -92,7 +92,7 @@ static void ask(struct gp_witness *witness)
 		witness->seen[i] += testimony.counts[i];
 }
 
-/* Real-time signals queue: one for one.  Of the others several that wait are one. */
+/* Each real-time signal is queued; other pending signals of one number count once. */
 bool gp_witness_saw(struct gp_witness *witness, int number)
 {
 	uint32_t *seen = &witness->seen[number];
@@ -111,7 +111,7 @@ void gp_witness_end(struct gp_witness *witness)
 	if (witness->pid == 0)
 		return;
 	close(witness->line);
-	kill(witness->pid, SIGCONT); /* if it was stopped */
+	kill(witness->pid, SIGCONT); /* in case it was stopped */
 	while (waitpid(witness->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	*witness = (struct gp_witness){0};

@@ -1,9 +1,9 @@
 /*
- * witness: was a signal sent to us alone, or to our whole process group?
+ * witness: tells signals to this process alone from signals to its whole process group.
  *
- * The kernel does not tell a receiver.  A second process in the group does: it has all signals
- * blocked and does nothing but say, when asked, which ones have come.  What is sent to the group
- * comes to it too, and nothing else does.  It ends when we do, however that is.
+ * The kernel does not tell the receiver. The witness is a second process in the group that blocks
+ * all signals and, when asked, says which ones are pending: exactly the signals to the group. It
+ * ends with this process, however that ends.
  */
 #ifndef REPORT_RUN_WITNESS_H
 #define REPORT_RUN_WITNESS_H
@@ -14,19 +14,19 @@
 
 #include <stdbool.h>
 
-/* Zeroed: there is none, and it has seen nothing. */
+/* Zeroed = no witness, no signals. */
 struct gp_witness {
 	pid_t pid;
-	int line;             /* the question and the answer */
-	uint32_t seen[_NSIG]; /* told, and not asked for yet */
+	int line;             /* a socket for questions and answers */
+	uint32_t seen[_NSIG]; /* reported by the witness, not yet asked for */
 };
 
-/* All signals must be blocked.  0 or -errno: then nothing has changed. */
+/* All signals must be blocked. Returns 0, or -errno without any change. */
 int gp_witness_start(struct gp_witness *witness);
 
 /*
- * Whether the signal of that number that we just took from the kernel was the group's.  False too
- * where the witness does not answer at once (somebody stopped it).
+ * Whether the last received signal of that number was sent to the group. Returns false if the
+ * witness does not answer promptly (it may be stopped).
  */
 bool gp_witness_saw(struct gp_witness *witness, int number);
 

@@ -14,11 +14,10 @@
 #include "report/tables/summary_by.h"
 #include "report/timeline/timeline.h"
 
-/* Times of traces are far below; sums of two fit. */
+/* Larger than any time in a trace; the sum of two fits. */
 #define MOST_NS  999999999999999999
 #define MOST_ROW 1000000000
-#define ROWS                                                                                       \
-	10000 /* of a table where the request names no other number: one of iterations may have millions */
+#define ROWS     10000 /* default rows of a table: iterations may have millions */
 
 #define PERFETTO_UI "https://ui.perfetto.dev"
 
@@ -41,7 +40,7 @@ static int check_order(const struct gp_call_of_endpoint *call, int64_t from_ns, 
 	if (from_ns < to_ns)
 		return 0;
 	snprintf(call->message, GP_SITE_MESSAGE_BYTES,
-		 "from has to be before to, not %" PRId64 " and %" PRId64 " ns", from_ns, to_ns);
+		 "from must be before to, not %" PRId64 " and %" PRId64 " ns", from_ns, to_ns);
 	return -EINVAL;
 }
 
@@ -65,7 +64,8 @@ static int take_names(const struct gp_call_of_endpoint *call, struct gp_summary_
 	by->full_names = strcmp(names, "full") == 0;
 	if (by->full_names)
 		return 0;
-	snprintf(call->message, GP_SITE_MESSAGE_BYTES, "names is short or full, not %.60s", names);
+	snprintf(call->message, GP_SITE_MESSAGE_BYTES, "names needs short or full, not %.60s",
+		 names);
 	return -EINVAL;
 }
 
@@ -75,12 +75,12 @@ static int check_tables(const struct gp_call_of_endpoint *call, const struct gp_
 
 	if (result == -ENOENT)
 		snprintf(call->message, GP_SITE_MESSAGE_BYTES,
-			 "there is no such table in %.100s; `gpuprof summary --by help` lists them",
+			 "there is no such table in %.100s; see gpuprof summary --by help",
 			 by->words);
 	return result < 0 ? -EINVAL : 0;
 }
 
-/* words NULL: what the first screen tells. */
+/* words NULL: the tables of the first screen. */
 static int write_tables(const struct gp_call_of_endpoint *call, const char *words, FILE *out)
 {
 	struct gp_summary_by by = {.words = words ? words : gp_summary_page_words,
@@ -154,14 +154,14 @@ int gp_endpoint_flame(const struct gp_call_of_endpoint *call, FILE *out)
 	if (!value || options.measure < GP_STACK_METRICS)
 		return write_format(call, &gp_exporter_speedscope, &options, out);
 	used = (size_t)snprintf(call->message, GP_SITE_MESSAGE_BYTES,
-				"there is no value %.60s; it is one of", value);
+				"there is no value %.60s; use one of", value);
 	for (int i = 0; i < GP_STACK_METRICS && used < GP_SITE_MESSAGE_BYTES; i++)
 		used += (size_t)snprintf(call->message + used, GP_SITE_MESSAGE_BYTES - used,
 					 "%s %s", i > 0 ? "," : "", gp_stack_metrics[i].word);
 	return -EINVAL;
 }
 
-/* As export refuses a part in which there is nothing; a trace as a whole may be empty. */
+/* Refuses an empty part, as export does. An empty trace may be written as a whole. */
 static int check_part(const struct gp_call_of_endpoint *call, const struct gp_slice_choice *choice)
 {
 	uint64_t last_ns = 0;
@@ -177,12 +177,12 @@ static int check_part(const struct gp_call_of_endpoint *call, const struct gp_sl
 			last_ns = model->last_ns - model->first_ns;
 	}
 	snprintf(call->message, GP_SITE_MESSAGE_BYTES,
-		 "nothing is in that part; calls and operations are from 0 to %s",
+		 "there are no events in that part; calls and operations last from 0 to %s",
 		 gp_format_ns(last_ns).text);
 	return -EINVAL;
 }
 
-/* As export has --start, --end and --min-duration. */
+/* Parameters as --start, --end and --min-duration of export. */
 int gp_endpoint_trace(const struct gp_call_of_endpoint *call, FILE *out)
 {
 	int64_t from_ns = 0, to_ns = 0, least_ns = 0;

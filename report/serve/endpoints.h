@@ -1,9 +1,9 @@
 /*
- * endpoints: what each path of the site has.
+ * endpoints: one function for each path of the site.
  *
- * Each writes its answer to out with the function that the command of the same name uses, so that
- * no number is computed in two ways. Returns 0; -EINVAL, if an argument of the request is wrong,
- * and the line for the user in message; or another -errno.
+ * A function writes its answer to `out` with the code of the command of the same name, so that no
+ * number is computed in two ways. Returns 0; -EINVAL if an argument is wrong, with the line for the
+ * user in message; or another -errno.
  */
 #ifndef REPORT_SERVE_ENDPOINTS_H
 #define REPORT_SERVE_ENDPOINTS_H

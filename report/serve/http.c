@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* The one whose interface microhttpd.h is. */
+/* The version of microhttpd.h. */
 #define LIBRARY "libmicrohttpd.so.12"
 
-/* The first function that the library lacks; NULL: it has all. */
+/* The first missing function; NULL = none. */
 static const char *find_functions(struct gp_http *http)
 {
 	const struct {
@@ -45,7 +45,7 @@ int gp_http_load(struct gp_http *http, char *message, size_t message_bytes)
 	if (!http->handle) {
 		snprintf(
 			message, message_bytes,
-			"serve: this machine has no libmicrohttpd (%s); install it (Debian, Ubuntu: apt-get install libmicrohttpd12; Fedora: dnf install libmicrohttpd), or write the page as a file: gpuprof html FILE",
+			"serve: libmicrohttpd is not installed (%s); install it (Debian, Ubuntu: apt-get install libmicrohttpd12; Fedora: dnf install libmicrohttpd), or write the page to a file: gpuprof html FILE",
 			dlerror());
 		return -ENOENT;
 	}
@@ -55,7 +55,7 @@ int gp_http_load(struct gp_http *http, char *message, size_t message_bytes)
 	snprintf(
 		message, message_bytes,
 		"serve: " LIBRARY
-		" of this machine lacks %s; install a newer one, or write the page as a file: gpuprof html FILE",
+		" of this machine has no %s; install a newer version, or write the page to a file: gpuprof html FILE",
 		lacking);
 	return -ENOENT;
 }

@@ -1,8 +1,8 @@
 /*
- * http: libmicrohttpd, which speaks HTTP for `gpuprof serve`, found when it is needed.
+ * http: loads libmicrohttpd, which speaks HTTP for `gpuprof serve`, when it is needed.
  *
- * It is not linked: distributions build it with TLS, and each command of gpuprof would need that,
- * too, on any machine.
+ * It is not linked: distributions build it with TLS, which every command of gpuprof would need
+ * then.
  */
 #ifndef REPORT_SERVE_HTTP_H
 #define REPORT_SERVE_HTTP_H
@@ -10,7 +10,7 @@
 #include <microhttpd.h>
 #include <stddef.h>
 
-/* Its functions, by their names without MHD_. */
+/* Its functions, named without MHD_. */
 struct gp_http {
 	void *handle;
 	__typeof__(&MHD_start_daemon) start_daemon;
@@ -28,7 +28,9 @@ struct gp_http {
 	__typeof__(&MHD_destroy_response) destroy_response;
 };
 
-/* Returns 0, or -ENOENT and the line for the user in message.  gp_http_unload() in either case. */
+/*
+ * Returns 0, or -ENOENT with the line for the user in message. Call gp_http_unload() in both cases.
+ */
 int gp_http_load(struct gp_http *http, char *message, size_t message_bytes);
 void gp_http_unload(struct gp_http *http);
 

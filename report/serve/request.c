@@ -11,7 +11,7 @@
 #include "gpuprof/option.h"
 #include "report/base/text/duration.h"
 
-#define HTTP_PORT 80 /* which a browser does not name */
+#define HTTP_PORT 80 /* browsers omit it in the Host header */
 
 static int make_token(char token[GP_TOKEN_BYTES])
 {
@@ -51,7 +51,7 @@ static bool is_host(const struct gp_door *door, const char *host)
 	return false;
 }
 
-/* How long it takes does not tell how much of it is right. */
+/* Takes constant time, so that timing does not reveal a part of the token. */
 static bool is_token(const char *token, const char *text)
 {
 	unsigned differs = 0;
@@ -129,7 +129,7 @@ static bool read_time(const char *text, int64_t *time_ns)
 	return true;
 }
 
-/* 0 also where it is not given: *value stays then. */
+/* Reads an argument within bounds. Returns 0 and leaves *value unchanged if it is not given. */
 static int get_within(const struct gp_request *request, const char *name,
 		      bool (*read)(const char *text, int64_t *value), int64_t least, int64_t most,
 		      int64_t *value)

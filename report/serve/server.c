@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #define CONNECTIONS  64u
-#define SILENCE_S    60u /* after which a connection is closed */
+#define SILENCE_S    60u /* idle connections are closed after that */
 #define MOST_WAIT_MS 1000
 
-/* ---- who asks ---- */
+/* ---- clients ---- */
 
-/* Whether a row of the kernel's table of connections is the other end of ours, and whose it is. */
+/* Whether a row of /proc/net/tcp is the other end of our connection; *user is its owner. */
 static bool is_other_end(const char *row, uint16_t client_port, uint16_t port, uid_t *user)
 {
 	unsigned from, to, local, remote, number;
@@ -66,7 +66,7 @@ static void add_headers(const struct gp_http *http, struct MHD_Response *respons
 		{"X-Content-Type-Options", "nosniff"},
 		{"Referrer-Policy", "no-referrer"},
 		{"Cross-Origin-Resource-Policy", "same-origin"},
-		/* the page has a policy of its own beside this */
+		/* the page has another policy of its own */
 		{"Content-Security-Policy", "frame-ancestors 'none'"},
 	};
 
@@ -112,7 +112,8 @@ static enum MHD_Result answer_request(void *context, struct MHD_Connection *conn
 /* ---- the server ---- */
 
 /*
- * A socket that listens at this machine's own address; *port is 0 or which one, then which it is.
+ * Opens a socket that listens on the loopback address. *port: 0 or the port; becomes the actual
+ * one.
  */
 static int listen_at(uint16_t *port)
 {
@@ -125,7 +126,7 @@ static int listen_at(uint16_t *port)
 
 	if (fd < 0)
 		return -errno;
-	/* connections of a server that has just ended keep nobody from its port */
+	/* makes the port of a server that has just ended usable */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
 	    listen(fd, CONNECTIONS) == 0 &&
@@ -151,7 +152,7 @@ int gp_server_open(struct gp_server *server, struct gp_site *site, uint16_t port
 	if (fd < 0) {
 		snprintf(message, message_bytes, "serve: cannot listen at 127.0.0.1:%u: %s%s",
 			 (unsigned)port, strerror(-fd),
-			 port > 0 ? "; without --port it takes one that is free" : "");
+			 port > 0 ? "; leave out --port to use a free port" : "");
 		return fd;
 	}
 	site->door.port = port;
@@ -167,13 +168,13 @@ int gp_server_open(struct gp_server *server, struct gp_site *site, uint16_t port
 	close(fd);
 	snprintf(
 		message, message_bytes,
-		"serve: libmicrohttpd cannot serve here; write the page as a file: gpuprof html FILE");
+		"serve: libmicrohttpd cannot serve here; write the page to a file: gpuprof html FILE");
 	return -EIO;
 }
 
 /*
- * How long poll() may wait: where all connections were taken, it listens again only when it is run
- * once more.
+ * How long poll() may wait. After the limit of connections is reached, the library listens again
+ * only when it runs once more.
  */
 static int wait_of(const struct gp_server *server)
 {

@@ -1,9 +1,9 @@
 /*
- * server: answers requests of this machine for a site (report/serve/site.h), one after the other,
- * in the thread that runs it.
+ * server: answers the requests of this machine for a site (report/serve/site.h), one after the
+ * other, in one thread.
  *
- * It listens at 127.0.0.1 alone.  Connections are never waited for: one that is slow, silent or cut
- * delays no other, and gives its place up after a minute.  There are 64 places.
+ * It listens at 127.0.0.1 only. It never blocks on a connection: a slow, silent or broken one
+ * delays no other, and is closed after a minute. There are at most 64 connections.
  */
 #ifndef REPORT_SERVE_SERVER_H
 #define REPORT_SERVE_SERVER_H
@@ -21,14 +21,14 @@ struct gp_server {
 };
 
 /*
- * Listen; port 0 = any that is free, site->door.port says which it is, site->address where.
- * SIGPIPE has to be ignored.  Returns 0, or -errno and the line for the user in message;
- * gp_server_close() in either case.
+ * Starts to listen. port 0 = any free one; site->door.port becomes the port, site->address the
+ * address. SIGPIPE must be ignored. Returns 0, or -errno with the line for the user in message.
+ * Call gp_server_close() in both cases.
  */
 int gp_server_open(struct gp_server *server, struct gp_site *site, uint16_t port, char *message,
 		   size_t message_bytes);
 
-/* Answer until stop_fd can be read.  Returns 0 or -errno. */
+/* Answers requests until stop_fd is readable. Returns 0 or -errno. */
 int gp_server_run(struct gp_server *server, int stop_fd);
 
 void gp_server_close(struct gp_server *server);

@@ -18,7 +18,7 @@ struct endpoint {
 	const char *path, *type;
 	int (*write)(const struct gp_call_of_endpoint *call, FILE *out);
 	const char *help;
-	/* without parameters: the answer takes long to make, and is always the same */
+	/* without parameters the answer is slow to make and never changes, so it is cached */
 	bool is_kept;
 	const char *parameters[PARAMETERS];
 };
@@ -45,7 +45,7 @@ static const struct endpoint endpoints[] = {
 	{"/api/timeline",
 	 JSON,
 	 gp_endpoint_timeline,
-	 "what ran when, by thread and stream",
+	 "events in a time window, by thread and stream",
 	 false,
 	 {"from", "to", "least", "limit"}},
 	{"/trace",
@@ -57,7 +57,7 @@ static const struct endpoint endpoints[] = {
 };
 
 #define ENDPOINTS (sizeof(endpoints) / sizeof(endpoints[0]))
-_Static_assert(ENDPOINTS == GP_SITE_ENDPOINTS, "each may be kept");
+_Static_assert(ENDPOINTS == GP_SITE_ENDPOINTS, "each may be cached");
 
 int gp_site_open(struct gp_site *site)
 {
@@ -83,7 +83,7 @@ void gp_site_list(FILE *out)
 	}
 }
 
-/* ---- one answer ---- */
+/* ---- answers ---- */
 
 __attribute__((format(printf, 3, 4))) static void say(struct gp_answer *answer, unsigned status,
 						      const char *format, ...)
@@ -110,10 +110,7 @@ static bool takes(const struct endpoint *endpoint, const char *name)
 	return false;
 }
 
-/*
- * Whether all arguments are such as it takes: whoever mistypes one does not want what comes without
- * it.
- */
+/* Refuses unknown arguments: a mistyped one would otherwise be ignored. */
 static bool check_arguments(const struct endpoint *endpoint, const struct gp_request *request,
 			    struct gp_answer *answer)
 {
@@ -137,7 +134,7 @@ static int duplicate(int fd)
 	return new < 0 ? -errno : new;
 }
 
-/* What the endpoint writes, as a file without a name.  Returns its descriptor or -errno. */
+/* Writes the endpoint's answer to an unnamed file. Returns its descriptor or -errno. */
 static int make_content(const struct endpoint *endpoint, const struct gp_call_of_endpoint *call)
 {
 	FILE *out = tmpfile();
@@ -169,7 +166,7 @@ static void answer_by(const struct endpoint *endpoint, struct gp_site *site,
 	char message[GP_SITE_MESSAGE_BYTES] = "";
 	const struct gp_call_of_endpoint call = {
 		.site = site, .request = request, .message = message};
-	/* the token is always there */
+	/* the token is one of the arguments */
 	bool is_whole = endpoint->is_kept && request->argument_count == 1;
 	int *kept = &site->kept[endpoint - endpoints];
 	int fd = is_whole && *kept > 0 ? duplicate(*kept) : make_content(endpoint, &call);
@@ -179,7 +176,7 @@ static void answer_by(const struct endpoint *endpoint, struct gp_site *site,
 		return;
 	}
 	if (fd < 0) {
-		say(answer, 500, "the answer could not be made: %s", strerror(-fd));
+		say(answer, 500, "cannot make the answer: %s", strerror(-fd));
 		return;
 	}
 	if (is_whole && *kept <= 0)
@@ -196,13 +193,13 @@ static void refuse(const struct gp_site *site, unsigned status, struct gp_answer
 		answer->value = site->address;
 		return;
 	case 405:
-		say(answer, status, "only GET and HEAD");
+		say(answer, status, "only GET and HEAD are allowed");
 		answer->header = "Allow";
 		answer->value = "GET, HEAD";
 		return;
 	default:
 		say(answer, status,
-		    "the address has to be the one that gpuprof serve printed, with its token; through ssh -L with the same port at both ends");
+		    "use the address that gpuprof serve printed, with its token; with ssh -L use the same port at both ends");
 	}
 }
 

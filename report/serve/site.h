@@ -1,9 +1,7 @@
 /*
- * site: what `gpuprof serve` answers: a page and numbers of the traces that it was given, made when
- * they are asked for.
+ * site: the answers of `gpuprof serve`: a page and numbers of the given traces, made on request.
  *
- * No path of a request ever names a file: it is looked up in a table of the few that there are.
- * Called from one thread.
+ * A request's path never names a file: it is looked up in a fixed table. Not thread-safe.
  */
 #ifndef REPORT_SERVE_SITE_H
 #define REPORT_SERVE_SITE_H
@@ -23,34 +21,34 @@ struct gp_spans;
 #define GP_SITE_ADDRESS_BYTES 96u
 
 struct gp_site {
-	struct gp_model *const *models; /* they outlive the site */
+	struct gp_model *const *models; /* must outlive the site */
 	size_t model_count;
 	struct gp_door door;
-	uint64_t event_limit; /* of the page's timeline: the longest; 0 = all */
-	uint64_t least_ns;    /* of the same: shorter neighbors stand together; 0 = none do */
-	bool has_once;        /* the door has a way in for one time */
-	/* the site's own */
-	/* of the page, with the token: from when it is asked for */
+	uint64_t event_limit; /* events in the page's timeline; 0 = all */
+	uint64_t least_ns;    /* of the page's timeline: groups shorter neighbors; 0 = none */
+	bool has_once;        /* the door has a path for one use */
+	/* private to the site */
+	/* of the page, with the token; set on the first request */
 	char address[GP_SITE_ADDRESS_BYTES];
-	struct gp_spans *spans; /* of the timeline, from when it is asked for first */
-	/* files of answers that are always the same; 0 = not made yet */
+	struct gp_spans *spans; /* of the timeline; made on the first request */
+	/* unnamed files with cached answers; 0 = not made yet */
 	int kept[GP_SITE_ENDPOINTS];
 };
 
 struct gp_answer {
-	unsigned status;    /* of HTTP */
-	const char *type;   /* of the content */
-	const char *header; /* one more, and its value; NULL = none */
+	unsigned status;    /* HTTP status */
+	const char *type;   /* content type */
+	const char *header; /* one more header and its value; NULL = none */
 	const char *value;
-	/* of a file without a name with all of it, whoever asked closes it; -1: it is text */
+	/* unnamed file with the content, which the caller closes; -1: the content is text */
 	int fd;
 	uint64_t bytes;
 	char text[GP_SITE_MESSAGE_BYTES];
 };
 
 /*
- * A site with models, count, limits and has_once set, all else zero.  Returns 0 or -errno;
- * gp_site_close() in either case.
+ * Set models, model_count, the limits and has_once, and zero the rest. Returns 0 or -errno. Call
+ * gp_site_close() in both cases.
  */
 int gp_site_open(struct gp_site *site);
 void gp_site_close(struct gp_site *site);
@@ -58,7 +56,7 @@ void gp_site_close(struct gp_site *site);
 void gp_site_answer(struct gp_site *site, const struct gp_request *request,
 		    struct gp_answer *answer);
 
-/* A line for each path: what it has and the parameters that it takes. */
+/* Prints a line for each path: its content and parameters. */
 void gp_site_list(FILE *out);
 
 #endif

@@ -11,9 +11,9 @@
 #include "report/base/spill_memory.h"
 #include "report/model/slice_filter.h"
 
-/* A track's events, by row and start; their times are from the origin on. */
+/* The events of a track by row and start; times count from the origin. */
 struct track {
-	const char *kind; /* of the walk: it lives as long as the program */
+	const char *kind; /* static string */
 	char *name;
 	uint64_t id;
 	const struct gp_model *model;
@@ -27,12 +27,12 @@ struct gp_spans {
 	struct gp_html_tracks walk;
 	struct track *tracks;
 	uint32_t track_count, track_capacity;
-	uint64_t events;  /* of all tracks */
-	uint64_t end_ns;  /* of the last, from the origin on */
-	uint64_t zero_ns; /* where times of a query begin, from the origin on */
+	uint64_t events;  /* number of all events */
+	uint64_t end_ns;  /* end of the last event, from the origin */
+	uint64_t zero_ns; /* time 0 of queries, from the origin */
 };
 
-/* ---- gathering ---- */
+/* ---- collecting ---- */
 
 static void keep_event(struct gp_spans *spans, struct track *track,
 		       const struct gp_html_event *event)
@@ -71,7 +71,7 @@ static int keep_track(void *context, const struct gp_html_track *from,
 	return 0;
 }
 
-/* The origin, where there is neither call nor operation. */
+/* The first call or operation; the origin if there is none. */
 static uint64_t zero_of(const struct gp_spans *spans)
 {
 	uint64_t start_unix_ns = spans->scope.start_unix_ns;
@@ -120,7 +120,7 @@ void gp_spans_free(struct gp_spans *spans)
 
 /* ---- the window ---- */
 
-/* A piece of a row: events of one track, side by side. */
+/* A contiguous piece of a row. */
 struct piece {
 	const struct gp_html_event *events;
 	uint32_t count;
@@ -148,8 +148,8 @@ static bool is_of_row(const void *element, const void *key)
 }
 
 /*
- * The row that begins at index first of the track: its events that may be in the window.  next:
- * where the next row begins.
+ * The part of a row that may lie in the window. first: index of the row's first event. *next: index
+ * of the next row.
  */
 static struct piece find_piece(const struct track *track, uint32_t first, uint32_t *next,
 			       const struct gp_slice_filter *window)
@@ -175,13 +175,13 @@ static uint64_t clamp(uint64_t zero_ns, int64_t time_ns, uint64_t most_ns)
 	return at_ns < most_ns ? at_ns : most_ns;
 }
 
-/* What is in the window, and how much of it. */
+/* The events in the window, and their number. */
 struct view {
 	const struct gp_spans *spans;
-	struct gp_slice_filter window; /* from the origin on */
-	uint64_t found;                /* events */
-	uint32_t rows;                 /* that have such */
-	uint64_t resolution_ns; /* shorter events become one with their neighbors; 0: none does */
+	struct gp_slice_filter window; /* from the origin */
+	uint64_t found;                /* number of events */
+	uint32_t rows;                 /* number of rows with events */
+	uint64_t resolution_ns;        /* shorter neighbors become one span; 0 = no grouping */
 	uint32_t limit;
 };
 
@@ -214,8 +214,8 @@ static void count_events(struct view *view)
 }
 
 /*
- * A row has at most one span of short events and one long event for each resolution_ns of the
- * window, and what runs into it: the rows share the limit.
+ * For each resolution_ns of the window a row has at most one span of short events and one long
+ * event, plus the spans that cross its edges. The rows share the limit.
  */
 static void choose_resolution(struct view *view)
 {
@@ -228,7 +228,7 @@ static void choose_resolution(struct view *view)
 
 /* ---- writing ---- */
 
-/* Events side by side that become one span. */
+/* Neighboring events that become one span. */
 struct group {
 	const struct gp_html_event *longest;
 	uint64_t start_ns, end_ns, busy_ns, bin;
@@ -238,12 +238,12 @@ struct group {
 struct writer {
 	const struct view *view;
 	struct gp_json json;
-	const struct track *track; /* the one that was begun; NULL = none yet */
-	uint32_t row;              /* the one that was begun, of it */
-	uint32_t row_spans;        /* of it */
+	const struct track *track; /* the current track; NULL = none yet */
+	uint32_t row;              /* the current row of it */
+	uint32_t row_spans;        /* spans of the row */
 	struct group group;
 	uint32_t spans;
-	uint64_t left_out; /* events for which there was no room */
+	uint64_t left_out; /* events beyond the limit */
 };
 
 static void put_key(struct gp_json *json, const char *key, uint64_t value)
@@ -272,7 +272,7 @@ static void begin_track(struct writer *writer, const struct track *track)
 	writer->row = writer->row_spans = 0;
 }
 
-/* Rows in which there is nothing stay empty, so that a row's place tells which it is. */
+/* Empty rows are written, too, so that a row's index identifies it. */
 static void begin_row(struct writer *writer, const struct track *track, uint32_t row)
 {
 	if (writer->track != track)
@@ -328,7 +328,7 @@ static void put_three(struct gp_json *json, const char *key, const uint32_t *val
 	gp_json_text(json, "]");
 }
 
-/* What a single event has beside its name. */
+/* The details of a single event. */
 static void put_more(struct writer *writer, const struct gp_html_event *event)
 {
 	const struct track *track = writer->track;
@@ -439,8 +439,7 @@ static void put_answer(struct writer *writer)
 
 int gp_spans_write(const struct gp_spans *spans, const struct gp_span_query *query, FILE *out)
 {
-	uint64_t end_ns =
-		spans->end_ns + 1; /* the last event's last instant belongs to the window */
+	uint64_t end_ns = spans->end_ns + 1; /* the end of the last event belongs to the window */
 	struct view view = {
 		.spans = spans,
 		.limit = query->limit,

@@ -142,13 +142,13 @@ class Check(Compare):
         self.write("other.json", "{}")
         os.mkfifo(self.path("pipe"))
         for status, arguments, parts in (
-                (USAGE, ["-b", "base.json"], ["name traces"]),
-                (USAGE, [run], ["say with -b BASE"]),
+                (USAGE, ["-b", "base.json"], ["name trace files"]),
+                (USAGE, [run], ["(-b BASE)"]),
                 (USAGE, ["-b", "base.json", "-w", "new.json", run], ["exclude each other"]),
                 (USAGE, ["-b", "base.json", "-t", "wrong", run], ["wrong, line 2", "walls"]),
                 (USAGE, ["-b", "other.json", run], ["other.json is no baseline"]),
                 (USAGE, ["-b", "missing.json", run], ["cannot read missing.json", "--write-baseline makes one"]),
-                (USAGE, ["-b", "pipe", run], ["nobody writes to this pipe", "--write-baseline makes one"]),
+                (USAGE, ["-b", "pipe", run], ["no program writes to this pipe", "--write-baseline makes one"]),
                 (USAGE, ["-b", "/dev/null", run], ["/dev/null is no baseline: it is empty"]),
                 (USAGE, ["-c", "-", run], ["at least 5 runs"]),
                 (1, ["-b", "base.json", "missing.gpuprof"], ["missing.gpuprof"]),
@@ -222,8 +222,8 @@ class Launcher(Compare):
         result = self.repeat(0, ["--runs=2", "-o", self.path("gpuprof-runs"), "--chrome", "json"])
         self.assertEqual(sorted(os.listdir(self.path("gpuprof-runs"))), ["1", "2", "3", "4"])
         here = self.path("gpuprof-runs")
-        self.assertEqual(result.stderr, f"gpuprof: {here} has 2 earlier runs: {here}/* names old and new ones, which are from "
-                         f"{here}/3 on\ngpuprof: 2 runs: {here}/3 to {here}/4\n")
+        self.assertEqual(result.stderr, f"gpuprof: {here} has 2 earlier runs: {here}/* includes them; the new runs begin at "
+                         f"{here}/3\ngpuprof: 2 runs: {here}/3 to {here}/4\n")
         self.repeat(0, ["--runs", "1", "-o", "one"])
         self.assertEqual(os.listdir(self.path("one")), ["1"])
         for run, count in (("1", 1), ("4", 2)):
@@ -247,10 +247,10 @@ class Launcher(Compare):
         self.baseline()
         script = self.write("program", f'#!/bin/sh\n{self.demo} 21\nexit "$1"\n', 0o755)
         result = self.repeat(3, ["--runs", "3", "--check", "base.json"], script, "3")
-        self.assertEqual(result.stderr, "gpuprof: 1 run: gpuprof-runs/1\ngpuprof: run 1 ended with exit status 3: no further one was made, and nothing was compared\n")
+        self.assertEqual(result.stderr, "gpuprof: 1 run: gpuprof-runs/1\ngpuprof: run 1 ended with exit status 3: no more runs were made, and nothing was compared\n")
         self.assertEqual(os.listdir(self.path("gpuprof-runs")), ["1"])
         result = self.repeat(-signal.SIGKILL, ["--runs", "3", "--check", "base.json"], "sh", "-c", "kill -9 $$")
-        self.assertIn("run 1 was ended by signal 9: no further one was made", result.stderr)
+        self.assertIn("run 1 was ended by signal 9: no more runs were made", result.stderr)
         self.repeat(127, ["--check", "base.json"], "no-such-program")
 
     def test_an_interrupted_series_ends(self):
@@ -264,7 +264,7 @@ class Launcher(Compare):
                 os.killpg(launcher.pid, signal.SIGINT)
                 _, errors = launcher.communicate(timeout=support.LIMIT_S)
         self.assertEqual(launcher.returncode, 125, errors)
-        self.assertIn("gpuprof: interrupted in run 1; no further one was made\n", errors)
+        self.assertIn("gpuprof: interrupted in run 1; no more runs were made\n", errors)
         self.assertEqual(os.listdir(self.path("gpuprof-runs")), ["1"])
 
     def test_what_cannot_be_compared_is_said_before_it_runs(self):
@@ -323,7 +323,7 @@ class Diff(Compare):
         result = self.run_gpuprof("diff", "--top", "1", "-F", "markdown", "a0.gpuprof", "--", "b0.gpuprof", "b1.gpuprof")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("### Kernels\n", result.stdout)
-        self.assertIn("by a test of that row alone", result.stdout)
+        self.assertIn("by a test of the row alone", result.stdout)
         self.assertNotIn("One run each", result.stdout)
         self.assertIn("more rows differ less", result.stderr)
 

@@ -90,7 +90,7 @@ class Doctor(Case):
         self.assertEqual(result.returncode, 1 if fails else 0, result.stdout + result.stderr)
         of_program = all(name in ("program", "libraries", "its CUPTI") for name, verdict in verdicts.items()
                          if verdict[0] == "fails")
-        self.assertIn("does not work here" if not of_program else "works here, but not of" if fails else "recording works here",
+        self.assertIn("does not work here" if not of_program else "works here, but not for" if fails else "recording works here",
                       lines[-1])
         self.assertEqual(result.stderr, "")
         self.assertFalse([name for name in self.files() if name.startswith("gpuprof")], "left behind")
@@ -111,7 +111,7 @@ class Machine(Doctor):
     def test_an_option_that_is_wrong_is_all_that_is_wrong(self):
         verdicts, _ = self.doctor(GPUPROF_RINGS="nosuch")
         self.check(verdicts, "options", "warning", "GPUPROF_RINGS) needs auto|shm|file|memory, not 'nosuch'", "env | grep GPUPROF_")
-        self.check(verdicts, "library", "ok", "is loaded into programs")
+        self.check(verdicts, "library", "ok", "programs load ")
         self.assertEqual(verdicts["recording"][0], "ok")
 
     def test_a_libcupti_of_this_folder(self):
@@ -143,7 +143,7 @@ class Machine(Doctor):
             self.skipTest("this machine has a driver")
         verdicts, _ = self.doctor(LD_LIBRARY_PATH=None)
         self.only_fails(verdicts, "driver")
-        self.check(verdicts, "driver", "fails", "finds no CUDA driver", "libcuda.so.1")
+        self.check(verdicts, "driver", "fails", "no CUDA driver found", "libcuda.so.1")
         self.assertTrue(verdicts["driver"][2])
         self.check(verdicts, "simulator", "ok", "simulated device", f"LD_LIBRARY_PATH={os.path.join(BUILD, 'sim')} gpuprof-run")
         self.check(verdicts, "recording", "ok", "a range was recorded")
@@ -179,7 +179,7 @@ class Machine(Doctor):
 
     def test_errors_of_the_driver(self):
         for init, parts in ((803, ["kernel module", "803", "sudo reboot"]), (802, ["fabric", "nvidia-fabricmanager"]),
-                            (12345, ["also without gpuprof", "SOME_ERROR", "12345"]), (100, ["no GPU"]),
+                            (12345, ["even without gpuprof", "SOME_ERROR", "12345"]), (100, ["no GPU"]),
                             (804, ["compatibility", "unset LD_LIBRARY_PATH"])):
             with self.subTest(init):
                 verdicts, _ = self.driver(init)
@@ -209,7 +209,7 @@ class Machine(Doctor):
         verdicts, _ = self.doctor(GPUSIM_CUPTI_VERSION="28")
         self.check(verdicts, "CUPTI", "ok", "12.9.1")
         verdicts, _ = self.doctor(GPUSIM_CUPTI_VERSION="140000")
-        self.check(verdicts, "CUPTI", "warning", "14.0 is newer than the driver, which is for CUDA 13.0")
+        self.check(verdicts, "CUPTI", "warning", "14.0 is newer than the driver, which supports CUDA 13.0")
 
     def test_only_administrators_may_profile(self):
         verdicts, _ = self.doctor(GPUSIM_FAULT="may-not-subscribe")
@@ -224,7 +224,7 @@ class Machine(Doctor):
     def test_nothing_of_the_gpu_is_delivered(self):
         verdicts, _ = self.doctor(GPUSIM_FAULT="flush-hangs,late-buffers")
         self.only_fails(verdicts, "recording")
-        self.check(verdicts, "recording", "fails", "not what the GPU did for them")
+        self.check(verdicts, "recording", "fails", "no GPU operations")
 
     def test_other_tools(self):
         verdicts, _ = self.doctor(GPUSIM_FAULT="subscriber-taken")
@@ -239,10 +239,10 @@ class Machine(Doctor):
     def test_options_of_the_environment(self):
         verdicts, _ = self.doctor(GPUPROF_TRACES="all")
         self.only_fails(verdicts)
-        self.check(verdicts, "options", "warning", "GPUPROF_TRACES is no option", "unset GPUPROF_TRACES")
+        self.check(verdicts, "options", "warning", "GPUPROF_TRACES is not an option", "unset GPUPROF_TRACES")
         verdicts, _ = self.doctor(GPUPROF_FLUSH_MS="never")
         self.only_fails(verdicts)
-        self.check(verdicts, "options", "warning", "GPUPROF_FLUSH_MS", "takes the default", "env | grep GPUPROF_")
+        self.check(verdicts, "options", "warning", "GPUPROF_FLUSH_MS", "uses the default", "env | grep GPUPROF_")
         for name in ("traces", "rings"):
             self.assertIn(name, verdicts)
 
@@ -263,9 +263,9 @@ class Machine(Doctor):
 
     @unittest.skipUnless(can_unshare(), "needs the right to mount")
     def test_without_shared_memory(self):
-        for mount, part in (("mount -t ramfs -o mode=755 none /dev/shm", "no tmpfs"),
+        for mount, part in (("mount -t ramfs -o mode=755 none /dev/shm", "not a tmpfs"),
                             ("mount -t tmpfs -o ro none /dev/shm", "Read-only"),
-                            ("mount -t tmpfs -o size=64k none /dev/shm", "no space is left")):
+                            ("mount -t tmpfs -o size=64k none /dev/shm", "no space left")):
             with self.subTest(mount):
                 before = ["unshare", "-m", "sh", "-c", f'{mount} && exec "$@"', "sh"]
                 verdicts, _ = self.doctor(before=before)
@@ -277,7 +277,7 @@ class Machine(Doctor):
 
     def test_limits(self):
         verdicts, _ = self.doctor(before=["sh", "-c", 'ulimit -f 1000000; exec "$@"', "sh"])
-        self.check(verdicts, "limits", "warning", "there a trace ends", "ulimit -f unlimited")
+        self.check(verdicts, "limits", "warning", "traces end there", "ulimit -f unlimited")
         verdicts, _ = self.doctor(before=["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh"])
         self.check(verdicts, "limits", "warning", "ulimit -v unlimited")
         self.check(verdicts, "CUPTI", "fails", "MiB of address space")
@@ -299,18 +299,18 @@ class Machine(Doctor):
 
     def test_a_filter_of_system_calls(self):
         verdicts, _ = self.doctor()
-        if "no system call is forbidden" not in verdicts["seccomp"][1]:
+        if "no system call is blocked" not in verdicts["seccomp"][1]:
             self.skipTest("there is a filter here")
         verdicts, _ = self.doctor(before=[self.compile("filter", FILTER)])
         self.only_fails(verdicts)
-        self.check(verdicts, "seccomp", "ok", "a filter forbids some system calls, none that recording needs")
+        self.check(verdicts, "seccomp", "ok", "a filter blocks some system calls, but none that recording needs")
 
     @unittest.skipUnless(can_unshare(), "needs the right to mount")
     def test_whom_debuggers_may_attach_to(self):
         script = 'mount -t tmpfs none /proc/sys/kernel && mkdir /proc/sys/kernel/yama && echo 2 >/proc/sys/kernel/yama/ptrace_scope && exec "$@"'
         verdicts, _ = self.doctor(before=["unshare", "-m", "sh", "-c", script, "sh"])
         self.only_fails(verdicts)
-        self.check(verdicts, "ptrace", "ok", "gpuprof needs none (here only administrators' debuggers may attach)")
+        self.check(verdicts, "ptrace", "ok", "not needed by gpuprof (only debuggers of administrators may attach here)")
 
     def test_a_library_that_is_missing(self):
         shutil.copy(GPUPROF, self.path("alone"))
@@ -353,7 +353,7 @@ class Program(Doctor):
         self.write("program", f"#!/bin/sh\ntouch {self.path('ran')}\n", 0o755)
         verdicts, _ = self.doctor("./program")
         self.assertEqual(self.files(), ["program"])
-        self.check(verdicts, "program", "ok", "./program is a script, run by /bin/sh; that and what it starts can be profiled")
+        self.check(verdicts, "program", "ok", "./program is a script for /bin/sh; the interpreter and the programs that it starts can be profiled")
 
     def test_programs_that_are_not_there(self):
         self.write("here", "#!/bin/sh\n", 0o755)
@@ -388,7 +388,7 @@ class Program(Doctor):
         for change, part in ((narrow, "32 bits"), (static, "statically linked")):
             verdicts, _ = self.doctor(self.write_elf("program", change))
             self.only_fails(verdicts, "program")
-            self.check(verdicts, "program", "fails", "runs unprofiled", part)
+            self.check(verdicts, "program", "fails", "cannot be profiled", part)
             self.assertNotIn("libraries", verdicts)
         for flag, part in (("-static", "statically linked"), ("musl-gcc", "musl"), ("-m32", "32 bits")):
             if flag != "musl-gcc" or shutil.which(flag):
@@ -428,7 +428,7 @@ class Program(Doctor):
         self.compile("none/libcuda.so.1", "int cuInit(unsigned flags) { (void)flags; return 100; }", "-shared", "-fPIC")
         verdicts, _ = self.doctor(self.compile("static", source), LD_LIBRARY_PATH=self.path("none"))
         self.check(verdicts, "simulator", "ok", "simulated device")
-        self.check(verdicts, "program", "warning", "can be profiled where there is a GPU", "does not run on the simulated device", "nvcc -cudart shared")
+        self.check(verdicts, "program", "warning", "can be profiled on a GPU", "does not run on the simulated device", "nvcc -cudart shared")
         verdicts, _ = self.doctor(self.compile("plain", "int main(void) { return 0; }"), LD_LIBRARY_PATH=self.path("none"))
         self.check(verdicts, "program", "ok", "can be profiled")
 
@@ -477,7 +477,7 @@ class Program(Doctor):
         self.only_fails(verdicts, "CUPTI", "recording")
         verdicts, _ = self.doctor(PYTHONPATH=self.path("lib", "site-packages"), **variables)
         self.only_fails(verdicts)
-        self.check(verdicts, "CUPTI", "warning", "the only one that works", folder, f"gpuprof-run --cupti {folder}/libcupti.so.13")
+        self.check(verdicts, "CUPTI", "warning", "only ", "works", folder, f"gpuprof-run --cupti {folder}/libcupti.so.13")
         self.check(verdicts, "recording", "ok", "1 GPU operation")
         self.check(verdicts, "its CUPTI", "ok", "Python's packages", folder)
 
@@ -486,10 +486,10 @@ class Program(Doctor):
         with open(os.path.join(folder, "libcudart.so.13"), "w", encoding="utf-8") as file:
             file.write("no library")
         verdicts, _ = self.doctor(sys.executable, PYTHONPATH=self.path("lib", "site-packages"))
-        self.check(verdicts, "its CUPTI", "warning", "could not be loaded", folder)
+        self.check(verdicts, "its CUPTI", "warning", "cannot load the CUDA libraries of", folder)
 
     def test_pythons_that_are_not_understood(self):
-        for answer, part in (("cpython 3 7 0", "3.7"), ("cpython 3 14 1", "without it"), ("pypy 3 11 0", "pypy"), ("", "does not say")):
+        for answer, part in (("cpython 3 7 0", "3.7"), ("cpython 3 14 1", "without it"), ("pypy 3 11 0", "pypy"), ("", "does not answer")):
             with self.subTest(answer):
                 self.write("python3", f"#!/bin/sh\necho {answer}\n", 0o755)
                 verdicts, _ = self.doctor(PATH=f"{self.folder}:{os.environ['PATH']}")

@@ -168,7 +168,7 @@ class Names(Case):
         for way in PROFILED:
             os.mkdir(self.path("summary"))
             result = self.run_program([*GPU, "launch=1"], way, GPUPROF_OUTPUT="a b", GPUPROF_SUMMARY="summary")
-            command = re.search(r"see it with gpuprof (summary .*)", result.stderr).group(1)
+            command = re.search(r"type: gpuprof (summary .*)", result.stderr).group(1)
             again = self.run_program(["sh", "-c", f"{support.GPUPROF} {command}"], support.PLAIN)
             self.assertIn("step_kernel", again.stdout)
             os.rmdir(self.path("summary"))

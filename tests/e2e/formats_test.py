@@ -455,7 +455,7 @@ class Formats(Case):
             for options in (("--start", "1000s"), ("--start", "1000s", "--parts", "2")):
                 done = self.run_gpuprof("export", "-F", form, *options, "-o", whole, self.trace)
                 self.assertEqual(done.returncode, 1, options)
-                self.assert_one_line(done.stderr, "nothing is written", "from 0 to ")
+                self.assert_one_line(done.stderr, "no file is written", "from 0 to ")
             with open(whole, "rb") as file:
                 self.assertEqual(file.read(), before)
         self.assertEqual([name for name in self.files() if name.startswith("whole")], ["whole"])
@@ -464,12 +464,12 @@ class Formats(Case):
         for command, form, name in (("merge", "chrome", "all.json"), ("merge", "perfetto", "all.pftrace"), ("export", "sqlite", "all.sqlite")):
             done = self.run_gpuprof(command, "-F", form, "-o", self.path("all.gpuprof"), self.trace)
             self.assertEqual(done.returncode, 2)
-            self.assert_one_line(done.stderr, command + ": ", f"type: -o {self.path(name)}")
+            self.assert_one_line(done.stderr, command + ": ", f"use -o {self.path(name)}")
         self.assertNotIn("all.gpuprof", self.files())
 
     def test_wrong_options(self):
         for options, parts in (
-                (("--start", "2s", "--end", "1s"), ("--start has to be before --end",)),
+                (("--start", "2s", "--end", "1s"), ("--start must be before --end",)),
                 (("--start", "soon"), ("--start needs a time", "soon")),
                 (("--parts", "2", "-o", "-"), ("--parts",)),
                 (("-F", "openmetrics", "--start", "1s"), ("--start", "openmetrics")),

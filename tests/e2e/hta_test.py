@@ -393,7 +393,7 @@ class Figures(Tables):
         rows = self.tables("counter", path)["counter"]
         self.assertEqual(len(rows), 257)
         self.assertIn(("sm__c255.sum", 255.5), [(row["Counter"], row["Avg"]) for row in rows])
-        self.assertRegex(self.run_gpuprof("summary", path).stdout, "3 values of hardware counters were left out")
+        self.assertRegex(self.run_gpuprof("summary", path).stdout, "3 values of hardware counters were dropped")
 
     def test_counters_are_ordered_by_name_and_shares_have_no_sum(self):
         path = self.counted_as({"sm__b.avg.pct_of_peak_sustained_active": 50.5, "sm__a.sum": 1.5, "sm__c.ratio": 1e9},

@@ -355,7 +355,7 @@ class PageTest(HtmlCase):
         alone = [event for event in events if labels["kinds"][event["label"]] == "k"]
         self.assertLessEqual(len(events), 100)
         self.assertEqual(sum(event["duration"] == 20_000 for event in alone), 40)
-        self.assertIn(f"{2000 - len(alone):,} events shorter than 20.00us stand together", message)
+        self.assertIn(f"groups {2000 - len(alone):,} events shorter than 20.00us", message)
         self.assertLess(max(after["start"] - before["start"] for before, after in zip(alone, alone[1:])), 5_000_000)
 
     def test_ranges_on_the_gpu_are_of_their_thread_and_level(self):
@@ -392,7 +392,7 @@ class PageTest(HtmlCase):
         self.assertEqual(len(events) + index["crowded"] - 1, 100)
         self.assertEqual([event["stack"] for event in last], [index["crowded"]])
         self.assertEqual(last[0]["aux"] + sum(event["duration"] for event in events[:-1]), 750_000_000)
-        self.assertIn(f"{index['crowded']} events stand together in the last row of their track, where too many were at the same time", message)
+        self.assertIn(f"{index['crowded']} events together in the last row of their track, as too many overlap", message)
 
     def test_what_has_no_row_is_said_where_short_events_stand_together_too(self):
         trace = self.write_kernels([(5000, -4990)] * 100 + [(5000, 100)] + [(20, 30)] * 1000)
@@ -400,7 +400,7 @@ class PageTest(HtmlCase):
         index = page.json("index")
         self.assertGreater(index["crowded"], 0)
         self.assertIn(f"{index['grouped']:,} events shorter than", message)
-        self.assertIn(f"{index['crowded']:,} events stand together in the last row", message)
+        self.assertIn(f"{index['crowded']:,} events together in the last row", message)
 
     def test_events_that_stand_together_are_one_for_the_limit(self):
         trace = self.write_kernels([(20, 30), (2, 1), (2, 30)] * 1000)

@@ -396,7 +396,7 @@ class OtherPrograms(Case):
         self.assertEqual((plain.returncode, plain.stderr), (7, ""))
         launched = self.run_program([program], options=["-q"])
         self.assertEqual((launched.returncode, launched.stderr), (7, ""))
-        self.assertIn(f"gpuprof: {program} runs unprofiled: {reason}", self.run_program([program]).stderr.splitlines()[0])
+        self.assertIn(f"gpuprof: {program} is not profiled: {reason}", self.run_program([program]).stderr.splitlines()[0])
 
     def test_static(self):
         self.check("gpuprof: " and self.compile("static", self.SOURCE, "-static"), "it is statically linked")
@@ -408,10 +408,10 @@ class OtherPrograms(Case):
         self.assertEqual((result.returncode, result.stderr), (0, f"gpuprof: nothing was recorded: {loader} did not use the GPU\n"))
 
     def test_32_bit(self):
-        self.check(self.compile_to_run("narrow", self.SOURCE, "-m32"), "it is built for another kind of processor")
+        self.check(self.compile_to_run("narrow", self.SOURCE, "-m32"), "it is built for another processor")
 
     def test_musl(self):
-        self.check(self.compile("musl", self.SOURCE, "musl-gcc"), "it uses the C library musl")
+        self.check(self.compile("musl", self.SOURCE, "musl-gcc"), "it uses musl as C library")
 
     def test_32_bit_and_musl_as_children(self):
         for flag in ("-m32", "musl-gcc"):
@@ -495,7 +495,7 @@ class Words(Case):
     def test_folder_of_runs_missing(self):
         result = self.run_program(["touch", "was-run"], options=["--runs", "2", "-o", "missing/runs"])
         self.assertEqual(result.returncode, 125)
-        self.assert_one_line(result.stderr, "missing/runs: No such file", "choose another folder with -o")
+        self.assert_one_line(result.stderr, "missing/runs: No such file", "name another folder with -o")
         self.assertEqual(self.files(), [])
 
     def test_summary_folder_missing(self):
@@ -528,7 +528,7 @@ class Words(Case):
         source = "extern int cuInit(unsigned); int main(void) { return cuInit(0) ? 1 : 5; }"
         result = self.run_program([self.compile("program", source, f"-L{support.BUILD}/sim", "-lcuda")])
         self.assertEqual(result.returncode, 5)
-        self.assert_one_line(result.stderr, "nothing was recorded: ", "program initialized CUDA, but made no context", "look what its first")
+        self.assert_one_line(result.stderr, "nothing was recorded: ", "program initialized CUDA, but created no context", "check the errors of its first")
 
     @unittest.skipUnless(os.path.exists(STUB), "needs the CUDA Toolkit's stub")
     def test_the_stub_of_the_driver(self):
@@ -554,15 +554,15 @@ class Words(Case):
     @unittest.skipIf(support.ON_GPU, "the loader finds the driver in the system's folders")
     def test_that_there_is_no_driver_is_said(self):
         result = self.run_program(["true"], LD_LIBRARY_PATH=None)
-        self.assert_one_line(result.stderr, "nothing was recorded: this machine has no CUDA driver", "libcuda.so.1")
+        self.assert_one_line(result.stderr, "nothing was recorded: the loader finds no CUDA driver", "libcuda.so.1")
 
     @unittest.skipIf(support.ON_GPU, "the loader finds the driver in the system's folders")
     def test_that_there_is_no_driver_is_said_of_ranges_alone(self):
         script = "import ctypes; ctypes.CDLL(None).gpuprof_v1_mark(b'here')"
         for way in (BARE, LAUNCHED):
             result = self.run_program([sys.executable, "-c", script], way, LD_LIBRARY_PATH=None)
-            self.assertEqual(result.stderr.count("gpuprof: this machine has no CUDA driver that the loader finds (libcuda.so.1): "
-                                                 "there are ranges only; type: gpuprof doctor\n"), 1, result.stderr)
+            self.assertEqual(result.stderr.count("gpuprof: the loader finds no CUDA driver on this machine (libcuda.so.1), so "
+                                                 "only ranges were recorded; type: gpuprof doctor\n"), 1, result.stderr)
             self.assertNotIn("no CUDA driver", self.run_program([sys.executable, "-c", script], way).stderr)
 
     def test_that_nothing_was_asked_for_is_said(self):
@@ -573,9 +573,9 @@ class Words(Case):
         for options, program, said in ((["--stacks=maybe"], "true", "a list, with commas between, of the words all|launch|sync|alloc|none"),
                                        ([], "/tmp", "cannot run /tmp: it is a folder")):
             self.assert_one_line(self.run_program([program], options=options).stderr, said)
-        for arguments, said in ((("trace", "bar", "x"), "there is no list bar; say gpu, api, exec, nvtx, host, queue, bandwidth or critical-path"),
-                                (("export", "--format", "bar", "x"), "no format bar; name one of chrome, "),
-                                (("merge", "--format", "bar", "x"), "no format bar; name one of chrome, ")):
+        for arguments, said in ((("trace", "bar", "x"), "there is no list bar; use gpu, api, exec, nvtx, host, queue, bandwidth or critical-path"),
+                                (("export", "--format", "bar", "x"), "no format bar; use one of chrome, "),
+                                (("merge", "--format", "bar", "x"), "no format bar; use one of chrome, ")):
             self.assert_one_line(self.run_gpuprof(*arguments).stderr, said)
 
     def test_a_libcupti_that_cannot_be_loaded(self):
@@ -592,7 +592,7 @@ class Words(Case):
 
     def test_that_all_is_left_out_is_said(self):
         result = self.run_program([*support.GPU, "launch=1"], options=["--processes", "nosuch*"])
-        self.assert_one_line(result.stderr, "nothing was recorded: --processes leaves out")
+        self.assert_one_line(result.stderr, "nothing was recorded: --processes excludes")
 
     def test_a_trace_that_cannot_be_made_is_said(self):
         os.mkdir(self.path("gone"))
@@ -601,7 +601,7 @@ class Words(Case):
         self.assertEqual(result.returncode, 0)
         first, last = support.own_lines(result.stderr)
         self.assertRegex(first, "nothing is recorded: .*gone/x cannot be written: ")
-        self.assertEqual(last, "gpuprof: nothing was recorded, for the reason in a line above")
+        self.assertEqual(last, "gpuprof: nothing was recorded; a line above says why")
 
     def test_another_injected_tool_is_named(self):
         result = self.run_program([*support.GPU, "launch=1"], LAUNCHED, CUDA_INJECTION64_PATH="/opt/other/libtool.so")

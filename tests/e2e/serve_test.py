@@ -292,10 +292,10 @@ class DoorTest(ServeCase):
     def test_wrong_parameters_are_named(self):
         for path, text in (("/api/kernels?top=-1", "top needs"), ("/api/kernels?top=1e9", "top needs"), ("/api/kernels?x=1", "no parameter x"),
                            ("/api/summary?by=", "no such table"), ("/api/summary?by=kernel,,", "no such table"),
-                           ("/api/kernels?sort=%3Cb%3E", "no column"), ("/api/timeline?from=9&to=1", "from has to be before to"),
+                           ("/api/kernels?sort=%3Cb%3E", "no column"), ("/api/timeline?from=9&to=1", "from must be before to"),
                            ("/api/timeline?limit=100001", "limit needs"), ("/api/timeline?from=99999999999999999999", "from needs"),
-                           ("/api/flame?value=%00", "it is one of"), ("/trace?from=-1", "from needs"),
-                           ("/trace?from=900s", "nothing is in that part; calls and operations are from 0 to "),
+                           ("/api/flame?value=%00", "use one of"), ("/trace?from=-1", "from needs"),
+                           ("/trace?from=900s", "there are no events in that part; calls and operations last from 0 to "),
                            ("/api/memory?" + "&".join("a%d=1" % i for i in range(40)), "parameter"),
                            ("/?" + "a" * 5000 + "=1", "no parameter aaa")):
             status, headers, body = self.server.ask(path)
@@ -405,7 +405,7 @@ class CommandTest(ServeCase):
         server = Server(self, "--open", self.trace(), PATH=self.folder)
         self.assertEqual(server.ask("/api/kernels")[0], 200)
         server.process.send_signal(signal.SIGINT)
-        self.assertIn("gpuprof: serve: xdg-open could not be started", server.process.stderr.read())
+        self.assertIn("gpuprof: serve: cannot start xdg-open", server.process.stderr.read())
         self.assertEqual(server.end(), 0)
 
 

@@ -328,7 +328,7 @@ class Surroundings(Case):
             self.assertEqual((result.returncode, result.stdout), (9, "launches 3000\n"), result.stderr)
             self.assertIn("the program removed CUDA_INJECTION64_PATH from its environment", result.stderr)
             self.assertEqual(len(result.stderr.splitlines()), 1 if way == BARE else 2, result.stderr)
-        self.assertIn("for the reason in a line above", result.stderr)
+        self.assertIn("a line above says why", result.stderr)
 
     def test_calls_that_are_forbidden(self):
         self.run_step("forbid")

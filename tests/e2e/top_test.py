@@ -184,10 +184,10 @@ class Batch(Watched):
         os.utime(self.path("app.gpuprof"), (1, 1))
         result = self.run_gpuprof("top", "app.gpuprof")
         self.assertEqual((result.returncode, result.stdout, result.stderr),
-                         (1, "", "gpuprof: top: the trace holds no readable records, and nobody writes any\n"))
+                         (1, "", "gpuprof: top: the trace has no readable records, and no process writes to it\n"))
 
     def test_what_is_typed_wrong(self):
-        for arguments, part in ((("--delay", "0"), "--delay needs seconds"), (("-n", "-1"), "--iterations needs a number"),
+        for arguments, part in ((("--delay", "0"), "--delay needs a number"), (("-n", "-1"), "--iterations needs a number"),
                                 (("-r", "x"), "--rows needs a number"),
                                 (("-r", "18446744073709551615"), "--rows needs a number up to 1000000000"),
                                 (("a", "b"), "name one process or one trace")):

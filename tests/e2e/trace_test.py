@@ -111,7 +111,7 @@ class Trace(Case):
         trace = self.record("demo", "3")
         result = self.run_gpuprof("trace", "gpu", "--start", "1000s", "--format", "csv", trace)
         self.assertEqual((result.returncode, len(result.stdout.splitlines())), (0, 1))
-        self.assert_one_line(result.stderr, "no GPU operation starts then; the trace ends at +")
+        self.assert_one_line(result.stderr, "no GPU operation starts in that time; the trace ends at +")
 
     def test_what_is_wrong_is_said_in_one_line(self):
         trace = self.record("demo", "3")
@@ -122,7 +122,7 @@ class Trace(Case):
                 (("gpu", "--start", "soon", trace), "a time with its unit, such as 1.5s"),
                 (("gpu", "--start", "5", trace), "a time with its unit, such as 1.5s"),
                 (("gpu", "--start", "-1", trace), "a time with its unit, such as 1.5s"),
-                (("gpu", "--start", "2s", "--end", "1s", trace), "--start has to be before --end"),
+                (("gpu", "--start", "2s", "--end", "1s", trace), "--start must be before --end"),
                 (("gpu", "--limit", "-1", trace), "--limit needs a number"),
                 (("gpu", "--limit", "18446744073709551615", trace), "--limit needs a number up to 1000000000"),
                 (("gpu", "--format", "xml", trace), "text, csv, json or markdown"),

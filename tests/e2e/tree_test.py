@@ -425,7 +425,7 @@ class Ranks(Tree):
                         ["summary", "-o", "a.gpuprof", "--by", "kernel", "b.gpuprof"]):
             result = self.run_gpuprof(*command)
             self.assertNotEqual(result.returncode, 0)
-            self.assert_one_line(result.stderr, "a.gpuprof is a trace and is not written over")
+            self.assert_one_line(result.stderr, "a.gpuprof is a trace, and gpuprof does not overwrite traces")
             with open(self.path("a.gpuprof"), "rb") as file:
                 self.assertEqual(file.read(), before)
 
@@ -517,7 +517,7 @@ class Daemons(Tree):
         launcher = self.start("--wait=all")
         with open(self.path("done"), encoding="utf-8") as done:
             self.assertEqual(launcher.stdout.readline(), "daemon runs\n")
-            self.assertIn("waiting for processes", launcher.stderr.readline())
+            self.assertIn("waiting for the processes", launcher.stderr.readline())
             self.open_gate()
             done.read()
         _, errors = launcher.communicate(timeout=support.LIMIT_S)

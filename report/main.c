@@ -50,7 +50,7 @@ static const struct command commands[] = {
 	 gp_command_diff},
 	{"check", "--baseline BASE RUN...", "compare runs with a baseline: a gate for CI",
 	 gp_command_check},
-	{"doctor", "[PROGRAM]", "check that profiling works here, and how to fix it",
+	{"doctor", "[PROGRAM]", "check that profiling works here, or say how to fix it",
 	 gp_command_doctor},
 	{"version", "", "print the version", print_version},
 	{"help", "", "print this text", print_help},

@@ -46,7 +46,7 @@ static const char usage[] =
 	"      --junit FILE           write the report as JUnit XML\n"
 	"      --json FILE            write the report as JSON\n"
 	"      --list                 print the metrics\n"
-	"  -h, --help                 this text\n"
+	"  -h, --help                 print this text\n"
 	"\n"
 	"  gpuprof-run --runs 20 -o runs -- ./app\n"
 	"  gpuprof check --write-baseline base.json runs/*\n"

@@ -29,7 +29,7 @@ static const char usage[] =
 	"\n"
 	"      --limit S         wait at most S seconds for the small program (default 60: machines with\n"
 	"                        many GPUs and no persistence mode are slow)\n"
-	"  -h, --help            this text\n"
+	"  -h, --help            print this text\n"
 	"\n"
 	"  gpuprof doctor\n"
 	"  gpuprof doctor python train.py\n";

@@ -17,7 +17,7 @@ static const char usage[] =
 	"  -l, --list      list all rules\n"
 	"      --causes    list all causes of idle time\n"
 	"      --markdown  print all rules, as in docs/reference/advice.md\n"
-	"  -h, --help      this text\n"
+	"  -h, --help      print this text\n"
 	"\n"
 	"Exit status: 0, or 2 if there is no such rule or cause.\n";
 

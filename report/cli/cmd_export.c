@@ -58,7 +58,7 @@ static const char usage[] =
 	"  -o, --output OUT     write to OUT, - for standard output (default: beside FILE);\n"
 	"                       NAME.gz is compressed\n"
 	"      --list           list the formats, their suffixes and readers\n"
-	"  -h, --help           this text\n"
+	"  -h, --help           print this text\n"
 	"\n"
 	"Part of a trace (not for openmetrics):\n"
 	"      --start TIME     only events that still run at TIME, or begin later; times count from\n"

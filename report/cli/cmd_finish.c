@@ -28,7 +28,7 @@ static const char usage[] =
 	"      --html            write one HTML page of all FILEs, beside the first one\n"
 	"  -q, --quiet           print nothing\n"
 	"      --progress-fd N   write a byte to descriptor N as a sign of progress\n"
-	"  -h, --help            this text\n";
+	"  -h, --help            print this text\n";
 
 static const char *from_environment(enum gp_option option)
 {

@@ -33,7 +33,7 @@ static const char usage[] =
 	"      --counters       add queue lengths of streams and bandwidth of copies to the timeline\n"
 	"  -c, --compare BASE   compare with another run: BASE is its trace file; once for each of its\n"
 	"                       processes\n"
-	"  -h, --help           this text\n"
+	"  -h, --help           print this text\n"
 	"\n"
 	"  gpuprof html --compare before.gpuprof after.gpuprof\n"
 	"  gpuprof html -o compared.html before/* -- after/*\n"

@@ -44,7 +44,7 @@ static const char usage[] =
 	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations (default:\n"
 	"                       0 = all)\n"
 	"  -v, --value WHAT     call stacks: show this value, as in gpuprof export\n"
-	"  -h, --help           this text\n";
+	"  -h, --help           print this text\n";
 
 static int parse(int argc, char **argv, struct arguments *a)
 {

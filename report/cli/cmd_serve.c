@@ -32,7 +32,7 @@ static const char usage[] =
 	"                       operations and ranges (default: 4000000; 0 = group none)\n"
 	"      --min-duration TIME  group events shorter than TIME in the timeline with neighbors that\n"
 	"                       are closer than TIME: 10us\n"
-	"  -h, --help           this text\n"
+	"  -h, --help           print this text\n"
 	"\n"
 	"  gpuprof serve gpuprof-app-1234.gpuprof\n"
 	"  gpuprof serve --port 8123 rank*.gpuprof     from another machine: ssh -L 8123:127.0.0.1:8123 HOST\n"

@@ -33,7 +33,7 @@ static const char usage[] =
 	"  -r, --rows N          list N kernels (default: as many as fit, 12 with --batch; 0 = all)\n"
 	"  -b, --batch           print pages one after the other as plain text; the default if the\n"
 	"                        output is not a terminal\n"
-	"  -h, --help            this text\n"
+	"  -h, --help            print this text\n"
 	"\n"
 	"  gpuprof top 1234\n"
 	"  gpuprof top --batch --iterations 1 gpuprof-app-1234.gpuprof\n"

@@ -27,7 +27,7 @@ static const char usage[] =
 	"  -l, --limit N        print the first N of those; -n, --top and --rows are the same\n"
 	"  -f, --full-names     print kernel names with parameters and template arguments\n"
 	"  -o, --output OUT     write to OUT (default: standard output)\n"
-	"  -h, --help           this text\n"
+	"  -h, --help           print this text\n"
 	"\n"
 	"  gpuprof trace gpu --start 1s --end 1.01s FILE\n"
 	"  gpuprof trace api --format csv -o calls.csv FILE\n"

@@ -127,7 +127,7 @@ class Machine(Doctor):
         self.assertNotIn("simulator", verdicts)
         self.check(verdicts, "library", "ok", "libgpuprof.so")
         self.check(verdicts, "CUPTI", "ok", "13.0.1", CUPTI)
-        self.check(verdicts, "recording", "ok", "calls and 1 GPU operation were recorded")
+        self.check(verdicts, "recording", "ok", "calls and 1 GPU operation of a small program were recorded")
         self.check(verdicts, "traces", "ok", self.folder)
 
     def test_the_variables_of_a_recording_do_not_matter(self):
@@ -146,7 +146,7 @@ class Machine(Doctor):
         self.check(verdicts, "driver", "fails", "no CUDA driver found", "libcuda.so.1")
         self.assertTrue(verdicts["driver"][2])
         self.check(verdicts, "simulator", "ok", "simulated device", f"LD_LIBRARY_PATH={os.path.join(BUILD, 'sim')} gpuprof-run")
-        self.check(verdicts, "recording", "ok", "a range was recorded")
+        self.check(verdicts, "recording", "ok", "a range of a small program was recorded")
         self.assertNotIn("CUPTI", verdicts)
 
     @unittest.skipUnless(os.path.exists(STUB), "needs the CUDA Toolkit's stub")
@@ -169,13 +169,13 @@ class Machine(Doctor):
     def test_a_driver_that_hangs_or_crashes(self):
         verdicts, _ = self.driver("pause()")
         self.only_fails(verdicts, "driver")
-        self.check(verdicts, "driver", "fails", "no answer after 2 s", "step: init", "nvidia-smi")
+        self.check(verdicts, "driver", "fails", "did not return within 2 s", "step: init", "nvidia-smi")
         verdicts, _ = self.driver("(abort(), 0)")
         self.only_fails(verdicts, "driver")
         self.check(verdicts, "driver", "fails", "crashed with Aborted", "step: init")
         verdicts, _ = self.driver("(_exit(0), 0)")
         self.check(verdicts, "driver", "fails", "ended the process")
-        self.check(verdicts, "recording", "ok", "a range was recorded")
+        self.check(verdicts, "recording", "ok", "a range of a small program was recorded")
 
     def test_errors_of_the_driver(self):
         for init, parts in ((803, ["kernel module", "803", "sudo reboot"]), (802, ["fabric", "nvidia-fabricmanager"]),
@@ -189,7 +189,7 @@ class Machine(Doctor):
         verdicts, _ = self.driver(devices=0)
         self.check(verdicts, "GPU", "fails", "no GPU")
         verdicts, _ = self.driver(devices=3, context=46)
-        self.check(verdicts, "GPU", "fails", "taken", "cuDevicePrimaryCtxRetain", "compute-mode")
+        self.check(verdicts, "GPU", "fails", "in use", "cuDevicePrimaryCtxRetain", "compute-mode")
 
     def test_no_gpu_is_visible(self):
         verdicts, _ = self.doctor(GPUSIM_DEVICES="0", CUDA_VISIBLE_DEVICES="7\x1b[1m")
@@ -317,7 +317,7 @@ class Machine(Doctor):
         result = subprocess.run([self.path("alone"), "doctor"], cwd=self.folder, env=support.environment(), timeout=support.LIMIT_S,
                                 stdout=subprocess.PIPE, universal_newlines=True, check=False)
         self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stdout, "fails +library +libgpuprof.so is not beside")
+        self.assertRegex(result.stdout, "fails +library +libgpuprof.so is neither beside")
 
     def test_a_signal_ends_it_and_leaves_nothing(self):
         self.compile("libcuda.so.1", DRIVER, "-shared", "-fPIC", "-DINIT=(puts(\"here\"),pause())", "-DDEVICES=1", "-DCONTEXT=0")
@@ -417,7 +417,7 @@ class Program(Doctor):
         source = '__attribute__((section(".nv_fatbin"), used)) static const char kernels[8] = "kernels"; int cudaRuntimeGetVersion(int *); int main(void) { return %s; }'
         verdicts, _ = self.doctor(self.compile("static", source % "0"))
         self.only_fails(verdicts, "program")
-        self.check(verdicts, "program", "fails", "does not run on the simulated device", "nvcc -cudart shared")
+        self.check(verdicts, "program", "fails", "its calls fail on the simulated device", "nvcc -cudart shared")
         verdicts, _ = self.doctor(self.compile("shared", source % "cudaRuntimeGetVersion(0)", f"-L{BUILD}/sim", "-lcudart"))
         self.only_fails(verdicts)
 

@@ -1,5 +1,6 @@
 /*
- * chunk_order: selects and orders the valid chunks of a circular trace (gpuprof/trace.h, "Circular files").
+ * chunk_order: selects and orders the valid chunks of a circular trace (gpuprof/trace.h,
+ * "Circular files").
  */
 #ifndef REPORT_TRACE_CHUNK_ORDER_H
 #define REPORT_TRACE_CHUNK_ORDER_H

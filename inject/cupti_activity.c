@@ -89,7 +89,7 @@ static void note_whole_graph(void)
 	if (!fetching.has_logged && gp_recording_has_nodes())
 		fetching.has_logged = gp_emit_info(
 			GP_INFO_NOTE,
-			"a profiler inside the program flushed CUPTI for whole graphs: graphs instantiated from then on have one GPU operation for each launch, instead of their nodes");
+			"a profiler inside the program asked CUPTI for whole graphs: graphs instantiated from then on have one GPU operation for each launch, instead of their nodes");
 }
 
 /*

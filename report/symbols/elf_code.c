@@ -14,11 +14,13 @@
 
 #include "report/symbols/elf_functions.h"
 #include "report/symbols/elf_symbols.h"
+#include "report/symbols/elf_units.h"
 
 struct gp_elf_code {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	GElf_Addr bias; /* load bias of the library's addresses */
+	struct gp_elf_units units;
 	struct gp_elf_functions functions;
 	struct gp_elf_symbols symbols;
 	struct gp_elf_place places[GP_ELF_PLACES];
@@ -92,6 +94,7 @@ void gp_elf_code_close(struct gp_elf_code *code)
 {
 	if (!code)
 		return;
+	gp_elf_units_free(&code->units);
 	gp_elf_functions_free(&code->functions);
 	gp_elf_symbols_free(&code->symbols);
 	if (code->dwfl)
@@ -150,14 +153,14 @@ static size_t find_functions(struct gp_elf_code *code, Dwarf_Die *unit, Dwarf_Ad
 	return count;
 }
 
-static struct gp_elf_place place_in_source(struct gp_elf_code *code, Dwarf_Addr address)
+static struct gp_elf_place place_in_source(Dwarf_Die *unit, Dwarf_Addr pc)
 {
 	struct gp_elf_place place = {0};
-	Dwfl_Line *line = dwfl_module_getsrc(code->module, address);
+	Dwarf_Line *line = dwarf_getsrc_die(unit, pc);
 	int number = 0;
 
-	if (line)
-		place.file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+	if (line && dwarf_lineno(line, &number) == 0)
+		place.file = dwarf_linesrc(line, NULL, NULL);
 	place.line = number > 0 ? (uint32_t)number : 0;
 	return place;
 }
@@ -172,9 +175,14 @@ size_t gp_elf_code_find(struct gp_elf_code *code, uint64_t address,
 			const struct gp_elf_place **places)
 {
 	Dwarf_Addr pc = address + code->bias, bias;
-	struct gp_elf_place innermost = place_in_source(code, pc);
-	Dwarf_Die *unit = dwfl_module_addrdie(code->module, pc, &bias);
-	size_t found = unit ? find_functions(code, unit, pc - bias, innermost) : 0;
+	struct gp_elf_place innermost = {0};
+	Dwarf_Die unit;
+	size_t found = 0;
+
+	if (gp_elf_units_find(&code->units, code->module, pc, &unit, &bias)) {
+		innermost = place_in_source(&unit, pc - bias);
+		found = find_functions(code, &unit, pc - bias, innermost);
+	}
 
 	if (found == 0 || lacks_namespace(code->places[found - 1].function)) {
 		const char *name = gp_elf_symbols_find(&code->symbols, code->module, pc);

@@ -56,6 +56,31 @@ static void test_a_program_with_debug_information(void **state)
 	gp_elf_code_close(code);
 }
 
+/* As clang writes it. */
+static void test_debug_information_without_an_index_of_addresses(void **state)
+{
+	char path[4096], copy[] = "/tmp/elf-code-test-XXXXXX", command[8192];
+	uint64_t address =
+		find((const void *)(uintptr_t)elf_code_test_function, path, sizeof(path));
+	int fd = mkstemp(copy);
+	const struct gp_elf_place *places;
+	struct gp_elf_code *code;
+
+	assert_true(fd >= 0);
+	close(fd);
+	snprintf(command, sizeof(command),
+		 "objcopy --remove-section=.debug_aranges /proc/%d/exe %s", (int)getpid(), copy);
+	assert_int_equal(system(command), 0);
+	code = open_file(copy);
+	assert_int_equal(gp_elf_code_find(code, address, &places), 1);
+	assert_string_equal(places[0].function, "elf_code_test_function");
+	assert_non_null(strstr(places[0].file, "elf_code_test.c"));
+	assert_in_range(places[0].line, line_before + 1, line_before + 3);
+	assert_int_equal(gp_elf_code_find(code, 1, &places), 0);
+	gp_elf_code_close(code);
+	unlink(copy);
+}
+
 static volatile uint32_t nothing; /* so that no call is the last thing that a function does */
 
 static __attribute__((noinline)) void *here(void)
@@ -145,6 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_program_with_debug_information),
+		cmocka_unit_test(test_debug_information_without_an_index_of_addresses),
 		cmocka_unit_test(test_functions_that_are_inlined_deep),
 		cmocka_unit_test(test_a_library_of_the_system),
 		cmocka_unit_test(test_what_is_refused),

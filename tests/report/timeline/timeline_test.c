@@ -202,10 +202,10 @@ static bool read_field(const uint8_t **at, const uint8_t *end, struct field *fie
 /* The last field of that number in a message; bytes and value are 0 if there is none. */
 static struct field find(struct field message, uint64_t number)
 {
-	const uint8_t *at = message.bytes, *end = at + message.value;
+	const uint8_t *at = message.bytes, *end = at ? at + message.value : NULL;
 	struct field field, found = {0};
 
-	while (message.bytes && read_field(&at, end, &field))
+	while (at && read_field(&at, end, &field))
 		if (field.number == number)
 			found = field;
 	return found;

@@ -1,0 +1,29 @@
+/*
+ * elf_units: finds the compilation unit of an address, also in files whose debug information has no
+ * index of addresses (.debug_aranges): clang writes none.
+ */
+#ifndef REPORT_SYMBOLS_ELF_UNITS_H
+#define REPORT_SYMBOLS_ELF_UNITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <elfutils/libdwfl.h>
+
+/* Zeroed = empty. */
+struct gp_elf_units {
+	struct gp_elf_unit *spans; /* by start */
+	uint32_t count, capacity;
+	bool is_made;
+};
+
+/*
+ * bias: the difference between addresses of the module and of its debug information.  False: the
+ * address is in no unit.
+ */
+bool gp_elf_units_find(struct gp_elf_units *units, Dwfl_Module *module, Dwarf_Addr address,
+		       Dwarf_Die *unit, Dwarf_Addr *bias);
+
+void gp_elf_units_free(struct gp_elf_units *units);
+
+#endif

@@ -2,7 +2,7 @@
  * Every table, event list and text format of one scene is what tests/data/outputs/ holds: which
  * row, name and cause a value belongs to.
  *
- * After a wanted change: OUTPUTS_TEST_WRITES=1 build/tests/report/outputs_test, and read the diff.
+ * After a wanted change: OUTPUTS_TEST_WRITES=1 build/tests/report/export/outputs_test, and read the diff.
  */
 #include <setjmp.h>
 #include <stdarg.h>

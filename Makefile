@@ -238,13 +238,14 @@ run-check: check-built
 run-check-slow: check-built
 	$(Q)O=$(abspath $(O)) CC=$(CC) tests/run $(SLOW)
 
+LIMIT_S ?= 300
 unit: $(UNIT_TESTS)
-	$(Q)O=$(abspath $(O)) tests/run $(UNIT_TESTS)
+	$(Q)O=$(abspath $(O)) tests/run --limit $(LIMIT_S) $(UNIT_TESTS)
 
 unit-programs: $(UNIT_TESTS)
 
 # One build by clang, in its own folder, for the unit tests with sanitizers and for the fuzzers.
-SANITIZED = $(MAKE) --no-print-directory O=$(O)-sanitized CC=clang SAN=address,undefined,fuzzer-no-link CFLAGS='-O1 -g'
+SANITIZED = $(MAKE) --no-print-directory O=$(O)-sanitized CC=clang SAN=address,undefined,fuzzer-no-link CFLAGS='-O1 -g' LIMIT_S=900
 sanitized-unit:
 	$(Q)$(SANITIZED) unit
 
@@ -252,7 +253,7 @@ sanitized-unit:
 THREADED = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(INJECT_TESTS) \
 	$(filter $(addprefix $(O)/tests/report/,base/% codec/% load/% stream/% summary/% symbols/%),$(REPORT_TESTS))
 threaded-unit: $(THREADED)
-	$(Q)O=$(abspath $(O)) tests/run $(THREADED)
+	$(Q)O=$(abspath $(O)) tests/run --limit 900 $(THREADED)
 
 # ---- checks without a build ----
 .PHONY: unit-programs sanitized-unit threaded-unit format-check script-check tidy

@@ -179,7 +179,7 @@ class Names(Case):
             before = file.read()
         for way in PROFILED:
             result = self.run_program([*GPU, "launch=1"], way, GPUPROF_SUMMARY="first.gpuprof", GPUPROF_CHROME="none")
-            self.assertIn("first.gpuprof: a trace is there; see it with gpuprof summary ", result.stderr)
+            self.assertIn("first.gpuprof: it is a trace; to print it, type: gpuprof summary ", result.stderr)
             with open(self.path("first.gpuprof"), "rb") as file:
                 self.assertEqual(file.read(), before)
 

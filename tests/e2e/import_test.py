@@ -97,7 +97,7 @@ class Import(Case):
     def test_the_summary_says_who_recorded_and_what_that_does_not_tell(self):
         summary = self.run_gpuprof("summary", TRACES[0]).stdout
         self.assertIn("recorded by torch.profiler", summary)
-        self.assertIn("note: torch.profiler does not record", summary)
+        self.assertIn("note: torch.profiler records neither", summary)
         self.assertNotIn("gpuprof's own cost", summary)
         self.assertNotIn("nothing was dropped", summary)
 
@@ -388,7 +388,7 @@ class Import(Case):
         for command in ("summary", "export"):
             result = self.run_gpuprof(command, merged)
             self.assertEqual((result.returncode, result.stdout), (1, ""))
-            self.assert_one_line(result.stderr, "merged.json holds several processes", ".gpuprof files")
+            self.assert_one_line(result.stderr, "merged.json has several processes", ".gpuprof files")
         self.run_gpuprof("merge", "-o", merged, traces[0])
         self.assertEqual(self.run_gpuprof("summary", merged).returncode, 0)
 
@@ -433,8 +433,8 @@ class Import(Case):
         self.assertEqual(self.run_gpuprof("check", "-w", "run/base.json", "run").returncode, 0)
         result = self.run_gpuprof("check", "-b", "run/base.json", "run")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("run/base.json is a baseline of gpuprof check and no trace; it goes after --baseline; it is passed over", result.stderr)
-        self.assertIn("run/config.json is JSON, but no trace of torch.profiler", result.stderr)
+        self.assertIn("run/base.json is a baseline of gpuprof check, not a trace; use it with --baseline", result.stderr)
+        self.assertIn("run/config.json is JSON without events of torch.profiler", result.stderr)
 
     def test_other_json_is_refused_with_a_reason(self):
         path = self.path("other.json")
@@ -442,7 +442,7 @@ class Import(Case):
             json.dump({"nodes": [1, 2, 3]}, file)
         result = self.run_gpuprof("summary", path)
         self.assertNotEqual(result.returncode, 0)
-        self.assertIn("other.json is JSON, but no trace of torch.profiler", result.stderr)
+        self.assertIn("other.json is JSON without events of torch.profiler", result.stderr)
         os.rename(path, self.path("other.nsys-rep"))
         with open(self.path("other.nsys-rep"), "wb") as file:
             file.write(b"QDSTRM" + bytes(100))

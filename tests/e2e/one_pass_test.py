@@ -96,7 +96,7 @@ class OnePass(Case):
         self.assertRegex(result.stderr, r"no Chrome trace was written, .*gpuprof export --limit 2000000 \S*app.gpuprof")
         self.assertEqual(self.files(".json"), [])
         result = self.run_gpuprof("finish", "--html", "--chrome=none", trace)
-        self.assertRegex(result.stderr, r"\Agpuprof: the traces are large, and the page of them takes minutes")
+        self.assertRegex(result.stderr, r"\Agpuprof: the traces are large, and the HTML page takes minutes")
         self.assertEqual(len(self.files(".html")), 1)
 
 

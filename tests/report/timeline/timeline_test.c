@@ -220,10 +220,10 @@ enum { INTERNED_CATEGORIES = 1, INTERNED_STAGES = 24 };
 
 static void note_names(struct names *names, struct field interned)
 {
-	const uint8_t *at = interned.bytes, *end = at + interned.value;
+	const uint8_t *at = interned.bytes, *end = at ? at + interned.value : NULL;
 	struct field field;
 
-	while (interned.bytes && read_field(&at, end, &field)) {
+	while (at && read_field(&at, end, &field)) {
 		struct field iid = find(field, 1), name = find(field, 2);
 
 		if ((field.number == INTERNED_CATEGORIES || field.number == INTERNED_STAGES) &&

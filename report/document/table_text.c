@@ -50,8 +50,8 @@ static void measure(struct gp_table_writer *writer)
 
 	for (size_t i = 0; i < count; i++)
 		widen(&writer->columns[i], writer->head->columns[i].title);
-	for (size_t i = 0; i < writer->figure_count; i++)
-		widen(&writer->columns[i % count], writer->figures[i]);
+	for (size_t i = 0, at = 0; i < writer->figure_count; i++, at = at + 1 < count ? at + 1 : 0)
+		widen(&writer->columns[at], writer->figures[i]);
 }
 
 /* Fold the lines to a limit, and before a column (0 = any). Returns the lines of a row. */
@@ -126,12 +126,13 @@ static void print_titles(const struct gp_table_writer *writer)
 
 static void print_figures(struct gp_table_writer *writer)
 {
-	size_t last = writer->head->column_count - 1, rows = writer->figure_count / (last + 1);
+	size_t count = writer->head->column_count, last = count - 1, rows;
 	char **fitted;
 
-	if (rows == 0)
+	if (count == 0 || writer->figure_count < count)
 		return;
-	fitted = gp_elide((const char *const *)writer->figures + last, rows, last + 1,
+	rows = writer->figure_count / count;
+	fitted = gp_elide((const char *const *)writer->figures + last, rows, count,
 			  writer->columns[last].width);
 	if (!fitted) {
 		writer->error = -ENOMEM;
@@ -140,7 +141,7 @@ static void print_figures(struct gp_table_writer *writer)
 	for (size_t row = 0; row < rows; row++) {
 		fputs(INDENT, writer->out);
 		for (size_t i = 0; i < last; i++)
-			print_cell(writer, i, writer->figures[row * (last + 1) + i]);
+			print_cell(writer, i, writer->figures[row * count + i]);
 		print_cell(writer, last, fitted[row]);
 	}
 	gp_elide_free(fitted, rows);

@@ -24,12 +24,10 @@ uint64_t gp_interval_union(struct gp_interval *intervals, size_t count);
 static inline void gp_interval_put(struct gp_interval *joined, uint32_t *count,
 				   struct gp_interval one)
 {
-	struct gp_interval *last = *count > 0 ? &joined[*count - 1] : NULL;
-
-	if (!last || one.start_ns > last->end_ns)
+	if (*count == 0 || one.start_ns > joined[*count - 1].end_ns)
 		joined[(*count)++] = one;
-	else if (one.end_ns > last->end_ns)
-		last->end_ns = one.end_ns;
+	else if (one.end_ns > joined[*count - 1].end_ns)
+		joined[*count - 1].end_ns = one.end_ns;
 }
 
 /*

@@ -126,7 +126,7 @@ static void add(struct gp_document *document, const char *id, gp_document_print 
 
 int gp_summary_add_outliers(const struct gp_summary *summary, struct gp_document *document)
 {
-	struct gp_outlier lone, wrong;
+	struct gp_outlier lone = {0}, wrong = {0};
 	int result = gp_outlier_find(&lone, summary->models, summary->model_count,
 				     &summary->devices, summary->kinds);
 

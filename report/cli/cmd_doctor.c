@@ -65,7 +65,7 @@ static void print_machine(void)
 
 static void print_end_without(const char *program)
 {
-	printf("recording works here, but not for  68,");
+	printf("recording works here, but not for ");
 	gp_text_print(stdout, program);
 	printf(": see what fails above\n");
 }

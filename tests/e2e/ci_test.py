@@ -33,7 +33,7 @@ class Ci(Case):
         usage = self.run_gpuprof("check", "--help").stdout.split("Exit status:")[1]
         with open(os.path.join(ROOT, "docs", "howto", "ci.md"), encoding="utf-8") as file:
             told = re.findall(r"^\| (\d+) \| ", file.read(), re.MULTILINE)
-        self.assertEqual(sorted(told), sorted(re.findall(r"(\d+) (?:pass|regression|inconclusive|wrong|a file)", usage)))
+        self.assertEqual(sorted(told), sorted(re.findall(r"(\d+) (?:pass|regression|inconclusive|wrong|if a file)", usage)))
 
     @unittest.skipUnless(shutil.which("nvcc", path=os.path.join(CUDA, "bin")), "no nvcc")
     def test_what_is_pasted_works(self):

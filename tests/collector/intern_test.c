@@ -1,10 +1,6 @@
 /* intern: ids for byte strings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +13,6 @@ static void equal_keys_have_one_id(void **state)
 	char copy[] = "kernel";
 	bool is_new;
 
-	(void)state;
 	assert_int_equal(gp_intern(&table, "kernel", 6, &is_new), 1);
 	assert_true(is_new);
 	assert_int_equal(gp_intern(&table, copy, 6, &is_new), 1);
@@ -35,7 +30,6 @@ static void a_removed_key_is_new(void **state)
 	struct gp_intern table = {.last_id = 0};
 	bool is_new;
 
-	(void)state;
 	gp_intern(&table, "one", 3, &is_new);
 	for (uint32_t i = 2; i < 10000; i++) {
 		assert_int_equal(gp_intern(&table, "another", 7, &is_new), i);
@@ -55,7 +49,6 @@ static void keys_are_copied(void **state)
 	char key[] = "aaaa";
 	bool is_new;
 
-	(void)state;
 	assert_int_equal(gp_intern(&table, key, 4, &is_new), 1);
 	key[0] = 'b';
 	assert_int_equal(gp_intern(&table, key, 4, &is_new), 2);
@@ -67,7 +60,6 @@ static void ids_survive_growth(void **state)
 	struct gp_intern table = {.last_id = 0};
 	bool is_new;
 
-	(void)state;
 	for (int pass = 0; pass < 2; pass++)
 		for (uint32_t i = 1; i <= 100000; i++) {
 			char key[32];
@@ -85,7 +77,6 @@ static void long_keys(void **state)
 	struct gp_intern table = {.last_id = 0};
 	bool is_new;
 
-	(void)state;
 	memset(key, 'x', sizeof(key));
 	assert_int_equal(gp_intern(&table, key, sizeof(key), &is_new), 1);
 	key[sizeof(key) - 1] = 'y';
@@ -104,7 +95,6 @@ static void memory_is_bounded(void **state)
 	struct gp_intern table = {.last_id = 0};
 	bool is_new;
 
-	(void)state;
 	for (key[0] = 1; key[0] <= keys; key[0]++) {
 		assert_int_equal(gp_intern(&table, key, sizeof(key), &is_new), key[0]);
 		assert_true(is_new);
@@ -126,7 +116,6 @@ static void a_full_table_knows_its_keys(void **state)
 	struct gp_intern table = {.last_id = 0};
 	bool is_new;
 
-	(void)state;
 	for (key[0] = 1; key[0] <= keys; key[0]++)
 		gp_intern(&table, key, sizeof(key), &is_new);
 	assert_int_equal(table.kept_bytes, GP_INTERN_MOST_BYTES);

@@ -1,17 +1,12 @@
 /* memory_budget: charges, limits, shares and forked children. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "collector/memory_budget.h"
 #include "collector/intern.h"
 #include "collector/sys.h"
+#include "tests/unit.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -24,7 +19,6 @@ static void begin_with(uint64_t most_bytes)
 
 static void without_a_limit_everything_is_granted(void **state)
 {
-	(void)state;
 	begin_with(0);
 	assert_int_equal(gp_memory_budget_share(7, 100), 7);
 	assert_int_equal(gp_memory_budget_share_pow2(16 * MIB, 32), 16 * MIB);
@@ -36,7 +30,6 @@ static void without_a_limit_everything_is_granted(void **state)
 
 static void the_limit_holds_and_refusals_are_counted(void **state)
 {
-	(void)state;
 	begin_with(10 * MIB);
 	assert_true(gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, 5 * MIB));
 	assert_true(gp_memory_budget_charge(GP_MEMORY_BUDGET_NOT_INHERITED,
@@ -54,7 +47,6 @@ static void the_limit_holds_and_refusals_are_counted(void **state)
 
 static void a_share_is_at_most_the_wanted_size(void **state)
 {
-	(void)state;
 	begin_with(64 * MIB);
 	assert_int_equal(gp_memory_budget_limit(), 64 * MIB);
 	assert_int_equal(gp_memory_budget_share(100 * MIB, 4), 16 * MIB);
@@ -86,7 +78,6 @@ static void memory_not_inherited_is_free_in_a_child(void **state)
 	int status;
 	pid_t child;
 
-	(void)state;
 	begin_with(16 * MIB);
 	assert_true(gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, 2 * MIB));
 	assert_true(gp_memory_budget_charge(GP_MEMORY_BUDGET_NOT_INHERITED, 12 * MIB));
@@ -107,7 +98,6 @@ static void memory_of_the_system_is_charged(void **state)
 {
 	void *memory;
 
-	(void)state;
 	begin_with(8 * MIB);
 	assert_int_equal(gp_sys_map(-1, 0, 6 * MIB, &memory), 0);
 	void *more = memory;
@@ -126,7 +116,6 @@ static void a_small_table_of_names_suffices(void **state)
 	uint32_t last = 0;
 	bool is_new;
 
-	(void)state;
 	begin_with(GP_MEMORY_BUDGET_FIXED_BYTES + MIB);
 	memset(key, 'x', sizeof(key));
 	for (uint32_t i = 1; i <= 2000; i++) {
@@ -145,7 +134,6 @@ static void known_keys_need_no_memory(void **state)
 	const uint32_t keys = 1024 / 4 * 3; /* the table doubles at this size */
 	bool is_new;
 
-	(void)state;
 	begin_with(64 * MIB);
 	for (uint32_t i = 1; i <= keys; i++)
 		assert_int_equal(gp_intern(&table, &i, sizeof(i), &is_new), i);

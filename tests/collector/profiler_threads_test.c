@@ -1,10 +1,6 @@
 /* profiler_threads: the end of a program whose main thread has left. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -88,7 +84,6 @@ static void check_end(bool has_proc)
 
 static void a_program_ends_with_its_last_thread(void **state)
 {
-	(void)state;
 	if (UNDER_TSAN) /* ThreadSanitizer has its own thread in the program */
 		skip();
 	check_end(true);
@@ -96,7 +91,6 @@ static void a_program_ends_with_its_last_thread(void **state)
 
 static void it_also_ends_without_proc(void **state)
 {
-	(void)state;
 	if (UNDER_TSAN || libc_threads == NULL)
 		skip();
 	check_end(false);
@@ -106,7 +100,6 @@ static void a_program_with_a_main_thread_continues(void **state)
 {
 	bool may_change = false;
 
-	(void)state;
 	assert_false(gp_profiler_threads_are_last(libc_threads, &may_change));
 	assert_true(may_change);
 }
@@ -117,7 +110,6 @@ static void unknown_counts_may_change_while_profiler_threads_run(void **state)
 	struct rlimit before;
 	bool may_change[2];
 
-	(void)state;
 	getrlimit(RLIMIT_NOFILE, &before);
 	take_all_descriptors();
 	for (int i = 0; i < 2; i++) {

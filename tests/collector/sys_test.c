@@ -1,10 +1,6 @@
 /* sys: profiler threads in unusual programs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -47,7 +43,6 @@ static void thread_local_variables_do_not_take_our_stack(void **state)
 	gp_sys_mask_setter *setters[] = {
 		NULL, (gp_sys_mask_setter *)dlsym(RTLD_DEFAULT, "pthread_attr_setsigmask_np")};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		pthread_t thread;
 		void *result = NULL;
@@ -103,7 +98,6 @@ static void make_calls(void)
 /* A filter may be installed at any time, so each call checks for one itself. */
 static void calls_that_a_filter_may_forbid_are_not_made(void **state)
 {
-	(void)state;
 	real_call = gp_sys.call;
 	gp_sys.call = filtered_call;
 	filter_mode = SECCOMP_MODE_DISABLED;
@@ -120,7 +114,6 @@ static void calls_that_a_filter_may_forbid_are_not_made(void **state)
 /* A filter from before the start is meant for ordinary programs. */
 static void a_filter_of_a_container_changes_nothing(void **state)
 {
-	(void)state;
 	real_call = gp_sys.call;
 	gp_sys.call = filtered_call;
 	filter_mode = SECCOMP_MODE_FILTER;

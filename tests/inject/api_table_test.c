@@ -1,12 +1,8 @@
 /*
  * api_table: the numbers and names in inject/api.def agree with the Toolkit's headers and libcupti.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -19,7 +15,6 @@
 
 static int init(void **state)
 {
-	(void)state;
 	gp_api_table_init();
 	return 0;
 }
@@ -29,7 +24,6 @@ static void every_entry_is_found_by_its_number(void **state)
 	uint32_t count;
 	const struct gp_api_entry *entries = gp_api_table(&count);
 
-	(void)state;
 	assert_true(count > 300);
 	for (uint32_t i = 0; i < count; i++)
 		assert_ptr_equal(gp_api_table_find(GP_API_IS_DRIVER(entries[i].api),
@@ -39,7 +33,6 @@ static void every_entry_is_found_by_its_number(void **state)
 
 static void other_numbers_are_not_found(void **state)
 {
-	(void)state;
 	assert_null(gp_api_table_find(false, CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020));
 	assert_null(gp_api_table_find(true, 0));
 	assert_null(gp_api_table_find(true, GP_API_CBID_LIMIT));
@@ -65,7 +58,6 @@ static void every_launch_is_there(void **state)
 		{true, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(launches) / sizeof(launches[0]); i++) {
 		const struct gp_api_entry *entry =
 			gp_api_table_find(launches[i].driver, launches[i].cbid);
@@ -81,7 +73,6 @@ static void memory_calls_have_a_shape(void **state)
 	uint32_t count;
 	const struct gp_api_entry *entries = gp_api_table(&count);
 
-	(void)state;
 	for (uint32_t i = 0; i < count; i++) {
 		bool is_memory =
 			entries[i].class == GP_API_ALLOC || entries[i].class == GP_API_FREE;
@@ -101,7 +92,6 @@ static void memory_calls_have_a_shape(void **state)
 /* CUPTI's headers do not declare the parameters of these calls, so they are not read. */
 static void undeclared_parameters_are_not_read(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_api_table_find(false, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000)
 				 ->stream_at,
 			 GP_RUNTIME_LAUNCH_STREAM);
@@ -136,7 +126,6 @@ static void variants_are_together(void **state)
 	uint32_t count;
 	const struct gp_api_entry *entries = gp_api_table(&count);
 
-	(void)state;
 	for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
 		uint32_t found = 0;
 
@@ -158,7 +147,6 @@ static void names_are_those_of_libcupti(void **state)
 	uint32_t count, compared = 0;
 	const struct gp_api_entry *entries = gp_api_table(&count);
 
-	(void)state;
 	if (library == NULL)
 		library = dlopen("/usr/local/cuda/lib64/libcupti.so", RTLD_NOW);
 	if (library == NULL) {

@@ -1,12 +1,7 @@
 /* array_bytes: sizes by the way that each format stores its texels. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "inject/array_bytes.h"
+#include "tests/unit.h"
 
 static uint64_t driver(CUarray_format format, uint32_t channels, size_t width, size_t height)
 {
@@ -30,7 +25,6 @@ static uint64_t runtime(enum cudaChannelFormatKind kind, int bits, int channels,
 
 static void one_size_for_each_channel(void **state)
 {
-	(void)state;
 	assert_int_equal(driver(CU_AD_FORMAT_UNSIGNED_INT8, 1, 64, 2), 128);
 	assert_int_equal(driver(CU_AD_FORMAT_HALF, 2, 64, 0), 256);
 	assert_int_equal(driver(CU_AD_FORMAT_FLOAT, 4, 10, 10), 1600);
@@ -43,7 +37,6 @@ static void one_size_for_each_channel(void **state)
 
 static void blocks_of_sixteen_texels(void **state)
 {
-	(void)state;
 	assert_int_equal(driver(CU_AD_FORMAT_BC1_UNORM, 4, 64, 64), 16 * 16 * 8);
 	assert_int_equal(driver(CU_AD_FORMAT_BC3_UNORM_SRGB, 4, 64, 64), 16 * 16 * 16);
 	assert_int_equal(driver(CU_AD_FORMAT_BC4_SNORM, 1, 5, 5), 2 * 2 * 8);
@@ -56,7 +49,6 @@ static void blocks_of_sixteen_texels(void **state)
 
 static void planes_of_video(void **state)
 {
-	(void)state;
 	assert_int_equal(driver(CU_AD_FORMAT_NV12, 3, 64, 32), 64 * 32 * 3 / 2);
 	assert_int_equal(runtime(cudaChannelFormatKindNV12, 8, 3, 64, 32), 64 * 32 * 3 / 2);
 	assert_int_equal(driver((CUarray_format)0x9f, 3, 64, 32), 64 * 32 * 3); /* P010 */
@@ -68,7 +60,6 @@ static void levels_halve_down_to_one_block(void **state)
 {
 	struct gp_array_extent plain = {8, 4, 2, 4, 0}, blocks = {8, 8, 0, 4, 0};
 
-	(void)state;
 	assert_int_equal(gp_array_bytes_driver(CU_AD_FORMAT_FLOAT, 1, &plain),
 			 4 * (8 * 4 * 2 + 4 * 2 * 1 + 2 * 1 * 1 + 1));
 	assert_int_equal(gp_array_bytes_driver(CU_AD_FORMAT_BC1_UNORM, 4, &blocks),
@@ -80,7 +71,6 @@ static void each_level_has_all_layers(void **state)
 	struct gp_array_extent layers = {8, 4, 3, 4, CUDA_ARRAY3D_LAYERED};
 	struct gp_array_extent faces = {4, 4, 6, 3, CUDA_ARRAY3D_CUBEMAP};
 
-	(void)state;
 	assert_int_equal(gp_array_bytes_driver(CU_AD_FORMAT_FLOAT, 1, &layers),
 			 4 * 3 * (8 * 4 + 4 * 2 + 2 * 1 + 1));
 	assert_int_equal(gp_array_bytes_driver(CU_AD_FORMAT_FLOAT, 1, &faces),
@@ -92,7 +82,6 @@ static void memory_that_the_program_maps_is_not_the_arrays(void **state)
 	struct gp_array_extent sparse = {64, 64, 0, 1, CUDA_ARRAY3D_SPARSE};
 	struct gp_array_extent deferred = {64, 64, 0, 1, CUDA_ARRAY3D_DEFERRED_MAPPING};
 
-	(void)state;
 	assert_int_equal(gp_array_bytes_driver(CU_AD_FORMAT_FLOAT, 1, &sparse), 0);
 	assert_int_equal(gp_array_bytes_driver(CU_AD_FORMAT_FLOAT, 1, &deferred), 0);
 }

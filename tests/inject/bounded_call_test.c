@@ -1,10 +1,6 @@
 /* bounded_call: a long call does not block its sender, and no call begins after the close. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -95,7 +91,6 @@ static void send_two(void)
 
 static void each_call_is_done_once_it_has_returned(void **state)
 {
-	(void)state;
 	in_child(send_two);
 }
 
@@ -113,7 +108,6 @@ static void send_beside_one(void)
 
 static void the_sender_continues_during_a_call(void **state)
 {
-	(void)state;
 	in_child(send_beside_one);
 }
 
@@ -131,7 +125,6 @@ static void close_beside_one(void)
 
 static void no_call_begins_after_the_close(void **state)
 {
-	(void)state;
 	in_child(close_beside_one);
 }
 
@@ -145,7 +138,6 @@ static void without_a_thread_requests_are_not_served(void **state)
 {
 	int (*real)(pthread_t * thread, void *(*body)(void *)) = gp_sys.thread;
 
-	(void)state;
 	gp_sys.thread = no_thread;
 	assert_int_not_equal(gp_bounded_call_begin(run, ring), 0);
 	gp_sys.thread = real;

@@ -1,9 +1,5 @@
 /* call_stacks: which calls get a stack by --stacks, at their begin or end, and which may block. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
@@ -70,7 +66,6 @@ static int count_wrong(const char *list, size_t offset)
 
 static void each_list_chooses_its_calls(void **state)
 {
-	(void)state;
 	assert_int_equal(count_wrong("none", OF(none)), 0);
 	assert_int_equal(count_wrong("launch", OF(launch)), 0);
 	assert_int_equal(count_wrong("sync", OF(sync)), 0);

@@ -2,11 +2,7 @@
  * child_env: the variables added to an environment that would lose the library, and the cases
  * without a change.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 #include <sys/wait.h>
@@ -138,7 +134,6 @@ static void leave_a_very_large_one(void)
 #define CASE(name)                                                                                 \
 	static void test_##name(void **state)                                                      \
 	{                                                                                          \
-		(void)state;                                                                       \
 		in_child(name);                                                                    \
 	}
 CASE(add_to_an_empty_one)

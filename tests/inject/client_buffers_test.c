@@ -1,10 +1,6 @@
 /* client_buffers, client_records: a client's buffers, and the thread that fills them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -53,7 +49,6 @@ static void put(uint64_t id)
 
 static int begin(void **state)
 {
-	(void)state;
 	given = completed = id_count = 0;
 	give_bytes = sizeof(memory[0]);
 	give_most_records = 0;
@@ -64,7 +59,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	gp_client_buffers_hand_over();
 	gp_client_buffers_register(NULL, NULL);
 	return 0;
@@ -72,7 +66,6 @@ static int end(void **state)
 
 static void full_buffers_come_back_by_themselves(void **state)
 {
-	(void)state;
 	for (uint64_t i = 0; i < 25; i++)
 		put(i);
 	assert_int_equal(given, 3);
@@ -88,7 +81,6 @@ static void full_buffers_come_back_by_themselves(void **state)
 
 static void a_limit_of_records_is_kept(void **state)
 {
-	(void)state;
 	give_most_records = 2;
 	for (uint64_t i = 0; i < 5; i++)
 		put(i);
@@ -98,7 +90,6 @@ static void a_limit_of_records_is_kept(void **state)
 
 static void a_client_that_ends_gets_back_what_it_gave_and_gives_no_more(void **state)
 {
-	(void)state;
 	put(1);
 	gp_client_buffers_expect();
 	gp_client_buffers_next_call();
@@ -131,7 +122,6 @@ static void *ask_once(void *unused)
 
 static void unregistering_waits_for_running_functions(void **state)
 {
-	(void)state;
 	gp_client_buffers_register(lasting_request, complete);
 	see_waiting(ask_once);
 	gp_client_buffers_register(request, complete);
@@ -140,7 +130,6 @@ static void unregistering_waits_for_running_functions(void **state)
 
 static void records_without_space_are_counted(void **state)
 {
-	(void)state;
 	give_bytes = RECORD_BYTES - 8;
 	put(1);
 	put(2);
@@ -158,7 +147,6 @@ static void records_without_space_are_counted(void **state)
 /* As in CUPTI, the first call after the client has enabled a kind requests a buffer. */
 static void the_next_call_asks_for_the_first_buffer(void **state)
 {
-	(void)state;
 	gp_client_buffers_next_call();
 	assert_int_equal(given, 0);
 	gp_client_buffers_expect();
@@ -177,7 +165,6 @@ static void the_next_call_asks_for_the_first_buffer(void **state)
 
 static void no_request_without_functions(void **state)
 {
-	(void)state;
 	gp_client_buffers_register(NULL, NULL);
 	gp_client_buffers_expect();
 	gp_client_buffers_next_call();
@@ -238,7 +225,6 @@ static void a_request_returns_all_delivered_records(void **state)
 {
 	pthread_t thread;
 
-	(void)state;
 	gp_client_kinds_enable(CUPTI_ACTIVITY_KIND_RUNTIME, 1);
 	gp_client_records_begin(wake);
 	assert_int_equal(pthread_create(&thread, NULL, fetch, NULL), 0);
@@ -280,7 +266,6 @@ static void concurrent_requests_return_each_buffer_once(void **state)
 {
 	pthread_t thread;
 
-	(void)state;
 	pthread_barrier_init(&round_begins, NULL, 2);
 	pthread_barrier_init(&round_ends, NULL, 2);
 	assert_int_equal(pthread_create(&thread, NULL, ask_in_each_round, NULL), 0);

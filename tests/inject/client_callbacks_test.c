@@ -1,10 +1,6 @@
 /* client_callbacks: one subscriber for gpuprof and for a client. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -66,7 +62,6 @@ static int init(void **state)
 	static const struct gp_cupti cupti = {.cuptiEnableCallback = enable_callback,
 					      .cuptiEnableDomain = enable_domain};
 
-	(void)state;
 	gp_process_state.cupti = 1;
 	gp_client_callbacks_init(&cupti, NULL);
 	return 0;
@@ -74,7 +69,6 @@ static int init(void **state)
 
 static void a_callback_is_on_while_one_side_wants_it(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_client_callbacks_enable(GP_SIDE_OURS, true, RUNTIME, 20), 0);
 	assert_int_equal(gp_client_callbacks_enable(GP_SIDE_CLIENT, true, RUNTIME, 20), 0);
 	assert_int_equal(gp_client_callbacks_enable(GP_SIDE_OURS, false, RUNTIME, 20), 0);
@@ -86,7 +80,6 @@ static void a_callback_is_on_while_one_side_wants_it(void **state)
 
 static void a_refused_callback_is_not_enabled(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_client_callbacks_enable(GP_SIDE_CLIENT, true, DRIVER, 0), 0);
 	assert_false(on[DRIVER][0]); /* the invalid cbid is not passed on to CUPTI */
 	assert_int_not_equal(gp_client_callbacks_enable(GP_SIDE_CLIENT, true, RUNTIME, 601), 0);
@@ -99,7 +92,6 @@ static void a_refused_callback_is_not_enabled(void **state)
 
 static void disabling_a_domain_keeps_other_sides(void **state)
 {
-	(void)state;
 	gp_client_callbacks_enable(GP_SIDE_OURS, true, RUNTIME, 20);
 	gp_client_callbacks_enable(GP_SIDE_NEXT, true, RUNTIME, 21);
 	gp_client_callbacks_enable_domain(GP_SIDE_CLIENT, true, RUNTIME);
@@ -114,7 +106,6 @@ static void disabling_a_domain_keeps_other_sides(void **state)
 
 static void there_is_one_client(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_process_state.cupti, 1);
 	assert_true(gp_client_subscribe(client, &calls));
 	assert_false(gp_client_subscribe(client, NULL));
@@ -134,7 +125,6 @@ static void each_side_has_its_own_data(void **state)
 {
 	uint64_t outer = 5, inner = 6;
 
-	(void)state;
 	gp_client_callbacks_enable(GP_SIDE_CLIENT, true, RUNTIME, 20);
 	gp_client_callbacks_enable(GP_SIDE_CLIENT, true, DRIVER, 30);
 	call_back(RUNTIME, 20, CUPTI_API_ENTER, 100, &outer);
@@ -157,7 +147,6 @@ static void resources_of_known_types_are_named(void **state)
 {
 	CUpti_ResourceData data = {.context = NULL};
 
-	(void)state;
 	gp_client_callbacks_enable(GP_SIDE_CLIENT, true, RESOURCE,
 				   CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 	gp_client_callback(RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
@@ -169,7 +158,6 @@ static void an_unsubscribed_client_is_not_called(void **state)
 {
 	uint64_t ours = 1;
 
-	(void)state;
 	gp_client_callbacks_enable(GP_SIDE_OURS, true, RUNTIME, 20);
 	gp_client_unsubscribe(true);
 	assert_true(on[RUNTIME][20]);
@@ -216,7 +204,6 @@ static long return_meanwhile(long number, long a, long b, long c, long d, long e
 
 static void unsubscribing_waits_for_the_clients_callback(void **state)
 {
-	(void)state;
 	gp_client_unsubscribe(true);
 	assert_true(gp_client_subscribe(lasting_client, NULL));
 	gp_client_callbacks_enable(GP_SIDE_CLIENT, true, RESOURCE,
@@ -248,7 +235,6 @@ static void CUPTIAPI leaving_client(void *user, CUpti_CallbackDomain domain, CUp
 
 static void a_callback_that_unsubscribes_does_not_wait_for_itself(void **state)
 {
-	(void)state;
 	assert_true(gp_client_subscribe(leaving_client, NULL));
 	gp_client_callbacks_enable(GP_SIDE_CLIENT, true, RESOURCE,
 				   CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
@@ -272,7 +258,6 @@ static bool wants_kernel_of(uint32_t call)
 
 static void calls_run_as_before_after_the_client(void **state)
 {
-	(void)state;
 	gp_client_kinds_init(true);
 	gp_client_kinds_set_ours(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true);
 	assert_true(gp_client_subscribe(client, &calls));
@@ -293,7 +278,6 @@ static void calls_run_as_before_after_the_client(void **state)
 /* The calls in between were not seen. */
 static void a_returning_client_gets_later_calls(void **state)
 {
-	(void)state;
 	gp_client_begin();
 	assert_int_equal(gp_process_state.cupti, 2);
 	gp_client_kinds_enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 3);
@@ -306,7 +290,6 @@ static void a_returning_client_gets_later_calls(void **state)
 
 static void a_forked_child_has_no_client(void **state)
 {
-	(void)state;
 	gp_process_state.cupti = 0;
 	gp_client_begin();
 	assert_false(gp_client_is_over());

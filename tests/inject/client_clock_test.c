@@ -1,10 +1,6 @@
 /* client_clock: the times in a client's copies, by the client's clock. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -32,7 +28,6 @@ static uint64_t other_clock(void)
 
 static int init(void **state)
 {
-	(void)state;
 	gp_client_clock_init(read_ns);
 	return 0;
 }
@@ -50,7 +45,6 @@ static void without_a_clock_times_stay(void **state)
 {
 	CUpti_ActivityKernel8 kernel = converted(123, 456);
 
-	(void)state;
 	assert_int_equal(kernel.start, 123);
 	assert_int_equal(kernel.end, 456);
 	assert_int_equal(gp_client_clock_time_of((const CUpti_Activity *)&kernel, sizeof(kernel)),
@@ -61,7 +55,6 @@ static void times_are_between_readings(void **state)
 {
 	CUpti_ActivityKernel8 kernel;
 
-	(void)state;
 	gp_client_clock_set(clock_by_three);
 	ns = 1700000000000000000;
 	gp_client_clock_read();
@@ -80,7 +73,6 @@ static void the_nearest_readings_count(void **state)
 {
 	uint64_t before_ns = ns, before_ticks = clock_by_three();
 
-	(void)state;
 	extra_ticks = 1000;
 	ns += 1000;
 	gp_client_clock_read();
@@ -93,7 +85,6 @@ static void many_readings_are_thinned_out(void **state)
 {
 	uint64_t first_ns = ns;
 
-	(void)state;
 	gp_client_clock_set(NULL);
 	gp_client_clock_set(clock_by_three);
 	for (int i = 0; i < 1000; i++) {
@@ -109,7 +100,6 @@ static void a_clock_that_is_set_back_is_skipped(void **state)
 {
 	uint64_t latest_ns = ns;
 
-	(void)state;
 	ns -= 5000000;
 	gp_client_clock_read();
 	assert_in_range(converted(latest_ns, 0).start, 76 + 3 * latest_ns + extra_ticks,
@@ -119,7 +109,6 @@ static void a_clock_that_is_set_back_is_skipped(void **state)
 
 static void another_clock_begins_anew(void **state)
 {
-	(void)state;
 	gp_client_clock_set(other_clock);
 	ns += 1000;
 	gp_client_clock_read();
@@ -134,7 +123,6 @@ static void a_short_record_is_not_left(void **state)
 {
 	uint64_t record[4] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0, ns + 1, ns + 2};
 
-	(void)state;
 	gp_client_clock_set(other_clock);
 	gp_client_clock_read();
 	ns += 1000;
@@ -157,7 +145,6 @@ static uint64_t reentering_clock(void)
 
 static void no_awaited_thread_calls_the_clients_clock(void **state)
 {
-	(void)state;
 	assert_true(gp_client_clock_set(reentering_clock));
 	gp_client_clock_read();
 	ns += 1000;
@@ -176,7 +163,6 @@ static uint64_t leaving_clock(void)
 
 static void a_clock_that_does_not_return_delays_no_thread(void **state)
 {
-	(void)state;
 	assert_true(gp_client_clock_set(leaving_clock));
 	if (setjmp(away) == 0)
 		gp_client_clock_read();
@@ -203,7 +189,6 @@ static void *read_clock(void *unused)
 
 static void a_replaced_clock_is_waited_for(void **state)
 {
-	(void)state;
 	assert_true(gp_client_clock_set(lasting_clock));
 	see_waiting(read_clock);
 	assert_true(gp_client_clock_set(NULL));
@@ -253,7 +238,6 @@ static void a_lost_thread_is_waited_for_once(void **state)
 {
 	CUpti_ActivityKernel8 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .start = 5};
 
-	(void)state;
 	assert_true(gp_client_clock_set(other_clock));
 	gp_client_clock_read();
 	ns += 1000;
@@ -280,7 +264,6 @@ static uint64_t replaced_clock(void)
 
 static void readings_of_a_replaced_clock_are_discarded(void **state)
 {
-	(void)state;
 	gp_client_clock_set(replaced_clock);
 	gp_client_clock_read();
 	ns += 1000;
@@ -296,7 +279,6 @@ static void every_kind_with_a_time_is_converted(void **state)
 	CUpti_ActivityMemory memory = {.kind = CUPTI_ACTIVITY_KIND_MEMORY, .bytes = 9};
 	CUpti_ActivityCudaEvent2 event = {.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT};
 
-	(void)state;
 	gp_client_clock_set(other_clock);
 	gp_client_clock_read();
 	ns += 1000;
@@ -319,7 +301,6 @@ static void a_time_beyond_the_record_does_not_count(void **state)
 	CUpti_ActivityCudaEvent2 event = {.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT,
 					  .deviceTimestamp = 77};
 
-	(void)state;
 	assert_int_equal(gp_client_clock_time_of((const CUpti_Activity *)&event, sizeof(event)),
 			 77);
 	assert_int_equal(gp_client_clock_time_of((const CUpti_Activity *)&event, 24), 0);

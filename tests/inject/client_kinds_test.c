@@ -1,12 +1,7 @@
 /* client_kinds: the records of a client, selected by the times at which it enabled their kinds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "inject/client_kinds.h"
+#include "tests/unit.h"
 
 #define KERNEL   CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
 #define OVERHEAD CUPTI_ACTIVITY_KIND_OVERHEAD
@@ -36,7 +31,6 @@ static bool wants_call(void)
 
 static int init(void **state)
 {
-	(void)state;
 	gp_client_kinds_init(true);
 	gp_client_kinds_set_ours(KERNEL, true);
 	gp_client_kinds_set_ours(OVERHEAD, true);
@@ -45,7 +39,6 @@ static int init(void **state)
 
 static void without_enabled_kinds_no_record_is_the_clients(void **state)
 {
-	(void)state;
 	assert_false(wants_kernel(1, 100));
 	assert_false(wants_overhead(100));
 	assert_false(wants_call());
@@ -56,7 +49,6 @@ static void without_enabled_kinds_no_record_is_the_clients(void **state)
 /* No call was seen before: the first call determines the boundary. */
 static void operations_belong_to_their_calls(void **state)
 {
-	(void)state;
 	gp_client_kinds_enable(KERNEL, 1000);
 	assert_true(gp_client_kinds_wants_ours());
 	assert_false(wants_kernel(100, 2000)); /* no call has begun since */
@@ -75,7 +67,6 @@ static void operations_belong_to_their_calls(void **state)
 /* Two threads begin calls concurrently: the first one seen may have the higher id. */
 static void the_first_seen_call_may_have_a_higher_id(void **state)
 {
-	(void)state;
 	gp_client_kinds_enable(KERNEL, 3500);
 	gp_client_kinds_note_call(111);
 	gp_client_kinds_note_call(110);
@@ -90,7 +81,6 @@ static void the_first_seen_call_may_have_a_higher_id(void **state)
 
 static void each_time_has_its_own(void **state)
 {
-	(void)state;
 	gp_client_kinds_note_call(199);
 	gp_client_kinds_enable(KERNEL, 4000);
 	gp_client_kinds_note_call(299);
@@ -103,7 +93,6 @@ static void each_time_has_its_own(void **state)
 
 static void an_empty_closed_period_excludes_nothing(void **state)
 {
-	(void)state;
 	gp_client_kinds_enable(KERNEL, 6000);
 	gp_client_kinds_disable(KERNEL, 6001);
 	assert_false(wants_kernel(399, 6000));
@@ -112,7 +101,6 @@ static void an_empty_closed_period_excludes_nothing(void **state)
 
 static void numbers_of_calls_wrap_around(void **state)
 {
-	(void)state;
 	gp_client_kinds_note_call(UINT32_MAX / 2);
 	gp_client_kinds_note_call(UINT32_MAX - 2);
 	gp_client_kinds_enable(KERNEL, 7000);
@@ -125,7 +113,6 @@ static void numbers_of_calls_wrap_around(void **state)
 
 static void host_records_belong_to_their_time(void **state)
 {
-	(void)state;
 	gp_client_kinds_enable(OVERHEAD, 1000);
 	assert_false(wants_overhead(999));
 	assert_true(wants_overhead(1000));
@@ -137,7 +124,6 @@ static void host_records_belong_to_their_time(void **state)
 
 static void kinds_that_we_do_not_record_are_the_clients(void **state)
 {
-	(void)state;
 	gp_client_kinds_enable(RUNTIME, 1);
 	gp_client_kinds_note_call(7);
 	assert_true(gp_client_kinds_is_client_only(RUNTIME));
@@ -153,7 +139,6 @@ static void kinds_that_we_do_not_record_are_the_clients(void **state)
 /* A window that was opened long ago is still open after many boundaries. */
 static void a_long_window_stays_open(void **state)
 {
-	(void)state;
 	gp_client_kinds_note_call(999);
 	gp_client_kinds_enable(KERNEL, 10000);
 	for (uint32_t i = 0; i < 3000; i++) {
@@ -171,7 +156,6 @@ static void a_long_window_stays_open(void **state)
 /* The slot of the sixteenth last window is reused for the next one. */
 static void the_last_windows_are_remembered(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 16; i++) {
 		gp_client_kinds_note_call(6000 + 10 * i);
 		gp_client_kinds_enable(KERNEL, 30000);
@@ -185,7 +169,6 @@ static void the_last_windows_are_remembered(void **state)
 
 static void without_distinct_ids_times_decide(void **state)
 {
-	(void)state;
 	gp_client_kinds_init(false);
 	gp_client_kinds_enable(KERNEL, 50000);
 	gp_client_kinds_disable(KERNEL, 60000);
@@ -199,7 +182,6 @@ static void unknown_kinds_belong_to_no_side(void **state)
 {
 	CUpti_Activity record = {.kind = (CUpti_ActivityKind)1000};
 
-	(void)state;
 	gp_client_kinds_set_ours(record.kind, true);
 	gp_client_kinds_enable(record.kind, 1);
 	assert_false(gp_client_kinds_is_ours(record.kind));

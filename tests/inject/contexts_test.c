@@ -1,12 +1,7 @@
 /* contexts: the device of each context, and which contexts are alive. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "inject/contexts.h"
+#include "tests/unit.h"
 
 static CUcontext context_of(uint32_t id)
 {
@@ -15,7 +10,6 @@ static CUcontext context_of(uint32_t id)
 
 static void unknown_contexts_have_no_device(void **state)
 {
-	(void)state;
 	assert_null(gp_contexts_living(0));
 	assert_null(gp_contexts_living(7));
 	assert_int_equal(gp_contexts_device(7), 0);
@@ -26,7 +20,6 @@ static void unknown_contexts_have_no_device(void **state)
 /* As in a program that resets its device repeatedly. */
 static void any_number_of_them(void **state)
 {
-	(void)state;
 	for (uint32_t id = 1; id < 5 * GP_CONTEXT_LIMIT; id++) {
 		gp_contexts_add(context_of(id), id, (uint16_t)(id % 3));
 		assert_ptr_equal(gp_contexts_living(id), context_of(id));
@@ -41,7 +34,6 @@ static void an_old_context_does_not_affect_a_new_one(void **state)
 {
 	uint32_t old = 10 * GP_CONTEXT_LIMIT + 1, new = old + GP_CONTEXT_LIMIT;
 
-	(void)state;
 	gp_contexts_add(context_of(old), old, 1);
 	gp_contexts_add(context_of(new), new, 2);
 	assert_null(gp_contexts_living(old));

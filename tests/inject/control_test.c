@@ -2,12 +2,8 @@
  * control: when windows begin and end.  Each case runs in a child, because the options are read
  * once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -276,7 +272,6 @@ static void (*const cases[])(void) = {
 
 static void every_case(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int status;
 		pid_t child = fork();

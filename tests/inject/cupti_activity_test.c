@@ -1,10 +1,6 @@
 /* cupti_activity: buffers between CUPTI and the decoder, while CUPTI flushes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -60,7 +56,6 @@ static const struct gp_cupti cupti = {
 
 static int init(void **state)
 {
-	(void)state;
 	gp_cupti_activity_init(&cupti, wake_fetching_thread);
 	gp_cupti_activity_enter_thread();
 	return gp_buffers_init((uint64_t)LIMIT * GP_CUPTI_BUFFER_BYTES, true, wake_decoder);
@@ -137,7 +132,6 @@ static void *flush(void *unused)
 /* A thread that the exiting program waits for must not wait for a buffer. */
 static void an_awaited_thread_does_not_wait_for_a_buffer(void **state)
 {
-	(void)state;
 	in_flush = fill_all_and_ask_on_worker;
 	wakes = 0;
 	run(flush);
@@ -154,7 +148,6 @@ static void an_awaited_thread_does_not_wait_for_a_buffer(void **state)
 /* The decoder continues during the flush. */
 static void buffers_during_a_flush_are_decoded(void **state)
 {
-	(void)state;
 	in_flush = fill_and_decode;
 	run(flush);
 	assert_int_equal(bytes_asked, GP_CUPTI_BUFFER_BYTES);
@@ -163,7 +156,6 @@ static void buffers_during_a_flush_are_decoded(void **state)
 
 static void the_fetching_thread_does_not_wait_for_itself(void **state)
 {
-	(void)state;
 	run(fill_all);
 	wakes = 0;
 	ask();

@@ -1,10 +1,6 @@
 /* cupti_buffers: the owner of each buffer over time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,7 +26,6 @@ static void wake_decoder(void)
 
 static int init(void **state)
 {
-	(void)state;
 	return gp_buffers_init((uint64_t)LIMIT * GP_CUPTI_BUFFER_BYTES, true, wake_decoder);
 }
 
@@ -39,7 +34,6 @@ static void buffers_are_aligned_and_distinct(void **state)
 	uint8_t *taken[10];
 	size_t bytes, valid_bytes;
 
-	(void)state;
 	for (int i = 0; i < 10; i++) {
 		taken[i] = gp_buffers_take(&bytes);
 		assert_non_null(taken[i]);
@@ -81,7 +75,6 @@ static void without_memory_for_a_while(void **state)
 	uint8_t *taken[FEW];
 	size_t bytes;
 
-	(void)state;
 	for (uint32_t i = 0; i < FEW; i++)
 		taken[i] = gp_buffers_take(&bytes);
 	real_call = gp_sys.call;
@@ -109,7 +102,6 @@ static void filled_buffers_come_in_their_order(void **state)
 	size_t bytes, valid_bytes;
 	uint8_t *first = gp_buffers_take(&bytes), *second = gp_buffers_take(&bytes);
 
-	(void)state;
 	gp_buffers_give(second, 16);
 	gp_buffers_give(first, 24);
 	assert_ptr_equal(gp_buffers_next(&valid_bytes), second);
@@ -148,7 +140,6 @@ static void nothing_is_lost_among_threads(void **state)
 	pthread_t threads[THREADS];
 	unsigned seen[THREADS] = {0};
 
-	(void)state;
 	for (intptr_t i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, fill_many, (void *)i), 0);
 	for (unsigned total = 0; total < THREADS * ROUNDS;) {
@@ -198,7 +189,6 @@ static void records_are_dropped_immediately_if_all_buffers_are_used(void **state
 	size_t bytes;
 	uint8_t *first, *second;
 
-	(void)state;
 	take_all();
 	wakes = 0;
 	first = gp_buffers_take(&bytes);
@@ -223,7 +213,6 @@ static void a_discard_buffer_is_not_used_twice(void **state)
 	uint8_t *dropped[DROPPED];
 	size_t bytes;
 
-	(void)state;
 	take_all();
 	for (uint32_t i = 0; i < DROPPED; i++) {
 		dropped[i] = gp_buffers_take(&bytes);
@@ -255,7 +244,6 @@ static void requests_wait_for_a_lagging_decoder(void **state)
 {
 	size_t bytes;
 
-	(void)state;
 	take_all();
 	assert_true(gp_buffers_give(taken[5], 64));
 	assert_true(gp_buffers_give(taken[6], 64));
@@ -284,7 +272,6 @@ static void requests_do_not_wait_if_waits_are_off(void **state)
 {
 	size_t bytes;
 
-	(void)state;
 	take_all();
 	assert_true(gp_buffers_give(taken[5], 64));
 	/* no further buffer can be made, but waiting is disabled */
@@ -315,7 +302,6 @@ static void memory_of_a_burst_is_released(void **state)
 	size_t bytes;
 	uint32_t there = 0;
 
-	(void)state;
 	take_all();
 	for (uint32_t i = 0; i < LIMIT; i++) {
 		memset(taken[i], 1, GP_CUPTI_BUFFER_BYTES);
@@ -335,7 +321,6 @@ static void requests_do_not_wait_without_a_decoder(void **state)
 {
 	size_t bytes;
 
-	(void)state;
 	gp_buffers_init((uint64_t)LIMIT * GP_CUPTI_BUFFER_BYTES, true, wake_decoder);
 	take_all();
 	assert_true(gp_buffers_give(taken[5], 64));

@@ -1,10 +1,6 @@
 /* cupti_buffers with one buffer per thread: its size, and the memory left for other threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <pthread.h>
 
@@ -24,7 +20,6 @@ static void wake_decoder(void)
 
 static int init(void **state)
 {
-	(void)state;
 	gp_buffers_use_per_thread();
 	return gp_buffers_init(MOST_BYTES, false, wake_decoder);
 }
@@ -58,7 +53,6 @@ static void the_first_buffer_of_a_thread_is_small(void **state)
 {
 	struct asked one = ask_in_a_thread();
 
-	(void)state;
 	assert_int_equal(one.first_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
 	assert_int_equal(one.second_bytes, GP_CUPTI_BUFFER_BYTES);
 	give_both(&one);
@@ -68,7 +62,6 @@ static void large_buffers_leave_half_to_new_threads(void **state)
 {
 	struct asked one = ask_in_a_thread(), other = ask_in_a_thread();
 
-	(void)state;
 	assert_int_equal(one.second_bytes, GP_CUPTI_BUFFER_BYTES);
 	assert_int_equal(other.first_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
 	assert_int_equal(other.second_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
@@ -96,7 +89,6 @@ static void a_buffer_requested_by_a_flush_does_not_count_as_full(void **state)
 	pthread_t thread;
 	size_t valid_bytes;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, ask_after_a_flush, &asked), 0);
 	pthread_join(thread, NULL);
 	assert_int_equal(asked.second_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
@@ -124,7 +116,6 @@ static void buffers_requested_by_a_flush_are_small(void **state)
 	struct asked asked;
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, ask_while_flushing, &asked), 0);
 	pthread_join(thread, NULL);
 	assert_int_equal(asked.first_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
@@ -141,7 +132,6 @@ static void records_are_dropped_if_all_buffers_are_used(void **state)
 	size_t bytes;
 	uint8_t *dropped;
 
-	(void)state;
 	do {
 		taken[count] = gp_buffers_take(&bytes);
 		bytes_in_all += bytes;

@@ -442,25 +442,21 @@ static void check_version(const char *version)
 
 static void cupti_11_8(void **state)
 {
-	(void)state;
 	check_version("11.8");
 }
 
 static void cupti_12_6(void **state)
 {
-	(void)state;
 	check_version("12.6");
 }
 
 static void cupti_12_9(void **state)
 {
-	(void)state;
 	check_version("12.9");
 }
 
 static void cupti_13_0(void **state)
 {
-	(void)state;
 	check_version("13.0");
 }
 
@@ -470,7 +466,6 @@ static void kinds_that_are_not_enabled_are_counted(void **state)
 	CUpti_Activity known_elsewhere = {.kind = CUPTI_ACTIVITY_KIND_RUNTIME};
 	CUpti_Activity from_the_future = {.kind = (CUpti_ActivityKind)4711};
 
-	(void)state;
 	gp_decode(&decoder, &known_elsewhere);
 	gp_decode(&decoder, &from_the_future);
 	assert_int_equal(decoder.unknown, 2);

@@ -122,7 +122,6 @@ static void graphs_and_unified_memory(void **state)
 {
 	static const uint32_t versions[] = {18, 20, 21, 26, 28, 130000, 130001};
 
-	(void)state;
 	for_each_version(make_and_compare, versions, sizeof(versions) / sizeof(versions[0]));
 }
 
@@ -223,7 +222,6 @@ static void attributes_of_launches_and_contexts(void **state)
 	static const uint32_t versions[] = {18,     19,     21,     22,     130001,
 					    130100, 130200, 130300, 130400, 140000};
 
-	(void)state;
 	for_each_version(attributes_of, versions, sizeof(versions) / sizeof(versions[0]));
 }
 

@@ -2,16 +2,11 @@
  * cupti_versions: later fields are read from the records of the versions that have them, and from
  * no others.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "inject/cupti_versions.h"
+#include "tests/unit.h"
 
 #if CUPTI_API_VERSION >= 130000
 
@@ -34,7 +29,6 @@ static void fields(void **state)
 	const uint64_t wide = UINT64_C(0x0123456789abcdef);
 	const uint32_t narrow = 0x12345678;
 
-	(void)state;
 	CHECK_FIELD(CUpti_ActivityKernel10, isDeviceLaunched, GP_KERNEL_IS_DEVICE_LAUNCHED, 130000,
 		    1);
 	CHECK_FIELD(CUpti_ActivityKernel9, maxPotentialClusterSize, GP_KERNEL_MAX_CLUSTER, 19,
@@ -61,7 +55,6 @@ static void fields(void **state)
 /* The views also fit the newest structures. */
 static void views(void **state)
 {
-	(void)state;
 	CHECK_VIEW(kernel, CUpti_ActivityKernel10, localMemoryTotal_v2);
 	CHECK_VIEW(copy, CUpti_ActivityMemcpy6, channelType);
 	CHECK_VIEW(overhead, CUpti_ActivityOverhead3, end);
@@ -105,7 +98,6 @@ static bool looks_known(const void *record, size_t bytes)
 
 static void known_versions(void **state)
 {
-	(void)state;
 	assert_true(gp_cupti_is_known(GP_CUPTI_OLDEST));
 	assert_true(gp_cupti_is_known(130001));
 	assert_true(gp_cupti_is_known(130400));
@@ -118,7 +110,6 @@ static void unchanged_records_are_plausible(void **state)
 	struct longer_kernel record = a_kernel();
 	CUpti_ActivityStream stream = {.kind = CUPTI_ACTIVITY_KIND_STREAM, .contextId = 1};
 
-	(void)state;
 	assert_true(looks_known(&record, sizeof(record)));
 	assert_true(looks_known(&record, 248)); /* the size in 13.4 */
 	assert_true(gp_cupti_is_plausible((const CUpti_Activity *)&record, 248,
@@ -136,7 +127,6 @@ static void changed_records_are_not_plausible(void **state)
 	struct longer_kernel record = a_kernel();
 	CUpti_Activity other = {.kind = CUPTI_ACTIVITY_KIND_RUNTIME};
 
-	(void)state;
 	assert_false(looks_known(&record, 240)); /* shorter than in 13.4 */
 	assert_false(looks_known(&other, 4096)); /* not a known kind: never read */
 	other.kind = (CUpti_ActivityKind)4711;
@@ -159,7 +149,6 @@ static void changed_records_are_not_plausible(void **state)
 
 static void abilities(void **state)
 {
-	(void)state;
 	assert_false(gp_cupti_can(18, GP_CUPTI_NUMBERS_LAUNCHES));
 	assert_true(gp_cupti_can(20, GP_CUPTI_NUMBERS_LAUNCHES));
 	assert_false(gp_cupti_can(20, GP_CUPTI_BUFFERS_PER_THREAD));

@@ -2,12 +2,8 @@
  * dlsym: the functions that it calls, and the behavior that a caller sees.  This program uses our
  * dlsym() instead of the C library's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -43,7 +39,6 @@ static void *not_found(void *handle, const char *name)
 
 static void without_an_answer_function_all_lookups_are_libcs(void **state)
 {
-	(void)state;
 	assert_null(dlsym(library, "cuptiSubscribe"));
 	assert_non_null(strstr(dlerror(), "cuptiSubscribe"));
 	assert_ptr_equal(dlsym(library, "strlen"), gp_dlsym(library, "strlen"));
@@ -54,7 +49,6 @@ static void only_cupti_names_are_resolved(void **state)
 {
 	static const char *const names[] = {"strlen", "cu", "cupt", "cuptx", "", "cuInit"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_ptr_equal(gp_dlsym_choose(library, names[i]), gp_dlsym_choose(library, "x"));
 	assert_ptr_equal(gp_dlsym_choose(library, NULL), gp_dlsym_choose(library, "x"));
@@ -66,7 +60,6 @@ static void only_cupti_names_are_resolved(void **state)
  */
 static void only_with_a_handle(void **state)
 {
-	(void)state;
 	assert_ptr_equal(gp_dlsym_choose(RTLD_NEXT, "cuptiSubscribe"),
 			 gp_dlsym_choose(library, "x"));
 	assert_ptr_equal(gp_dlsym_choose(RTLD_DEFAULT, "cuptiSubscribe"),
@@ -75,7 +68,6 @@ static void only_with_a_handle(void **state)
 
 static void the_answer_function_is_not_called_for_unknown_names(void **state)
 {
-	(void)state;
 	questions = 0;
 	assert_null(dlsym(library, "cuptiSubscribe"));
 	assert_non_null(strstr(dlerror(), "cuptiSubscribe"));
@@ -94,7 +86,6 @@ static void the_answer_function_gets_result_and_caller(void **state)
 {
 	Dl_info caller = {0}, here = {0};
 
-	(void)state;
 	library = dlopen(NULL, RTLD_NOW);
 	questions = 0;
 	assert_ptr_equal(dlsym(library, "cuptiOfTheTest"), &answered);
@@ -116,7 +107,6 @@ static void the_caller_is_seen(void **state)
 {
 	Dl_info found = {0}, next = {0};
 
-	(void)state;
 	assert_true((uintptr_t)dlsym(RTLD_DEFAULT, "cuptiOfTheTest") == (uintptr_t)cuptiOfTheTest);
 	assert_null(dlsym(RTLD_NEXT, "cuptiOfTheTest"));
 	assert_non_null(dlerror());
@@ -139,7 +129,6 @@ static void threads_look_up_at_once(void **state)
 	pthread_t threads[4];
 	int failed[4] = {0};
 
-	(void)state;
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, look_up_often, &failed[i]), 0);
 	for (int i = 0; i < 4; i++) {

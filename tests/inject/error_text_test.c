@@ -1,10 +1,6 @@
 /* error_text: the texts of errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +15,6 @@ static void the_texts_are_those_of_the_c_library(void **state)
 {
 	int known = 0;
 
-	(void)state;
 	for (int error = -1; error < MOST; error++) {
 		char number[24];
 
@@ -37,14 +32,12 @@ static void errors_of_writing_a_trace_have_texts(void **state)
 	static const int errors[] = {ENOSPC, EDQUOT, EFBIG, EROFS,  EIO,    EACCES,
 				     EPERM,  ENOENT, ELOOP, EISDIR, EMFILE, ENOMEM};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
 		assert_string_equal(gp_error_text(errors[i]), strerror(errors[i]));
 }
 
 static void others_keep_their_number(void **state)
 {
-	(void)state;
 	assert_string_equal(gp_error_text(523), "error 523");
 	assert_string_equal(gp_error_text(0), "error 0");
 	assert_string_equal(gp_error_text(INT32_MIN), "error -2147483648");

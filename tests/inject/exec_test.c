@@ -2,11 +2,7 @@
  * exec: each function that executes or starts another program does what the C library's function
  * does, closes the trace first, and keeps the library preloaded.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +50,6 @@ static void leave(void)
 
 static int prepare(void **state)
 {
-	(void)state;
 	gp_options_read(launched);
 	gp_child_env_remember(launched);
 	gp_exec_prepare(is_recording, is_to_be_left, leave);
@@ -147,7 +142,6 @@ static void all_functions_run_the_program_profiled(void **state)
 {
 	size_t left;
 
-	(void)state;
 	for (int leaves = 0; leaves < 2; leaves++) {
 		unfinished = leaves;
 		for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
@@ -165,7 +159,6 @@ static void the_trace_stays_open_if_exec_cannot_work(void **state)
 	size_t left;
 	int fd;
 
-	(void)state;
 	unfinished = records = true;
 	case_folder = new_folder();
 	assert_int_equal(status_of(by_execve, "/nowhere/sh", &left), ENOENT);
@@ -210,7 +203,6 @@ static void spawned_programs_are_profiled_too(void **state)
 {
 	char *const other[] = {"A=b", "PATH=/bin", "LD_PRELOAD=other", NULL};
 
-	(void)state;
 	unfinished = true;
 	times_left = 0;
 	assert_int_equal(status_of_spawn(false, "/bin/sh", bare), 3);

@@ -651,7 +651,6 @@ static void handlers_that_launch(void)
 #define CASE(name, body)                                                                           \
 	static void name(void **state)                                                             \
 	{                                                                                          \
-		(void)state;                                                                       \
 		run_case(body);                                                                    \
 	}
 

@@ -1,9 +1,5 @@
 /* init: the driver, NVTX or our constructor may come first.  The process is prepared once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -63,7 +59,6 @@ static int run_with_first(const char *comer)
 
 static void every_entry_point_finds_the_process_prepared(void **state)
 {
-	(void)state;
 	assert_int_equal(run_with_first("nobody"), 4);
 	assert_int_equal(run_with_first("driver"), 1 + 2 + 4 + 8);
 	assert_int_equal(run_with_first("nvtx"), 1 + 2 + 4);
@@ -88,7 +83,6 @@ static void others_wait_until_it_is_done(void **state)
 	uint64_t start_ns = gp_sys_now_ns();
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, do_it_slowly, NULL), 0);
 	while (gp_load32(&slow.thread) == 0)
 		usleep(1000);
@@ -106,7 +100,6 @@ static void waits_are_bounded(void **state)
 	struct step lost = {.thread = gp_sys_thread_id() + 1};
 	uint64_t start_ns = gp_sys_now_ns();
 
-	(void)state;
 	await_step(&lost);
 	assert_true(gp_sys_now_ns() - start_ns >= START_MOST_NS);
 	assert_int_equal(lost.is_over, 1);
@@ -132,7 +125,6 @@ static int status_of_end(void (*end)(int), int value)
 
 static void ends_keep_their_status(void **state)
 {
-	(void)state;
 	assert_int_equal(status_of_end(_exit, 7), 7);
 	assert_int_equal(status_of_end(_Exit, 8), 8);
 	assert_int_equal(status_of_end(_exit, 0), 0);
@@ -140,7 +132,6 @@ static void ends_keep_their_status(void **state)
 
 static void a_program_without_cuda_is_detected(void **state)
 {
-	(void)state;
 	assert_false(is_driver_loaded());
 	assert_int_equal(query_driver(), CUDA_ERROR_NOT_INITIALIZED);
 	assert_false(is_cuda_started());
@@ -149,7 +140,6 @@ static void a_program_without_cuda_is_detected(void **state)
 
 static void the_variable_names_this_library_or_another(void **state)
 {
-	(void)state;
 	assert_true(is_injected()); /* set by our constructor */
 	setenv(GP_INJECTION_CUDA, "/lib/other.so", 1);
 	assert_false(is_injected());

@@ -1,10 +1,6 @@
 /* launch_call: attributes of launches, in the parameter structs of CUPTI's own headers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -16,7 +12,6 @@
 
 static int init(void **state)
 {
-	(void)state;
 	gp_api_table_init();
 	return 0;
 }
@@ -56,7 +51,6 @@ static void attributes_of_the_runtime(void **state)
 		 .val.programmaticStreamSerializationAllowed = 1},
 	};
 
-	(void)state;
 	assert_int_equal(flags_of_runtime(NULL, 0), 0);
 	assert_int_equal(flags_of_runtime(NULL, 3), 0);
 	assert_int_equal(flags_of_runtime(attributes, 1), 0);
@@ -76,7 +70,6 @@ static void attributes_of_the_driver(void **state)
 		{.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1},
 	};
 
-	(void)state;
 	assert_int_equal(flags_of_driver(attributes, 1), GP_CALL_OVERLAPPING);
 	assert_int_equal(flags_of_driver(attributes, 2), GP_CALL_OVERLAPPING | GP_CALL_COOPERATIVE);
 	attributes[0].value.programmaticEvent.event = NULL;
@@ -87,7 +80,6 @@ static void a_configuration_may_be_missing(void **state)
 {
 	cuLaunchKernelEx_params parameters = {.config = NULL};
 
-	(void)state;
 	assert_int_equal(flags_of(true, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &parameters), 0);
 }
 
@@ -104,7 +96,6 @@ static void cooperative_calls_need_no_attribute(void **state)
 		CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernelMultiDevice,
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(flags_of(false, runtime[i], NULL), GP_CALL_COOPERATIVE);
 		assert_int_equal(flags_of(true, driver[i], NULL), GP_CALL_COOPERATIVE);

@@ -2,12 +2,8 @@
  * log: the files to which our lines are written as standard error, and the escaping of foreign
  * text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -53,7 +49,6 @@ static int open_again(int fd, int flags)
 
 static void the_original_stderr_is_visible(void **state)
 {
-	(void)state;
 	assert_true(is_heard(open("/dev/null", O_WRONLY), STDERR_FILENO));
 }
 
@@ -62,7 +57,6 @@ static void a_file_is_a_log_where_it_is_appended_to_and_standard_output_goes_the
 	int file = memfd_create("log", 0);
 	int output = open_again(file, O_APPEND), error = open_again(file, O_APPEND);
 
-	(void)state;
 	assert_true(is_heard(output, error));
 	assert_false(is_heard(STDOUT_FILENO, error));
 	assert_false(is_heard(output, open_again(file, 0)));
@@ -74,7 +68,6 @@ static void a_pipe_is_a_log_if_standard_output_uses_it(void **state)
 {
 	int ends[2], others[2];
 
-	(void)state;
 	assert_int_equal(pipe(ends) | pipe(others), 0);
 	assert_true(is_heard(ends[1], ends[1]));
 	assert_false(is_heard(ends[1], others[1]));
@@ -85,7 +78,6 @@ static void neither_terminals_nor_events_are_logs(void **state)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY);
 
-	(void)state;
 	assert_true(master >= 0);
 	assert_false(is_heard(master, master));
 	assert_false(is_heard(eventfd(0, 0), eventfd(0, 0)));
@@ -114,7 +106,6 @@ static const char *said(const char *path)
 
 static void a_terminal_is_given_no_commands(void **state)
 {
-	(void)state;
 	assert_string_equal(said("\x1b[2J\n\xff\xe2\x80\xae\xc3\xa9"),
 			    "gpuprof: \\x1b[2J\\n\\xff\\u{202e}\xc3\xa9 cannot be written\n");
 }
@@ -124,7 +115,6 @@ static void a_line_that_is_too_long_is_cut_between_characters(void **state)
 	static char path[15001];
 	const char *line;
 
-	(void)state;
 	for (size_t i = 0; i < 5000; i++)
 		memcpy(path + 3 * i, "\xe2\x82\xac", 4);
 	line = said(path);

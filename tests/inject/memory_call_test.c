@@ -1,10 +1,6 @@
 /* memory_call: parameters in the structs of CUPTI's own headers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -15,7 +11,6 @@
 
 static int init(void **state)
 {
-	(void)state;
 	gp_api_table_init();
 	return 0;
 }
@@ -42,7 +37,6 @@ static void plain_allocations(void **state)
 	struct gp_record_memory memory =
 		RUNTIME(cudaMalloc_v3020, (&(cudaMalloc_v3020_params){&address, 4096}));
 
-	(void)state;
 	assert_int_equal(memory.address, 0x7f0012340000);
 	assert_int_equal(memory.bytes, 4096);
 	assert_int_equal(memory.op, GP_MEMORY_ALLOC);
@@ -66,7 +60,6 @@ static void stream_ordered_allocations(void **state)
 	struct gp_record_memory memory = RUNTIME(
 		cudaMallocAsync_v11020, (&(cudaMallocAsync_v11020_params){&address, 7, NULL}));
 
-	(void)state;
 	assert_int_equal(memory.memory_kind, GP_MEMORY_ASYNC);
 	assert_int_equal(memory.bytes, 7);
 	assert_int_equal(memory.pool, 0);
@@ -85,7 +78,6 @@ static void pitched_allocations(void **state)
 		RUNTIME(cudaMallocPitch_v3020,
 			(&(cudaMallocPitch_v3020_params){&address, &pitch, 1000, 10}));
 
-	(void)state;
 	assert_int_equal(memory.bytes, 10240);
 	memory =
 		RUNTIME(cudaMalloc3D_v3020, (&(cudaMalloc3D_v3020_params){&pitched, {100, 10, 3}}));
@@ -104,7 +96,6 @@ static void arrays(void **state)
 	struct gp_record_memory memory = RUNTIME(
 		cudaMallocArray_v3020, (&(cudaMallocArray_v3020_params){&array, &rgba, 64, 0, 0}));
 
-	(void)state;
 	assert_int_equal(memory.address, 0x99);
 	assert_int_equal(memory.bytes, 64 * 16);
 	assert_int_equal(memory.memory_kind, GP_MEMORY_ARRAY);
@@ -135,7 +126,6 @@ static void arrays_with_flags(void **state)
 		RUNTIME(cudaMallocArray_v3020,
 			(&(cudaMallocArray_v3020_params){&array, &rgba, 64, 64, cudaArraySparse}));
 
-	(void)state;
 	assert_int_equal(memory.bytes, 0);
 	memory = RUNTIME(cudaMalloc3DArray_v3020,
 			 (&(cudaMalloc3DArray_v3020_params){
@@ -161,7 +151,6 @@ static void physical_memory_names_its_device(void **state)
 	struct gp_record_memory memory =
 		DRIVER(cuMemCreate, (&(cuMemCreate_params){&handle, 2 << 20, &properties, 0}));
 
-	(void)state;
 	assert_int_equal(memory.address, 0x4242);
 	assert_int_equal(memory.bytes, 2 << 20);
 	assert_int_equal(memory.device_id, 3);
@@ -173,7 +162,6 @@ static void frees(void **state)
 	struct gp_record_memory memory =
 		RUNTIME(cudaFree_v3020, (&(cudaFree_v3020_params){somewhere}));
 
-	(void)state;
 	assert_int_equal(memory.op, GP_MEMORY_FREE);
 	assert_int_equal(memory.address, 0x7f0012340000);
 	assert_int_equal(memory.bytes, 0);
@@ -192,7 +180,6 @@ static void memory_of_another_process_has_no_bytes(void **state)
 	cudaIpcOpenMemHandle_v4010_params parameters = {.devPtr = &address};
 	struct gp_record_memory memory = RUNTIME(cudaIpcOpenMemHandle_v4010, &parameters);
 
-	(void)state;
 	assert_int_equal(memory.address, 0x7f0012340000);
 	assert_int_equal(memory.bytes, 0);
 	assert_int_equal(memory.memory_kind, GP_MEMORY_IPC);
@@ -205,7 +192,6 @@ static void physical_memory_is_mapped_and_retained(void **state)
 	struct gp_record_memory memory =
 		DRIVER(cuMemMap, (&(cuMemMap_params){0x7f0000200000, 0x200000, 0, handle, 0}));
 
-	(void)state;
 	assert_int_equal(memory.op, GP_MEMORY_MAP);
 	assert_int_equal(memory.memory_kind, GP_MEMORY_PHYSICAL);
 	assert_int_equal(memory.address, 0x7f0000200000);
@@ -243,7 +229,6 @@ static void requested_sizes_of_failed_calls(void **state)
 {
 	static void *const wild = (void *)1;
 
-	(void)state;
 	assert_int_equal(asked_of(false, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020,
 				  &(cudaMalloc_v3020_params){wild, SIZE_MAX}),
 			 UINT64_MAX);
@@ -271,7 +256,6 @@ static void other_failed_calls_have_no_size(void **state)
 {
 	struct gp_record_memory memory = {.address = 0};
 
-	(void)state;
 	assert_false(gp_memory_call_read_failed(
 		gp_api_table_find(false, CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020),
 		&(cudaFree_v3020_params){somewhere}, &memory));

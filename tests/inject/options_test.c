@@ -1,10 +1,6 @@
 /* options: valid values in the environment, and the handling of invalid ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -32,14 +28,12 @@ static char *environment[] = {
 
 static int read_options(void **state)
 {
-	(void)state;
 	gp_options_read(environment);
 	return 0;
 }
 
 static void values_come_from_the_environment(void **state)
 {
-	(void)state;
 	assert_string_equal(gp_option_text(GP_OPTION_ID_OUTPUT), "run-%p");
 	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_MS), 20);
 	assert_true(gp_option_flag(GP_OPTION_ID_QUIET));
@@ -48,7 +42,6 @@ static void values_come_from_the_environment(void **state)
 
 static void defaults_stand_for_the_rest(void **state)
 {
-	(void)state;
 	assert_string_equal(gp_option_text(GP_OPTION_ID_SUMMARY), "stderr");
 	assert_string_equal(gp_option_text(GP_OPTION_ID_CHROME), "json");
 	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 2000000);
@@ -57,7 +50,6 @@ static void defaults_stand_for_the_rest(void **state)
 /* --flush-timeout is GPUPROF_FLUSH_TIMEOUT, and so on: each name follows from the other. */
 static void variables_are_called_as_the_options(void **state)
 {
-	(void)state;
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		char variable[64] = "";
 
@@ -73,7 +65,6 @@ static void variables_are_called_as_the_options(void **state)
 
 static void invalid_values_become_the_default(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 2000000);
 	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT), 5);
 	/* a prefix of a choice is not a choice */
@@ -85,7 +76,6 @@ static void invalid_values_become_the_default(void **state)
 
 static void every_default_is_of_its_type(void **state)
 {
-	(void)state;
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const char *value = gp_option_rows[i].value;
 
@@ -111,7 +101,6 @@ static void seconds_have_fractions(void **state)
 	static const char *const wrong[] = {"", ".5", "-1", "1s", "1.5.", "31536001", "1e3", " 1"};
 	uint64_t ns;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
 		assert_true(gp_option_is_seconds(right[i].text, &ns));
 		assert_int_equal(ns, right[i].ns);
@@ -136,7 +125,6 @@ static void sizes_have_units(void **state)
 					    "1MB", "1.5G", "-1G", "2T",    "17179869184G"};
 	uint64_t bytes;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
 		assert_true(gp_option_is_size(&row, right[i].text, &bytes));
 		assert_int_equal(bytes, right[i].bytes);
@@ -151,7 +139,6 @@ static void problems_name_the_variable(void **state)
 	char text[2048] = "";
 	int pipe_fds[2], saved = dup(STDERR_FILENO);
 
-	(void)state;
 	assert_int_equal(pipe(pipe_fds), 0);
 	dup2(pipe_fds[1], STDERR_FILENO);
 	gp_log_remember_stderr();
@@ -175,7 +162,6 @@ static void description_names_what_differs(void **state)
 {
 	char text[1024], tiny[16];
 
-	(void)state;
 	assert_true(gp_options_describe(text, sizeof(text)) > 0);
 	assert_non_null(strstr(text, "OUTPUT=run-%p\n"));
 	assert_non_null(strstr(text, "QUIET=1"));

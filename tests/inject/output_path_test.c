@@ -1,10 +1,6 @@
 /* output_path: templates of file names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +15,6 @@ static char start[PATH_MAX];
 
 static int remember(void **state)
 {
-	(void)state;
 	gp_output_path_remember();
 	return getcwd(start, sizeof(start)) == NULL || chdir("/") != 0;
 }
@@ -28,7 +23,6 @@ static void names_are_relative_to_the_initial_directory(void **state)
 {
 	char path[PATH_MAX], expected[PATH_MAX + 16];
 
-	(void)state;
 	assert_int_equal(gp_output_path_expand("run", path, sizeof(path)), 0);
 	snprintf(expected, sizeof(expected), "%s/run", start);
 	assert_string_equal(path, expected);
@@ -38,7 +32,6 @@ static void sequences_are_expanded(void **state)
 {
 	char path[PATH_MAX], expected[64];
 
-	(void)state;
 	setenv("GPUPROF_TEST_RANK", "7", 1);
 	assert_int_equal(
 		gp_output_path_expand("/d/%p-%q{GPUPROF_TEST_RANK}-%%", path, sizeof(path)), 0);
@@ -52,7 +45,6 @@ static void an_existing_folder_needs_no_slash(void **state)
 {
 	char path[PATH_MAX], expected[PATH_MAX + 64];
 
-	(void)state;
 	assert_int_equal(gp_output_path_expand("/tmp", path, sizeof(path)), 0);
 	snprintf(expected, sizeof(expected), "/tmp/gpuprof-output_path_test-%d", (int)getpid());
 	assert_string_equal(path, expected);
@@ -66,7 +58,6 @@ static void the_suffix_is_there_once(void **state)
 {
 	char path[PATH_MAX];
 
-	(void)state;
 	assert_int_equal(gp_output_path_expand("/d/fixed.gpuprof", path, sizeof(path)), 0);
 	assert_string_equal(path, "/d/fixed");
 	assert_int_equal(gp_output_path_expand("/d/.gpuprof", path, sizeof(path)), 0);
@@ -77,7 +68,6 @@ static void program_and_host_are_names_not_paths(void **state)
 {
 	char path[PATH_MAX];
 
-	(void)state;
 	assert_int_equal(gp_output_path_expand("/%n", path, sizeof(path)), 0);
 	assert_string_equal(path, "/output_path_test");
 	assert_int_equal(gp_output_path_expand("/%h", path, sizeof(path)), 0);
@@ -89,7 +79,6 @@ static void values_cannot_hold_slashes(void **state)
 {
 	char path[PATH_MAX];
 
-	(void)state;
 	setenv("GPUPROF_TEST_RANK", "../../etc/x", 1);
 	assert_int_equal(gp_output_path_expand("/d/%q{GPUPROF_TEST_RANK}", path, sizeof(path)), 0);
 	assert_string_equal(path, "/d/.._.._etc_x");
@@ -99,7 +88,6 @@ static void a_folder_gets_the_default_name(void **state)
 {
 	char path[PATH_MAX], expected[64];
 
-	(void)state;
 	snprintf(expected, sizeof(expected), "/d/gpuprof-output_path_test-%d", (int)getpid());
 	assert_int_equal(gp_output_path_expand("/d/", path, sizeof(path)), 0);
 	assert_string_equal(path, expected);
@@ -111,7 +99,6 @@ static void a_template_can_be_made_absolute(void **state)
 	static char place[] = "/tmp/100%-gpuprof-XXXXXX";
 	char path[PATH_MAX], expected[64];
 
-	(void)state;
 	assert_non_null(mkdtemp(place));
 	assert_int_equal(chdir(place), 0);
 	gp_output_path_remember();
@@ -128,7 +115,6 @@ static void bad_templates_are_refused(void **state)
 {
 	char path[PATH_MAX], tiny[8];
 
-	(void)state;
 	assert_int_equal(gp_output_path_expand("a%z", path, sizeof(path)), -EINVAL);
 	assert_int_equal(gp_output_path_expand("a%", path, sizeof(path)), -EINVAL);
 	assert_int_equal(gp_output_path_expand("a%q{HOME", path, sizeof(path)), -EINVAL);
@@ -140,7 +126,6 @@ static void the_library_knows_its_own_file(void **state)
 {
 	const char *slash = strrchr(gp_output_path_library(), '/');
 
-	(void)state;
 	assert_non_null(slash);
 	/* here the library is part of the test program */
 	assert_string_equal(slash, "/output_path_test");

@@ -1,10 +1,6 @@
 /* recording_gate: levels, concurrent opening and closing, and the excluded calls. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -35,7 +31,6 @@ static bool is_closed(void)
 
 static void begin(void **state)
 {
-	(void)state;
 	gp_watch = 0;
 	switches = switched_on = 0;
 	gp_recording_gate_init(true);
@@ -58,7 +53,6 @@ static void open_from_the_beginning(void **state)
 
 static void closed_from_the_beginning(void **state)
 {
-	(void)state;
 	switches = switched_on = 0;
 	gp_recording_gate_init(false);
 	gp_recording_gate_connect(switch_cupti);

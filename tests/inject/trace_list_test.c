@@ -1,10 +1,6 @@
 /* trace_list: the bits of a list of words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -13,7 +9,6 @@
 
 static void words_combine(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_trace_list_bits("none"), 0);
 	assert_int_equal(gp_trace_list_bits("gpu,sync"),
 			 GP_TRACE_GPU | GP_TRACE_SYNC | GP_TRACE_WAITS);
@@ -30,7 +25,6 @@ static void every_word_of_the_option_is_known(void **state)
 	const char *word = gp_option_rows[GP_OPTION_ID_TRACE].argument;
 	uint32_t seen[32], count = 0;
 
-	(void)state;
 	while (*word != '\0') {
 		size_t length = strcspn(word, "|");
 		char text[32] = "";
@@ -50,7 +44,6 @@ static void a_wrong_list_counts_as_default(void **state)
 {
 	char *environment[] = {"GPUPROF_TRACE=gpu,memroy", NULL};
 
-	(void)state;
 	assert_int_equal(gp_trace_list(), GP_TRACE_DEFAULT);
 	gp_options_read(environment);
 	assert_int_equal(gp_trace_list(), GP_TRACE_DEFAULT);

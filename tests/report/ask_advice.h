@@ -1,10 +1,11 @@
-/* ask_advice: the advice on models, and what one rule found; cmocka's headers before it. */
+/* ask_advice: the advice on models, and what one rule found. */
 #ifndef TESTS_REPORT_ASK_ADVICE_H
 #define TESTS_REPORT_ASK_ADVICE_H
 
 #include <string.h>
 
 #include "report/advice/advice.h"
+#include "tests/unit.h"
 
 static inline struct gp_advice ask(struct gp_model *const *models, size_t count)
 {

@@ -5,19 +5,13 @@
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "report/analysis/idle/where.h"
 #include "report/diff/check.h"
@@ -29,6 +23,7 @@
 #include "tests/lib/sanitizer.h"
 #include "tests/report/diff/run_builder.h"
 #include "tests/report/trace_builder.h"
+#include "tests/unit.h"
 
 #if !UNDER_ASAN && !UNDER_TSAN
 /* ---- malloc() and its like, in place of the C library's, which they call ---- */
@@ -280,7 +275,6 @@ static void test_loading(void **state)
 {
 	struct gp_builder b;
 
-	(void)state;
 	refuse_each(load, write_trace(&b));
 	gp_builder_free(&b);
 }
@@ -290,7 +284,6 @@ static void test_chrome_trace(void **state)
 	struct gp_builder b;
 	char message[512];
 
-	(void)state;
 	assert_int_equal(gp_model_load(write_trace(&b), &loaded, message, sizeof(message)), 0);
 	refuse_each(write_chrome, NULL);
 	gp_model_free(loaded);
@@ -302,7 +295,6 @@ static void test_summary(void **state)
 	struct gp_builder b;
 	char message[512];
 
-	(void)state;
 	assert_int_equal(gp_model_load(write_trace(&b), &loaded, message, sizeof(message)), 0);
 	refuse_each(print_summary, NULL);
 	gp_model_free(loaded);
@@ -314,7 +306,6 @@ static void test_answers(void **state)
 	struct gp_builder b;
 	char message[512];
 
-	(void)state;
 	assert_int_equal(gp_model_load(write_trace(&b), &loaded, message, sizeof(message)), 0);
 	refuse_each(find_where, NULL);
 	refuse_each(find_figures, NULL);
@@ -325,7 +316,6 @@ static void test_answers(void **state)
 /* One kernel is new, one is gone, all else is slower and varies. */
 static void test_check(void **state)
 {
-	(void)state;
 	baseline = runs_make(20, 4);
 	now = runs_make(7, 4);
 	for (uint32_t i = 0; i < 20; i++) {
@@ -357,7 +347,6 @@ static void test_importing(void **state)
 	int fd = memfd_create("trace.json", MFD_CLOEXEC);
 	char path[64];
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(pwrite(fd, text, strlen(text), 0), (ssize_t)strlen(text));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

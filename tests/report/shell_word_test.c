@@ -1,15 +1,10 @@
 /* shell_word: a shell reads back what was written. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "gpuprof/shell_word.h"
+#include "tests/unit.h"
 
 /* What the shell takes a word for, as its one argument. */
 static void read_back(const char *word, char *text, size_t bytes)
@@ -31,7 +26,6 @@ static void test_a_shell_reads_it_back(void **state)
 		"a;b&c|d",          "*",         "a\\b", "\"", "#", "!x",    "(a)", "a\tb",
 		"\303\244"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		char word[64], text[64], expected[64];
 
@@ -46,7 +40,6 @@ static void test_usual_names_stay_as_they_are(void **state)
 	static const char name[] = "/home/me/run~1/gpuprof-app_x+y@h-12,3.gpuprof";
 	char word[64];
 
-	(void)state;
 	assert_ptr_equal(gp_shell_word(name, word, sizeof(word)), name);
 }
 
@@ -55,7 +48,6 @@ static void test_what_does_not_fit_stays_as_it_is(void **state)
 	static const char text[] = "a b'";
 	char word[16];
 
-	(void)state;
 	for (size_t bytes = 0; bytes < strlen("'a b'\\'''") + 1; bytes++) {
 		memset(word, 'x', sizeof(word));
 		assert_ptr_equal(gp_shell_word(text, word, bytes), text);

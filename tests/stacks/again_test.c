@@ -5,11 +5,7 @@
  * The stack consists of few words that are drawn at random repeatedly, so that most remembered
  * walks differ in one word, which may or may not matter.  The code has each kind of rule.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 
@@ -112,7 +108,6 @@ static void finds_what_a_walk_without_memory_finds(void **state)
 	uint64_t words[WORDS];
 	struct gp_place place = {.pc = any_pc(), .bp = any_place(words)};
 
-	(void)state;
 	again = differed = 0;
 	for (int i = 0; i < WORDS; i++)
 		words[i] = any_word(words);

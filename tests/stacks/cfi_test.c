@@ -1,9 +1,5 @@
 /* cfi: each instruction of an unwind program has its effect and consumes all its operands. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -149,7 +145,6 @@ static void every_instruction_takes_its_operands(void **state)
 	struct section section;
 	struct gp_cfi_row row;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct gp_cfi_column *column = &row.columns[COLUMN];
 		bool is_late = strncmp(cases[i].name, "advance", 7) == 0;
@@ -177,7 +172,6 @@ static void expressions_refer_to_their_bytes(void **state)
 	struct section section;
 	struct gp_cfi_row row;
 
-	(void)state;
 	describe(&section, of_column, sizeof(of_column));
 	assert_true(find(&section, TARGET, &row));
 	assert_int_equal(row.columns[COLUMN].expression_bytes, 3);
@@ -195,7 +189,6 @@ static void only_the_function_is_described(void **state)
 	struct section section;
 	struct gp_cfi_row row;
 
-	(void)state;
 	describe(&section, NULL, 0);
 	assert_true(find(&section, 0, &row));
 	assert_true(find(&section, CODE_BYTES - 1, &row));
@@ -215,7 +208,6 @@ static void unusual_forms_have_no_row(void **state)
 	struct section section;
 	struct gp_cfi_row row;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		describe(&section, programs[i], sizeof(programs[i]));
 		assert_false(find(&section, TARGET, &row));

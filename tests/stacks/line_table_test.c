@@ -1,11 +1,7 @@
 /*
  * line_table: a converted table has the same line for each instruction as the table with columns.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +92,6 @@ static uint8_t shortened[1 << 15];
 
 static void every_instruction_keeps_its_line(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 20000; i++) {
 		uint32_t used;
 
@@ -114,7 +109,6 @@ static void instructions_of_a_line_are_one_pair(void **state)
 {
 	uint32_t used;
 
-	(void)state;
 	table = (struct table){.used = 0};
 	wanted.count = 0;
 	for (int i = 0; i < 100; i++)
@@ -129,7 +123,6 @@ static void never_writes_beyond_the_buffer(void **state)
 {
 	uint32_t whole, used;
 
-	(void)state;
 	make(&table, &wanted, 100);
 	assert_true(gp_line_table_shorten(table.bytes, table.used, shortened, sizeof(shortened),
 					  &whole));
@@ -150,7 +143,6 @@ static void any_bytes_are_read(void **state)
 {
 	uint32_t used;
 
-	(void)state;
 	for (uint32_t i = 0; i < 20000; i++) {
 		uint32_t bytes = i % 200;
 		uint8_t *any = malloc(bytes + 1);

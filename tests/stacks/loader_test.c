@@ -1,10 +1,6 @@
 /* loader: a fork and iterating threads exclude each other, however long either takes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -79,7 +75,6 @@ static __attribute__((constructor(101))) void register_first(void)
 
 static int set_up(void **state)
 {
-	(void)state;
 	pauses = is_inside = looks_beside_fork = asked_in_own_fork = 0;
 	real_call = gp_sys.call;
 	gp_sys.call = count_pauses;
@@ -88,7 +83,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	gp_sys.call = real_call;
 	return 0;
 }
@@ -126,7 +120,6 @@ static void a_fork_waits_for_iterating_threads(void **state)
 {
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, ask_for_long, NULL), 0);
 	wait_until_reached(&is_inside, 1);
 	fork_and_ask();
@@ -146,7 +139,6 @@ static void iterating_threads_wait_for_a_fork(void **state)
 	void *result;
 	int count = 0;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, ask_in_fork, &count), 0);
 	holds_fork_up = true;
 	fork_and_ask();
@@ -174,7 +166,6 @@ static void a_fork_does_not_wait_for_its_own_thread(void **state)
 {
 	int status = -1;
 
-	(void)state;
 	assert_true(gp_loader_iterate(fork_inside, &status));
 	assert_int_equal(status, 0);
 	assert_int_equal(pauses, 0);
@@ -208,7 +199,6 @@ static void a_handler_that_jumps_out_leaves_nothing_held(void **state)
 	pthread_t thread;
 	int count = 0;
 
-	(void)state;
 	signal(SIGUSR1, jump_away);
 	if (sigsetjmp(away, 1) == 0)
 		gp_loader_iterate(raise_inside, NULL);
@@ -257,7 +247,6 @@ static void a_fork_waits_once_for_a_lost_thread(void **state)
 	int status;
 	pid_t child = fork();
 
-	(void)state;
 	if (child == 0) {
 		pthread_t thread;
 		bool waits, waits_again;
@@ -311,7 +300,6 @@ static void a_lock_that_is_never_released_is_taken_eventually(void **state)
 {
 	static uint32_t lock = 2;
 
-	(void)state;
 	gp_lock(&lock);
 	gp_unlock(&lock);
 	gp_lock(&lock);
@@ -340,7 +328,6 @@ static long stop_then_unlock(long number, long a, long b, long c, long d, long e
 
 static void a_process_that_was_stopped_keeps_its_locks(void **state)
 {
-	(void)state;
 	stopped_lock = 1;
 	gp_sys.call = stop_then_unlock;
 	gp_lock(&stopped_lock);

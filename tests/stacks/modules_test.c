@@ -2,11 +2,7 @@
  * modules: the results of walks with modules that are loaded and unloaded, other stacks than the
  * thread's own, and code without unwind rules.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
@@ -99,7 +95,6 @@ static void forgets_unloaded_modules(void **state)
 	void *handle;
 	plugin_fn *call;
 
-	(void)state;
 	for (int i = 0; i < 20; i++) {
 		load_plugin(i % 2 ? "plugin_small.so" : "plugin_large.so", &handle, &call);
 		places[i % 2] = (uint64_t)(uintptr_t)call;
@@ -171,7 +166,6 @@ static void tells_place_path_and_build_id(void)
 
 static void a_module_is_emitted_once(void **state)
 {
-	(void)state;
 	run_case(tells_place_path_and_build_id);
 }
 
@@ -218,7 +212,6 @@ static void never_waits_for_a_constructor(void **state)
 	void *handle;
 	plugin_fn *call;
 
-	(void)state;
 	sem_init(&wanted, 0, 0);
 	sem_init(&done, 0, 0);
 	snprintf(hook, sizeof(hook), "%lx", (unsigned long)(uintptr_t)wait_for_capture);
@@ -264,7 +257,6 @@ static void goes_through_signal_frames(void **state)
 	const stack_t stack = {.ss_sp = other_stack, .ss_size = sizeof(other_stack)};
 	struct sigaction action = {.sa_handler = on_signal};
 
-	(void)state;
 	sigaltstack(&stack, NULL);
 	for (int on_other = 0; on_other < 2; on_other++) {
 		action.sa_flags = on_other ? SA_ONSTACK : 0;
@@ -301,7 +293,6 @@ static void stops_at_code_without_rules(void **state)
 	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	plugin_fn *call;
 
-	(void)state;
 	assert_true(memory != MAP_FAILED);
 	memcpy(memory, code, sizeof(code));
 	assert_int_equal(mprotect(memory, 4096, PROT_READ | PROT_EXEC), 0);
@@ -336,7 +327,6 @@ static __attribute__((noinline)) int go_deep(int depth)
 
 static void keeps_the_innermost_of_deep_stacks(void **state)
 {
-	(void)state;
 	for (int depth = 480; depth < 560; depth++)
 		go_deep(depth);
 	assert_true(walk.last->count < GP_STACK_DEPTH);
@@ -382,7 +372,6 @@ static __attribute__((noinline)) uint64_t count_steps(int places)
 
 static void remembers_alternating_calls(void **state)
 {
-	(void)state;
 	assert_true(count_steps(GP_WALK_WAYS) >= GP_WALK_WAYS * BELOW);
 	assert_true(count_steps(GP_WALK_WAYS) < GP_WALK_WAYS * BELOW / 4);
 	assert_true(count_steps(8 * GP_WALK_PASTS) >= 4 * GP_WALK_PASTS * BELOW);
@@ -413,7 +402,6 @@ static void makes_no_system_call(void **state)
 	int status;
 	pid_t child;
 
-	(void)state;
 	walk_here(&walk);
 	child = fork();
 	if (child == 0) {

@@ -1,9 +1,5 @@
 /* python_layout: the known interpreters, and the check of their tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -40,7 +36,6 @@ static void fill(uint64_t words[100], const struct gp_python_layout *layout, uin
 
 static void knows_its_versions(void **state)
 {
-	(void)state;
 	for (uint32_t minor = GP_PYTHON_OLDEST_MINOR; minor <= GP_PYTHON_NEWEST_MINOR; minor++) {
 		const struct gp_python_layout *layout = gp_python_layout_of(VERSION(minor));
 
@@ -58,7 +53,6 @@ static void agrees_with_an_interpreters_table(void **state)
 {
 	uint64_t words[100], other[100];
 
-	(void)state;
 	for (uint32_t minor = 13; minor <= 15; minor++) {
 		const struct gp_python_layout *layout = gp_python_layout_of(VERSION(minor));
 
@@ -78,7 +72,6 @@ static void agrees_with_an_interpreters_table(void **state)
 /* Versions before 3.13 have no table to compare with. */
 static void does_not_check_older_versions(void **state)
 {
-	(void)state;
 	for (uint32_t minor = 8; minor <= 12; minor++)
 		assert_true(gp_python_layout_agrees(gp_python_layout_of(VERSION(minor)),
 						    VERSION(minor), NULL));
@@ -91,7 +84,6 @@ static void knows_where_threads_are(void **state)
 	struct gp_python_list list;
 	uint64_t words[100] = {0};
 
-	(void)state;
 	for (uint32_t minor = 8; minor <= 12; minor++) {
 		list = gp_python_layout_list(gp_python_layout_of(VERSION(minor)), NULL);
 		assert_int_equal(list.interpreters, minor < 11 ? 32 : 40);

@@ -1,9 +1,5 @@
 /* reads: for any content and any end of a stack, the walk reads no unreadable memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -68,7 +64,6 @@ static void stops_where_memory_ends(void **state)
 {
 	char *end = map_stack();
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		call_on(walk_here, end);
 		assert_int_equal(walk.last->count, 2);
@@ -95,7 +90,6 @@ static void stops_at_memory_that_was_unmapped(void **state)
 	char *end = map_stack();
 	uint64_t *behind = (uint64_t *)(void *)end;
 
-	(void)state;
 	assert_int_equal(mprotect(end, PAGE, PROT_READ | PROT_WRITE), 0);
 	call_on(note_return_and_walk, end);
 	for (uint32_t i = 0; i < PAGE / sizeof(*behind); i++)
@@ -167,7 +161,6 @@ static void walks_from_an_overflow(void **state)
 	pthread_t thread;
 	void *right;
 
-	(void)state;
 	sigaction(SIGSEGV, &action, &old);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, 128 << 10);
@@ -226,7 +219,6 @@ static void accepts_any_stack(void **state)
 	uint64_t frames = 0;
 	uint32_t deepest = 0;
 
-	(void)state;
 	gather_pcs();
 	for (int i = 0; i < WALKS; i++) {
 		struct gp_place place = {.pc = pcs[roll() % PCS], .bp = any_word(end)};
@@ -249,7 +241,6 @@ static void accepts_any_frame_pointer(void **state)
 {
 	char *end = map_stack();
 
-	(void)state;
 	for (int i = 0; i < WALKS; i++) {
 		struct gp_place place;
 

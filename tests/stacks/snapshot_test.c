@@ -1,9 +1,5 @@
 /* snapshot: copies of memory that may be unmapped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <string.h>
@@ -113,7 +109,6 @@ static void unmapped_pages(void **state)
 	uint8_t *pages = make_pages(1);
 	uint64_t head = 5, address = (uint64_t)&head, word;
 
-	(void)state;
 	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages, &word, 8));
 	assert_int_equal(munmap(pages, PAGE), 0);
 	assert_int_equal(gp_snapshot_take(&snapshot, &address, 1), GP_SNAPSHOT_UNMAPPED);

@@ -1,9 +1,5 @@
 /* stack: captures on small stacks, in signal handlers, and in forking and ending threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,7 +46,6 @@ static void needs_little_stack(void **state)
 	pthread_t thread;
 	uint32_t id = 0;
 
-	(void)state;
 	pthread_attr_init(&attributes);
 	assert_int_equal(pthread_attr_setstacksize(&attributes, SMALL_STACK_BYTES), 0);
 	assert_int_equal(pthread_create(&thread, &attributes, take_one, &id), 0);
@@ -124,7 +119,6 @@ static void is_interrupted_anywhere(void **state)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
-	(void)state;
 	sigaction(SIGALRM, &action, NULL);
 	signal_again(0);
 	int wrong = count_wrong(SIGNALS);
@@ -172,7 +166,6 @@ static void leaves_the_loader_to_forked_children(void **state)
 {
 	pthread_t thread;
 
-	(void)state;
 	is_over = false;
 	assert_int_equal(pthread_create(&thread, NULL, poll_all_the_time, NULL), 0);
 	for (int i = 0; i < FORKS; i++) {
@@ -204,7 +197,6 @@ static void is_off_in_forked_children(void **state)
 {
 	pthread_t thread;
 
-	(void)state;
 	is_over = false;
 	assert_int_equal(pthread_create(&thread, NULL, take_all_the_time, NULL), 0);
 	for (int i = 0; i < FORKS; i++) {
@@ -264,7 +256,6 @@ static void makes_no_system_call(void **state)
 {
 	pthread_t thread;
 
-	(void)state;
 	sem_init(&calm_ended, 0, 0);
 	assert_int_equal(pthread_create(&thread, NULL, take_calmly, NULL), 0);
 	while (sem_wait(&calm_ended) != 0)
@@ -304,7 +295,6 @@ static void does_not_capture_in_ended_threads(void **state)
 {
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(pthread_key_create(&key, take_at_end), 0);
 	assert_int_equal(pthread_create(&thread, NULL, end_with_captures, NULL), 0);
 	pthread_join(thread, NULL);
@@ -319,7 +309,6 @@ static void releases_the_memory_of_threads(void **state)
 {
 	long before = 0, after = 0;
 
-	(void)state;
 	for (int i = 0; i < 400; i++) {
 		pthread_t thread;
 		uint32_t id;
@@ -370,7 +359,6 @@ static void forgets_an_unloaded_interpreter(void **state)
 	int (*call)(back * function, void *argument);
 	uint32_t id = 0;
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		void *library = load("plugin_python39.so", &call);
 
@@ -390,7 +378,6 @@ static void has_native_frames_of_unknown_interpreters(void **state)
 	int (*call)(back * function, void *argument);
 	uint32_t id = 0;
 
-	(void)state;
 	load("plugin_python.so", &call);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(call(take_below, &id), 2);

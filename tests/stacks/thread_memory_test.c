@@ -1,10 +1,6 @@
 /* thread_memory: the charged memory of threads that capture call stacks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
@@ -18,7 +14,6 @@
 
 static int begin(void **state)
 {
-	(void)state;
 	gp_memory_budget_reset();
 	gp_memory_budget_init(BOUND);
 	return 0;
@@ -34,7 +29,6 @@ static void only_taken_memory_is_charged(void **state)
 	uint32_t taken = 1;
 	unsigned char *memory = gp_thread_memory_map(100 * MIB, MIB);
 
-	(void)state;
 	assert_non_null(memory);
 	assert_int_equal(memory[100 * MIB - 1], 0);
 	assert_int_equal(peak_bytes(), MIB);
@@ -54,7 +48,6 @@ static void all_threads_together_have_a_quarter(void **state)
 	void *first = gp_thread_memory_map(100 * MIB, 3 * MIB);
 	void *second = gp_thread_memory_map(100 * MIB, 4 * MIB);
 
-	(void)state;
 	assert_non_null(first);
 	assert_non_null(second);
 	assert_null(gp_thread_memory_map(100 * MIB, 2 * MIB));
@@ -79,7 +72,6 @@ static void failed_mappings_are_not_charged(void **state)
 {
 	void *memory;
 
-	(void)state;
 	real_call = gp_sys.call;
 	gp_sys.call = no_memory;
 	assert_null(gp_thread_memory_map(MIB, 8 * MIB));

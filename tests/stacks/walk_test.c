@@ -3,11 +3,7 @@
  * are difficult for both: see tests/stacks/adversary.py.  GPUPROF_TEST_CAPTURES and
  * GPUPROF_TEST_SEED make it run longer, or with other random numbers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
@@ -338,7 +334,6 @@ static void agrees_in_adversarial_programs(void **state)
 	pthread_t threads[THREADS];
 	long seed = from_environment("GPUPROF_TEST_SEED", 1);
 
-	(void)state;
 	unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_PER_THREAD);
 	for (long i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, run_thread,

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +42,6 @@ static void test_turns_of_host_and_gpu(void **state)
 	struct gp_model *model = take_turns(1, 50, MS / 2);
 	struct gp_advice advice = ask(&model, 1);
 
-	(void)state;
 	assert_int_equal(advice.count, 1);
 	assert_string_equal(advice.findings[0].rule->id, "sync-in-loop");
 	/* of 50 waits the last one is followed by nothing; the gaps are half a millisecond each */
@@ -95,7 +90,6 @@ static void test_few_steps_stand_for_all(void **state)
 		{NULL, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *model = take_steps(cases[i].recorder);
 		struct gp_advice advice = ask(&model, 1);
@@ -114,7 +108,6 @@ static void test_quiet(void **state)
 	struct gp_model *model = take_turns(1, 50, 1000);
 	struct gp_advice advice = ask(&model, 1);
 
-	(void)state;
 	assert_int_equal(advice.count, 0);
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -134,7 +127,6 @@ static void test_several_processes(void **state)
 	struct gp_model *models[2] = {take_turns(1, 50, MS / 2), take_turns(2, 60, MS / 2)};
 	struct gp_advice one = ask(&models[1], 1), both;
 
-	(void)state;
 	models[1]->devices[0].uuid[0] = 77; /* a GPU of its own */
 	both = ask(models, 2);
 	assert_int_equal(both.count, 1);
@@ -191,7 +183,6 @@ static void test_what_is_no_load(void **state)
 {
 	static const char *const names[] = {"cuLibraryUnload", "cuLibraryGetKernel"};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct gp_model *model = call_for_code(names[i], 1, 10 * MS, 10 * MS);
 		struct gp_advice advice = ask(&model, 1);
@@ -210,7 +201,6 @@ static void test_loading_of_code(void **state)
 	struct gp_model *model = load_code(1, 10 * MS, 10 * MS);
 	struct gp_advice advice = ask(&model, 1);
 
-	(void)state;
 	assert_int_equal(advice.count, 1);
 	assert_string_equal(advice.findings[0].rule->id, "first-use");
 	assert_int_equal(advice.findings[0].count, 4);
@@ -233,7 +223,6 @@ static void test_several_loads(void **state)
 	struct gp_model *model = load_code(4, 30 * MS, 120 * MS);
 	struct gp_advice advice = ask(&model, 1);
 
-	(void)state;
 	assert_int_equal(advice.count, 1);
 	assert_string_equal(advice.findings[0].rule->id, "first-use");
 	assert_int_equal(advice.findings[0].count, 16);
@@ -257,7 +246,6 @@ static void test_what_shortens_no_run_comes_last(void **state)
 	struct gp_advice advice;
 	uint64_t at_ns = MS;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_api(&b, 99, "cuLibraryLoadData", GP_API_MODULE);
 	for (uint32_t i = 1; i <= 6; i++) {
@@ -314,7 +302,6 @@ static void test_places_of_loads(void **state)
 	struct gp_model *model = load_code_at_places();
 	struct gp_advice advice = ask(&model, 1);
 
-	(void)state;
 	assert_int_equal(advice.count, 1);
 	assert_string_equal(advice.findings[0].rule->id, "first-use");
 	assert_non_null(strstr(
@@ -348,7 +335,6 @@ static void test_slow_copies(void **state)
 	struct gp_model *model;
 	struct gp_advice advice;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
 	copy_back(&b, &at_ns, 10, 300000);
@@ -414,7 +400,6 @@ static void test_what_a_graph_would_launch(void **state)
 	struct gp_advice advice;
 	const struct gp_finding *found;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	for (uint32_t i = 1; i <= 300; i++) {
 		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i);
@@ -440,7 +425,6 @@ static void test_start_up_is_not_the_loop(void **state)
 	struct gp_advice advice = ask(&model, 1);
 	const struct gp_finding *found;
 
-	(void)state;
 	assert_in_range(advice.loop_ns, 40 * MS, 43 * MS);
 	assert_int_equal(advice.loop_passes, 40);
 	assert_null(find(&advice, "sync-copy"));
@@ -472,7 +456,6 @@ static void test_no_loop_is_longer_than_the_time_that_was_recorded(void **state)
 	struct gp_advice advice;
 	struct gp_model *model;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	for (uint32_t i = 0; i < 40; i++) {
 		uint64_t at_ns = MS + i * MS / 2;
@@ -512,7 +495,6 @@ static void test_pauses_are_no_time(void **state)
 	struct gp_advice advice;
 	struct gp_model *model;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_gate(&b, false, GP_GATE_START, 0);
 	for (uint32_t i = 0; i < 80; i++) {
@@ -545,7 +527,6 @@ static void test_the_page(void **state)
 	struct gp_advice advice = {.findings = findings, .count = 3, .span_ns = 10 * MS};
 	char words[400], *text;
 
-	(void)state;
 	for (size_t i = 0; i + 1 < sizeof(words); i++)
 		words[i] = i % 7 == 6 ? ' ' : 'x';
 	words[sizeof(words) - 1] = '\0';
@@ -617,7 +598,6 @@ static void test_managed_memory_is_hinted_at(void **state)
 		{1 << 20, NULL, "torch.profiler", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build b = build_begin(1);
 		struct gp_model *model;
@@ -649,7 +629,6 @@ static void test_what_several_processes_save(void **state)
 	struct gp_advice advice;
 	char *text;
 
-	(void)state;
 	models[1]->devices[0].uuid[0] = 77; /* a GPU of its own */
 	for (size_t count = 1; count <= 2; count++) {
 		advice = ask(models, count);
@@ -669,7 +648,6 @@ static void test_no_advice(void **state)
 	struct gp_advice advice = ask(&model, 1);
 	char *text = printed_none(&advice);
 
-	(void)state;
 	assert_int_equal(advice.count, 0);
 	assert_non_null(strstr(
 		text, "No advice: 5.055ms, first to last CUDA call, is too short for most rules"));
@@ -770,7 +748,6 @@ static void test_idle_time_of_no_finding(void **state)
 		{90 * MS, true, NULL, NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *model = idle_twice(cases[i].copy_ns, cases[i].is_told);
 		struct gp_advice advice = ask(&model, 1);
@@ -800,7 +777,6 @@ static void test_no_work_is_said(void **state)
 	struct gp_advice advice;
 	char *text;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_call(&b, 100, BUILD_MALLOC, MS, 40 * MS, 0);
 	build_call(&b, 100, BUILD_FREE, 50 * MS, 1000 * MS, 0);
@@ -831,7 +807,6 @@ static void test_why_there_may_be_no_advice(void **state)
 	struct gp_advice advice;
 	char *text;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_call(&b, 100, BUILD_LAUNCH, MS, 1000, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 2 * MS, 4 * MS, 1);
@@ -857,7 +832,6 @@ static void test_a_trace_that_is_not_complete(void **state)
 	struct gp_advice advice;
 	char *text;
 
-	(void)state;
 	model->losses.damaged_bytes = 100;
 	advice = ask(&model, 1);
 	text = printed(&advice, 0);
@@ -870,7 +844,6 @@ static void test_a_trace_that_is_not_complete(void **state)
 
 static void test_rules(void **state)
 {
-	(void)state;
 	for (size_t i = 0; gp_rules[i]; i++) {
 		const struct gp_rule *rule = gp_rules[i];
 
@@ -894,7 +867,6 @@ static void test_idle_gaps(void **state)
 	struct gp_idle_gaps *idle_gaps = &basis.idle_gaps;
 	uint64_t base = BUILD_BASE_UNIX_NS;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	for (uint64_t at = 1; at <= 7; at = 2 * at + 1) {
 		build_call(&b, 100, BUILD_LAUNCH, at * MS - 20000, 10000, (uint32_t)at);
@@ -972,7 +944,6 @@ static void test_where_an_idle_time_ends(void **state)
 	struct gp_advice advice = {.findings = &finding, .count = 1, .span_ns = 4 * MS};
 	char *text;
 
-	(void)state;
 	finding.found = "it is idle; after cudaMemcpy, before cudaLaunchKernel";
 	text = print_brief(&advice);
 	assert_non_null(strstr(text, "before cudaLaunchKernel, at main (its_file.py:1)\n"));
@@ -995,7 +966,6 @@ static void test_callers_of_a_place_without_a_name_stay(void **state)
 	struct gp_advice advice = {.findings = &finding, .count = 1, .span_ns = 4 * MS};
 	char *text;
 
-	(void)state;
 	finding.found =
 		"so and so many copies, which took so and so long and were so and so large and blocked the host for that long; all of them were of pageable memory; these at so and so many GB/s, which is a part of what the link could do";
 	for (int named = 0; named <= 1; named++) {
@@ -1014,7 +984,6 @@ static void test_callers_of_a_place_without_a_name_stay(void **state)
 /* Two that save 3 ms each, of 6 ms in which the busiest GPU was idle, or 5. */
 static void test_savings_that_overlap(void **state)
 {
-	(void)state;
 	for (uint64_t idle_ns = 5 * MS; idle_ns <= 6 * MS; idle_ns += MS) {
 		struct gp_finding findings[] = {
 			{.rule = gp_rule_find("sync-in-loop"), .saves_ns = 3 * MS},
@@ -1039,7 +1008,6 @@ static void test_savings_that_overlap(void **state)
 
 static void test_what_does_not_fit_on_a_screen(void **state)
 {
-	(void)state;
 	expect_on_screen("it waits; for one", PLACE, "main",
 			 "short-kernels: it waits; for one, at " PLACE " < main\n" CHANGE);
 	expect_on_screen(WORDS WORDS "for one", PLACE, WORDS WORDS,
@@ -1069,7 +1037,6 @@ static void test_a_long_place_keeps_its_line(void **state)
 		.rule = gp_rules[0], .place = place, .callers = "main (a.c:9)"};
 	struct gp_advice advice = {.findings = &finding, .count = 1, .span_ns = MS};
 
-	(void)state;
 	finding.found = finding.change = "it waits";
 	memset(name, 'f', sizeof(name) - 1);
 	snprintf(place, sizeof(place), "%s (a.c:1)", name);
@@ -1089,7 +1056,6 @@ static void test_many_findings_of_one_rule(void **state)
 	struct gp_advice advice = {.findings = findings, .count = 5, .span_ns = 10 * MS};
 	char *text;
 
-	(void)state;
 	for (size_t i = 0; i < advice.count; i++)
 		findings[i] = (struct gp_finding){.rule = gp_rule_find("alloc-in-loop"),
 						  .saves_ns = (5 - i) * MS,
@@ -1123,7 +1089,6 @@ static void test_places_without_names(void **state)
 	struct gp_advice advice = {.findings = &finding, .count = 1, .span_ns = MS};
 	char *text;
 
-	(void)state;
 	finding.found = finding.change = "it waits";
 	finding.naming = GP_WITHOUT_SYMBOLS;
 	text = printed(&advice, 0);
@@ -1161,7 +1126,6 @@ static void test_findings_share_a_screen(void **state)
 	size_t bytes;
 	FILE *out;
 
-	(void)state;
 	for (size_t i = 0; i < advice.count; i++)
 		findings[i].place = findings[i].callers = "";
 	out = open_memstream(&text, &bytes);

@@ -1,9 +1,5 @@
 /* Templates of sentences: values, alternatives and conditions; and that those of all rules are whole. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +44,6 @@ static void templates_show_what_is_set(void **state)
 	};
 	struct gp_document values = make_values();
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char *text = gp_sentence_text(cases[i][0], &values.facts);
 
@@ -77,7 +72,6 @@ static void check_whole(const char *sentence)
 
 static void sentences_of_rules_are_whole(void **state)
 {
-	(void)state;
 	for (size_t i = 0; gp_rules[i]; i++) {
 		const struct gp_rule *rule = gp_rules[i];
 		const char *const texts[] = {rule->meaning, rule->remedy, rule->ignore,

@@ -1,15 +1,10 @@
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
+#include "tests/unit.h"
 
 struct item {
 	uint32_t key;
@@ -39,7 +34,6 @@ static void test_growth(void **state)
 {
 	uint32_t *numbers = NULL, capacity = 0, moves = 0, last = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 100000; i++) {
 		assert_int_equal(gp_array_grow(&numbers, &capacity, i, sizeof(*numbers)), 0);
 		assert_true(capacity > i);
@@ -58,7 +52,6 @@ static void test_growth_ends_at_32_bits(void **state)
 	uint32_t capacity = UINT32_MAX - 5;
 	void *array = NULL;
 
-	(void)state;
 	assert_int_equal(gp_array_grow(&array, &capacity, UINT32_MAX - 5, 1), -EOVERFLOW);
 	assert_null(array);
 }
@@ -77,7 +70,6 @@ static void test_sorting_is_stable(void **state)
 	static const uint32_t key_counts[] = {1, 2, 50, 100000};
 	struct item *items = malloc(2000 * sizeof(*items));
 
-	(void)state;
 	assert_non_null(items);
 	for (uint32_t count = 0; count < 2000; count = count * 2 + 1) {
 		for (size_t k = 0; k < 4; k++) {
@@ -115,7 +107,6 @@ static void test_what_is_ordered_in_parts_is_merged(void **state)
 	struct item *items = malloc(COUNT * sizeof(*items));
 	uint32_t compared = 0;
 
-	(void)state;
 	assert_non_null(items);
 	for (uint32_t i = 0; i < COUNT; i++)
 		items[i] = (struct item){i / CHUNK % THREADS, i, "abcd"};
@@ -136,7 +127,6 @@ static void test_what_is_ordered_by_turns_is_dealt_out(void **state)
 	struct item *items = malloc(COUNT * sizeof(*items));
 	uint32_t compared = 0;
 
-	(void)state;
 	assert_non_null(items);
 	for (uint32_t i = 0; i < COUNT; i++)
 		items[i] = (struct item){i * 7 % STREAMS * COUNT + i / 8, i, "abcd"};
@@ -153,7 +143,6 @@ static void test_order_leaves_the_array_alone(void **state)
 	const uint32_t expected[] = {1, 3, 0, 2};
 	uint32_t *order = gp_array_order(items, 4, sizeof(items[0]), compare_keys, "context");
 
-	(void)state;
 	assert_non_null(order);
 	assert_memory_equal(order, expected, sizeof(expected));
 	assert_int_equal(items[0].serial, 0);
@@ -175,7 +164,6 @@ static void test_lower_bound(void **state)
 {
 	struct item items[9];
 
-	(void)state;
 	for (uint32_t count = 0; count <= 9; count++) {
 		for (uint32_t i = 0; i < count; i++)
 			items[i] = (struct item){i / 2 * 2, i, ""};

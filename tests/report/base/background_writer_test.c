@@ -2,11 +2,7 @@
  * behind: what is given is in the file, in order and whole, and a write that fails is told; nothing
  * is begun where it is not worth it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -55,7 +51,6 @@ static void test_all_is_there_in_order(void **state)
 {
 	FILE *file = tmpfile();
 
-	(void)state;
 	if (gp_core_count() < 2)
 		skip();
 	assert_int_equal(give_all(file), 0);
@@ -73,7 +68,6 @@ static void test_a_file_that_may_not_grow_is_told(void **state)
 	FILE *file = tmpfile();
 	int error;
 
-	(void)state;
 	if (gp_core_count() < 2)
 		skip();
 	signal(SIGXFSZ, SIG_IGN);
@@ -93,7 +87,6 @@ static void test_only_plain_files_are_worth_it(void **state)
 	char *text;
 	FILE *memory = open_memstream(&text, &length);
 
-	(void)state;
 	assert_null(gp_background_writer_begin(null, BUFFER_BYTES));
 	assert_null(gp_background_writer_begin(memory, BUFFER_BYTES));
 	fclose(null);

@@ -1,10 +1,6 @@
 /* stack_room: a command that needs more stack than the process may have. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -88,19 +84,16 @@ static int status_of(int (*command)(int argc, char **argv), rlim_t stack_bytes)
 
 static void a_small_limit_does_not_bound_it(void **state)
 {
-	(void)state;
 	assert_int_equal(status_of(need_much, LIMIT_BYTES), 7);
 }
 
 static void a_limit_that_is_large_enough_stays(void **state)
 {
-	(void)state;
 	assert_int_equal(status_of(need_much, GP_STACK_BYTES), 7);
 }
 
 static void signals_interrupt_it(void **state)
 {
-	(void)state;
 	assert_int_equal(status_of(wait_for_signal, LIMIT_BYTES), 9);
 }
 

@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/base/group_by.h"
 #include "report/base/stats.h"
+#include "tests/unit.h"
 
 /* What was asked for before is not told again when there is more. */
 static void stats_are_of_all_that_is_there(void **state)
@@ -13,7 +8,6 @@ static void stats_are_of_all_that_is_there(void **state)
 	struct gp_groups groups = {0};
 	uint32_t row = gp_groups_find(&groups, "kernel");
 
-	(void)state;
 	assert_int_equal(row, 0);
 	assert_int_equal(gp_group_stats(&groups.rows[row]).count, 0);
 	for (uint64_t ns = 10; ns <= 50; ns += 10) {

@@ -1,9 +1,5 @@
 /* hash_map: every element is found by its key, no other one is, however many there are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -27,7 +23,6 @@ static void an_empty_map_has_nothing(void **state)
 {
 	struct gp_hash_map map = {0};
 
-	(void)state;
 	assert_int_equal(find(&map, 1, 1), GP_HASH_NONE);
 	gp_hash_free(&map);
 }
@@ -63,7 +58,6 @@ static uint32_t poor_hash(uint64_t key)
 
 static void keys_are_found(void **state)
 {
-	(void)state;
 	keys_are_found_by(good_hash);
 	keys_are_found_by(poor_hash);
 }
@@ -72,7 +66,6 @@ static void hashes_tell_bytes_apart(void **state)
 {
 	char bytes[40];
 
-	(void)state;
 	memset(bytes, 'a', sizeof(bytes));
 	for (size_t length = 0; length < sizeof(bytes); length++) {
 		uint32_t hash = gp_hash_bytes(bytes, length);
@@ -94,7 +87,6 @@ static void hashes_are_spread(void **state)
 	struct gp_hash_map map = {0};
 	uint32_t longest = 0, run = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < KEYS; i++)
 		assert_int_equal(gp_hash_add(&map, good_hash((uint64_t)i << 20), i), 0);
 	for (uint32_t i = 0; i < map.slot_count; i++) {

@@ -1,9 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,7 +22,6 @@ static void test_steps(void **state)
 {
 	uint32_t last = 0;
 
-	(void)state;
 	for (uint64_t ns = 1; ns < UINT64_C(1) << 41; ns += 1 + ns / 100) {
 		uint32_t step = gp_histogram_step(ns);
 
@@ -61,7 +57,6 @@ static void test_against_the_values(void **state)
 	struct gp_histogram *parts[] = {new_spread(), new_spread(), new_spread()};
 	struct gp_histogram *all = new_spread();
 
-	(void)state;
 	for (size_t i = 0; i < VALUES; i++) {
 		values[i] = roll_dice(&dice) >> (25 + roll_dice(&dice) % 35);
 		gp_histogram_add(parts[i % 3], values[i]);
@@ -81,7 +76,6 @@ static void test_far_apart(void **state)
 	const uint64_t values[] = {1631,     5658,     5700,      5900,
 				   26934000, 27000000, 556170000, 900000000};
 
-	(void)state;
 	for (size_t first = 0; first < 4; first++) {
 		struct gp_histogram *spread = new_spread();
 		size_t count = 8 - 2 * first;
@@ -100,7 +94,6 @@ static void test_one_value_is_everything(void **state)
 	struct gp_histogram *spread = new_spread(), *scaled = new_spread();
 	struct gp_stats stats;
 
-	(void)state;
 	assert_int_equal(gp_histogram_stats(spread).count, 0);
 	gp_histogram_add(spread, 1000003);
 	gp_histogram_add(spread, 1000003);

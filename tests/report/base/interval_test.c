@@ -1,9 +1,5 @@
 /* interval: unions of intervals and their lengths, against marking every nanosecond. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 
@@ -15,7 +11,6 @@ static void overlap_counts_once(void **state)
 {
 	struct gp_interval intervals[] = {{50, 60}, {0, 10}, {5, 20}, {7, 8}, {20, 25}};
 
-	(void)state;
 	assert_int_equal(gp_interval_union(intervals, 5), 35);
 	assert_int_equal(gp_interval_union(NULL, 0), 0);
 }
@@ -40,7 +35,6 @@ static void assert_joined(const struct gp_interval *intervals, size_t count, con
 /* Against marking every ns of a short span. */
 static void unions_agree_with_marking(void **state)
 {
-	(void)state;
 	srand(3);
 	for (int round = 0; round < 500; round++) {
 		struct gp_interval intervals[20];
@@ -67,7 +61,6 @@ static void what_is_behind_the_reached_time_is_new(void **state)
 {
 	uint64_t reached_ns = 10;
 
-	(void)state;
 	assert_int_equal(gp_interval_reach(&reached_ns, 0, 5), 0);
 	assert_int_equal(gp_interval_reach(&reached_ns, 5, 10), 0);
 	assert_int_equal(reached_ns, 10);

@@ -1,18 +1,12 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
-
 #include "report/base/kway_merge.h"
+#include "tests/unit.h"
 
 static void nothing_gives_nothing(void **state)
 {
 	struct gp_kway_merge merge;
 	struct gp_kway_merge_head head;
 
-	(void)state;
 	assert_int_equal(gp_kway_merge_open(&merge, 0), 0);
 	assert_false(gp_kway_merge_take(&merge, &head));
 	gp_kway_merge_close(&merge);
@@ -23,7 +17,6 @@ static void equal_numbers_come_by_sequence(void **state)
 	struct gp_kway_merge merge;
 	struct gp_kway_merge_head head;
 
-	(void)state;
 	assert_int_equal(gp_kway_merge_open(&merge, 3), 0);
 	for (size_t i = 3; i-- > 0;)
 		gp_kway_merge_put(&merge, i, 5);
@@ -46,7 +39,6 @@ static void many_sequences_become_one(void **state)
 	struct gp_kway_merge_head head;
 	unsigned int seed = 1;
 
-	(void)state;
 	assert_int_equal(gp_kway_merge_open(&merge, SEQUENCES), 0);
 	for (size_t i = 0; i < SEQUENCES; i++)
 		gp_kway_merge_put(&merge, i, 0);

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 
@@ -25,7 +21,6 @@ static void touching_slices_share_a_lane(void **state)
 {
 	struct gp_lanes lanes = {0};
 
-	(void)state;
 	assert_int_equal(gp_lanes_begin(&lanes, false), 0);
 	assert_int_equal(place(&lanes, 0, 10), 0);
 	assert_int_equal(place(&lanes, 10, 20), 0);
@@ -39,7 +34,6 @@ static void what_a_stream_did_is_never_nested(void **state)
 {
 	struct gp_lanes lanes = {0};
 
-	(void)state;
 	assert_int_equal(gp_lanes_begin(&lanes, false), 0);
 	assert_int_equal(place(&lanes, 0, 100), 0);
 	assert_int_equal(place(&lanes, 10, 20), 1);
@@ -52,7 +46,6 @@ static void calls_nest_but_do_not_cross(void **state)
 {
 	struct gp_lanes lanes = {0};
 
-	(void)state;
 	assert_int_equal(gp_lanes_begin(&lanes, true), 0);
 	assert_int_equal(place(&lanes, 0, 100), 0);
 	assert_int_equal(place(&lanes, 10, 50), 0);
@@ -67,7 +60,6 @@ static void very_deep_nesting_spills(void **state)
 {
 	struct gp_lanes lanes = {0};
 
-	(void)state;
 	assert_int_equal(gp_lanes_begin(&lanes, true), 0);
 	for (uint64_t i = 0; i < 20 * GP_NESTING_DEPTH; i++) {
 		uint32_t lane = place(&lanes, i, 100000 - i);
@@ -117,7 +109,6 @@ static void check_random(bool nesting, int spread, int length)
 
 static void no_lane_ever_holds_slices_that_cross(void **state)
 {
-	(void)state;
 	srand(4);
 	for (int round = 0; round < 300; round++)
 		check_random(round % 2, 1 + rand() % 5, 1 + rand() % 40);
@@ -128,7 +119,6 @@ static void a_hundred_thousand_lanes_are_no_trouble(void **state)
 {
 	struct gp_lanes lanes = {0};
 
-	(void)state;
 	assert_int_equal(gp_lanes_begin(&lanes, true), 0);
 	for (uint64_t i = 0; i < 100000; i++)
 		assert_int_equal(place(&lanes, i, 200000 + i), i);

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/base/memory_limit.h"
+#include "tests/unit.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -40,7 +35,6 @@ static void make_file(const char *path, const char *text)
 
 static int set_up(void **state)
 {
-	(void)state;
 	strcpy(root, "/tmp/memory-left-XXXXXX");
 	return mkdtemp(root) ? 0 : -1;
 }
@@ -49,20 +43,17 @@ static int tear_down(void **state)
 {
 	char command[128];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	return system(command);
 }
 
 static void test_nothing_is_known(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_memory_left(root), UINT64_MAX);
 }
 
 static void test_machine(void **state)
 {
-	(void)state;
 	make_file("/proc/meminfo", "MemTotal: 9999 kB\nMemFree: 1 kB\nMemAvailable:    2048 kB\n");
 	assert_int_equal(gp_memory_left(root), 2 * MIB);
 	make_file("/proc/self/cgroup", "0::/\n");
@@ -71,7 +62,6 @@ static void test_machine(void **state)
 
 static void test_group_of_a_container(void **state)
 {
-	(void)state;
 	make_file("/proc/meminfo", "MemAvailable: 1048576 kB\n");
 	make_file("/proc/self/cgroup", "0::/\n");
 	make_file("/sys/fs/cgroup/memory.max", "104857600\n");
@@ -87,7 +77,6 @@ static void test_group_of_a_container(void **state)
 
 static void test_groups_within_groups(void **state)
 {
-	(void)state;
 	make_file("/proc/meminfo", "MemAvailable: 1048576 kB\n");
 	make_file("/proc/self/cgroup", "0::/jobs/mine\n");
 	make_file("/sys/fs/cgroup/jobs/mine/memory.max", "max\n");
@@ -99,7 +88,6 @@ static void test_groups_within_groups(void **state)
 
 static void test_first_version(void **state)
 {
-	(void)state;
 	make_file("/proc/meminfo", "MemAvailable: 1048576 kB\n");
 	make_file("/proc/self/cgroup", "5:cpu:/a\n4:memory:/a\n0::/\n");
 	make_file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
@@ -117,7 +105,6 @@ static void test_bad_files(void **state)
 	static const char *const lines[] = {
 		"", ":", "::", "0::", "0::relative\n", "no colon", "0::/\n0::/../..\n"};
 
-	(void)state;
 	make_file("/proc/meminfo", "MemAvailable: -\nMemAvailable:");
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		make_file("/proc/self/cgroup", lines[i]);
@@ -151,7 +138,6 @@ static void test_limit(void **state)
 	pid_t child = fork();
 	int status;
 
-	(void)state;
 	if (child == 0)
 		_exit(allocates_within(64 * MIB));
 	assert_int_equal(waitpid(child, &status, 0), child);

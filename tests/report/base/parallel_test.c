@@ -2,11 +2,7 @@
  * parallel: each task runs once, in parallel if there are cores, and the result is the first failure
  * in the order of the tasks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -29,7 +25,6 @@ static void test_each_is_done_once(void **state)
 	struct gp_task tasks[MANY];
 	int done[MANY] = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < MANY; i++)
 		tasks[i] = (struct gp_task){count_one, &done[i], -1};
 	assert_int_equal(gp_run_parallel(tasks, MANY), 0);
@@ -51,7 +46,6 @@ static void test_they_are_done_at_once(void **state)
 	pthread_barrier_t barrier;
 	struct gp_task tasks[] = {{meet, &barrier, 0}, {meet, &barrier, 0}, {meet, &barrier, 0}};
 
-	(void)state;
 	if (gp_core_count() < 2)
 		skip();
 	assert_int_equal(pthread_barrier_init(&barrier, NULL, 3), 0);
@@ -70,7 +64,6 @@ static void test_the_first_failure_is_told(void **state)
 	struct gp_task tasks[] = {
 		{give, &none, 0}, {give, &first, 0}, {give, &second, 0}, {give, &none, 0}};
 
-	(void)state;
 	assert_int_equal(gp_run_parallel(tasks, 4), -EIO);
 }
 
@@ -102,7 +95,6 @@ static bool is_one_thread_under(rlim_t bytes)
  */
 static void test_where_memory_is_limited_no_thread_is_made(void **state)
 {
-	(void)state;
 	if (UNDER_ASAN || UNDER_TSAN) /* whose own memory is beyond any such limit */
 		skip();
 	assert_true(is_one_thread_under(GP_PARALLEL_LEAST_BYTES - 1));

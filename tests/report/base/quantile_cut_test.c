@@ -1,12 +1,7 @@
 /* Cuts with as much between any two of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "report/base/quantile_cut.h"
+#include "tests/unit.h"
 
 static void check(struct gp_quantile_cut *share, int64_t from_ns, int64_t to_ns,
 		  const int64_t *expected, uint32_t count)
@@ -22,7 +17,6 @@ static void test_stretches_that_overlap(void **state)
 {
 	struct gp_quantile_cut share = {0};
 
-	(void)state;
 	assert_int_equal(gp_quantile_cut_add(&share, 100, 200, 100), 0);
 	assert_int_equal(gp_quantile_cut_add(&share, 0, 100, 100), 0);
 	assert_int_equal(gp_quantile_cut_add(&share, 100, 200, 200), 0); /* together 300 there */
@@ -37,7 +31,6 @@ static void test_gaps_and_moments(void **state)
 {
 	struct gp_quantile_cut share = {0};
 
-	(void)state;
 	check(&share, 7, 9, (const int64_t[]){7, 7}, 2); /* nothing */
 	assert_int_equal(gp_quantile_cut_add(&share, -1000, -900, 10), 0);
 	assert_int_equal(gp_quantile_cut_add(&share, 500, 500, 20), 0);

@@ -1,9 +1,5 @@
 /* Names in folders where another user may have been first. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,19 +17,16 @@ static char folder[] = "/tmp/gpuprof-shared-folder-test-XXXXXX";
 
 static int enter_folder(void **state)
 {
-	(void)state;
 	return mkdtemp(folder) && !chdir(folder) && !chmod(folder, 01777) ? 0 : -1;
 }
 
 static int leave_folder(void **state)
 {
-	(void)state;
 	return chdir("/") < 0 || rmdir(folder) < 0 ? -1 : 0;
 }
 
 static int clear(void **state)
 {
-	(void)state;
 	unlink("name");
 	unlink("behind");
 	return 0;
@@ -70,7 +63,6 @@ static void our_own_files_are_opened(void **state)
 	mode_t mask = umask(0);
 	struct stat status;
 
-	(void)state;
 	open_and_close("name", O_APPEND);
 	umask(mask);
 	assert_int_equal(stat("name", &status), 0);
@@ -87,7 +79,6 @@ static void our_own_files_are_opened(void **state)
 
 static void our_own_links_are_followed(void **state)
 {
-	(void)state;
 	write_file("behind", "text");
 	assert_int_equal(symlink("behind", "name"), 0);
 	open_and_close("name", O_APPEND);
@@ -139,7 +130,6 @@ static void what_others_planted_is_refused(int flags)
 
 static void links_of_others_are_not_followed(void **state)
 {
-	(void)state;
 	need_root();
 	write_file("behind", "text");
 	assert_int_equal(symlink("behind", "name"), 0);
@@ -149,7 +139,6 @@ static void links_of_others_are_not_followed(void **state)
 
 static void files_of_others_are_not_written_to(void **state)
 {
-	(void)state;
 	need_root();
 	write_file("name", "text");
 	what_others_planted_is_refused(O_TRUNC);
@@ -158,7 +147,6 @@ static void files_of_others_are_not_written_to(void **state)
 
 static void the_reason_is_said(void **state)
 {
-	(void)state;
 	assert_string_equal(gp_shared_folder_error(-EPERM), "another user's file has that name");
 	assert_string_equal(gp_shared_folder_error(-ENOENT), strerror(ENOENT));
 }

@@ -1,10 +1,6 @@
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 #include "tests/lib/sanitizer.h"
+#include "tests/unit.h"
 
 #define MIB     ((size_t)1 << 20)
 #define NUMBERS (4u << 20)
@@ -73,7 +68,6 @@ static void test_within_the_limit_it_is_memory(void **state)
 {
 	uint8_t *room;
 
-	(void)state;
 	gp_spill_limit(8 * MIB);
 	room = gp_spill_take(4 * MIB);
 	room = gp_spill_resize(room, 7 * MIB);
@@ -91,7 +85,6 @@ static void test_small_rooms_are_memory_always(void **state)
 {
 	void *room;
 
-	(void)state;
 	gp_spill_limit(0);
 	room = gp_spill_take(1000);
 	assert_non_null(room);
@@ -106,7 +99,6 @@ static void test_beyond_the_limit_it_is_a_file(void **state)
 {
 	uint8_t *first, *second;
 
-	(void)state;
 	need_disk();
 	gp_spill_limit(4 * MIB);
 	first = gp_spill_take(3 * MIB);
@@ -123,7 +115,6 @@ static void test_what_is_in_it_moves_along(void **state)
 {
 	uint8_t *room;
 
-	(void)state;
 	need_disk();
 	gp_spill_limit(3 * MIB);
 	room = gp_spill_take(2 * MIB);
@@ -147,7 +138,6 @@ static void test_each_room_is_its_own(void **state)
 	enum { ROOMS = 50 };
 	uint8_t *rooms[ROOMS];
 
-	(void)state;
 	need_disk();
 	for (uint8_t i = 0; i < ROOMS; i++) {
 		rooms[i] = gp_spill_take(MIB);
@@ -176,7 +166,6 @@ static void test_arrays_grow_and_are_sorted_in_files(void **state)
 {
 	uint32_t *numbers = NULL, capacity = 0;
 
-	(void)state;
 	need_disk();
 	for (uint32_t i = 0; i < NUMBERS; i++) {
 		assert_int_equal(gp_array_grow_spill(&numbers, &capacity, i, sizeof(*numbers)), 0);
@@ -196,7 +185,6 @@ static void test_without_a_disk_it_is_memory(void **state)
 	struct rlimit none = {MIB / 2, RLIM_INFINITY}, before;
 	uint8_t *room;
 
-	(void)state;
 	gp_spill_limit(0);
 	getrlimit(RLIMIT_FSIZE, &before);
 	none.rlim_max = before.rlim_max;
@@ -216,7 +204,6 @@ static void test_a_file_that_cannot_grow_stays(void **state)
 	struct rlimit some = {3 * MIB, RLIM_INFINITY}, before;
 	uint8_t *room;
 
-	(void)state;
 	need_disk();
 	getrlimit(RLIMIT_FSIZE, &before);
 	some.rlim_max = before.rlim_max;
@@ -252,7 +239,6 @@ static void test_folders_in_memory_are_no_disks(void **state)
 {
 	uint8_t *room;
 
-	(void)state;
 	need_disk();
 	if (access("/dev/shm", W_OK) != 0)
 		skip();
@@ -285,7 +271,6 @@ static void test_a_disk_that_fails_is_told(void **state)
 	int pipes[2], status;
 	pid_t child;
 
-	(void)state;
 	need_disk();
 	assert_int_equal(pipe(pipes), 0);
 	child = fork();
@@ -302,7 +287,6 @@ static void test_a_disk_that_fails_is_told(void **state)
 
 static void test_more_than_there_is_of_anything(void **state)
 {
-	(void)state;
 	if (UNDER_ASAN || UNDER_TSAN) /* they end the program instead */
 		skip();
 	gp_spill_limit(0);
@@ -316,7 +300,6 @@ static int make_folder(void **state)
 {
 	struct statfs status;
 
-	(void)state;
 	strcpy(folder, "/var/tmp/gpuprof-test-XXXXXX");
 	if (!mkdtemp(folder)) {
 		folder[0] = '\0';
@@ -332,7 +315,6 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-	(void)state;
 	return folder[0] ? rmdir(folder) : 0;
 }
 

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +16,6 @@ static void nothing_is_all_zero(void **state)
 {
 	struct gp_stats stats = gp_stats_of(NULL, 0);
 
-	(void)state;
 	assert_int_equal(stats.count, 0);
 	assert_int_equal(stats.min, 0);
 	assert_true(stats.mean == 0 && stats.median == 0 && stats.deviation == 0);
@@ -31,7 +26,6 @@ static void one_value_is_everything(void **state)
 	const uint64_t value = 1234567;
 	struct gp_stats stats = gp_stats_of(&value, 1);
 
-	(void)state;
 	assert_int_equal(stats.min, value);
 	assert_int_equal(stats.max, value);
 	assert_true(stats.mean == 1234567 && stats.median == 1234567 && stats.deviation == 0);
@@ -42,7 +36,6 @@ static void figures_are_exact(void **state)
 	const uint64_t values[] = {9, 2, 4, 4, 5, 4, 7, 5};
 	struct gp_stats stats = gp_stats_of(values, 8);
 
-	(void)state;
 	assert_int_equal(stats.total, 40);
 	assert_int_equal(stats.min, 2);
 	assert_int_equal(stats.max, 9);
@@ -54,7 +47,6 @@ static void huge_values_do_not_overflow(void **state)
 	const uint64_t values[] = {UINT64_MAX, UINT64_MAX - 2};
 	struct gp_stats stats = gp_stats_of(values, 2);
 
-	(void)state;
 	assert_int_equal(stats.max, UINT64_MAX);
 	assert_true(stats.mean > 1.8e19 && stats.median > 1.8e19);
 	assert_true(isfinite(stats.deviation));
@@ -65,7 +57,6 @@ static void an_outlier_does_not_blur_small_deviations(void **state)
 	uint64_t values[1000];
 	struct gp_stats stats;
 
-	(void)state;
 	for (size_t i = 0; i < 1000; i++)
 		values[i] = 1000000000000u + i % 2;
 	stats = gp_stats_of(values, 1000);
@@ -78,7 +69,6 @@ static void selection_agrees_with_sorting(void **state)
 {
 	uint64_t values[257], sorted[257];
 
-	(void)state;
 	srand(1);
 	for (int round = 0; round < 500; round++) {
 		size_t count = 1 + (size_t)rand() % 257;

@@ -1,10 +1,6 @@
 /* streams: what is printed into a pipe or a file that somebody made non-blocking. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -60,7 +56,6 @@ static void what_is_written_waits_for_the_reader(void **state)
 {
 	int ends[2];
 
-	(void)state;
 	for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++) {
 		assert_int_equal(pipe(ends), 0);
 		check_that_it_waits(ends, stream);
@@ -75,7 +70,6 @@ static void a_pipe_without_a_reader_stays_as_it_is(void **state)
 	char folder[] = "/tmp/gpuprof-streams-XXXXXX", path[64];
 	int reading, writing, flags, saved = dup(STDERR_FILENO);
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/pipe", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
@@ -100,7 +94,6 @@ static void a_file_is_written_where_it_ends(void **state)
 	char path[] = "/tmp/gpuprof-streams-XXXXXX", bytes[32] = "";
 	int file = mkstemp(path), saved = dup(STDERR_FILENO);
 
-	(void)state;
 	unlink(path);
 	assert_int_equal(write(file, "the program's, ", 15), 15);
 	assert_int_equal(fcntl(file, F_SETFL, O_NONBLOCK), 0);

@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/base/tally.h"
+#include "tests/unit.h"
 
 static struct gp_tally_row *find(struct gp_tally *tally, uint64_t first, uint64_t last)
 {
@@ -15,7 +10,6 @@ static void equal_keys_are_one_row(void **state)
 {
 	struct gp_tally tally = {0};
 
-	(void)state;
 	for (uint64_t i = 0; i < 1000; i++)
 		find(&tally, i % 10, i % 3)->count++;
 	assert_int_equal(tally.count, 30);
@@ -29,7 +23,6 @@ static void series_keep_every_value_of_their_row(void **state)
 {
 	struct gp_tally tally = {0};
 
-	(void)state;
 	for (uint64_t i = 1; i <= 100; i++)
 		gp_tally_value(&tally, find(&tally, i % 2, 0), i % 4 == 0, i);
 	assert_int_equal(find(&tally, 1, 0)->series[0].count, 50);

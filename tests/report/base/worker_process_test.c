@@ -1,15 +1,10 @@
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
-
 #include "report/base/worker_process.h"
+#include "tests/unit.h"
 
 struct task {
 	const char *line;
@@ -50,7 +45,6 @@ static void check(const struct task *task, int result)
 /* Of no message, a short one, and more than a pipe holds. */
 static void test_messages_and_result(void **state)
 {
-	(void)state;
 	check(&(struct task){.line = "a line\n", .times = 0}, 0);
 	check(&(struct task){.line = ".", .times = 1, .result = -ENOSPC}, -ENOSPC);
 	check(&(struct task){.line = "a line\n", .times = 40000, .result = -EIO}, -EIO);
@@ -59,7 +53,6 @@ static void test_messages_and_result(void **state)
 /* What it had said comes through, even if that is as long as its end would be. */
 static void test_process_that_is_ended(void **state)
 {
-	(void)state;
 	check(&(struct task){.line = ".", .times = 0, .ends_early = true}, -ECANCELED);
 	check(&(struct task){.line = ".", .times = 1, .ends_early = true}, -ECANCELED);
 	check(&(struct task){.line = "..", .times = 1, .ends_early = true}, -ECANCELED);
@@ -79,7 +72,6 @@ static void test_work_is_apart(void **state)
 	struct gp_worker_process apart = {0};
 	int number = 1;
 
-	(void)state;
 	assert_true(gp_worker_process_begin(&apart, change, &number));
 	assert_int_equal(gp_worker_process_end(&apart, stderr), 0);
 	assert_int_equal(number, 1);

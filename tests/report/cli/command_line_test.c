@@ -1,18 +1,13 @@
 /* The options of a command go where its table says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/document/table_writer.h"
+#include "tests/unit.h"
 
 struct arguments {
 	bool all;
@@ -87,7 +82,6 @@ static void test_every_option_goes_to_its_place(void **state)
 {
 	struct arguments a = {0};
 
-	(void)state;
 	assert_int_equal(
 		read_words(&a, "one --all -o out two -F csv --top=7 --start 20ms --last x"),
 		GP_COMMAND_GO_ON);
@@ -104,7 +98,6 @@ static void test_later_ones_win_and_names_may_be_cut(void **state)
 {
 	struct arguments a = {0};
 
-	(void)state;
 	assert_int_equal(read_words(&a, "-n 3 --to 4 -- --all"), GP_COMMAND_GO_ON);
 	assert_int_equal(a.top, 4);
 	assert_false(a.all);
@@ -114,7 +107,6 @@ static void test_words_of_another_program_are_left_alone(void **state)
 {
 	struct arguments a = {.stops_at_words = true};
 
-	(void)state;
 	assert_int_equal(read_words(&a, "-n 3 program --all"), GP_COMMAND_GO_ON);
 	assert_int_equal(a.top, 3);
 	assert_false(a.all);
@@ -125,7 +117,6 @@ static void test_what_is_printed_instead(void **state)
 {
 	char said[256];
 
-	(void)state;
 	assert_int_equal(catch_words("-a --help --top x", STDOUT_FILENO, said, sizeof(said)), 0);
 	assert_string_equal(said, "usage: gpuprof show\n");
 	assert_int_equal(catch_words("-h", STDOUT_FILENO, said, sizeof(said)), 0);
@@ -157,7 +148,6 @@ static void test_what_is_wrong_is_said(void **state)
 	};
 	char said[256], wanted[256];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int status = catch_words(cases[i].words, STDERR_FILENO, said, sizeof(said));
 
@@ -173,7 +163,6 @@ static void test_a_taker_ends_it(void **state)
 {
 	struct arguments a = {0};
 
-	(void)state;
 	assert_int_equal(read_words(&a, "--last refused --all"), GP_EXIT_FAILED);
 	assert_false(a.all);
 }

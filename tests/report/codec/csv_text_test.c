@@ -1,9 +1,5 @@
 /* Texts as cells of CSV, whatever a program called its things. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +30,6 @@ static void test_cells(void **state)
 		{"\xc3\xa9", "\xc3\xa9", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *cell = gp_csv_text(cases[i].text);
 

@@ -2,11 +2,7 @@
  * gzip: what is written comes back by zlib's own reader, whole, as one member, whatever the pieces
  * it was written in.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -71,7 +67,6 @@ static void assert_comes_back(size_t length, size_t piece)
 
 static void test_it_comes_back(void **state)
 {
-	(void)state;
 	make_text();
 	assert_comes_back(0, 1);
 	assert_comes_back(1, 1);
@@ -86,7 +81,6 @@ static void test_a_full_disk_is_told(void **state)
 	FILE *to = fopen("/dev/full", "w");
 	FILE *stream = gp_gzip_open(to);
 
-	(void)state;
 	assert_non_null(stream);
 	make_text();
 	setvbuf(to, NULL, _IONBF, 0);
@@ -99,7 +93,6 @@ static void test_a_full_disk_is_told(void **state)
 
 static void test_a_name_says_it(void **state)
 {
-	(void)state;
 	assert_true(gp_gzip_is_meant("folder/app.json.gz"));
 	assert_false(gp_gzip_is_meant("app.json"));
 	assert_false(gp_gzip_is_meant(".gz"));

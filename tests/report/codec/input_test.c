@@ -1,7 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <cmocka.h>
-
 #include "report/codec/input.h"
+#include "tests/unit.h"
 
 static char path[] = "/tmp/gpuprof-input-XXXXXX";
 
@@ -19,13 +14,11 @@ static int make_path(void **state)
 {
 	int fd = mkstemp(strcpy(path, "/tmp/gpuprof-input-XXXXXX"));
 
-	(void)state;
 	return fd < 0 ? -1 : close(fd);
 }
 
 static int remove_file(void **state)
 {
-	(void)state;
 	return unlink(path);
 }
 
@@ -59,7 +52,6 @@ static void a_file_is_read_as_it_is(void **state)
 {
 	uint8_t head[64];
 
-	(void)state;
 	assert_reads("");
 	append("plain text of some length", "aT");
 	assert_reads("plain text of some length");
@@ -73,7 +65,6 @@ static void a_compressed_file_is_uncompressed(void **state)
 {
 	uint8_t head[5];
 
-	(void)state;
 	append("one, ", "a");
 	append("two", "a");
 	assert_reads("one, two");
@@ -87,7 +78,6 @@ static void what_is_no_file_is_not_opened(void **state)
 	struct gp_input *input;
 	uint8_t head[5];
 
-	(void)state;
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(gp_input_open(path, &input), -ENOENT);
 	assert_int_equal(gp_input_head(path, head, sizeof(head)), 0);

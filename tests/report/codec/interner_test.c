@@ -1,19 +1,13 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
-
 #include "report/codec/interner.h"
+#include "tests/unit.h"
 
 static void equal_bytes_have_one_number(void **state)
 {
 	struct gp_interner texts = {0};
 	bool is_new;
 
-	(void)state;
 	assert_int_equal(gp_interner_number(&texts, "a", 1, &is_new), 1);
 	assert_true(is_new);
 	assert_int_equal(gp_interner_number(&texts, "ab", 2, &is_new), 2);
@@ -32,7 +26,6 @@ static void nothing_at_first_has_a_number(void **state)
 	struct gp_interner texts = {0};
 	bool is_new;
 
-	(void)state;
 	assert_int_equal(gp_interner_number(&texts, "", 0, &is_new), 1);
 	assert_true(is_new);
 	assert_int_equal(gp_interner_number(&texts, "", 0, &is_new), 1);
@@ -46,7 +39,6 @@ static void numbers_stay_as_the_table_grows(void **state)
 	char text[16];
 	bool is_new;
 
-	(void)state;
 	for (int round = 0; round < 2; round++)
 		for (uint32_t i = 1; i <= 20000; i++) {
 			snprintf(text, sizeof(text), "%u", i);

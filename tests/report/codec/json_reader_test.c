@@ -1,14 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
-
 #include "report/codec/json_reader.h"
+#include "tests/unit.h"
 
 /* A text that is handed out in pieces of a size. */
 struct source {
@@ -69,7 +64,6 @@ static void assert_spelt(const char *text, const char *expected)
 
 static void values_come_one_by_one(void **state)
 {
-	(void)state;
 	assert_spelt("{}", "{}.");
 	assert_spelt(" [ ]\n", "[].");
 	assert_spelt("{\"a\": [1, -2.5e3, true, null], \"b\":{\"c\" : \"d\"}}",
@@ -79,7 +73,6 @@ static void values_come_one_by_one(void **state)
 
 static void escapes_become_what_they_stand_for(void **state)
 {
-	(void)state;
 	assert_spelt("[\"\\\"\\\\\\/\\n\\t\\u0041\\u00e4\\u20ac\"]",
 		     "[\"\"\\/\n\tA\xc3\xa4\xe2\x82\xac].");
 	assert_spelt("[\"\\ud83d\\ude00\"]", "[\"\xf0\x9f\x98\x80].");
@@ -91,7 +84,6 @@ static void escapes_become_what_they_stand_for(void **state)
 
 static void a_little_more_than_json_is_taken(void **state)
 {
-	(void)state;
 	assert_spelt("[1,]", "[01].");
 	assert_spelt("{\"a\":1,}", "{ka01}.");
 	assert_spelt("[NaN,-Infinity]", "[wNaNw-Infinity].");
@@ -102,7 +94,6 @@ static void the_end_of_the_input_is_told_from_damage(void **state)
 {
 	static const char whole[] = "{\"a\": [1, \"b\\u0041\", {\"c\": true}]}";
 
-	(void)state;
 	for (size_t length = 0; length < sizeof(whole) - 1; length++) {
 		struct source source = {whole, length, 5, 0};
 		struct gp_json_reader *pull = gp_json_reader_new(give, &source);
@@ -129,7 +120,6 @@ static void what_reading_fails_with_is_kept(void **state)
 	struct gp_json_reader *pull = gp_json_reader_new(give, &source);
 	char found[64];
 
-	(void)state;
 	spell(pull, found, sizeof(found));
 	assert_string_equal(found, "[01E");
 	assert_int_equal(gp_json_reader_error(pull), -EIO);
@@ -142,7 +132,6 @@ static void a_value_is_skipped_whole(void **state)
 	struct source source = {text, sizeof(text) - 1, 3, 0};
 	struct gp_json_reader *pull = gp_json_reader_new(give, &source);
 
-	(void)state;
 	assert_int_equal(gp_json_reader_next(pull), GP_JSON_OBJECT);
 	for (const char *key = "acd"; *key; key++) {
 		assert_int_equal(gp_json_reader_next(pull), GP_JSON_KEY);
@@ -158,7 +147,6 @@ static void depth_is_bounded(void **state)
 {
 	char text[GP_JSON_DEPTH + 1], found[GP_JSON_DEPTH + 8];
 
-	(void)state;
 	for (size_t depth = GP_JSON_DEPTH; depth <= GP_JSON_DEPTH + 1; depth++) {
 		struct source source = {text, depth, 64, 0};
 		struct gp_json_reader *pull = gp_json_reader_new(give, &source);
@@ -177,7 +165,6 @@ static void a_long_text_is_cut(void **state)
 	struct source source = {text, length, 1000, 0};
 	struct gp_json_reader *pull = gp_json_reader_new(give, &source);
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, 'x', length);
 	text[0] = '[';
@@ -224,7 +211,6 @@ static void numbers_are_exact(void **state)
 		{"[99999999999999999999999]", -1, INT64_MAX},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		struct source source;
 		struct gp_json_reader *pull = pull_number(&source, numbers[i].text);
@@ -243,7 +229,6 @@ static void a_word_is_no_number(void **state)
 {
 	static const char *const texts[] = {"[NaN]", "[true]", "[\"\"]", "[\"-\"]", "[\"x1\"]"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct source source;
 		struct gp_json_reader *pull = pull_number(&source, texts[i]);

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -43,7 +39,6 @@ static void check_string(const char *bytes, const char *expected)
 
 static void strings_are_escaped_strictly(void **state)
 {
-	(void)state;
 	check_string("plain", "\"plain\"");
 	check_string("a\"b\\c/d", "\"a\\\"b\\\\c/d\"");
 	check_string("\x01\n\t\x1f\x7f", "\"\\u0001\\u000a\\u0009\\u001f\\u007f\"");
@@ -57,7 +52,6 @@ static void strings_are_escaped_strictly(void **state)
 /* Every byte value alone, and each pair of them, makes a string that a strict parser takes. */
 static void every_byte_is_safe(void **state)
 {
-	(void)state;
 	for (int first = 0; first < 256; first++)
 		for (int second = 0; second < 256; second++) {
 			const char bytes[2] = {(char)first, (char)second};
@@ -79,7 +73,6 @@ static void long_strings_stay_whole(void **state)
 	const size_t length = 30000;
 	char *bytes = malloc(length + 1);
 
-	(void)state;
 	for (size_t skew = 0; skew < 4; skew++) {
 		char *text;
 		json_t *parsed;
@@ -102,7 +95,6 @@ static void numbers_are_exact(void **state)
 	struct gp_json json;
 	char *text;
 
-	(void)state;
 	assert_int_equal(gp_json_open(&json, NULL), 0);
 	for (uint64_t power = 1; power < UINT64_MAX / 10; power *= 10) {
 		char expected[64];
@@ -148,7 +140,6 @@ static void a_long_file_is_whole(void **state)
 	struct gp_json in_file, in_memory;
 	FILE *file = tmpfile();
 
-	(void)state;
 	assert_int_equal(gp_json_open(&in_file, file), 0);
 	assert_int_equal(gp_json_open(&in_memory, NULL), 0);
 	for (uint64_t i = 0; i < 1000000; i++) {
@@ -172,7 +163,6 @@ static void a_file_that_may_not_grow_is_reported(void **state)
 	FILE *file = tmpfile();
 	int result;
 
-	(void)state;
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	limit = (struct rlimit){.rlim_cur = 3 << 20, .rlim_max = before.rlim_max};
@@ -193,7 +183,6 @@ static void a_full_disk_is_reported(void **state)
 	struct gp_json json;
 	int calls = 0;
 
-	(void)state;
 	if (!full)
 		skip();
 	assert_int_equal(gp_json_open(&json, full), 0);

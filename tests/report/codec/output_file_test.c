@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -80,7 +76,6 @@ static void test_it_is_there_as_a_whole_for_its_owner(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	write_file(s.path, "old", 0644);
 	assert_int_equal(write_output(&s, "new", 0), 0);
@@ -93,7 +88,6 @@ static void test_what_fails_leaves_what_was_there(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	write_file(s.path, "old", 0644);
 	assert_int_not_equal(write_output(&s, "new", -EIO), 0);
@@ -109,7 +103,6 @@ static void test_a_file_that_may_not_grow_is_told(void **state)
 	struct scene s;
 	int result;
 
-	(void)state;
 	begin(&s);
 	write_file(s.path, "old", 0644);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -128,7 +121,6 @@ static void test_a_file_in_the_way_is_not_written_to(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	write_file(s.other, "other", 0666);
 	assert_int_equal(link(s.other, s.temporary), 0);
@@ -143,7 +135,6 @@ static void test_a_folder_in_the_way_is_told(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	assert_int_equal(mkdir(s.temporary, 0700), 0);
 	assert_int_not_equal(write_output(&s, "new", 0), 0);
@@ -156,7 +147,6 @@ static void test_a_summary_is_written_over(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	write_file(s.path, "gpuprof: app, pid 1\n", 0600);
 	assert_int_equal(write_output(&s, "new", 0), 0);
@@ -180,7 +170,6 @@ static void test_a_compressed_file_is_whole_or_not_there(void **state)
 	struct scene s;
 	int result;
 
-	(void)state;
 	begin(&s);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	limit = (struct rlimit){.rlim_cur = 2, .rlim_max = before.rlim_max};
@@ -199,7 +188,6 @@ static void test_a_trace_is_not_written_over(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	write_file(s.other, "gpuprof\1Gchk", 0600);
 	assert_int_equal(symlink("other", s.path), 0);

@@ -1,13 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
-
 #include "report/codec/pickle.h"
+#include "tests/unit.h"
 
 #define PICKLE(text) (text), sizeof(text) - 1
 
@@ -42,7 +37,6 @@ static void data_is_read(void **state)
 	const struct gp_pickle_value *root, *list, *pair;
 	struct gp_pickle pickle;
 
-	(void)state;
 	assert_int_equal(read_text(&pickle, PICKLE(sample)), 0);
 	root = gp_pickle_root(&pickle);
 	list = gp_pickle_get(&pickle, root, "a");
@@ -67,7 +61,6 @@ static void every_value_may_be_asked_everything(void **state)
 {
 	struct gp_pickle pickle;
 
-	(void)state;
 	assert_int_equal(read_text(&pickle, PICKLE("\x80\2K\7.")), 0);
 	assert_int_equal(gp_pickle_at(&pickle, gp_pickle_root(&pickle), 0)->kind, GP_PICKLE_NONE);
 	assert_int_equal(gp_pickle_get(&pickle, gp_pickle_root(&pickle), "a")->kind,
@@ -78,7 +71,6 @@ static void every_value_may_be_asked_everything(void **state)
 
 static void what_would_run_is_refused(void **state)
 {
-	(void)state;
 	assert_refused(PICKLE("cos\nsystem\n(S'true'\ntR.")); /* GLOBAL, REDUCE */
 	assert_refused(PICKLE("\x80\4\x8c\2os\x8c\6system\x93\x8c\4true\x85R.")); /* STACK_GLOBAL */
 	assert_refused(PICKLE("\x80\2}\x81."));                                   /* NEWOBJ */
@@ -87,7 +79,6 @@ static void what_would_run_is_refused(void **state)
 
 static void nonsense_is_refused(void **state)
 {
-	(void)state;
 	assert_refused(PICKLE(""));
 	assert_refused(PICKLE("."));    /* nothing to give */
 	assert_refused(PICKLE("NN."));  /* two values */
@@ -114,7 +105,6 @@ static void circles_are_read(void **state)
 	const struct gp_pickle_value *list;
 	struct gp_pickle pickle;
 
-	(void)state;
 	assert_int_equal(read_text(&pickle, PICKLE("]q\0h\0a.")), 0);
 	list = gp_pickle_root(&pickle);
 	assert_ptr_equal(gp_pickle_at(&pickle, list, 0), list);
@@ -127,7 +117,6 @@ static void damaged_bytes_do_no_harm(void **state)
 	char bytes[sizeof(sample) - 1], *exact;
 	struct gp_pickle pickle;
 
-	(void)state;
 	for (size_t length = 0; length < sizeof(bytes); length++) {
 		exact = malloc(length + 1); /* so that a sanitizer sees what is read beyond */
 		assert_non_null(exact);

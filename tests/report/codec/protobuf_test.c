@@ -1,13 +1,8 @@
 /* Messages as the format's description has them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report/codec/protobuf.h"
+#include "tests/unit.h"
 
 static void assert_bytes(struct gp_protobuf *message, const void *bytes, size_t length)
 {
@@ -21,7 +16,6 @@ static void test_numbers(void **state)
 {
 	struct gp_protobuf message = {0};
 
-	(void)state;
 	gp_protobuf_number(&message, 1, 150);
 	gp_protobuf_number(&message, 2, 0); /* left out */
 	gp_protobuf_number(&message, 16, 1);
@@ -37,7 +31,6 @@ static void test_text(void **state)
 {
 	struct gp_protobuf message = {0};
 
-	(void)state;
 	gp_protobuf_bytes(&message, 2, "testing", 7);
 	gp_protobuf_bytes(&message, 6, "", 0);
 	assert_bytes(&message, "\x12\x07testing\x32\0", 11);
@@ -47,7 +40,6 @@ static void test_messages_and_packed_numbers(void **state)
 {
 	struct gp_protobuf message = {0}, inner = {0};
 
-	(void)state;
 	gp_protobuf_number(&inner, 1, 150);
 	gp_protobuf_message(&message, 3, &inner);
 	gp_protobuf_packed(&inner, 3);
@@ -67,7 +59,6 @@ static void test_zeros_that_count(void **state)
 {
 	struct gp_protobuf message = {0};
 
-	(void)state;
 	gp_protobuf_value(&message, 1, 0);
 	gp_protobuf_double(&message, 2, 1.0);
 	assert_bytes(&message,
@@ -80,7 +71,6 @@ static void test_text_is_utf8(void **state)
 {
 	struct gp_protobuf message = {0};
 
-	(void)state;
 	gp_protobuf_text(&message, 1, "a\xff");
 	assert_bytes(&message,
 		     "\x0a\x04"
@@ -92,7 +82,6 @@ static void test_parts_of_a_message(void **state)
 {
 	struct gp_protobuf message = {0};
 
-	(void)state;
 	gp_protobuf_raw(&message, "\x08\x01", 2);
 	gp_protobuf_raw(&message, NULL, 0);
 	assert_bytes(&message, "\x08\x01", 2);

@@ -1,19 +1,14 @@
 /* small_file: what is read, and each reason why it is not. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/codec/small_file.h"
 #include "tests/lib/sanitizer.h"
+#include "tests/unit.h"
 
 #define ORIGIN "gpuprof makes such files"
 
@@ -47,7 +42,6 @@ static void a_text_is_read_as_it_is(void **state)
 {
 	char *text;
 
-	(void)state;
 	write_file("text", "two\nlines", 9);
 	assert_int_equal(read_file("text", 9, &text), 0);
 	assert_string_equal(text, "two\nlines");
@@ -61,7 +55,6 @@ static void a_text_is_read_as_it_is(void **state)
 /* And nobody is waited for. */
 static void what_is_no_small_text_is_refused(void **state)
 {
-	(void)state;
 	write_file("text", "two\nlines", 9);
 	write_file("bytes", "a\0b", 3);
 	assert_int_equal(mkfifo("pipe", 0600), 0);

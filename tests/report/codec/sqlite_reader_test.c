@@ -1,7 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -9,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
-
 #include "report/codec/sqlite_reader.h"
+#include "tests/unit.h"
 
 enum { NUMBER, TEXT, OTHER, COLUMNS };
 static const char *const columns[COLUMNS] = {"number", "text", "other"};
@@ -22,7 +17,6 @@ static int make_path(void **state)
 {
 	int fd;
 
-	(void)state;
 	snprintf(path, sizeof(path), "/tmp/gpuprof-database? %%#XXXXXX");
 	fd = mkstemp(path);
 	return fd < 0 ? -1 : close(fd);
@@ -30,7 +24,6 @@ static int make_path(void **state)
 
 static int remove_file(void **state)
 {
-	(void)state;
 	return unlink(path);
 }
 
@@ -82,7 +75,6 @@ static void rows_come_by_the_names_of_columns(void **state)
 	struct seen seen = {0};
 	bool is_damaged;
 
-	(void)state;
 	fill("CREATE TABLE t (unused, text TEXT, number INTEGER);INSERT INTO t VALUES (1, 'a', 5), (2, NULL, -1), (3, 'b', NULL), (4, 'c', 'x')");
 	assert_int_equal(read_table("t", &seen, &is_damaged), 0);
 	assert_int_equal(seen.rows, 4);
@@ -96,7 +88,6 @@ static void taking_ends_when_it_fails(void **state)
 	struct seen seen = {.most = 2};
 	bool is_damaged;
 
-	(void)state;
 	fill("CREATE TABLE t (number); INSERT INTO t VALUES (1), (2), (3)");
 	assert_int_equal(read_table("t", &seen, &is_damaged), -ECANCELED);
 	assert_int_equal(seen.rows, 2);
@@ -107,7 +98,6 @@ static void what_is_not_a_table_is_none(void **state)
 	static const char *const names[] = {"v", "missing", "t\" WHERE 0; --"};
 	bool is_damaged;
 
-	(void)state;
 	fill("CREATE TABLE t (number); INSERT INTO t VALUES (1);CREATE VIEW v AS WITH RECURSIVE c(number) AS (SELECT 1 UNION ALL SELECT 1 FROM c) SELECT number FROM c");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct seen seen = {0};
@@ -124,7 +114,6 @@ static void the_file_stays_as_it_is(void **state)
 	struct seen seen = {0};
 	bool is_damaged;
 
-	(void)state;
 	fill("PRAGMA journal_mode = WAL; CREATE TABLE t (number); INSERT INTO t VALUES (1)");
 	assert_int_equal(read_table("t", &seen, &is_damaged), 0);
 	assert_int_equal(seen.rows, 1);
@@ -142,7 +131,6 @@ static void a_cut_file_is_read_as_far_as_it_goes(void **state)
 	struct seen seen = {0};
 	bool is_damaged;
 
-	(void)state;
 	fill_many();
 	assert_int_equal(truncate(path, 40000), 0);
 	assert_int_equal(read_table("t", &seen, &is_damaged), 0);
@@ -157,7 +145,6 @@ static void damaged_bytes_do_no_harm(void **state)
 	int fd;
 	off_t size;
 
-	(void)state;
 	fill_many();
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	size = lseek(fd, 0, SEEK_END);
@@ -185,7 +172,6 @@ static void a_missing_file_is_an_error(void **state)
 {
 	struct gp_database *database;
 
-	(void)state;
 	assert_int_equal(gp_database_open("/nonexistent/x", columns, COLUMNS, &database), -ENOENT);
 }
 

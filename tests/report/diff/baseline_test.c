@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <math.h>
@@ -49,7 +45,6 @@ static void what_is_written_can_be_read(void **state)
 	char *text = text_of(&set), message[256] = "";
 	const struct gp_named_figure *kernel;
 
-	(void)state;
 	assert_int_equal(gp_baseline_parse(&read, "base", text, message, sizeof(message)), 0);
 	assert_int_equal(read.count, 3);
 	assert_string_equal(gp_machine_fact(&read.machine, GP_MACHINE_GPUS), "A \"GPU\", 132 SMs");
@@ -72,7 +67,6 @@ static void a_baseline_of_an_older_gpuprof_is_read(void **state)
 	struct gp_run_set set = some_runs(), read;
 	char *text = text_of(&set), *name = strstr(text, "idle_dependency"), message[256] = "";
 
-	(void)state;
 	assert_non_null(name);
 	memcpy(name, "idle_of_long_ag", strlen("idle_dependency"));
 	assert_int_equal(gp_baseline_parse(&read, "base", text, message, sizeof(message)), 0);
@@ -90,7 +84,6 @@ static void a_file_is_read_or_refused(void **state)
 	char *text = text_of(&set);
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	assert_int_equal(gp_baseline_read(&read, path, message, sizeof(message)), 0);
 	assert_int_equal(read.count, 3);
@@ -111,7 +104,6 @@ static void earlier_names_are_read(void **state)
 	char *text = text_of(&set), message[256] = "";
 	char *name = strstr(text, "\"synchronizations\"");
 
-	(void)state;
 	assert_non_null(name);
 	memcpy(name, "\"synchronisations\"", 18);
 	assert_int_equal(gp_baseline_parse(&read, "base", text, message, sizeof(message)), 0);
@@ -163,7 +155,6 @@ static void other_files_are_refused(void **state)
 		 "has no time"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(wrong); i++)
 		assert_refused(wrong[i].text, wrong[i].why);
 }
@@ -174,7 +165,6 @@ static void a_cut_file_is_refused_wherever_it_is_cut(void **state)
 	char *text = text_of(&set);
 	size_t length = strlen(text);
 
-	(void)state;
 	/* the last byte ends the line */
 	for (size_t i = length - 1; i-- > 0;) {
 		text[i] = '\0';
@@ -191,7 +181,6 @@ static void any_byte_may_be_another(void **state)
 	char *text = text_of(&set), message[512];
 	size_t length = strlen(text);
 
-	(void)state;
 	for (size_t i = 0; i < length; i++) {
 		static const char others[] = "\"{}[],:0-\\n\x80";
 		char old = text[i];

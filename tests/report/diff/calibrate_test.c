@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +14,6 @@ static void noise_is_the_upper_bound_of_the_deviation(void **state)
 	const double equal[] = {5, 5, 5}, two[] = {-1, 1};
 	double many[64];
 
-	(void)state;
 	for (int i = 0; i < 64; i++)
 		many[i] = i % 2 ? 101 : 99;
 	assert_true(gp_noise_of(equal, 3) == 0);
@@ -42,7 +37,6 @@ static void what_varies_gets_a_threshold(void **state)
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	(void)state;
 	runs_set(&set, GP_METRIC_LAUNCHES, 7);
 	runs_set(&set, GP_METRIC_BYTES_LEAKED, (double)NAN);
 	runs_set(&set, GP_METRIC_KERNEL_TIME, 1e9);
@@ -87,7 +81,6 @@ static void what_varies_too_much_is_said(void **state)
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	(void)state;
 	for (uint32_t i = 0; i < set.count; i++) {
 		set.runs[i].figures.values[GP_METRIC_WALL] = 1e9 * (1 + i % 3);
 		set.runs[i].figures.values[GP_METRIC_COPY_TIME] = 1e9 + 1e6 * i;

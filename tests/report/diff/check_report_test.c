@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -88,7 +84,6 @@ static void text_says_the_verdict_first_and_why(void **state)
 	struct scene scene;
 	char *text;
 
-	(void)state;
 	begin(&scene);
 	text = write_report(gp_check_report_text, &scene);
 	assert_int_equal(strncmp(text, "gpuprof check: regression: 2 of ", 32), 0);
@@ -113,7 +108,6 @@ static void markdown_shows_names_as_plain_text(void **state)
 	struct scene scene;
 	char *text;
 
-	(void)state;
 	begin(&scene);
 	text = write_report(gp_check_report_markdown, &scene);
 	assert_int_equal(strncmp(text, "## gpuprof check: regression\n\n", 30), 0);
@@ -137,7 +131,6 @@ static void junit_has_a_case_for_each_metric(void **state)
 	struct scene scene;
 	char *text;
 
-	(void)state;
 	begin(&scene);
 	text = write_report(gp_check_report_junit, &scene);
 	assert_int_equal(count_of(text, "<testcase "), scene.check.count + 1);
@@ -164,7 +157,6 @@ static void json_has_raw_values(void **state)
 	size_t index;
 	char *text;
 
-	(void)state;
 	begin(&scene);
 	text = write_report(gp_check_report_json, &scene);
 	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
@@ -211,7 +203,6 @@ static void what_leaks_has_its_call_sites(void **state)
 	struct scene scene = {.baseline = runs_make(2, 0), .now = runs_make(1, 0)};
 	char *text, line[256];
 
-	(void)state;
 	set_leaks(&scene.now, 4);
 	gp_thresholds_open(&scene.thresholds);
 	judge(&scene);
@@ -237,7 +228,6 @@ static void what_is_judged_beyond_a_large_change_alone_is_named(void **state)
 	size_t index;
 	char *text;
 
-	(void)state;
 	for (uint32_t i = 0; i < 10; i++)
 		scene.baseline.runs[i].figures.values[GP_METRIC_WALL] = 1e9 + i * 1e6;
 	runs_set(&scene.baseline, GP_METRIC_GPU_BUSY, 1e8);
@@ -282,7 +272,6 @@ static void what_thresholds_switch_off_is_named_in_each_format(void **state)
 	char *text, message[256];
 	json_t *root, *off;
 
-	(void)state;
 	gp_thresholds_open(&scene.thresholds);
 	assert_int_equal(gp_thresholds_parse(&scene.thresholds, "t", one, message, sizeof(message)),
 			 0);
@@ -324,7 +313,6 @@ static void a_full_disk_is_an_error(void **state)
 	struct scene scene;
 	FILE *full = fopen("/dev/full", "w");
 
-	(void)state;
 	if (!full)
 		skip();
 	begin(&scene);

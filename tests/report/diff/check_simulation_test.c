@@ -2,11 +2,7 @@
  * Thousands of whole checks with made-up runs: how often equal programs fail, how surely slower
  * ones do.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -254,7 +250,6 @@ static void equal_programs_pass(void **state)
 	struct chance chance = {1};
 	int alarms = 0;
 
-	(void)state;
 	for (size_t s = 0; s < COUNT(shapes); s++) {
 		struct outcome outcome = check_equal_programs(&shapes[s], &chance);
 
@@ -352,7 +347,6 @@ static void fewer_than_one_check_in_a_hundred_is_a_false_alarm(void **state)
 {
 	uint32_t wins = wins_of_an_alarm();
 
-	(void)state;
 	print_message(
 		"alarms: of %.0f orders %.0f, of each of %zu times: at most %.3f %% of checks\n",
 		count_orders(0), count_orders(wins), TESTS, 100 * TESTS * chance_of(wins));
@@ -388,7 +382,6 @@ static void what_is_tolerated_is_no_regression(void **state)
 	struct chance chance = {2};
 	int alarms = 0;
 
-	(void)state;
 	for (size_t s = 0; s < COUNT(shapes); s++)
 		for (int i = 0; i < HARD_CHECKS; i++)
 			alarms += is_alarm(&shapes[s], &chance);
@@ -440,7 +433,6 @@ static void a_slowdown_of_five_times_the_noise_is_found(void **state)
 {
 	struct chance chance = {3};
 
-	(void)state;
 	for (size_t s = 0; s < COUNT(shapes); s++) {
 		int found = find_slowdowns(&shapes[s], &chance, 5);
 
@@ -456,7 +448,6 @@ static void what_runs_cannot_resolve_is_inconclusive(void **state)
 	struct chance chance = {4};
 	int inconclusive = 0, alarms = 0;
 
-	(void)state;
 	assert_true(deviation_of(time) == 0.14);
 	for (int i = 0; i < CHECKS; i++) {
 		struct program program = program_of(&shapes[i % 2]);
@@ -486,7 +477,6 @@ static void the_runs_that_would_tell_do_tell(void **state)
 	size_t time = 4; /* varies by 5 % */
 	int asked = 0, told = 0;
 
-	(void)state;
 	for (int i = 0; i < CHECKS; i++) {
 		struct program program = program_of(&shapes[(size_t)i % COUNT(shapes)]);
 		struct gp_run_set baseline = run(&program, &chance, BASELINE_RUNS), more;

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -87,7 +83,6 @@ static void one_count_more_is_a_regression(void **state)
 {
 	struct scene scene = scene_make(3, 1);
 
-	(void)state;
 	set_both(&scene, GP_METRIC_LAUNCHES, 100, 101);
 	judge(&scene);
 	assert_int_equal(scene.check.verdict, GP_VERDICT_REGRESSION);
@@ -104,7 +99,6 @@ static void less_never_fails(void **state)
 {
 	struct scene scene = scene_make(BASELINE, RUNS);
 
-	(void)state;
 	set_both(&scene, GP_METRIC_BYTES_PEAK, 1 << 30, 1 << 20);
 	vary(&scene.baseline, GP_METRIC_WALL, 1e9);
 	vary(&scene.now, GP_METRIC_WALL, 5e8);
@@ -119,7 +113,6 @@ static void a_count_that_some_runs_exceed_is_inconclusive(void **state)
 {
 	struct scene scene = scene_make(BASELINE, RUNS);
 
-	(void)state;
 	set_both(&scene, GP_METRIC_SYNCS, 5, 5);
 	scene.now.runs[2].figures.values[GP_METRIC_SYNCS] = 6;
 	judge(&scene);
@@ -138,7 +131,6 @@ static void a_slower_time_needs_share_and_amount(void **state)
 {
 	struct scene scene = scene_make(BASELINE, RUNS);
 
-	(void)state;
 	vary(&scene.baseline, GP_METRIC_WALL, 1e9);
 	vary(&scene.now, GP_METRIC_WALL, 1.03e9);
 	judge(&scene);
@@ -162,7 +154,6 @@ static void too_few_runs_say_how_many_would_tell(void **state)
 	struct scene scene = scene_make(BASELINE, 1);
 	const struct gp_finding *wall;
 
-	(void)state;
 	vary(&scene.baseline, GP_METRIC_WALL, 1e9);
 	vary(&scene.now, GP_METRIC_WALL, 2e9);
 	judge(&scene);
@@ -191,7 +182,6 @@ static void nothing_shrinks_by_more_than_all_of_it(void **state)
 	struct scene scene = scene_make(6, 1);
 	const struct gp_finding *wall;
 
-	(void)state;
 	vary(&scene.baseline, GP_METRIC_WALL, 1e8);
 	for (uint32_t i = 0; i < 2; i++)
 		scene.baseline.runs[i].figures.values[GP_METRIC_WALL] = 4e8;
@@ -218,7 +208,6 @@ static void too_few_runs_to_show_a_regression_are_no_noise(void **state)
 	const struct gp_finding *wall;
 	uint32_t needed;
 
-	(void)state;
 	for (enum gp_metric metric = 0; metric < GP_METRICS; metric++)
 		if (gp_metric_rows[metric].kind == GP_METRIC_TIME) {
 			vary(&scene.baseline, metric, 1e9);
@@ -246,7 +235,6 @@ static void partial_runs_are_left_out_and_leave_doubt(void **state)
 {
 	struct scene scene = scene_make(3, 3);
 
-	(void)state;
 	set_both(&scene, GP_METRIC_LAUNCHES, 100, 100);
 	scene.now.runs[1].figures.values[GP_METRIC_LAUNCHES] = 50;
 	scene.now.runs[1].partial = strdup("its process was killed");
@@ -272,7 +260,6 @@ static void what_one_side_lacks_is_inconclusive_what_both_lack_is_nothing(void *
 {
 	struct scene scene = scene_make(3, 3);
 
-	(void)state;
 	set_both(&scene, GP_METRIC_BYTES_LEAKED, (double)NAN, (double)NAN);
 	judge(&scene);
 	assert_null(find(&scene, GP_METRIC_BYTES_LEAKED));
@@ -289,7 +276,6 @@ static void what_an_older_baseline_lacks_is_no_regression(void **state)
 {
 	struct scene scene = scene_make(BASELINE, RUNS);
 
-	(void)state;
 	set_both(&scene, GP_METRIC_IDLE_DEPENDENCY, (double)NAN, 1e9);
 	judge(&scene);
 	assert_null(find(&scene, GP_METRIC_IDLE_DEPENDENCY));
@@ -318,7 +304,6 @@ static void a_new_kernel_is_a_regression_unless_it_replaces_one(void **state)
 	struct scene scene = scene_make(3, 3);
 	struct gp_run_set more = runs_make(3, 3);
 
-	(void)state;
 	rename_kernel(&scene.now, 1, "other");
 	judge(&scene);
 	assert_int_equal(scene.check.verdict, GP_VERDICT_PASS);
@@ -347,7 +332,6 @@ static void kernels_are_judged_by_their_share_or_by_name(void **state)
 	char message[256];
 	const struct gp_finding *found = NULL;
 
-	(void)state;
 	set_both(&scene, GP_METRIC_KERNEL_TIME, 1e9, 1e9);
 	set_kernel(&scene.baseline, 0, 9e8);
 	set_kernel(&scene.now, 0, 9e8);
@@ -377,7 +361,6 @@ static void chances_are_judged_together(void **state)
 {
 	struct scene scene = scene_make(7, 7);
 
-	(void)state;
 	for (int i = 0; i < GP_METRICS; i++) {
 		if (gp_metric_rows[i].kind != GP_METRIC_TIME || !gp_metric_rows[i].gated)
 			continue;

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -77,7 +73,6 @@ static void kernels_are_new_gone_or_changed_by_their_effect(void **state)
 	const json_t *rows;
 	json_t *root;
 
-	(void)state;
 	set_kernel(&a, 0, 100);
 	set_kernel(&b, 0, 100);
 	set_kernel(&a, 1, 500);
@@ -151,7 +146,6 @@ static void what_leaks_is_compared_by_call_site(void **state)
 	const json_t *rows;
 	json_t *root;
 
-	(void)state;
 	runs_set(&a, GP_METRIC_WALL, 1e9);
 	runs_set(&b, GP_METRIC_WALL, 1e9);
 	set_leak(&a, 64);
@@ -174,7 +168,6 @@ static void what_python_did_is_compared_where_both_were_looked_at(void **state)
 	const json_t *rows;
 	json_t *root;
 
-	(void)state;
 	set_host(&a, 3e8, 0);
 	set_host(&b, 1e8, 5e8);
 	root = compare(&a, &b, 10, &result);
@@ -204,7 +197,6 @@ static void a_change_is_sure_where_runs_agree(void **state)
 	struct gp_compare_result result;
 	json_t *root;
 
-	(void)state;
 	runs_set(&a, GP_METRIC_LAUNCHES, 10);
 	runs_set(&b, GP_METRIC_LAUNCHES, 12);
 	for (uint32_t i = 0; i < 5; i++) {
@@ -236,7 +228,6 @@ static void equal_runs_have_no_rows(void **state)
 	struct gp_compare_result result;
 	json_t *root;
 
-	(void)state;
 	runs_set(&a, GP_METRIC_BYTES_LEAKED, (double)NAN);
 	root = compare(&a, &a, 0, &result);
 	assert_int_equal(json_array_size(root), 0);
@@ -253,7 +244,6 @@ static void times_of_next_to_no_effect_are_left_out(void **state)
 	const json_t *rows;
 	json_t *root;
 
-	(void)state;
 	runs_set(&a, GP_METRIC_WALL, 1000000);
 	runs_set(&b, GP_METRIC_WALL, 1000999);
 	runs_set(&a, GP_METRIC_GPU_BUSY, 1000);

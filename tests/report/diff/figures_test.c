@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,7 +77,6 @@ static void every_metric_counts_what_it_says(void **state)
 	const struct gp_named_figure *leak;
 	struct gp_figures figures;
 
-	(void)state;
 	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
 	assert_metric(&figures, GP_METRIC_LAUNCHES, 2);
 	assert_metric(&figures, GP_METRIC_GRAPH_LAUNCHES, 1);
@@ -193,7 +188,6 @@ static void each_cause_has_its_own_metric(void **state)
 	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
 	uint32_t seen = 0;
 
-	(void)state;
 	assert_int_equal(COUNT(rows), GP_IDLE_CAUSES);
 	assert_int_equal(gp_device_list_all(&devices, &model, 1), 0);
 	assert_int_equal(gp_wheres_of(&wheres, &model, 1, window, &devices, kinds, 0), 0);
@@ -222,7 +216,6 @@ static void what_a_device_waited_for_is_told_of_all_its_idle_time(void **state)
 	struct gp_figures figures;
 	struct gp_model *model;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_call(&b, 100, BUILD_LAUNCH, 0, 1000, 1);
 	build_call(&b, 100, BUILD_LAUNCH, 1000, 1000, 2);
@@ -245,7 +238,6 @@ static void what_a_device_waited_for_is_told_of_all_its_idle_time(void **state)
  */
 static void an_unused_device_is_not_idle(void **state)
 {
-	(void)state;
 	for (int used = 0; used <= 1; used++) {
 		struct build b = build_begin(1);
 		struct gp_figures figures;
@@ -272,7 +264,6 @@ static void a_context_is_no_memory_call_s_time(void **state)
 	struct gp_model *model;
 	struct gp_figures figures;
 
-	(void)state;
 	build_context_made_by(&b, 1, 7, 9);
 	build_overhead(&b, 3u << 16, 1000, 4001000);
 	b.model->overheads[0].thread_id = 100;
@@ -290,7 +281,6 @@ static void kernels_operations_and_calls_are_found_by_name(void **state)
 	const struct gp_named_figure *row;
 	struct gp_figures figures;
 
-	(void)state;
 	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
 	row = gp_named_find(&figures.named[GP_NAMED_KERNEL], "_Z3addPf");
 	assert_non_null(row);
@@ -314,7 +304,6 @@ static void what_was_not_recorded_is_not_known(void **state)
 	struct build b = {.model = model};
 	struct gp_figures figures;
 
-	(void)state;
 	build_info(&b, GP_INFO_OPTIONS, "TRACE=gpu");
 	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
 	assert_metric(&figures, GP_METRIC_LAUNCHES, 2);
@@ -333,7 +322,6 @@ static void what_python_did_is_found_by_name(void **state)
 	struct gp_figures figures;
 	const struct gp_named_figure *row;
 
-	(void)state;
 	model->samples = samples;
 	model->sample_count = 2;
 	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
@@ -348,7 +336,6 @@ static void what_python_did_is_found_by_name(void **state)
 
 static void metrics_are_found_by_name(void **state)
 {
-	(void)state;
 	for (int i = 0; i < GP_METRICS; i++)
 		assert_int_equal(gp_metric_find(gp_metric_rows[i].name), i);
 	assert_int_equal(gp_metric_find("kernel"), GP_METRICS);
@@ -371,7 +358,6 @@ static void a_kernel_has_the_name_of_every_build(void **state)
 	struct gp_figures figures;
 	struct gp_model *model;
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++)
 		build_kernel(&b, build_name(&b, recorded[i]), GP_NONE, 1000 * i, 1000 * i + 10 + i);
 	model = build_end(&b);

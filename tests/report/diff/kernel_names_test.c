@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/diff/kernel_names.h"
 #include "run_builder.h"
+#include "tests/unit.h"
 
 static struct gp_named_list *kernels_of(struct gp_run_set *set)
 {
@@ -54,7 +49,6 @@ static void check_match(bool other_first)
 
 static void demangled_names_are_those_of_mangled_ones(void **state)
 {
-	(void)state;
 	check_match(false);
 	check_match(true);
 }
@@ -63,7 +57,6 @@ static void sets_without_kernels_stay_so(void **state)
 {
 	struct gp_run_set none = {0}, empty = runs_make(1, 0);
 
-	(void)state;
 	assert_int_equal(gp_kernel_names_match(&none, &empty), 0);
 	assert_int_equal(kernels_of(&empty)->count, 0);
 	gp_run_set_free(&none);

@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/diff/machine.h"
 #include "tests/report/model_builder.h"
 #include "tests/report/trace_builder.h"
+#include "tests/unit.h"
 
 static void a_machine_is_its_gpus_versions_and_options(void **state)
 {
@@ -14,7 +9,6 @@ static void a_machine_is_its_gpus_versions_and_options(void **state)
 	struct gp_machine machine;
 	struct gp_model *model;
 
-	(void)state;
 	build_device(&b, 0, "GPU\x1b one");
 	build_device(&b, 1, "");
 	build_info(&b, GP_INFO_DRIVER_VERSION, "12090");
@@ -46,7 +40,6 @@ static void what_another_recorder_does_not_say_is_not_known(void **state)
 	struct gp_machine machine;
 	struct gp_model *model;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	model = build_end(&b);
 	assert_int_equal(gp_machine_of(&model, 1, &machine), 0);
@@ -69,7 +62,6 @@ static void what_a_program_calls_a_device_does_not_count(void **state)
 	struct gp_builder b;
 	struct gp_model *model;
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_start(&b);
 	gp_builder_chunk(&b, 1, 100);

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <math.h>
 
@@ -47,7 +43,6 @@ static void it_is_the_share_of_all_orders(void **state)
 {
 	struct gp_rank rank = {0};
 
-	(void)state;
 	for (uint32_t left = 1; left < MOST; left++)
 		for (uint32_t right = 1; left + right <= MOST; right++) {
 			assert_int_equal(gp_rank_set(&rank, left, right), 0);
@@ -62,7 +57,6 @@ static void published_critical_values_are_met(void **state)
 {
 	struct gp_rank rank = {0};
 
-	(void)state;
 	/* one-sided 5 %: the loser has at most 11 of 7 x 7, 39 of 7 x 20 and 138 of 20 x 20 */
 	assert_int_equal(gp_rank_set(&rank, 7, 7), 0);
 	assert_int_equal(gp_rank_needed(&rank, 0.05), 49 - 11);
@@ -79,7 +73,6 @@ static void the_largest_sizes_are_exact_at_their_ends(void **state)
 	uint32_t all = GP_RANK_MOST * GP_RANK_MOST;
 	double least = gp_rank_least(GP_RANK_MOST, GP_RANK_MOST);
 
-	(void)state;
 	assert_int_equal(gp_rank_set(&rank, GP_RANK_MOST, GP_RANK_MOST), 0);
 	assert_true(fabs(gp_rank_tail(&rank, 0) - 1) < 1e-9);
 	assert_true(fabs(gp_rank_tail(&rank, all) / least - 1) < 1e-9);
@@ -93,7 +86,6 @@ static void too_few_values_can_show_nothing(void **state)
 {
 	struct gp_rank rank = {0};
 
-	(void)state;
 	assert_int_equal(gp_rank_set(&rank, 1, 9), 0);
 	assert_true(fabs(gp_rank_least(1, 9) - 0.1) < 1e-12);
 	assert_int_equal(gp_rank_needed(&rank, 0.05), 10);

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <math.h>
@@ -59,7 +55,6 @@ static void a_whole_trace_is_a_run(void **state)
 	struct gp_builder b;
 	double values[1];
 
-	(void)state;
 	begin(&b);
 	load(&set, save(&b));
 	assert_int_equal(set.count, 1);
@@ -92,7 +87,6 @@ static void what_is_lost_makes_a_run_partial(void **state)
 		GP_COUNTER_LEFT_OUT_OLD,
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(losses); i++) {
 		struct gp_builder b;
 
@@ -111,7 +105,6 @@ static void a_trace_without_end_or_kernels_is_partial(void **state)
 {
 	struct gp_builder b;
 
-	(void)state;
 	begin(&b);
 	assert_partial(gp_builder_save(&b), "killed or crashed");
 	gp_builder_free(&b);
@@ -128,7 +121,6 @@ static void a_folder_is_one_run_of_all_its_traces(void **state)
 	struct gp_builder b[2];
 	double values[1];
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	assert_int_equal(gp_run_set_load(&set, paths, 1, message, sizeof(message)), -ENODATA);
 	assert_non_null(strstr(message, "has no trace"));
@@ -161,7 +153,6 @@ static void runs_of_other_options_are_no_set(void **state)
 	char message[4352];
 	char *paths[2];
 
-	(void)state;
 	begin(&one);
 	begin(&other);
 	gp_builder_string(&other, GP_STRING_INFO, GP_INFO_OPTIONS, 0,
@@ -188,7 +179,6 @@ static void what_is_no_trace_is_said(void **state)
 	char message[4352], *paths[] = {"/dev/null"};
 	struct gp_run_set set = {0};
 
-	(void)state;
 	assert_true(gp_run_set_load(&set, paths, 1, message, sizeof(message)) < 0);
 	assert_non_null(strstr(message, "/dev/null"));
 	gp_run_set_free(&set);
@@ -198,7 +188,6 @@ static void a_median_is_the_middle(void **state)
 {
 	double odd[] = {3, 1, 2}, even[] = {4, 1, 2, 3}, unknown[] = {1, (double)NAN};
 
-	(void)state;
 	assert_true(gp_median(odd, 3) == 2);
 	assert_true(gp_median(even, 4) == 2.5);
 	assert_true(isnan(gp_median(unknown, 2)));
@@ -220,7 +209,6 @@ static const char *middle_of(const double *walls, uint32_t count)
 
 static void the_middle_run_is_by_wall_time(void **state)
 {
-	(void)state;
 	assert_string_equal(middle_of((const double[]){7}, 1), "a");
 	assert_string_equal(middle_of((const double[]){9, 5, 7}, 3), "c");
 	assert_string_equal(middle_of((const double[]){5, 5, 5}, 3), "b");

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +28,6 @@ static void what_is_not_named_has_its_default(void **state)
 {
 	struct gp_thresholds thresholds;
 
-	(void)state;
 	read_text(&thresholds, "\n# nothing\n   \n");
 	assert_threshold(&thresholds.metrics[GP_METRIC_LAUNCHES], 0, 0);
 	assert_threshold(&thresholds.metrics[GP_METRIC_BYTES_PEAK], 0, 0);
@@ -47,7 +42,6 @@ static void a_line_says_share_amount_both_or_off(void **state)
 {
 	struct gp_thresholds thresholds;
 
-	(void)state;
 	read_text(&thresholds, "wall 2.5% 1ms  # slow machine\n"
 			       "gpu_idle\t10%\r\n"
 			       "copy_time 100us\n"
@@ -71,7 +65,6 @@ static void the_first_expression_that_fits_a_kernel_counts(void **state)
 {
 	struct gp_thresholds thresholds;
 
-	(void)state;
 	read_text(&thresholds, "kernel /^void gemm<float, [0-9]+>/ 10%\n"
 			       "kernel /a\\/b # c/ 20%   # a comment\n"
 			       "kernel /gemm/ off\n"
@@ -104,7 +97,6 @@ static void wrong_lines_are_named(void **state)
 		{"kernel /\\", "no / at its end"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(wrong); i++) {
 		struct gp_thresholds thresholds;
 		char message[256] = "";
@@ -134,7 +126,6 @@ static void what_is_printed_can_be_read(void **state)
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	(void)state;
 	assert_non_null(out);
 	gp_thresholds_print(out, GP_METRIC_WALL, 0.0123, 10000);
 	gp_thresholds_print(out, GP_METRIC_LAUNCHES, 0, 2);
@@ -163,7 +154,6 @@ static void files_that_are_none_are_refused(void **state)
 	int fd = mkstemp(path);
 	FILE *file = fdopen(fd, "w");
 
-	(void)state;
 	assert_non_null(file);
 	fwrite("wall 5%\0\n", 1, 9, file);
 	fclose(file);

@@ -2,11 +2,7 @@
  * Commands that answer, fail, hang, leave others behind, say too much, or are ended by a signal to
  * us.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,13 +21,11 @@ static char fifo[] = "/tmp/gpuprof-ask-test-XXXXXX";
 
 static int make_name(void **state)
 {
-	(void)state;
 	return mkdtemp(fifo) && rmdir(fifo) == 0 ? 0 : -1;
 }
 
 static int remove_fifo(void **state)
 {
-	(void)state;
 	return unlink(fifo);
 }
 
@@ -45,7 +39,6 @@ static int ask(const char *script, const char *folder, unsigned limit_s)
 
 static void test_an_answer(void **state)
 {
-	(void)state;
 	assert_int_equal(ask("echo $WORD; echo no >&2; pwd; cat", "/usr", 60), 0);
 	assert_string_equal(answer.out, "here\n/usr\n"); /* and nothing is to be read */
 	assert_string_equal(answer.errors, "no\n");
@@ -62,7 +55,6 @@ static void test_what_cannot_be_run(void **state)
 {
 	char *arguments[] = {"/no/such/program", NULL};
 
-	(void)state;
 	assert_int_equal(gp_ask(&(struct gp_question){arguments, environ, NULL, 60}, &answer), 0);
 	assert_int_equal(WEXITSTATUS(answer.status), 127);
 	assert_int_equal(ask("true", "/no/such/folder", 60), 0);
@@ -75,7 +67,6 @@ static void test_what_hangs_is_ended_with_all_that_it_started(void **state)
 	char byte, script[64];
 	int line;
 
-	(void)state;
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	line = open(fifo, O_RDONLY | O_NONBLOCK);
 	assert_true(line >= 0);
@@ -91,7 +82,6 @@ static void test_what_hangs_is_ended_with_all_that_it_started(void **state)
 
 static void test_nobody_waits_for_what_is_left_behind(void **state)
 {
-	(void)state;
 	assert_int_equal(ask("sleep 1000 & echo $!", NULL, 60), 0);
 	assert_true(gp_answer_is_good(&answer));
 	assert_int_equal(kill(atoi(answer.out), SIGKILL), 0);
@@ -102,7 +92,6 @@ static void test_nobody_waits_for_what_is_left_behind(void **state)
 
 static void test_too_much_is_cut(void **state)
 {
-	(void)state;
 	assert_int_equal(ask("yes | head -c 1000000; printf 'a\\0b' >&2", NULL, 60), 0);
 	assert_true(gp_answer_is_good(&answer));
 	assert_int_equal(strlen(answer.out), GP_ANSWER_BYTES - 1);
@@ -114,7 +103,6 @@ static void test_a_signal_ends_what_is_asked(void **state)
 {
 	char script[64];
 
-	(void)state;
 	gp_ask_hold_signals();
 	assert_int_equal(gp_ask_signal(), 0);
 	snprintf(script, sizeof(script), "kill -TERM %d; sleep 1000", (int)getpid());

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +21,6 @@ static void test_a_line_and_what_to_type(void **state)
 	struct gp_finding finding = {.verdict = GP_CHECK_NOT_MADE};
 	char *text = print(&finding);
 
-	(void)state;
 	assert_string_equal(text, "");
 	free(text);
 	gp_finding_set(&finding, GP_CHECK_OK, "for CUDA %d", 13);
@@ -46,7 +41,6 @@ static void test_foreign_text_does_no_harm(void **state)
 	char large[4096];
 	char *text;
 
-	(void)state;
 	memset(large, 'x', sizeof(large));
 	large[sizeof(large) - 1] = 0;
 	gp_finding_set(&finding, GP_CHECK_WARNING, "\033[2J\n%s", large);

@@ -1,9 +1,5 @@
 /* A document keeps its values and their units, and its writers render them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -36,7 +32,6 @@ static void test_values_are_found_by_their_ids(void **state)
 	struct gp_document document = made();
 	const struct gp_section *findings = gp_document_section(&document, "findings");
 
-	(void)state;
 	assert_int_equal(gp_fields_value(&document.facts, "span_ns")->whole, 3000);
 	assert_null(gp_fields_value(&document.facts, "doubt"));
 	assert_int_equal(findings->count, 2);
@@ -56,7 +51,6 @@ static void test_json(void **state)
 	FILE *out = open_memstream(&text, &bytes);
 	json_t *read, *expected;
 
-	(void)state;
 	assert_non_null(out);
 	assert_int_equal(gp_json_open(&json, out), 0);
 	gp_json_text(&json, "{");
@@ -83,7 +77,6 @@ static void test_sentences(void **state)
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	(void)state;
 	gp_document_add_section(&document, "notes");
 	for (int i = 0; i < 2; i++) {
 		gp_document_add_row(&document);

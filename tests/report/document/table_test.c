@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -44,7 +40,6 @@ static void rows_are_sorted_by_a_column_and_then_the_others(void **state)
 {
 	struct gp_table sheet = make();
 
-	(void)state;
 	assert_int_equal(gp_table_sort(&sheet, 0), 0);
 	expect_order(&sheet, "cab");
 	assert_int_equal(gp_table_sort(&sheet, 1), 0);
@@ -56,7 +51,6 @@ static void rows_are_sorted_by_a_column_and_then_the_others(void **state)
 
 static void columns_are_found_in_any_case(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_table_find_column(&head, "name"), 2);
 	assert_int_equal(gp_table_find_column(&head, "TOTAL"), 0);
 	assert_int_equal(gp_table_find_column(&head, "Tot"), 3);
@@ -64,7 +58,6 @@ static void columns_are_found_in_any_case(void **state)
 
 static void shares_and_rates_of_nothing_are_absent(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_value_percent(1, 0).kind, GP_VALUE_NONE);
 	assert_true(gp_value_percent(1, 8).real == 12.5);
 	assert_int_equal(gp_value_rate(1, 0).kind, GP_VALUE_NONE);

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +61,6 @@ static void columns_are_as_wide_as_their_widest_cell(void **state)
 {
 	const char *const cells[] = {"1", "a", "x", "1,234,567", "longer", "y"};
 
-	(void)state;
 	check(cells, 6, 0,
 	      "      Calls  Kind    Name\n"
 	      "          1  a       x\n"
@@ -74,7 +69,6 @@ static void columns_are_as_wide_as_their_widest_cell(void **state)
 
 static void no_rows_leave_the_titles(void **state)
 {
-	(void)state;
 	check(NULL, 0, 0, "  Calls  Kind  Name\n");
 }
 
@@ -82,7 +76,6 @@ static void a_row_that_is_not_complete_is_not_printed(void **state)
 {
 	const char *const cells[] = {"1", "a", "x", "2"};
 
-	(void)state;
 	check(cells, 4, 0,
 	      "  Calls  Kind  Name\n"
 	      "      1  a     x\n");
@@ -92,7 +85,6 @@ static void the_last_column_is_cut_at_the_limit(void **state)
 {
 	const char *const cells[] = {"1", "a", "0123456789abcdefghijklmnopqrstuvwxyz"};
 
-	(void)state;
 	check(cells, 3, 40,
 	      "  Calls  Kind  Name\n"
 	      "      1  a     0123456789abcde...tuvwxyz\n");
@@ -102,7 +94,6 @@ static void the_last_column_keeps_some_room_whatever_the_limit(void **state)
 {
 	const char *const cells[] = {"1", "a", "0123456789abcdefghijklmnopqrstuvwxyz"};
 
-	(void)state;
 	check(cells, 3, 10,
 	      "  Calls  Kind  Name\n"
 	      "      1  a     0123456789abcd...tuvwxyz\n");
@@ -112,7 +103,6 @@ static void wide_characters_count_as_two_columns(void **state)
 {
 	const char *const cells[] = {"1", "\xe6\xa0\xb8\xe6\xa0\xb8", "x", "2", "gr\xc3\xbcn", "y"};
 
-	(void)state;
 	check(cells, 6, 0,
 	      "  Calls  Kind  Name\n"
 	      "      1  \xe6\xa0\xb8\xe6\xa0\xb8  x\n"
@@ -135,7 +125,6 @@ static void a_row_that_is_too_long_is_folded_and_nothing_is_cut(void **state)
 		gp_value_text("0123456789abcdefghijklmnopqrstuvwxyz0123456789"),
 	};
 
-	(void)state;
 	check_folded(&wide_head, row, 1, 46, 0,
 		     "  One  Two  Three  Four\n"
 		     "      Name\n"
@@ -152,7 +141,6 @@ static void later_rows_are_folded_like_the_first_and_may_be_wider(void **state)
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	(void)state;
 	gp_table_writer_open(&writer, &gp_table_text, out, false);
 	writer.text_columns = 20;
 	gp_table_writer_begin(&writer, &head);
@@ -180,7 +168,6 @@ static const struct gp_value long_row[] = {
 
 static void a_row_is_folded_where_it_should_be_if_that_is_enough(void **state)
 {
-	(void)state;
 	check_folded(&head, long_row, 1, 37, 1,
 		     "  Calls\n"
 		     "      Kind  Name\n"
@@ -195,7 +182,6 @@ static void a_row_is_folded_where_it_should_be_if_that_is_enough(void **state)
 
 static void a_row_that_fits_is_not_folded(void **state)
 {
-	(void)state;
 	check_folded(&head, long_row, 1, 39, 1,
 		     "  Calls  Kind  Name\n"
 		     "      1  a     0123456789abcdefghijklmnopqrstuvwxyz\n");

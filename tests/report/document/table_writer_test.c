@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -85,7 +81,6 @@ static void expect(const struct gp_table_format *format, const char *name, size_
 
 static void text_has_figures_for_people(void **state)
 {
-	(void)state;
 	expect(&gp_table_text, "add", 1,
 	       "A test\n"
 	       "  Time %    Total      Size       Count  Address  Name\n"
@@ -94,7 +89,6 @@ static void text_has_figures_for_people(void **state)
 
 static void csv_has_raw_numbers_and_units_in_its_titles(void **state)
 {
-	(void)state;
 	expect(&gp_table_csv, "add", 2,
 	       "Time %,Total (ns),Size (bytes),Count,Address,Name\n"
 	       "33.333,1234567,2048.5,12345678,0x7f00,add\n"
@@ -105,7 +99,6 @@ static void csv_has_raw_numbers_and_units_in_its_titles(void **state)
 
 static void markdown_has_a_table_with_a_heading(void **state)
 {
-	(void)state;
 	expect(&gp_table_markdown, "add", 1,
 	       "### A test\n"
 	       "\n"
@@ -137,7 +130,6 @@ static void a_change_may_be_negative(void **state)
 		{1e300, GP_UNIT_CHANGE, "x1,000,000,000,000,000,000"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct gp_value value = gp_value_real(cases[i].value);
 		char *figure = gp_value_figure(&value, cases[i].unit);
@@ -161,7 +153,6 @@ static void values_that_are_absent_are_shown_as_such(void **state)
 	const struct gp_value none[COLUMNS] = {{0}};
 	size_t bytes;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_table_writer writer;
 		char *text = NULL;
@@ -209,7 +200,6 @@ static void csv_keeps_names_in_their_field_and_out_of_formulas(void **state)
 	char fields[COLUMNS + 1][64];
 	size_t lines = 0;
 
-	(void)state;
 	strsep(&next, "\n");
 	while ((line = strsep(&next, "\n")) && *line) {
 		assert_int_equal(parse_csv(line, fields, COLUMNS + 1), COLUMNS);
@@ -231,7 +221,6 @@ static void text_and_csv_and_markdown_are_plain_lines(void **state)
 		size_t lines; /* apart from the rows */
 	} cases[] = {{&gp_table_text, 2}, {&gp_table_csv, 1}, {&gp_table_markdown, 4}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *text = write_names(cases[i].format, hostile, HOSTILE, 1);
 		size_t lines = 0;
@@ -251,7 +240,6 @@ static void markdown_keeps_names_in_their_cell(void **state)
 	char *text = write_names(&gp_table_markdown, hostile, HOSTILE, 1);
 	char *row = strstr(text, "| 33.3");
 
-	(void)state;
 	for (char *line; (line = strsep(&row, "\n")) && *line;) {
 		size_t bars = 0;
 
@@ -276,7 +264,6 @@ static void json_is_strict_and_keeps_names(void **state)
 	char *text = write_names(&gp_table_json, hostile, HOSTILE, 1);
 	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *rows, *first;
 
-	(void)state;
 	assert_non_null(root);
 	assert_string_equal(json_string_value(json_object_get(root, "report")), "test");
 	assert_int_equal(json_array_size(json_object_get(root, "columns")), COLUMNS);
@@ -303,7 +290,6 @@ static void several_sheets_are_one_json_value(void **state)
 	char *text = write_names(&gp_table_json, hostile, 2, 3);
 	json_t *root = json_loads(text, 0, NULL);
 
-	(void)state;
 	assert_int_equal(json_array_size(root), 3);
 	json_decref(root);
 	free(text);
@@ -324,7 +310,6 @@ static void long_text_is_written_as_it_comes(void **state)
 	size_t bytes, rows = 0;
 	FILE *out = open_memstream(&text, &bytes);
 
-	(void)state;
 	gp_table_writer_open(&writer, &gp_table_text, out, false);
 	gp_table_writer_begin(&writer, &wide);
 	for (size_t i = 0; i < 2500; i++) {
@@ -349,7 +334,6 @@ static void a_full_disk_is_an_error(void **state)
 	static const struct gp_table_format *const all[] = {&gp_table_text, &gp_table_csv,
 							    &gp_table_json, &gp_table_markdown};
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		FILE *full = fopen("/dev/full", "w");
 		struct gp_table_writer writer;
@@ -365,7 +349,6 @@ static void a_full_disk_is_an_error(void **state)
 
 static void formats_are_found_by_name(void **state)
 {
-	(void)state;
 	assert_ptr_equal(gp_table_format_find("csv"), &gp_table_csv);
 	assert_ptr_equal(gp_table_format_find("markdown"), &gp_table_markdown);
 	assert_null(gp_table_format_find("xml"));

@@ -4,11 +4,7 @@
  *
  * After a wanted change: OUTPUTS_TEST_WRITES=1 build/tests/report/export/outputs_test, and read the diff.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -120,7 +116,6 @@ static void every_table_has_its_rows(void **state)
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	(void)state;
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++) {
 		struct gp_table sheet;
 
@@ -145,7 +140,6 @@ static void every_list_has_its_rows(void **state)
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	(void)state;
 	for (const struct gp_event_list *const *at = gp_event_lists; *at; at++)
 		for (size_t i = 0; i < 3; i++) {
 			struct gp_table_writer writer;
@@ -196,7 +190,6 @@ static void every_text_format_has_its_events(void **state)
 	const struct gp_export_options options = {.measure = GP_STACK_METRICS};
 	size_t bytes;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		expect(rows[i].name, export(rows[i].exporter, &options, &bytes));
 }
@@ -207,7 +200,6 @@ static void the_chrome_trace_has_its_events(void **state)
 		.measure = GP_STACK_METRICS, .counters = true, .critical_path = true};
 	size_t bytes;
 
-	(void)state;
 	expect("chrome.json", export(&gp_exporter_chrome, &options, &bytes));
 }
 
@@ -341,7 +333,6 @@ static void expect_messages(const struct gp_exporter *exporter, const char *name
 
 static void every_binary_format_has_its_messages(void **state)
 {
-	(void)state;
 	expect_messages(&gp_exporter_perfetto, "perfetto.txt");
 	expect_messages(&gp_exporter_pprof, "pprof.txt");
 }
@@ -378,7 +369,6 @@ static void the_database_has_its_rows(void **state)
 	sqlite3 *opened;
 	FILE *out = open_memstream(&text, &length);
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, database, bytes), bytes);
 	close(fd);

@@ -1,14 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report/export/payload_json.h"
+#include "tests/unit.h"
 
 static void expect_json(uint8_t kind, uint64_t value, const char *expected)
 {
@@ -31,7 +26,6 @@ static void expect_floating(double floating, const char *expected)
 
 static void test_what_is_no_number_of_json_is_text(void **state)
 {
-	(void)state;
 	expect_json(GP_PAYLOAD_UNSIGNED, (uint64_t)1 << 53, "9007199254740992");
 	expect_json(GP_PAYLOAD_UNSIGNED, ((uint64_t)1 << 53) + 1, "\"0x20000000000001\"");
 	expect_json(GP_PAYLOAD_UNSIGNED, UINT64_MAX, "\"0xffffffffffffffff\"");
@@ -54,7 +48,6 @@ static void test_a_name_occurs_once(void **state)
 	const struct gp_model model = {.texts = texts, .text_count = 2};
 	struct gp_json json;
 
-	(void)state;
 	assert_int_equal(gp_json_open(&json, NULL), 0);
 	gp_payload_json_fields(&json, &model, 1);
 	gp_json_bytes(&json, "", 1);

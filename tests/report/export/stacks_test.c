@@ -1,9 +1,5 @@
 /* Formats of call stacks, with names that would break them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -56,7 +52,6 @@ static void test_names_in_folded_stacks(void **state)
 		{"main", "", "main;(unnamed);cudaLaunchKernel 1\n"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *model = model_of(cases[i].outer, cases[i].name);
 		char *text = export(&gp_exporter_folded, model);
@@ -74,7 +69,6 @@ static void test_names_in_speedscope(void **state)
 	json_error_t error;
 	json_t *root = json_loads(text, 0, &error), *frames, *profile, *stack;
 
-	(void)state;
 	assert_non_null(root);
 	frames = json_object_get(json_object_get(root, "shared"), "frames");
 	profile = json_array_get(json_object_get(root, "profiles"), 0);
@@ -102,7 +96,6 @@ static void test_no_process(void **state)
 	static const struct gp_export_source nothing = {.count = 2, .get = get_nothing};
 	static const struct gp_export_options options = {.measure = GP_STACK_METRICS};
 
-	(void)state;
 	for (const struct gp_exporter *const *at = gp_exporters; *at; at++) {
 		FILE *out = fopen("/dev/null", "w");
 
@@ -117,7 +110,6 @@ static void test_files_that_cannot_be_written(void **state)
 	static const struct gp_export_options options = {.measure = GP_STACK_METRIC_CALLS};
 	struct gp_model *model = model_of("main", "f");
 
-	(void)state;
 	for (const struct gp_exporter *const *at = gp_exporters; *at; at++) {
 		FILE *out = fopen("/dev/full", "w");
 

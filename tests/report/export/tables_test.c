@@ -2,11 +2,7 @@
  * Formats of events: CSV, JSON lines, SQLite, with names that would break them; these and
  * Perfetto's, where out cannot be written.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -61,7 +57,6 @@ static void test_every_row_of_csv_is_a_line(void **state)
 	char *text = export(&gp_exporter_csv, model);
 	size_t lines = 0;
 
-	(void)state;
 	for (const char *at = text; *at; at++) {
 		assert_true(*at == '\n' || (unsigned char)*at >= ' ');
 		lines += *at == '\n';
@@ -79,7 +74,6 @@ static void test_every_json_line_is_an_object(void **state)
 	char *text = export(&gp_exporter_jsonl, model), *line, *rest = text;
 	bool has_kernel = false;
 
-	(void)state;
 	while ((line = strsep(&rest, "\n")) && *line) {
 		json_error_t error;
 		json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, &error);
@@ -107,7 +101,6 @@ static void test_what_is_not_known_is_empty(void **state)
 	struct gp_model *model = model_of("k");
 	char *text;
 
-	(void)state;
 	model->unknown = GP_UNKNOWN_STATUS | GP_UNKNOWN_SHARED_PARTS;
 	text = export(&gp_exporter_jsonl, model);
 	assert_null(strstr(text, "\"status\""));
@@ -173,7 +166,6 @@ static void test_what_is_not_known_is_null_in_sqlite(void **state)
 	struct gp_model *model = model_of("k");
 	struct database database = open_database(model);
 
-	(void)state;
 	assert_answer(&database, query, "1024 512 0");
 	close_database(&database);
 	model->unknown = GP_UNKNOWN_SHARED_PARTS | GP_UNKNOWN_LOCAL;
@@ -188,7 +180,6 @@ static void test_names_in_sqlite(void **state)
 	struct gp_model *model = model_of(HOSTILE);
 	struct database database = open_database(model);
 
-	(void)state;
 	assert_answer(&database, "PRAGMA integrity_check", "ok");
 	assert_answer(
 		&database,
@@ -219,7 +210,6 @@ static void test_links_have_a_table_of_their_own(void **state)
 	struct gp_model *model = model_of("k");
 	struct database database = open_database(model);
 
-	(void)state;
 	assert_answer(&database,
 		      "SELECT count(*) FROM sqlite_master WHERE name = 'TARGET_INFO_GPU_LINK'",
 		      "0");
@@ -242,7 +232,6 @@ static void test_what_is_left_out_of_sqlite_is_said(void **state)
 	struct gp_model *model = model_of("k");
 	struct database database = open_database(model);
 
-	(void)state;
 	assert_answer(&database, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL", "1");
 	assert_answer(
 		&database,
@@ -266,7 +255,6 @@ static void test_kernels_base_names(void **state)
 		{"<>", "<>"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *model = model_of(cases[i].mangled);
 		struct database database = open_database(model);
@@ -288,7 +276,6 @@ static void test_out_that_is_full(void **state)
 		&gp_exporter_openmetrics};
 	struct gp_model *model = model_of("k");
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(exporters) / sizeof(exporters[0]); i++) {
 		FILE *out = fopen("/dev/full", "w");
 
@@ -306,7 +293,6 @@ static void test_a_file_without_a_name(void **state)
 	FILE *out = tmpfile();
 	char link[32], name[256] = "";
 
-	(void)state;
 	assert_non_null(out);
 	assert_int_equal(gp_export_model(&gp_exporter_sqlite, model, &everything, out), 0);
 	assert_true(ftell(out) > 0);
@@ -331,7 +317,6 @@ static void test_no_process(void **state)
 		&gp_exporter_openmetrics};
 	const struct gp_export_source source = {.count = 2, .get = get_none};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(exporters) / sizeof(exporters[0]); i++) {
 		FILE *out = tmpfile();
 

@@ -1,10 +1,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/finish/finish.h"
 #include "report/codec/output_file.h"
 #include "tests/report/trace_builder.h"
+#include "tests/unit.h"
 
 struct scene {
 	struct gp_builder b;
@@ -80,7 +75,6 @@ static void test_summary_and_chrome_trace(void **state)
 	struct scene s;
 	const char *text;
 
-	(void)state;
 	set_up(&s);
 	assert_int_equal(gp_finish(&s.trace, 1, &s.options), 0);
 	assert_non_null(strstr(read_file(s.chrome), "cudaLaunchKernel"));
@@ -95,7 +89,6 @@ static void test_summaries_are_appended_and_the_chrome_trace_is_replaced(void **
 {
 	struct scene s;
 
-	(void)state;
 	set_up(&s);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(gp_finish(&s.trace, 1, &s.options), 0);
@@ -108,7 +101,6 @@ static void test_nothing_wanted(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	set_up(&s);
 	s.options.chrome = "none";
 	s.options.summary = "none";
@@ -128,7 +120,6 @@ static void test_second_one_is_harmless(void **state)
 	struct scene s;
 	int lock;
 
-	(void)state;
 	set_up(&s);
 	s.options.quiet = true;
 	lock = open(s.trace, O_RDONLY | O_CLOEXEC);
@@ -147,7 +138,6 @@ static void test_bad_trace_among_good_ones(void **state)
 	struct scene s;
 	int silence, saved = dup(STDERR_FILENO);
 
-	(void)state;
 	set_up(&s);
 	silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	dup2(silence, STDERR_FILENO);
@@ -165,7 +155,6 @@ static void test_progress_is_shown(void **state)
 	char byte;
 	int pipe_fds[2];
 
-	(void)state;
 	set_up(&s);
 	assert_int_equal(pipe2(pipe_fds, O_CLOEXEC), 0);
 	s.options.progress_fd = pipe_fds[1];
@@ -184,7 +173,6 @@ static void test_output_is_whole_or_not_there(void **state)
 	struct scene s;
 	char message[256];
 
-	(void)state;
 	set_up(&s);
 	assert_int_equal(gp_output_file_open(&file, s.chrome, message, sizeof(message)), 0);
 	fputs("text", file.stream);
@@ -204,7 +192,6 @@ static void test_output_that_cannot_be_written(void **state)
 	struct gp_output_file file;
 	char message[256] = "";
 
-	(void)state;
 	assert_int_equal(gp_output_file_open(&file, "/no/such/folder/x", message, sizeof(message)),
 			 -ENOENT);
 	assert_non_null(strstr(message, "/no/such/folder/x: "));
@@ -226,7 +213,6 @@ static void test_output_path(void **state)
 		{".gpuprof", ".gpuprof.json"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		char *path = gp_output_path(paths[i].trace, ".json");
 

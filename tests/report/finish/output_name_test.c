@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "report/finish/output_name.h"
+#include "tests/unit.h"
 
 static void test_names(void **state)
 {
@@ -25,7 +20,6 @@ static void test_names(void **state)
 	};
 	struct gp_model model = {.pid = 1234};
 
-	(void)state;
 	setenv("GPUPROF_TEST_RANK", "../etc", 1);
 	model.info[GP_INFO_PROGRAM] = "sim";
 	model.info[GP_INFO_HOST] = "vm/1";
@@ -43,7 +37,6 @@ static void test_what_the_trace_does_not_tell_is_empty(void **state)
 	struct gp_model model = {0};
 	char *name = gp_output_name("a%n-%h-%p", &model);
 
-	(void)state;
 	assert_string_equal(name, "a--0");
 	free(name);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -27,7 +23,6 @@ static void test_a_session_is_private_and_vanishes(void **state)
 	struct stat status;
 	char path[sizeof(session.path)];
 
-	(void)state;
 	assert_int_equal(gp_session_open(&session), 0);
 	strcpy(path, session.path);
 	assert_int_equal(stat(path, &status), 0);
@@ -45,7 +40,6 @@ static void test_traces_come_in_the_order_of_their_processes(void **state)
 	char **traces;
 	size_t count;
 
-	(void)state;
 	assert_int_equal(gp_session_open(&session), 0);
 	assert_int_equal(gp_session_traces(&session, &traces, &count), 0);
 	assert_int_equal(count, 0);
@@ -68,7 +62,6 @@ static void test_places_that_the_loader_would_cut_are_passed_over(void **state)
 {
 	struct gp_session session;
 
-	(void)state;
 	setenv("XDG_RUNTIME_DIR", "/tmp/with space", 1);
 	setenv("TMPDIR", "relative", 1);
 	assert_int_equal(gp_session_open(&session), 0);

@@ -1,14 +1,9 @@
 /*
  * gather: in a row no two events overlap, whatever they are; what nests lies below what holds it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/html/gather.h"
 #include "report/model/model.h"
+#include "tests/unit.h"
 
 static void add(struct gp_html_gather *gather, uint32_t label, uint64_t start_ns, uint64_t end_ns)
 {
@@ -42,7 +37,6 @@ static void test_what_nests_lies_below(void **state)
 {
 	struct gp_html_gather gather = {0};
 
-	(void)state;
 	add(&gather, 3, 20, 30);
 	add(&gather, 1, 0, 100);
 	add(&gather, 2, 10, 50);
@@ -76,7 +70,6 @@ static void test_short_neighbors_become_one(void **state)
 {
 	struct gp_html_gather gather = {0};
 
-	(void)state;
 	add(&gather, 1, 0, 4);
 	add(&gather, 1, 10, 19); /* not shorter than 9 */
 	add(&gather, 1, 20, 24);
@@ -113,7 +106,6 @@ static void test_what_overlaps_becomes_one(void **state)
 {
 	struct gp_html_gather gather = {0};
 
-	(void)state;
 	add(&gather, 1, 0, 20);
 	add(&gather, 2, 1, 9);
 	add(&gather, 2, 2, 3);
@@ -136,7 +128,6 @@ static void test_of_two_that_begin_together_the_longer_holds_the_other(void **st
 {
 	struct gp_html_gather gather = {0};
 
-	(void)state;
 	add(&gather, 1, 0, 5);
 	add(&gather, 2, 0, 50);
 	assert_int_equal(gp_html_gather_place(&gather, true, 64), 0);
@@ -149,7 +140,6 @@ static void test_flat_tracks_use_the_first_free_row(void **state)
 {
 	struct gp_html_gather gather = {0};
 
-	(void)state;
 	add(&gather, 1, 0, 10);
 	add(&gather, 2, 5, 30);
 	add(&gather, 3, 10, 20);
@@ -163,7 +153,6 @@ static void test_what_finds_no_place_has_the_last_row(void **state)
 {
 	struct gp_html_gather gather = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < 10; i++)
 		add(&gather, i, i, 100 - i);
 	assert_int_equal(gp_html_gather_place(&gather, true, 4), 0);
@@ -181,7 +170,6 @@ static void test_rows_of_a_level_are_below_those_of_the_one_above(void **state)
 {
 	struct gp_html_gather gather = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < 10; i++) {
 		add(&gather, 10 + i, 10 * i, 10 * i + 12);
 		add(&gather, 30 + i, 10 * i, 10 * i + 5);
@@ -201,7 +189,6 @@ static void test_of_too_many_levels_the_last_ones_have_the_last_row(void **state
 {
 	struct gp_html_gather gather = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < 10; i++) {
 		add(&gather, i, 100 - i, 200);
 		gather.events[i].row = i / 2;
@@ -220,7 +207,6 @@ static void test_rows_that_are_known_stay(void **state)
 	struct gp_html_gather gather = {0};
 	static const uint32_t rows[] = {2, 0, 1, 0, 9};
 
-	(void)state;
 	for (uint32_t i = 0; i < 5; i++) {
 		add(&gather, i, 10 * i, 10 * i + 5);
 		gather.events[i].row = rows[i];
@@ -239,7 +225,6 @@ static void test_no_row_overlaps(void **state)
 {
 	uint32_t random = 1;
 
-	(void)state;
 	for (int nesting = 0; nesting < 2; nesting++) {
 		struct gp_html_gather gather = {0};
 

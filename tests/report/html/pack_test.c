@@ -1,11 +1,7 @@
 /*
  * pack: what goes in comes back as the page reads it: base64, one member of gzip, planes of bytes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -74,7 +70,6 @@ static void test_text_of_every_length_comes_back(void **state)
 {
 	static const char words[] = "</script><img src=x onerror=alert(1)>\xff";
 
-	(void)state;
 	for (size_t length = 0; length < sizeof(words); length++) {
 		char *text = NULL, *at;
 		size_t text_bytes;
@@ -149,7 +144,6 @@ static void test_columns_are_cut_into_blocks_that_double(void **state)
 	FILE *out = open_memstream(&text, &text_bytes);
 	uint32_t first = GP_HTML_BLOCK_FIRST;
 
-	(void)state;
 	assert_int_equal(gp_html_columns_open(&columns, out, "events", 4), 0);
 	for (uint32_t i = 0; i < rows; i++) {
 		assert_int_equal(gp_html_columns_at_block(&columns),
@@ -177,7 +171,6 @@ static void test_no_rows_are_no_element(void **state)
 	size_t text_bytes;
 	FILE *out = open_memstream(&text, &text_bytes);
 
-	(void)state;
 	assert_int_equal(gp_html_columns_open(&columns, out, "events", 1), 0);
 	assert_int_equal(gp_html_columns_close(&columns), 0);
 	fclose(out);
@@ -187,7 +180,6 @@ static void test_no_rows_are_no_element(void **state)
 
 static void test_differences_are_small_numbers(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_html_zigzag(0), 0);
 	assert_int_equal(gp_html_zigzag(-1), 1);
 	assert_int_equal(gp_html_zigzag(1), 2);

@@ -1,11 +1,7 @@
 /*
  * tracks: every kind of event has a track of its own, and each slice lies in the track of its kind.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -126,7 +122,6 @@ static void each_kind_has_a_track_of_its_own(void **state)
 	struct taken taken;
 	uint64_t call_ns;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	add_one_of_each(&b);
 	walk(&b, &taken);

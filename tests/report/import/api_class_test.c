@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
-
 #include "report/import/api_class.h"
+#include "tests/unit.h"
 
 /* What the recorder knows of the calls that it records. */
 static const struct {
@@ -20,7 +15,6 @@ static const struct {
 
 static void names_tell_what_the_recorder_knows(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++) {
 		const char *name = recorded[i].name;
 
@@ -45,7 +39,6 @@ static void functions_of_hip_are_as_cuda_s(void **state)
 		{"hipStreamSynchronize", GP_API_SYNC},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		assert_int_equal(gp_import_api_class(functions[i].name, strlen(functions[i].name)),
 				 functions[i].class);
@@ -63,7 +56,6 @@ static void others_are_others(void **state)
 					     "MallocHost",
 					     "cudaMemGetInfo"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		assert_int_equal(gp_import_api_class(others[i], strlen(others[i])), GP_API_OTHER);
 }

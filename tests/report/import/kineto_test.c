@@ -1,7 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <cmocka.h>
-
 #include "report/model/model.h"
 #include "report/symbols/python_code.h"
 #include "report/model/recorded.h"
+#include "tests/unit.h"
 
 static int fd = -1;
 static char path[64];
@@ -21,7 +16,6 @@ static char message[512];
 
 static int open_file(void **state)
 {
-	(void)state;
 	fd = memfd_create("trace.json", MFD_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return fd < 0;
@@ -29,7 +23,6 @@ static int open_file(void **state)
 
 static int close_file(void **state)
 {
-	(void)state;
 	return close(fd);
 }
 
@@ -74,7 +67,6 @@ static void a_kernel_has_what_the_event_says(void **state)
 	struct gp_model *m = load(EVENTS(KERNEL "," LAUNCH));
 	const struct gp_record_shape *shape;
 
-	(void)state;
 	assert_string_equal(m->recorder, "torch.profiler");
 	assert_int_equal(m->pid, 9);
 	assert_int_equal(m->op_count, 1);
@@ -104,7 +96,6 @@ static void a_call_has_what_the_event_says(void **state)
 	struct gp_model *m = load(EVENTS(LAUNCH "," KERNEL "," X(
 		"cuda_driver", "cuLaunchKernel", HOST("20", "1") ",\"args\":{\"cbid\":307}")));
 
-	(void)state;
 	assert_int_equal(m->call_count, 2);
 	assert_int_equal(m->calls[0].start_ns, 0);
 	assert_int_equal(m->calls[0].duration_ns, 2250);
@@ -149,7 +140,6 @@ static void time_ends_with_the_last_event(void **state)
 {
 	static const char *const last[] = {ALL_KINDS("50", "20")};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++) {
 		struct gp_model *m = load_with_launch(last[i]);
 
@@ -163,7 +153,6 @@ static void time_begins_with_the_first_event(void **state)
 {
 	static const char *const first[] = {ALL_KINDS("3.5", "1")};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
 		struct gp_model *m = load_with_launch(first[i]);
 
@@ -187,7 +176,6 @@ static void copies_and_sets_have_their_kinds(void **state)
 	};
 	char text[1024];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
 		struct gp_model *m;
 
@@ -215,7 +203,6 @@ static void a_copy_between_devices_names_both(void **state)
 		"gpu_memcpy", "Memcpy PtoP (Device -> Device)",
 		"\"pid\":1,\"tid\":7,\"ts\":1,\"dur\":1,\"args\":{\"fromDevice\":0,\"inDevice\":1,\"toDevice\":2,\"fromContext\":4,\"inContext\":5,\"toContext\":6,\"stream\":7}")));
 
-	(void)state;
 	assert_int_equal(m->ops[0].device_id, 1);
 	assert_int_equal(m->ops[0].context_id, 5);
 	assert_int_equal(gp_model_detail(m, &m->ops[0])->source_device_id, 0);
@@ -234,7 +221,6 @@ static void a_copy_is_asynchronous_as_its_call_is(void **state)
 			    "\"bytes\":4")) "," X("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)",
 						  "\"pid\":1,\"tid\":7,\"ts\":5,\"dur\":1")));
 
-	(void)state;
 	assert_int_equal(m->op_count, 2);
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(m->ops[i].flags, m->ops[i].call != GP_NONE);
@@ -251,7 +237,6 @@ static void ranges_nest(void **state)
 										HOST("22", "1"))));
 	const struct gp_range *r = m->ranges;
 
-	(void)state;
 	assert_int_equal(m->range_count, 4);
 	assert_string_equal(gp_model_range_text(m, &r[0]), "step");
 	assert_string_equal(gp_model_range_text(m, &r[1]), "aten::linear");
@@ -274,7 +259,6 @@ static void ranges_that_cross_are_kept(void **state)
 	struct gp_model *m = load(EVENTS(X("cpu_op", "a", HOST("0", "10")) "," X(
 		"cpu_op", "b", HOST("5", "10")) "," X("cpu_op", "c", HOST("6", "2"))));
 
-	(void)state;
 	assert_int_equal(m->range_count, 3);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_false(m->ranges[i].open);
@@ -315,7 +299,6 @@ static void functions_and_operators_are_the_stacks_of_calls(void **state)
 											    "4"))));
 	uint32_t line;
 
-	(void)state;
 	assert_int_equal(m->call_count, 2);
 	assert_stack(m, m->calls[0].stack, inner);
 	assert_stack(m, m->calls[1].stack, outer);
@@ -350,7 +333,6 @@ static void looks_at_stacks_are_samples_of_the_innermost_function(void **state)
 					 LAUNCH "," X("cuda_runtime", "cudaDeviceSynchronize",
 						      HOST("60", "5"))));
 
-	(void)state;
 	assert_int_equal(m->sample_count, 4);
 	assert_int_equal(m->samples[0].thread_id, 5);
 	assert_stack(m, m->samples[0].stack, run);
@@ -395,7 +377,6 @@ static void looks_keep_their_lines(void **state)
 		"1", "15", "step (run.py)",
 		CALLED) "," END_LOOK("1", "30") "," END_LOOK("1", "50") "," LAUNCH));
 
-	(void)state;
 	assert_int_equal(m->sample_count, 7);
 	for (uint32_t i = 0; i < 7; i++) {
 		uint32_t stack = m->samples[i].stack, caller = m->frames[stack].parent;
@@ -417,7 +398,6 @@ static void synchronizations_and_events_are_read(void **state)
 													   "0.001",
 													   "\"event_id\":17"))));
 
-	(void)state;
 	assert_int_equal(m->sync_count, 2);
 	assert_null(m->info[GP_INFO_PID]); /* theirs is the device */
 	assert_int_equal(m->syncs[0].sync_kind, 2);
@@ -440,7 +420,6 @@ static void the_caching_allocator_is_a_pool(void **state)
 	struct gp_model *m = load(EVENTS(MEMORY("1", "1", "0", "2097152", "1024") "," MEMORY(
 		"2", "0", "-1", "0", "77") "," MEMORY("3", "1", "0", "2097152", "512")));
 
-	(void)state;
 	assert_int_equal(m->pool_count, 2);
 	assert_int_equal(m->pools[0].reserved_bytes, 2097152);
 	assert_int_equal(m->pools[0].used_bytes, 1024);
@@ -458,7 +437,6 @@ static void facts_of_the_process_are_read_wherever_they_stand(void **state)
 		"],\"deviceProperties\":[{\"id\":1,\"name\":\"NVIDIA H200\",\"totalGlobalMem\":150109880320,\"computeMajor\":9,\"numSms\":132,\"warpSize\":32,\"maxThreadsPerMultiprocessor\":2048}],\"distributedInfo\":{\"backend\":\"nccl\",\"rank\": 3},\"cuda_driver_version\":13000,\"baseTimeNanoseconds\":1790857026000000000}");
 	const struct gp_record_device *device = gp_model_device(m, 1);
 
-	(void)state;
 	assert_string_equal(m->info[GP_INFO_PROGRAM], "train");
 	assert_string_equal(m->info[GP_INFO_RANK], "3");
 	assert_string_equal(m->info[GP_INFO_DRIVER_VERSION], "13000");
@@ -484,7 +462,6 @@ static void hardware_counters_are_read(void **state)
 		"," COUNTED("20", "gemm", "\"smsp__inst_executed.sum\":1500,\"dram__bytes.sum\":\"64\"") "," COUNTED(
 			"30", "gemm", "\"smsp__inst_executed.sum\":0.25,\"other\":7")));
 
-	(void)state;
 	assert_int_equal(m->losses.unknown_records, 0);
 	assert_int_equal(m->op_count, 0);
 	assert_int_equal(m->counted_count, 2);
@@ -508,7 +485,6 @@ static void more_hardware_counters_than_are_read(void **state)
 	size_t used = strlen(text);
 	struct gp_model *m;
 
-	(void)state;
 	used += (size_t)snprintf(text + used, sizeof(text) - used, "\"long__%0400d\":1", 0);
 	for (int i = 0; i < 300; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, ",\"m__%d\":%d", i, i);
@@ -533,7 +509,6 @@ static void categories_of_older_versions_are_known(void **state)
 									GPU("8", "1",
 									    "\"bytes\":4"))));
 
-	(void)state;
 	assert_int_equal(m->op_count, 3);
 	assert_int_equal(m->ops[0].call, 0);
 	assert_int_equal(m->ops[1].source_kind, 1);
@@ -546,7 +521,6 @@ static void events_alone_are_a_trace(void **state)
 {
 	struct gp_model *m = load(" [" LAUNCH "," KERNEL ",]");
 
-	(void)state;
 	assert_int_equal(m->op_count, 1);
 	assert_true(m->losses.closed);
 	gp_model_free(m);
@@ -557,7 +531,6 @@ static void a_cut_trace_opens_as_far_as_it_goes(void **state)
 	static const char whole[] = EVENTS(LAUNCH "," KERNEL "," LAUNCH "," KERNEL);
 	size_t first_end = strlen("{\"traceEvents\": [" LAUNCH);
 
-	(void)state;
 	for (size_t length = 1; length < sizeof(whole) - 1; length++) {
 		struct gp_model *m = NULL;
 		int result = load_bytes(whole, length, &m);
@@ -582,7 +555,6 @@ static void a_cut_compressed_trace_opens_as_far_as_it_goes(void **state)
 	size_t used = strlen(text);
 	struct gp_model *m = NULL;
 
-	(void)state;
 	while (used < sizeof(text) - 1000)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 X("cpu_op", "op %zu", HOST("%zu", "1")) ",", used, used);
@@ -609,7 +581,6 @@ static void what_is_no_trace_is_refused(void **state)
 	};
 	struct gp_model *m;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_int_equal(load_bytes(texts[i], strlen(texts[i]), &m), -ENODATA);
 		assert_non_null(strstr(message, "without events of torch.profiler"));
@@ -625,7 +596,6 @@ static void the_driver_s_compiler_is_read(void **state)
 		"," X("jit", "store in cache PTX to CUBIN", HOST("8.5", "1.25") ",\"args\":{\"device\":1,\"correlation\":39,\"thread\":5,\"operation\":\"9007199254740993\",\"compute cache bytes\":1073741824}") "," X(
 			"jit", "compile to measure", HOST("9", "1"))));
 
-	(void)state;
 	assert_int_equal(m->losses.unknown_records, 0);
 	assert_int_equal(m->jit_count, 2);
 	assert_int_equal(m->jits[0].end_ns - m->jits[0].start_ns, 1250);
@@ -655,7 +625,6 @@ static void functions_of_the_host_are_read(void **state)
 																					    HOST("13",
 																						 "1"))));
 
-	(void)state;
 	assert_int_equal(m->losses.unknown_records, 1);
 	assert_int_equal(m->host_function_count, 2);
 	const struct gp_record_host_function *f = m->host_functions;
@@ -679,7 +648,6 @@ static void launches_of_whole_graphs_are_read(void **state)
 		HOST("8.5",
 		     "1.25") ",\"args\":{\"device\":1,\"context\":2,\"stream\":14,\"correlation\":39,\"graph id\":3}")));
 
-	(void)state;
 	assert_int_equal(m->losses.unknown_records, 0);
 	assert_int_equal(m->op_count, 2);
 	const struct gp_op *op = m->ops[0].kind == GP_OP_GRAPH ? &m->ops[0] : &m->ops[1];
@@ -707,7 +675,6 @@ static void unified_memory_is_read(void **state)
 			"who knows", "\"value\":1")));
 	const struct gp_record_unified *u = m->unifieds;
 
-	(void)state;
 	assert_int_equal(m->losses.unknown_records, 1);
 	assert_int_equal(m->unified_count, 3);
 	assert_int_equal(u[0].counter_kind, GP_UNIFIED_HTOD);
@@ -736,7 +703,6 @@ static void contexts_and_streams_are_of_the_calls_that_made_them(void **state)
 			     "2") ",\"args\":{\"correlation\":8,\"made streams\":[15],\"context\":1,\"priority\":-5,\"stream kind\":\"non-blocking\"}") "," LAUNCH
 																			"," KERNEL));
 
-	(void)state;
 	assert_int_equal(m->context_count, 1);
 	assert_int_equal(gp_model_context_device(m, 1), 3);
 	assert_true(gp_model_is_null_stream(m, 1, 14));
@@ -759,7 +725,6 @@ static void calls_have_their_context(void **state)
 		"cuda_runtime", "cudaDeviceSynchronize",
 		HOST("10", "2") ",\"args\":{\"correlation\":40,\"in context\":3,\"context\":7}")));
 
-	(void)state;
 	assert_int_equal(m->calls[0].context_id, 3);
 	gp_model_free(m);
 }
@@ -775,7 +740,6 @@ static void several_processes_are_refused(void **state)
 	};
 	struct gp_model *m;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_int_equal(load_bytes(texts[i], strlen(texts[i]), &m), -ENOTUNIQ);
 		assert_non_null(strstr(message, "several processes"));
@@ -805,7 +769,6 @@ static void an_export_says_that_its_trace_has_no_end(void **state)
 		{"\"partial\": 0", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[1024];
 		struct gp_model *m;
@@ -828,7 +791,6 @@ static void nonsense_is_counted_and_nothing_else(void **state)
 		",{\"ph\":7},{\"args\":[],\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":\"x\"},{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"name\":[{\"a\":1}],\"args\":{\"device\":-1}},{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":-5,\"dur\":-9,\"pid\":\"x\",\"args\":{\"device\":70000,\"stream\":1}},{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":2,\"args\":{\"device\":0,\"stream\":1,\"grid\":[1,2],\"block\":[1,{},3],\"registers per thread\":[]}}," X(
 			"new", "x", HOST("1", "1"))));
 
-	(void)state;
 	assert_int_equal(m->losses.unknown_records, 3);
 	assert_int_equal(m->op_count, 1);
 	assert_int_equal(m->ops[0].shape, GP_NONE);
@@ -850,7 +812,6 @@ static void nonsense_among_the_facts_is_passed_over(void **state)
 	};
 	char text[1024];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
 		struct gp_model *m;
 

@@ -1,7 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -9,12 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <cmocka.h>
-
 #include "report/symbols/call_tree.h"
 #include "report/analysis/memory/memory_sites.h"
 #include "report/model/model.h"
 #include "report/symbols/symbols.h"
+#include "tests/unit.h"
 
 static char path[] = "/tmp/gpuprof-nsys-XXXXXX";
 static char message[512];
@@ -23,13 +18,11 @@ static int make_path(void **state)
 {
 	int fd = mkstemp(strcpy(path, "/tmp/gpuprof-nsys-XXXXXX"));
 
-	(void)state;
 	return fd < 0 ? -1 : close(fd);
 }
 
 static int remove_file(void **state)
 {
-	(void)state;
 	return unlink(path);
 }
 
@@ -80,7 +73,6 @@ static void kernels_and_calls_have_what_the_rows_say(void **state)
 		"1500", "2500", "41", "5", "1") INSERT_KERNEL("4000", "7000", "40", PID));
 	const struct gp_record_shape *shape;
 
-	(void)state;
 	assert_string_equal(m->recorder, "nsys");
 	assert_int_equal(m->pid, 9);
 	assert_int_equal(m->call_count, 2);
@@ -116,7 +108,6 @@ static void names_of_streams_the_host_and_who_wrote_the_file_are_read(void **sta
 		"CREATE TABLE TARGET_INFO_NVTX_CUDA_STREAM (streamId INT, hwId INT, vmId INT, processId INT, contextId INT, name TEXT);INSERT INTO TARGET_INFO_NVTX_CUDA_STREAM VALUES (7, 0, 0, 9, 2, 'copies'), (7, 0, 0, 10, 2, 'other');CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INT, devStateName TEXT, name TEXT, nameEnum INT, value TEXT);INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, '', 'Kernel', 1, '6.1'), (0, '', 'Hostname', 2, 'node7');CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_VERSION', '1'), ('EXPORT_PRODUCT_NAME', 'gpuprof');" INSERT_CALL(
 			"1000", "3000", "40", "4", "0") INSERT_KERNEL("4000", "7000", "40", PID));
 
-	(void)state;
 	assert_string_equal(gp_model_stream_name(m, 2, 7), "copies");
 	assert_string_equal(m->info[GP_INFO_HOST], "node7");
 	assert_string_equal(m->recorder, "gpuprof, from an exported SQLite file");
@@ -131,7 +122,6 @@ static void copies_sets_and_migrations_are_told_apart(void **state)
 		", 4096, 11, 4, 4, 65536);CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, globalPid INT, value INT, bytes INT, memKind INT);INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (50, 60, 0, 1, 7, 0, " PID
 		", 0, 160, 7);" INSERT_CALL("5", "8", "50", "10", "0"));
 
-	(void)state;
 	assert_int_equal(m->op_count, 2);
 	assert_int_equal(m->ops[0].kind, GP_OP_COPY);
 	assert_int_equal(m->ops[0].bytes, 640);
@@ -156,7 +146,6 @@ static void memory_belongs_to_the_calls(void **state)
 		", 0, 1, 4096, 512, 2, 0, 60, NULL);" INSERT_CALL("1", "2", "60", "6", "0")
 			INSERT_CALL("3", "4", "61", "7", "0"));
 
-	(void)state;
 	assert_int_equal(m->memory_count, 2);
 	assert_false(gp_memory_sites_knows_owners(&m, 1));
 	assert_int_equal(m->memory[0].op, GP_MEMORY_ALLOC);
@@ -176,7 +165,6 @@ static void without_it_the_summary_is_told(void **state)
 {
 	struct gp_model *m = load(INSERT_CALL("1", "2", "60", "6", "0"));
 
-	(void)state;
 	assert_int_equal(m->unknown & GP_UNKNOWN_ALLOCATIONS, GP_UNKNOWN_ALLOCATIONS);
 	assert_int_equal(m->note_count, 1);
 	assert_non_null(strstr(m->notes[0], "--cuda-memory-usage"));
@@ -197,7 +185,6 @@ static void ranges_are_read(void **state)
 		", NULL, NULL, 0);");
 	const struct gp_range *r = m->ranges;
 
-	(void)state;
 	assert_int_equal(m->range_count, 5);
 	assert_string_equal(gp_model_range_text(m, &r[0]), "step");
 	assert_int_equal(r[0].end_ns - r[0].start_ns, 800);
@@ -219,7 +206,6 @@ static void memory_of_kernels_that_is_not_there_is_not_known(void **state)
 	const uint32_t parts = GP_UNKNOWN_SHARED_PARTS | GP_UNKNOWN_LOCAL;
 	struct gp_model *m = load(INSERT_KERNEL("4000", "7000", "40", PID));
 
-	(void)state;
 	assert_int_equal(m->unknown & parts, 0);
 	gp_model_free(m);
 	m = load(INSERT_KERNEL("4000", "7000", "40",
@@ -240,7 +226,6 @@ static void devices_contexts_and_names_are_read(void **state)
 		     ", 10, 'x');CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INT);INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1790857026000000000);");
 	const struct gp_record_device *device = gp_model_device(m, 1);
 
-	(void)state;
 	assert_int_equal(m->device_count, 1);
 	assert_non_null(device);
 	assert_string_equal(m->device_names[0], "NVIDIA H200");
@@ -263,7 +248,6 @@ static void of_several_processes_the_busiest_is_read(void **state)
 		INSERT_CALL("1", "2", "60", "6", "0") INSERT_KERNEL("10", "20", "40", OTHER)
 			INSERT_KERNEL("30", "40", "41", PID) INSERT_KERNEL("50", "60", "42", PID));
 
-	(void)state;
 	assert_int_equal(m->pid, 9);
 	assert_int_equal(m->op_count, 2);
 	assert_non_null(strstr(m->notes[0], "2 processes"));
@@ -276,7 +260,6 @@ static void what_only_drives_a_display_is_no_gpu(void **state)
 		"4000", "7000", "40",
 		PID) "CREATE TABLE TARGET_INFO_GPU (id INT, name TEXT, cuDevice INT, totalMemory INT, smCount INT, computeMajor INT);INSERT INTO TARGET_INFO_GPU VALUES (0, 'GeForce', 1, 6442450944, 10, 6), (1, 'Basic Render Driver', 1, 0, 0, 0);");
 
-	(void)state;
 	assert_string_equal(m->device_names[0], "GeForce");
 	gp_model_free(m);
 }
@@ -288,7 +271,6 @@ static void links_and_overheads_are_read(void **state)
 		", 50, 65536), (10, 12, " TID ", 0, 1), (30, 35, " OTHER
 		", 51, 65536);" INSERT_CALL("1", "2", "50", "5", "0"));
 
-	(void)state;
 	assert_int_equal(m->link_count, 2);
 	assert_int_equal(m->links[0].link_kind, GP_LINK_PCIE);
 	assert_int_equal(m->links[0].generation, 5);
@@ -313,7 +295,6 @@ static void graphs_syncs_and_events_are_read(void **state)
 		", 1, 8);CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId INT, contextId INT, streamId INT, correlationId INT, globalPid INT, eventId INT);INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (1, 2, 7, 53, " PID
 		", 8), (1, 2, 7, 53, " OTHER ", 9);" INSERT_CALL("1", "2", "50", "5", "0"));
 
-	(void)state;
 	assert_int_equal(m->op_count, 1);
 	assert_int_equal(m->ops[0].kind, GP_OP_GRAPH);
 	assert_int_equal(m->ops[0].graph_id, 3);
@@ -343,7 +324,6 @@ static void what_a_kernel_lacks_is_made_up_for_or_left_out(void **state)
 				     " SET gridX = NULL, graphNodeId = NULL WHERE start = 50;UPDATE " KERNEL
 				     " SET registersPerThread = 70000 WHERE start = 70;");
 
-	(void)state;
 	assert_int_equal(m->op_count, 4);
 	assert_string_equal(gp_model_kernel_name(m, &m->ops[0]), "void k<int>(int)");
 	assert_string_equal(gp_model_kernel_name(m, &m->ops[1]), "k");
@@ -364,7 +344,6 @@ static void operations_of_devices_that_cannot_be_are_counted(void **state)
 		", 8);CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId INT, globalPid INT);INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (70000, " PID
 		");");
 
-	(void)state;
 	assert_int_equal(m->losses.unknown_records, 3);
 	assert_int_equal(m->op_count, 2);
 	assert_int_equal(m->ops[0].copy_kind, 0);
@@ -380,7 +359,6 @@ static void calls_have_their_context(void **state)
 		"1", "2", "60", "6",
 		"0") "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN contextId INT;UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET contextId = 3;");
 
-	(void)state;
 	assert_int_equal(m->calls[0].context_id, 3);
 	gp_model_free(m);
 }
@@ -425,7 +403,6 @@ static void assert_stack(const char *statements, const char *expected)
 
 static void chains_are_stacks_whatever_the_order_of_their_rows(void **state)
 {
-	(void)state;
 	assert_stack(
 		CHAINS
 		"INSERT INTO CUDA_CALLCHAINS VALUES (7, 101, 100, NULL, 900, 1), (8, 109, 100, NULL, 950, 0), (7, 102, 100, NULL, 800, 0);" CALL_WITH(
@@ -435,7 +412,6 @@ static void chains_are_stacks_whatever_the_order_of_their_rows(void **state)
 
 static void a_call_without_a_chain_has_no_stack(void **state)
 {
-	(void)state;
 	assert_stack(CHAINS CALL_WITH("0"), "");
 	assert_stack(CHAINS CALL_WITH("NULL"), "");
 	assert_stack(CALL_WITH("7"), "");
@@ -443,7 +419,6 @@ static void a_call_without_a_chain_has_no_stack(void **state)
 
 static void what_has_no_name_has_its_module(void **state)
 {
-	(void)state;
 	assert_stack(
 		CHAINS
 		"INSERT INTO CUDA_CALLCHAINS VALUES (7, 103, 104, 1, 32513, 0), (7, 105, 106, 1, NULL, 1);" CALL_WITH(
@@ -454,7 +429,6 @@ static void what_has_no_name_has_its_module(void **state)
 /* Functions that are inlined into each other share an address, and recursion comes back to it. */
 static void an_address_may_have_several_functions(void **state)
 {
-	(void)state;
 	assert_stack(
 		CHAINS
 		"INSERT INTO CUDA_CALLCHAINS VALUES (7, 109, 100, NULL, 800, 0), (7, 102, 100, NULL, 800, 1), (7, 102, 100, NULL, 800, 2), (7, 101, 100, NULL, 800, 3), (7, 999, 999, NULL, NULL, 4);" CALL_WITH(
@@ -464,7 +438,6 @@ static void an_address_may_have_several_functions(void **state)
 
 static void functions_of_python_have_their_file(void **state)
 {
-	(void)state;
 	assert_stack(
 		CHAINS
 		"INSERT INTO CUDA_CALLCHAINS VALUES (7, 107, 108, NULL, NULL, 0), (7, 110, 108, NULL, NULL, 1);" CALL_WITH(
@@ -481,7 +454,6 @@ static void what_launches_a_kernel_is_not_the_user_s(void **state)
 	uint32_t stub = m->calls[0].stack;
 	size_t count;
 
-	(void)state;
 	assert_true(gp_symbols_find(symbols, m, stub, &count)->is_stub);
 	assert_false(gp_symbols_find(symbols, m, m->frames[stub].parent, &count)->is_stub);
 	gp_symbols_free(symbols);
@@ -497,7 +469,6 @@ static void nonsense_in_chains_does_no_harm(void **state)
 			"7"));
 	uint32_t depth = 0;
 
-	(void)state;
 	for (uint32_t at = m->calls[0].stack; at != GP_NONE; at = m->frames[at].parent)
 		depth++;
 	assert_int_equal(depth, GP_FRAME_DEPTH);
@@ -509,7 +480,6 @@ static void other_databases_are_refused(void **state)
 	struct gp_model *m;
 	int result;
 
-	(void)state;
 	fill("DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL; CREATE TABLE t (x)");
 	result = gp_model_load(path, &m, message, sizeof(message));
 	assert_int_equal(result, -ENODATA);
@@ -524,7 +494,6 @@ static void a_compressed_database_is_to_be_uncompressed(void **state)
 	gzFile file = gzopen(path, "wb");
 	struct gp_model *m;
 
-	(void)state;
 	assert_int_equal(gzwrite(file, "SQLite format 3", 16), 16);
 	assert_int_equal(gzclose(file), Z_OK);
 	assert_int_equal(gp_model_load(path, &m, message, sizeof(message)), -ENODATA);
@@ -535,7 +504,6 @@ static void a_damaged_database_is_read_as_far_as_it_goes(void **state)
 {
 	struct gp_model *m = NULL;
 
-	(void)state;
 	fill("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 3000) INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT 10 * n, 10 * n + 5, 0, " TID
 	     ", n, 4, 0, NULL FROM c");
 	assert_int_equal(truncate(path, 40000), 0);
@@ -556,7 +524,6 @@ static void nonsense_does_no_harm(void **state)
 		");INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId) VALUES (5, 1, " TID
 		", -1, 99), (NULL, NULL, " TID ", 99999999999, NULL);");
 
-	(void)state;
 	assert_int_equal(m->op_count, 2);
 	assert_int_equal(m->losses.unknown_records, 3); /* of them a call without a name */
 	gp_model_free(m);

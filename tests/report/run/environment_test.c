@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/run/environment.h"
+#include "tests/unit.h"
 
 static char *const some[] = {"A=1", "B=", "A=2", "AB=3", NULL};
 

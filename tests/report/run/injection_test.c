@@ -1,14 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/run/injection.h"
+#include "tests/unit.h"
 
 static void test_ours_is_no_other(void **state)
 {
-	(void)state;
 	assert_null(gp_injection_other(NULL));
 	assert_null(gp_injection_other(""));
 	assert_null(gp_injection_other("libgpuprof.so"));

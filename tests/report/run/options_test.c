@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +24,6 @@ static int parse(char **argv)
 
 static void test_the_first_other_word_is_the_program(void **state)
 {
-	(void)state;
 	assert_int_equal(PARSE("-q", "program", "-o", "its own"), 0);
 	assert_true(gp_run_options_flag(&options, GP_OPTION_ID_QUIET));
 	assert_string_equal(options.program[0], "program");
@@ -40,7 +35,6 @@ static void test_the_first_other_word_is_the_program(void **state)
 
 static void test_two_dashes_end_the_options(void **state)
 {
-	(void)state;
 	assert_int_equal(PARSE("--", "-q"), 0);
 	assert_false(gp_run_options_flag(&options, GP_OPTION_ID_QUIET));
 	assert_string_equal(options.program[0], "-q");
@@ -48,7 +42,6 @@ static void test_two_dashes_end_the_options(void **state)
 
 static void test_every_row_of_the_table_is_an_option(void **state)
 {
-	(void)state;
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
 		const char *value = row->type == GP_OPTION_TEXT ? "7" : row->value;
@@ -65,7 +58,6 @@ static void test_every_row_of_the_table_is_an_option(void **state)
 
 static void test_command_line_before_variable_before_default(void **state)
 {
-	(void)state;
 	setenv("GPUPROF_SUMMARY", "from-variable", 1);
 	assert_int_equal(PARSE("program"), 0);
 	assert_string_equal(options.values[GP_OPTION_ID_SUMMARY], "from-variable");
@@ -87,7 +79,6 @@ static void refused(int result, const char *part)
 
 static void test_what_is_wrong_gets_one_line(void **state)
 {
-	(void)state;
 	refused(parse((char *[]){"run", NULL}), "no program given");
 	refused(PARSE("-q", "--"), "no program given");
 	refused(PARSE("--nonsense", "program"), "no option --nonsense; see gpuprof-run --help");
@@ -115,7 +106,6 @@ static void test_what_is_wrong_gets_one_line(void **state)
 
 static void test_help_and_version_need_no_program(void **state)
 {
-	(void)state;
 	assert_int_equal(PARSE("-h"), 0);
 	assert_int_equal(options.action, GP_RUN_HELP);
 	assert_int_equal(PARSE("--version"), 0);
@@ -129,7 +119,6 @@ static void test_unknown_variables_are_found(void **state)
 		"GPUPROF_SESSION=/s", "GPUPROF_SESSIONS=/s", "GPUPROFILE=yes",    NULL};
 	size_t position = 0;
 
-	(void)state;
 	assert_string_equal(gp_run_options_unknown_variable(environment, &position),
 			    "GPUPROF_OUTPUTS=x");
 	assert_string_equal(gp_run_options_unknown_variable(environment, &position),
@@ -147,7 +136,6 @@ static void test_help_names_every_option_and_fits_a_terminal(void **state)
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	(void)state;
 	assert_non_null(out);
 	gp_run_options_help(out);
 	fclose(out);

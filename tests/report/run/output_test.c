@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,13 +14,11 @@ static char name[GP_OUTPUT_BYTES], message[2 * GP_OUTPUT_BYTES];
 
 static int enter_folder(void **state)
 {
-	(void)state;
 	return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
 }
 
 static int leave_folder(void **state)
 {
-	(void)state;
 	return chdir("/") < 0 || rmdir(folder) < 0 ? -1 : 0;
 }
 
@@ -32,7 +26,6 @@ static void test_names_become_absolute(void **state)
 {
 	char expected[GP_OUTPUT_BYTES];
 
-	(void)state;
 	snprintf(expected, sizeof(expected), "/tmp/gpuprof-output-test-100%%%%%s/report.txt",
 		 strrchr(folder, '-'));
 	assert_int_equal(gp_output_summary("report.txt", name, message, sizeof(message)), 0);
@@ -45,7 +38,6 @@ static void test_a_percent_of_the_folder_stands_for_itself(void **state)
 {
 	const char *template = "/tmp/gpuprof-output-test-100%%-";
 
-	(void)state;
 	assert_int_equal(gp_output_template("%h-%p", name, message, sizeof(message)), 0);
 	assert_memory_equal(name, template, strlen(template));
 	assert_string_equal(strrchr(name, '/'), "/%h-%p");
@@ -53,7 +45,6 @@ static void test_a_percent_of_the_folder_stands_for_itself(void **state)
 
 static void test_what_only_a_process_can_expand_is_not_checked(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_output_template("%h/%p", name, message, sizeof(message)), 0);
 	assert_int_equal(gp_output_template("/tmp/%q{X}/y/z", name, message, sizeof(message)), 0);
 	assert_int_equal(gp_output_template("missing/%p", name, message, sizeof(message)), -ENOENT);
@@ -64,7 +55,6 @@ static void test_what_only_a_process_can_expand_is_not_checked(void **state)
 
 static void test_a_folder_may_stand_for_the_default_name_in_it(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_output_template("/tmp/", name, message, sizeof(message)), 0);
 	assert_string_equal(name, "/tmp/");
 	assert_int_equal(gp_output_template("missing/", name, message, sizeof(message)), -ENOENT);
@@ -75,7 +65,6 @@ static void test_bad_names_get_one_line(void **state)
 {
 	char endless[2 * GP_OUTPUT_BYTES];
 
-	(void)state;
 	memset(endless, 'x', sizeof(endless));
 	endless[sizeof(endless) - 1] = 0;
 	assert_int_equal(gp_output_template("", name, message, sizeof(message)), -ENOENT);
@@ -112,7 +101,6 @@ static void test_parts_that_nobody_can_expand_are_refused(void **state)
 	static const char *const good[] = {"%p", "%%z", "%q{A}%h", "a%n"},
 				 *const bad[] = {"%z", "a%", "%q", "%q{A", "%%%", "%pq%%%x"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
 		assert_int_equal(gp_output_template(good[i], name, message, sizeof(message)), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
@@ -123,7 +111,6 @@ static void test_parts_that_nobody_can_expand_are_refused(void **state)
 
 static void test_an_unwritable_folder_is_found(void **state)
 {
-	(void)state;
 	if (geteuid() == 0)
 		skip(); /* root can write everywhere */
 	assert_int_equal(chmod(folder, 0500), 0);
@@ -136,7 +123,6 @@ static void test_a_folder_that_is_gone_is_said(void **state)
 {
 	char gone[] = "/tmp/gpuprof-output-test-XXXXXX";
 
-	(void)state;
 	assert_non_null(mkdtemp(gone));
 	assert_int_equal(chdir(gone), 0);
 	assert_int_equal(rmdir(gone), 0);

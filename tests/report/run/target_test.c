@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -20,7 +16,6 @@ static char folder[] = "/tmp/gpuprof-target-test-XXXXXX";
 
 static int enter_folder(void **state)
 {
-	(void)state;
 	return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
 }
 
@@ -33,7 +28,6 @@ static int leave_folder(void **state)
 				     "ld-linux-x86-64.so.2",
 				     "ld-musl-x86_64.so.1"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		unlink(names[i]);
 	return chdir("/") < 0 || rmdir(folder) < 0 ? -1 : 0;
@@ -89,7 +83,6 @@ static void test_an_ordinary_program_is_open(void **state)
 {
 	struct made made = make_program(GLIBC);
 
-	(void)state;
 	assert_int_equal(look_at_made(&made), GP_TARGET_OPEN);
 	assert_int_equal(gp_target_look("/proc/self/exe"), GP_TARGET_OPEN);
 	assert_int_equal(gp_target_look("/no/such/file"), GP_TARGET_OPEN);
@@ -100,7 +93,6 @@ static void test_bars(void **state)
 {
 	struct made made = make_program(NULL);
 
-	(void)state;
 	assert_int_equal(look_at_made(&made), GP_TARGET_STATIC);
 	made = make_program("/lib/ld-musl-x86_64.so.1");
 	assert_int_equal(look_at_made(&made), GP_TARGET_MUSL);
@@ -120,7 +112,6 @@ static void test_the_loader_as_a_program(void **state)
 	struct made made = make_program(NULL);
 	struct gp_target target;
 
-	(void)state;
 	write_file("ld-linux-x86-64.so.2", &made, sizeof(made), 0700);
 	gp_target_resolve("./ld-linux-x86-64.so.2", &target);
 	assert_int_equal(target.bar, GP_TARGET_OPEN);
@@ -135,7 +126,6 @@ static void test_a_script_is_its_interpreter(void **state)
 	char script[256];
 	int length = snprintf(script, sizeof(script), "#! %s/program -x\n", folder);
 
-	(void)state;
 	write_file("program", &made, sizeof(made), 0700);
 	write_file("script", script, (size_t)length, 0700);
 	assert_int_equal(gp_target_look("script"), GP_TARGET_STATIC);
@@ -152,7 +142,6 @@ static void test_a_program_is_resolved(void **state)
 	char script[256];
 	int length;
 
-	(void)state;
 	write_file("program", &made, sizeof(made), 0700);
 	gp_target_resolve("program", &target);
 	assert_string_equal(target.file, "program");
@@ -179,7 +168,6 @@ static void test_env_runs_what_is_in_path(void **state)
 	struct made made = make_program(NULL);
 	struct gp_target target;
 
-	(void)state;
 	setenv("PATH", folder, 1);
 	write_file("program", &made, sizeof(made), 0700);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -200,7 +188,6 @@ static void test_gained_privileges_are_seen(void **state)
 {
 	struct made made = make_program(GLIBC);
 
-	(void)state;
 	write_file("program", &made, sizeof(made), 0700);
 	assert_int_equal(chmod("program", 04755), 0);
 	assert_int_equal(gp_target_look("program"), GP_TARGET_OPEN); /* it is our own */
@@ -220,7 +207,6 @@ static void test_damaged_programs_do_no_harm(void **state)
 	static const unsigned char nasty[] = {0, 1, 0x7f, 0x80, 0xff};
 	struct made made = make_program(GLIBC);
 
-	(void)state;
 	for (size_t i = SELFMAG; i < offsetof(struct made, interpreter); i++) {
 		for (size_t j = 0; j < sizeof(nasty); j++) {
 			struct made damaged = made;
@@ -241,7 +227,6 @@ static void test_programs_are_found_as_execvp_finds_them(void **state)
 {
 	char path[PATH_MAX], expected[PATH_MAX];
 
-	(void)state;
 	write_file("plain", "x", 1, 0600);
 	write_file("program", "x", 1, 0700);
 	setenv("PATH", "/nonexistent:/usr/bin::/bin", 1);

@@ -1,9 +1,5 @@
 /* Whose a signal was.  The test is alone in a process group of its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +15,6 @@ static int set_up(void **state)
 {
 	sigset_t all;
 
-	(void)state;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	return (getpgrp() == getpid() || setpgid(0, 0) == 0) && gp_witness_start(&witness) == 0
@@ -32,7 +27,6 @@ static int tear_down(void **state)
 	struct timespec at_once = {0};
 	sigset_t all;
 
-	(void)state;
 	gp_witness_end(&witness);
 	sigfillset(&all);
 	while (sigtimedwait(&all, NULL, &at_once) > 0 || errno == EINTR)
@@ -52,7 +46,6 @@ static void take(int number)
 
 static void a_signal_to_one_is_not_the_groups(void **state)
 {
-	(void)state;
 	kill(getpid(), SIGTERM);
 	take(SIGTERM);
 	assert_false(gp_witness_saw(&witness, SIGTERM));
@@ -60,7 +53,6 @@ static void a_signal_to_one_is_not_the_groups(void **state)
 
 static void a_signal_to_the_group_is_and_counts_once(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		kill(0, SIGTERM);
 		take(SIGTERM);
@@ -71,7 +63,6 @@ static void a_signal_to_the_group_is_and_counts_once(void **state)
 
 static void others_that_came_meanwhile_are_remembered(void **state)
 {
-	(void)state;
 	kill(0, SIGUSR1);
 	kill(0, SIGTERM);
 	kill(getpid(), SIGUSR2);
@@ -87,7 +78,6 @@ static void queued_signals_are_counted(void **state)
 {
 	int of_group = 0;
 
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		kill(0, SIGRTMIN);
 	kill(getpid(), SIGRTMIN);
@@ -100,7 +90,6 @@ static void queued_signals_are_counted(void **state)
 
 static void a_stopped_witness_keeps_nobody(void **state)
 {
-	(void)state;
 	kill(witness.pid, SIGSTOP);
 	assert_int_equal(waitpid(witness.pid, NULL, WUNTRACED), witness.pid);
 	kill(0, SIGTERM);
@@ -113,7 +102,6 @@ static void without_one_no_signal_is_the_groups(void **state)
 {
 	struct gp_witness none = {0};
 
-	(void)state;
 	assert_false(gp_witness_saw(&none, SIGTERM));
 	gp_witness_end(&none);
 }

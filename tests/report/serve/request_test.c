@@ -2,12 +2,8 @@
  * request: only who knows the token and names us as the host comes in, and only to read; numbers
  * are whole and within bounds.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -43,7 +39,6 @@ static void test_tokens_are_long_and_differ(void **state)
 {
 	struct gp_door one = door_at(1), other = door_at(1);
 
-	(void)state;
 	assert_int_equal(strspn(one.token, "0123456789abcdef"), GP_TOKEN_BYTES - 1);
 	assert_int_equal(strspn(one.once, "0123456789abcdef"), GP_TOKEN_BYTES - 1);
 	assert_string_not_equal(one.token, other.token);
@@ -54,7 +49,6 @@ static void test_who_has_the_token_may_read(void **state)
 {
 	struct gp_door door = door_at(8123);
 
-	(void)state;
 	assert_int_equal(refusal(&door, "GET", "127.0.0.1:8123", door.token), 0);
 	assert_int_equal(refusal(&door, "HEAD", "localhost:8123", door.token), 0);
 	assert_int_equal(refusal(&door, "GET", "LocalHost:8123", door.token), 0);
@@ -66,7 +60,6 @@ static void test_other_methods_are_not_allowed(void **state)
 					      "get",  "TRACE", "GETS",   ""};
 	struct gp_door door = door_at(8123);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
 		assert_int_equal(refusal(&door, methods[i], "127.0.0.1:8123", door.token), 405);
 	assert_int_equal(refusal(&door, "POST", "127.0.0.1:8123", "wrong"), 403);
@@ -77,7 +70,6 @@ static void test_wrong_tokens_are_refused(void **state)
 	struct gp_door door = door_at(8123);
 	char wrong[GP_TOKEN_BYTES + 1];
 
-	(void)state;
 	assert_int_equal(refusal(&door, "GET", "127.0.0.1:8123", NULL), 403);
 	assert_int_equal(refusal(&door, "GET", "127.0.0.1:8123", ""), 403);
 	for (size_t i = 0; i < GP_TOKEN_BYTES - 1; i++) {
@@ -109,7 +101,6 @@ static void test_other_hosts_are_refused(void **state)
 					    "127.0.0.1:08123"};
 	struct gp_door door = door_at(8123);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
 		assert_int_equal(refusal(&door, "GET", hosts[i], door.token), 403);
 }
@@ -118,7 +109,6 @@ static void test_the_port_of_http_need_not_be_named(void **state)
 {
 	struct gp_door door = door_at(80);
 
-	(void)state;
 	assert_int_equal(refusal(&door, "GET", "127.0.0.1", door.token), 0);
 	assert_int_equal(refusal(&door, "GET", "localhost:80", door.token), 0);
 }
@@ -141,7 +131,6 @@ static void test_the_way_in_for_once_is_good_once(void **state)
 	struct gp_door door = door_at(8123), without = {.port = 8123};
 	char once[GP_TOKEN_BYTES];
 
-	(void)state;
 	memcpy(once, door.once, sizeof(once));
 	assert_int_equal(ask_once(&door, "evil.example:8123", once), 403);
 	assert_int_equal(ask_once(&door, "127.0.0.1:8123", door.token), 403);
@@ -158,7 +147,6 @@ static void test_there_is_room_for_so_many_arguments(void **state)
 {
 	struct gp_request request = {.method = "GET"};
 
-	(void)state;
 	for (size_t i = 0; i < GP_REQUEST_ARGUMENTS; i++)
 		assert_true(gp_request_add(&request, i == 3 ? "three" : "other", "value"));
 	assert_false(request.has_more);
@@ -190,7 +178,6 @@ static void test_numbers_are_whole_and_within_bounds(void **state)
 	struct gp_request none = {.method = "GET"};
 	int64_t value = 7;
 
-	(void)state;
 	assert_int_equal(gp_request_number(&none, "from", 0, 1, &value, NULL, 0), 0);
 	assert_int_equal(value, 7);
 	assert_int_equal(number("100", &value), 0);
@@ -241,7 +228,6 @@ static void test_times_are_ns_or_have_a_unit(void **state)
 					    "99999999999999999999s"};
 	int64_t value = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
 		assert_int_equal(time_of(right[i].text, &value), 0);
 		assert_int_equal(value, right[i].ns);

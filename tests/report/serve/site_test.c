@@ -2,12 +2,8 @@
  * site: each path has what it should, wrong requests get an answer that says why, and nothing else
  * is reached.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <jansson.h>
 #include <unistd.h>
@@ -106,7 +102,6 @@ static void test_every_path_has_something(void **state)
 	struct scene scene;
 	char *page;
 
-	(void)state;
 	set_up(&scene);
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		answer = get(&scene, paths[i], NULL);
@@ -126,7 +121,6 @@ static void test_the_trace_is_the_same_each_time_and_a_part_is_less(void **state
 	char *one, *two;
 	struct scene scene;
 
-	(void)state;
 	set_up(&scene);
 	first = get(&scene, "/trace", NULL);
 	part = get(&scene, "/trace", "from", "1000", "to", "2000", NULL);
@@ -151,7 +145,6 @@ static void test_no_other_path_is_reached(void **state)
 	struct gp_answer answer;
 	struct scene scene;
 
-	(void)state;
 	set_up(&scene);
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		answer = get(&scene, paths[i], NULL);
@@ -166,7 +159,6 @@ static void test_what_is_wrong_with_a_request_is_said(void **state)
 	struct scene scene;
 	char long_name[1000];
 
-	(void)state;
 	set_up(&scene);
 	answer = get(&scene, "/api/kernels", "tops", "3", NULL);
 	assert_says(&answer, 400, "/api/kernels has no parameter tops");
@@ -200,7 +192,6 @@ static void test_who_has_no_token_is_told_nothing(void **state)
 	struct gp_answer answer;
 	struct scene scene;
 
-	(void)state;
 	set_up(&scene);
 	gp_site_answer(&scene.site, &request, &answer);
 	assert_says(&answer, 403, "the address that gpuprof serve printed");
@@ -220,7 +211,6 @@ static void test_tables_heed_their_parameters(void **state)
 	struct scene scene;
 	json_t *json;
 
-	(void)state;
 	set_up(&scene);
 	answer = get(&scene, "/api/summary", "by", "kernel,api", NULL);
 	json = json_of(&answer);

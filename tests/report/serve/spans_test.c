@@ -2,12 +2,8 @@
  * spans: a window has what runs in it; where that is too much, short events become one and nothing
  * is lost.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <jansson.h>
 
@@ -117,7 +113,6 @@ static void test_what_starting_took_is_left_out(void **state)
 	struct gp_model *model;
 	json_t *json;
 
-	(void)state;
 	build_call(&b, 100, BUILD_DEVICE_SYNC, 500000, 1000, 0);
 	build_overhead(&b, 1 << 16, 100, 200);
 	build_overhead(&b, 1 << 16, 600000, 600200);
@@ -138,7 +133,6 @@ static void test_all_of_a_trace(void **state)
 	struct sums sums;
 	json_t *json;
 
-	(void)state;
 	set_up(&scene);
 	json = query(scene.spans, all);
 	sums = add_up(json, NULL);
@@ -172,7 +166,6 @@ static void test_spans_tell_what_they_are(void **state)
 	struct scene scene;
 	json_t *json, *span;
 
-	(void)state;
 	set_up(&scene);
 	json = query(scene.spans,
 		     (struct gp_span_query){.from_ns = 400, .to_ns = 1000, .limit = 9});
@@ -213,7 +206,6 @@ static void test_edges_of_a_window(void **state)
 	};
 	struct scene scene;
 
-	(void)state;
 	set_up(&scene);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		json_t *json =
@@ -234,7 +226,6 @@ static void test_nothing_is_lost_where_spans_become_one(void **state)
 	static const uint32_t limits[] = {20, 50, 100, 500, 1002};
 	struct scene scene;
 
-	(void)state;
 	set_up(&scene);
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 		struct gp_span_query few = all;
@@ -263,7 +254,6 @@ static void test_the_limit_holds(void **state)
 	struct sums sums;
 	json_t *json;
 
-	(void)state;
 	set_up(&scene);
 	one.limit = 1;
 	json = query(scene.spans, one);
@@ -280,7 +270,6 @@ static void test_a_trace_without_events(void **state)
 	struct scene scene = {.models = {build_end(&b)}};
 	json_t *json;
 
-	(void)state;
 	assert_int_equal(gp_spans_new(scene.models, 1, &scene.spans), 0);
 	json = query(scene.spans, all);
 	assert_int_equal(integer(json, "found"), 0);

@@ -2,11 +2,7 @@
  * The page of one screen: what it leaves out is counted, and nothing of what is missing is left
  * out.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +75,6 @@ static void what_it_leaves_out_is_counted(void **state)
 	size_t lines = 0;
 	char *text, *rest, *line;
 
-	(void)state;
 	add_copy(&b, 5000 * US, 100 * US, 3 << 20, 1);
 	add_copy(&b, 6000 * US, 100 * US, 8, 2);
 	model = build_end(&b);
@@ -137,7 +132,6 @@ static size_t lines_of(const char *text)
 /* The less there is room for, the fewer rows tables have; nothing of the rest is left out. */
 static void tables_give_way_to_what_has_no_rows(void **state)
 {
-	(void)state;
 	for (uint32_t things = 6; things <= 60; things *= 10) {
 		struct build b = build_more_than_a_screen(things);
 		struct gp_model *model = build_end(&b);
@@ -165,7 +159,6 @@ static void memory_without_a_row_is_counted(void **state)
 	struct gp_model *model;
 	char *text;
 
-	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 5000 * US, 0x4000000000, 16ull << 30);
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 5001 * US, 0x5000, 8 << 20);
 	model = build_end(&b);
@@ -182,7 +175,6 @@ static void untimed_copies_have_no_rate(void **state)
 	struct gp_model *model;
 	char *text;
 
-	(void)state;
 	add_copy(&b, 5000 * US, 0, 4096, 1);
 	b.model->ops[b.model->op_count - 1].untimed = 1;
 	b.model->losses.ops_untimed = 1;
@@ -200,7 +192,6 @@ static void copies_within_the_host_are_no_work_of_a_gpu(void **state)
 	struct gp_model *model;
 	char *text;
 
-	(void)state;
 	add_copy(&b, 5000 * US, 100 * US, 4096, GP_COPY_HTOH);
 	model = build_end(&b);
 	text = print(model, true);
@@ -220,7 +211,6 @@ static void a_device_has_one_row_of_memory(void **state)
 	struct gp_model *model = build_end(&b);
 	char *text = print(model, true);
 
-	(void)state;
 	expect(text,
 	       "\n      Peak      At  Allocs  Frees      Left  Blocks    In use        Of  Memory\n"
 	       "  2.000MiB  +110ns       2      0  2.000MiB       2  1.000GiB  139.8GiB  GPU 0\n"
@@ -239,7 +229,6 @@ static void most_blocks_have_their_place_too(void **state)
 	struct gp_model *model;
 	char *text;
 
-	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 5000 * US, 0x800000, 4 << 20);
 	build_stack_of_last(&b, once);
 	for (uint32_t i = 0; i < 40; i++) {
@@ -265,7 +254,6 @@ static void advice_stands_before_the_tables(void **state)
 	struct gp_model *model;
 	char *text;
 
-	(void)state;
 	build_device(&b, 0, "NVIDIA H200");
 	for (uint32_t i = 0; i < 50; i++) {
 		build_call(&b, 100, BUILD_LAUNCH, i * 2000 * US, 10 * US, i + 1);
@@ -289,7 +277,6 @@ static void calls_that_failed_have_their_column(void **state)
 	struct gp_model *model;
 	char *text;
 
-	(void)state;
 	model = build_end(&b);
 	text = print(model, true);
 	expect_not(text, "Failed");
@@ -326,7 +313,6 @@ static void nothing_that_is_missing_is_left_out(void **state)
 	struct gp_model *model;
 	char *whole, *text;
 
-	(void)state;
 	for (size_t i = 0; i < GP_COUNTERS; i++)
 		b.model->counters[i] = 7;
 	b.model->losses.damaged_bytes = 1234;
@@ -355,7 +341,6 @@ static void of_tuning_the_least_is_known_without_stacks(void **state)
 		uint32_t stack;
 		char *text;
 
-		(void)state;
 		build_device(&b, 0, "NVIDIA H200");
 		stack = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 1);
 		build_name(&b, "RedzoneAllocatorKernelImpl");
@@ -388,7 +373,6 @@ static void callers_of_a_wrapper_are_told_apart(void **state)
 	struct gp_model *model;
 	char *text;
 
-	(void)state;
 	build_device(&b, 0, "NVIDIA H200");
 	for (uint32_t i = 0; i < 4; i++) {
 		uint32_t caller = build_python(&b, BUILD_OUTERMOST, "train.py", callers[i], 5);
@@ -418,7 +402,6 @@ static void the_caller_that_tells_is_not_cut(void **state)
 	struct gp_model *model;
 	char *text;
 
-	(void)state;
 	build_device(&b, 0, "NVIDIA H200");
 	for (uint32_t i = 0; i < 2; i++) {
 		uint32_t caller = build_python(&b, BUILD_OUTERMOST, "training.py", callers[i], 15);
@@ -439,7 +422,6 @@ static void the_caller_that_tells_is_not_cut(void **state)
 /* What libraries hold is no leak; they are named, first who holds most. */
 static void caches_are_not_counted_as_leaks(void **state)
 {
-	(void)state;
 	for (int several = 0; several < 2; several++) {
 		struct build b = build_begin(42);
 		uint32_t main_line = build_python(&b, BUILD_OUTERMOST, "train.py", "main", 1);

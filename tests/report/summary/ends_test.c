@@ -1,9 +1,5 @@
 /* What the page says of the beginning and the end of several processes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +56,6 @@ static void each_time_is_that_of_the_process_that_took_longest(void **state)
 	};
 	char *text = print(models, 2);
 
-	(void)state;
 	expect(text,
 	       " start 150.0ms (15.0 %) until the first operation: making contexts 100.0ms (pid 42, the longest); the process began 1.760s before its first call (pid 43, the longest) ");
 	free(text);
@@ -77,7 +72,6 @@ static void time_in_which_no_process_lived_does_not_count(void **state)
 	};
 	char *text;
 
-	(void)state;
 	models[1]->base_unix_ns += 10000ull * MS;
 	text = print(models, 2);
 	expect(text, " of 2.002s");
@@ -96,7 +90,6 @@ static void what_is_not_told_chooses_no_process(void **state)
 	};
 	char *text = print(models, 2);
 
-	(void)state;
 	expect(text,
 	       " start the process began 1.760s before its first call (pid 43, the longest) ");
 	free(text);
@@ -109,7 +102,6 @@ static void one_process_is_not_named(void **state)
 	struct gp_model *model = build_process(42, "124", 150 * MS, 1001 * MS);
 	char *text = print(&model, 1);
 
-	(void)state;
 	expect(text, "making contexts 100.0ms; the process began 1.760s before its first call ");
 	expect_not(text, "the longest");
 	free(text);
@@ -123,7 +115,6 @@ static void time_in_no_call_is_told(void **state)
 	struct build b = {.model = model};
 	char *text;
 
-	(void)state;
 	build_call(&b, 100, BUILD_FREE, 1010 * MS, 480 * MS, 4);
 	text = print(&model, 1);
 	expect(text,
@@ -136,7 +127,6 @@ static void time_in_no_call_is_told(void **state)
 /* Of a short run less is notable, if it is more of it. */
 static void the_end_of_a_short_run_is_told(void **state)
 {
-	(void)state;
 	for (uint64_t kernel_ms = 100; kernel_ms <= 1000; kernel_ms += 900) {
 		struct build b = build_begin(42);
 		struct gp_model *model;
@@ -166,7 +156,6 @@ static void a_process_without_any_operation_has_a_line(void **state)
 	struct gp_model *model;
 	char *text;
 
-	(void)state;
 	build_device(&b, 0, "NVIDIA H200");
 	build_context_made_by(&b, 1, 7, 1);
 	build_call(&b, 100, BUILD_MALLOC, 0, 900 * MS, 1);
@@ -216,7 +205,6 @@ static void looks_that_end_before_the_work_are_told_of(void **state)
 		bool told;
 	} cases[] = {{901, 45, false}, {899, 45, true}, {500, 5, true}, {500, 3, false}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *models[] = {
 			build_process(42, "300", 150 * MS, 1001 * MS),
@@ -251,7 +239,6 @@ static void python_is_told_of(void **state)
 {
 	char *text = print_sampled(800 * MS);
 
-	(void)state;
 	expect(text,
 	       "until the first operation: making contexts 100.0ms; Python was in load (train.py:7) for 800.0ms ");
 	expect(text, "after the last operation; Python was in save (train.py:9) for 500.0ms ");
@@ -271,7 +258,6 @@ static void no_end_is_more_than_all_of_the_time(void **state)
 	struct gp_model *model = build_process(42, "200", 1002 * MS, 1001 * MS);
 	char *text;
 
-	(void)state;
 	model->ops[0].end_ns = 1003 * MS;
 	text = print(&model, 1);
 	expect(text, " start 1.002s (100.0 %) until the first operation");
@@ -287,7 +273,6 @@ static void of_callers_without_room_those_between_go(void **state)
 	struct gp_model *model;
 	char *text;
 
-	(void)state;
 	build_device(&b, 0, "NVIDIA H200");
 	for (uint8_t i = 0; i < 4; i++)
 		stack = build_python(&b, stack, "/home/me/train.py", "a_function_of_a_long_name",

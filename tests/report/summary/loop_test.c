@@ -1,9 +1,5 @@
 /* What the page says of the main loop, and of why a GPU was idle. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +84,6 @@ static void the_longest_iteration_is_told_of_all_and_of_those_alike(void **state
 {
 	char *text = print_loop(1, 100 * US);
 
-	(void)state;
 	expect(text, " loop 12 iterations of 40.00us (median), ");
 	expect(text,
 	       "longest 440.0us (number 6, of more operations), of the others 100.0us (number 3) steady ");
@@ -105,7 +100,6 @@ static void the_longest_iteration_is_told_of_all_and_of_those_alike(void **state
 /* A result is fetched after every 20 steps. */
 static void an_iteration_may_repeat_the_same(void **state)
 {
-	(void)state;
 	for (uint32_t alike = 0; alike <= 1; alike++) {
 		struct build b = begin(42, 30);
 		struct gp_model *model;
@@ -163,7 +157,6 @@ static void what_lies_between_two_loops_is_no_iteration(void **state)
 	struct gp_model *model;
 	char *text = print_left(&model, 60, 40, false);
 
-	(void)state;
 	expect(text,
 	       " loop 60 iterations of 100.0us (median), in 2 stretches, 1.000s apart, 0.6 % of the time, longest 100.0us (number 1) steady 2.0 % busy");
 	expect(text, " gpu-gaps (outside the steady state): the GPU is idle for 1.000s");
@@ -180,7 +173,6 @@ static void a_loop_that_is_left_regularly_has_both_figures(void **state)
 	struct gp_model *model;
 	char *text = print_left(&model, 120, 40, false);
 
-	(void)state;
 	expect(text,
 	       " loop 120 iterations of 100.0us (median), in 3 stretches, up to 1.000s apart, ");
 	expect(text, " steady 2.0 % busy (<0.1 % with what lies between); idle: ");
@@ -197,7 +189,6 @@ static void an_average_far_from_the_median_is_told(void **state)
 	struct gp_model *model;
 	char *text = print_left(&model, 48, 4, false);
 
-	(void)state;
 	expect(text,
 	       " loop 48 iterations of 100.0us (median, 229.3ms on average), 100.0 % of the time, longest 1.000s (number 4) steady ");
 	free(text);
@@ -210,7 +201,6 @@ static void what_was_not_recorded_does_not_lie_between(void **state)
 	struct gp_model *model;
 	char *text = print_left(&model, 120, 40, true);
 
-	(void)state;
 	expect(text, " steady 2.0 % busy; idle: ");
 	free(text);
 	gp_model_free(model);
@@ -238,7 +228,6 @@ static void advice_speaks_of_a_loop_that_has_a_line(void **state)
 	struct gp_model *models[] = {build_waiting(1), build_waiting(2)};
 	char *text = print(models, 1);
 
-	(void)state;
 	expect(text, " loop 50 iterations of ");
 	expect(text, " Advice: what each could save at most, of ");
 	expect(text, " (steady state: ");
@@ -262,7 +251,6 @@ static void what_is_much_is_not_among_others(void **state)
 	struct gp_model *model;
 	char *text;
 
-	(void)state;
 	build_device(&b, 1, "NVIDIA H200");
 	build_api(&b, 91, "cudaMemcpy", GP_API_COPY);
 	add_kernel(&b, 10 * US, 0);
@@ -292,7 +280,6 @@ static void ranges_of_autotuning_come_last(void **state)
 	const char *step, *tried;
 	char *text;
 
-	(void)state;
 	build_range(&b, 100, "XlaCompile:#module=jit_step#", MS, 2 * MS);
 	for (uint32_t i = 0; i < 4; i++) {
 		uint64_t at_ns = MS + i * 100 * US;
@@ -367,7 +354,6 @@ static void one_operation_that_most_of_the_time_is_has_a_line(void **state)
 {
 	char *text = print_outlier(false, NOTHING, GP_MEMORY_DEVICE);
 
-	(void)state;
 	expect(text,
 	       " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms, >99.9 % of all GPU time; usual are 1.000us; another process may have had the GPU; without it GPU 0 was <0.1 % busy ");
 	expect_not(text, "by their times");
@@ -403,7 +389,6 @@ static void an_outlier_has_the_causes_that_can_be(void **state)
 		 "are 1.000us; managed memory, if there is any, may have been moved for it, or another process had the GPU; without it "},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *text = print_outlier(cases[i].kernels, cases[i].beside, cases[i].memory_kind);
 

@@ -1,9 +1,5 @@
 /* The summary of what trace files say of ranges, code, and of records that are missing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +55,6 @@ static void test_ranges_by_gpu_time(void **state)
 	struct gp_builder b;
 	char *text;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	gp_builder_string(&b, GP_STRING_DOMAIN, 4, 0, "lib");
 	gp_builder_string(&b, GP_STRING_RANGE, 1, 0, "step");
@@ -86,7 +81,6 @@ static void test_ranges_that_differ_in_numbers_are_one_row(void **state)
 	struct gp_builder b;
 	char *text, name[16];
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	for (uint32_t i = 1; i <= 5; i++) {
 		snprintf(name, sizeof(name), "request %u", 7 * i);
@@ -115,7 +109,6 @@ static void test_ranges_that_were_never_closed(void **state)
 	struct gp_builder b;
 	char *text;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	gp_builder_string(&b, GP_STRING_RANGE, 1, 0, "step");
 	gp_builder_string(&b, GP_STRING_RANGE, 2, 0, "open");
@@ -135,7 +128,6 @@ static void test_ranges_without_a_gpu(void **state)
 	struct gp_builder both[2];
 	char *text;
 
-	(void)state;
 	gp_builder_begin(&both[0], 100);
 	gp_builder_string(&both[0], GP_STRING_RANGE, 1, 0, "step");
 	add_range(&both[0], GP_RANGE_PUSH, 0, 1, 1000);
@@ -160,7 +152,6 @@ static void test_no_ranges_no_section(void **state)
 	struct gp_builder b;
 	char *text;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	launch(&b, 1, 1000, 50);
 	text = print(&b, 1);
@@ -174,7 +165,6 @@ static void test_code_where_it_matters(void **state)
 	struct gp_builder b;
 	char *text;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	gp_builder_call(&b, GP_TEST_SYNC, 1, 0, 5);
 	gp_builder_call(&b, GP_TEST_SYNC, 2, 9990, 10);
@@ -213,7 +203,6 @@ static void test_a_line_on_each_kind(void **state)
 	struct gp_builder b;
 	char *text;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	launch(&b, 1, 1000, 50);
 	gp_builder_call(&b, GP_TEST_GRAPH_LAUNCH, 2, 1500, 5);
@@ -252,7 +241,6 @@ static void test_kernels_left_out_by_their_names(void **state)
 	struct gp_builder b;
 	char *text;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	for (uint32_t i = 0; i < 3; i++)
 		gp_builder_call(&b, GP_TEST_LAUNCH, i + 1, 1000 + 10 * i, 5);
@@ -273,7 +261,6 @@ static void test_copies_in_flight_of_a_partial_trace(void **state)
 	struct gp_builder b;
 	char *text;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	gp_builder_call(&b, GP_TEST_COPY, 1, 900, 5);
 	launch(&b, 2, 1000, 50);
@@ -289,7 +276,6 @@ static void test_processes_that_differ(void **state)
 	struct gp_builder b[2];
 	char *text;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		gp_builder_begin(&b[i], 100);
 		gp_builder_string(&b[i], GP_STRING_INFO, GP_INFO_CUPTI_VERSION, 0,

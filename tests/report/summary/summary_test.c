@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,7 +140,6 @@ static void the_page_has_all_sections(void **state)
 	struct build b = build_ordinary(42);
 	char *text = summarize(&b);
 
-	(void)state;
 	expect(text, "gpuprof: saxpy, pid 42 on gpu01: 99.51us, first to last recorded CUDA call");
 	expect(text, "command ./saxpy --size 1024");
 	expect(text, "GPU 0 NVIDIA H200, 132 SMs, 139.8GiB, compute capability 9.0");
@@ -175,7 +170,6 @@ static void the_gpu_is_busy_while_anything_runs(void **state)
 	struct gp_model *model;
 	char *text;
 
-	(void)state;
 	build_op(&b, GP_OP_KERNEL, 8, 20500, 20800, 0);
 	model = build_end(&b);
 	text = print(&model, 1, 10);
@@ -190,7 +184,6 @@ static void the_gpu_is_busy_of_what_was_recorded(void **state)
 	struct build b = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	build_gate(&b, false, GP_GATE_START, 500);
 	build_gate(&b, true, GP_GATE_PROFILER, 19000);
 	build_gate(&b, false, GP_GATE_PROFILER, 23000);
@@ -206,7 +199,6 @@ static void the_cost_is_of_the_threads_time(void **state)
 	struct build one = build_begin(7), two = build_begin(8);
 	char *text;
 
-	(void)state;
 	build_call(&one, 1, BUILD_DEVICE_SYNC, 0, 19000, 1);
 	one.model->counters[GP_COUNTER_HOOKS] = 1;
 	text = summarize(&one);
@@ -224,7 +216,6 @@ static void what_is_not_known_of_the_gpu_is_not_said(void **state)
 	struct build b = build_ordinary(42), none = build_begin(43), memory = build_begin(44);
 	char *text;
 
-	(void)state;
 	b.model->counters[GP_COUNTER_LEFT_OUT_KERNELS] = 12;
 	text = summarize(&b);
 	expect(text,
@@ -255,7 +246,6 @@ static void the_limit_folds_rows_and_says_so(void **state)
 	struct gp_model *model;
 	char name[16], *text;
 
-	(void)state;
 	for (uint32_t i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "kernel%02u", i);
 		build_name(&b, name);
@@ -282,7 +272,6 @@ static void failures_are_counted_and_named(void **state)
 	struct build b = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	build_call(&b, 100, BUILD_LAUNCH, 30000, 100, 31)->status = 701;
 	build_call(&b, 100, BUILD_LAUNCH, 31000, 100, 32)->status = 701;
 	build_api(&b, 401, "\x1b[31mcudaEvil", GP_API_OTHER);
@@ -310,7 +299,6 @@ static void every_loss_is_shown(void **state)
 	struct gp_losses *losses = &b.model->losses;
 	char *text;
 
-	(void)state;
 	build_call(&b, 100, BUILD_LAUNCH, 30000, 100, 31);
 	b.model->counters[GP_COUNTER_LOST_CUPTI] = 7;
 	b.model->counters[GP_COUNTER_LOST_RING_FULL] = 8;
@@ -351,7 +339,6 @@ static void lost_names_are_no_lost_operations(void **state)
 	struct build b = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	b.model->counters[GP_COUNTER_TEXTS_UNKNOWN] = 64;
 	text = summarize(&b);
 	expect(text, "64 ranges without their message");
@@ -368,7 +355,6 @@ static void lost_names_are_no_lost_operations(void **state)
  */
 static void no_counter_is_forgotten(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < GP_COUNTERS; i++) {
 		struct build b = build_ordinary(42);
 		struct gp_model *model;
@@ -394,7 +380,6 @@ static void a_partial_trace_says_so_on_top(void **state)
 	struct build b = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	build_call(&b, 100, BUILD_LAUNCH, 30000, 100, 31);
 	b.model->losses.closed = false;
 	b.model->losses.recovered_records = 5;
@@ -420,7 +405,6 @@ static void one_record_was_recovered(void **state)
 	struct build b = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	b.model->losses.closed = false;
 	b.model->losses.recovered_records = 1;
 	b.model->losses.in_rings = true;
@@ -437,7 +421,6 @@ static void what_is_held_when_a_trace_breaks_off_is_no_leak(void **state)
 	struct build lossy = build_ordinary(42);
 	char *text = summarize(&whole);
 
-	(void)state;
 	expect(text,
 	       "\nNever freed: not known; 1.000MiB in 1 block was left, perhaps in the cache of an allocator\n the calls have no stack, which would tell\n");
 	free(text);
@@ -460,7 +443,6 @@ static void without_allocations_nothing_is_beyond_them(void **state)
 	struct build none = build_ordinary(42), part = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	build_info(&none, GP_INFO_OPTIONS, "TRACE=gpu");
 	text = summarize(&none);
 	expect(text, " in use at +89.01us; allocations were not recorded\n");
@@ -477,7 +459,6 @@ static void a_live_or_cut_trace_is_partial_too(void **state)
 	struct build live = build_ordinary(42), cut = build_ordinary(43);
 	char *text;
 
-	(void)state;
 	live.model->losses.live = true;
 	live.model->losses.closed = false;
 	text = summarize(&live);
@@ -512,7 +493,6 @@ static void calls_wait_until_looked_at_or_at_least_that_long(void **state)
 		     last = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	live.model->waiting = wait_since_the_beginning(&live);
 	live.model->losses.live = true;
 	live.model->rings_monotonic_ns = 1 + 3000000;
@@ -535,7 +515,6 @@ static void shares_that_are_nearly_nothing_or_all(void **state)
 	struct build b = build_begin(42), part = build_begin(43);
 	char *text;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_call(&b, 100, BUILD_LAUNCH, 0, 1000, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 2000, 3000, 1);
@@ -559,7 +538,6 @@ static void a_process_that_left_its_rings_was_killed(void **state)
 	struct build b = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	b.model->losses.closed = false;
 	b.model->losses.killed = true;
 	text = summarize(&b);
@@ -580,7 +558,6 @@ static void a_program_without_cuda_gets_one_line(void **state)
 	struct build b = build_begin(7);
 	char *text;
 
-	(void)state;
 	build_info(&b, GP_INFO_PROGRAM, "ls");
 	text = summarize(&b);
 	assert_string_equal(text, "gpuprof: ls (pid 7) made no CUDA call that was recorded\n");
@@ -600,7 +577,6 @@ static void a_program_without_cuda_in_its_window_is_said_to_have_one(void **stat
 	struct build b = build_begin(7);
 	char *text;
 
-	(void)state;
 	build_gate(&b, false, GP_GATE_START, 500);
 	build_gate(&b, true, GP_GATE_RANGE, 2000);
 	build_gate(&b, false, GP_GATE_TIME, 5000);
@@ -617,7 +593,6 @@ static void graphs_and_captures_are_part_of_the_balance(void **state)
 	struct build b = build_begin(9);
 	char *text;
 
-	(void)state;
 	build_call(&b, 9, BUILD_LAUNCH, 120, 10, 2)->captured = true;
 	build_call(&b, 9, BUILD_GRAPH_LAUNCH, 160, 10, 4);
 	build_op(&b, GP_OP_KERNEL, 7, 200, 210, 4);
@@ -640,7 +615,6 @@ static void hostile_names_cannot_reach_the_terminal(void **state)
 	struct build b = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	free(b.model->names[0]);
 	b.model->names[0] = strdup("\x1b]0;owned\x07\nGPU activities: fake");
 	build_info(&b, GP_INFO_PROGRAM, "\x1b[31mred");
@@ -661,7 +635,6 @@ static void processes_are_listed_and_merged(void **state)
 	struct gp_model *models[3];
 	char *text;
 
-	(void)state;
 	build_call(&second, 100, BUILD_LAUNCH, 30000, 100, 31);
 	models[0] = build_end(&first);
 	models[1] = build_end(&second);
@@ -692,7 +665,6 @@ static void more_can_be_left_than_there_was_at_any_time(void **state)
 	struct gp_model *models[2] = {build_end(&first), build_end(&second)};
 	char *text = print(models, 2, 10);
 
-	(void)state;
 	expect_not(text, "Left: the sum");
 	free(text);
 	models[1]->base_unix_ns += 1000000000u;
@@ -710,7 +682,6 @@ static void gpus_of_one_number_get_two_and_their_uuids(void **state)
 	struct gp_model *models[2];
 	char *text;
 
-	(void)state;
 	memcpy(first.model->devices[0].uuid, "\x1a\xff\x01\x02", 4);
 	memcpy(second.model->devices[0].uuid, "\x2b\xff\x01\x02", 4);
 	models[0] = build_end(&first);
@@ -734,7 +705,6 @@ static void parts_that_were_recorded_are_listed(void **state)
 	struct build b = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	build_gate(&b, false, GP_GATE_START, 500);
 	build_gate(&b, true, GP_GATE_PROFILER, 1000);
 	build_gate(&b, false, GP_GATE_PROFILER, 31000);
@@ -757,7 +727,6 @@ static void the_last_part_is_said_to_be_one(void **state)
 	struct build b = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	build_gate(&b, true, GP_GATE_KEPT, 21000);
 	b.model->end_ns = 101000;
 	b.model->before_ns = 3000000;
@@ -778,7 +747,6 @@ static void what_the_limit_of_the_file_cost_is_said_once(void **state)
 	struct build b = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	build_gate(&b, false, GP_GATE_FULL, 95000);
 	b.model->counters[GP_COUNTER_LOST_WRITE_BYTES] = 4321;
 	b.model->counters[GP_COUNTER_LOST_MAX_FILE] = 77;
@@ -800,7 +768,6 @@ static void what_was_tight_in_several_processes_is_one_line(void **state)
 	struct gp_model *models[2];
 	char *text;
 
-	(void)state;
 	one.model->counters[GP_COUNTER_CUT_PAYLOADS] = 2;
 	two.model->counters[GP_COUNTER_CUT_PAYLOADS] = 3;
 	one.model->losses.frees_unknown = 4;
@@ -823,7 +790,6 @@ static void what_is_noted_of_several_processes_is_said_once(void **state)
 	const char *notes[] = {"it is an export"};
 	char *text;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		models[i] = build_end(&builds[i]);
 		models[i]->note_count = i < 2;
@@ -847,7 +813,6 @@ static void a_trace_without_an_end_may_lack_operations(void **state)
 	struct build live = build_ordinary(42), killed = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	live.model->losses = (struct gp_losses){.live = true};
 	text = summarize(&live);
 	expect(text, "; the process still runs:\n operations may be missing)\n");
@@ -864,7 +829,6 @@ static void a_part_that_began_with_the_trace(void **state)
 	struct build b = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	build_gate(&b, false, GP_GATE_API, 41000);
 	b.model->end_ns = 101000;
 	text = summarize(&b);
@@ -878,7 +842,6 @@ static void parts_beyond_the_limit_are_counted(void **state)
 	struct build b = build_ordinary(42);
 	char *text;
 
-	(void)state;
 	for (uint64_t i = 0; i < 100; i++)
 		build_gate(&b, i % 2 == 0, 99, 1000 + 100 * i); /* a reason of a later version */
 	text = summarize(&b);
@@ -893,7 +856,6 @@ static void what_was_recorded_throughout_says_nothing_of_parts(void **state)
 	struct build b = build_ordinary(42);
 	char *text = summarize(&b);
 
-	(void)state;
 	expect_not(text, "Recorded in part");
 	free(text);
 }
@@ -903,7 +865,6 @@ static void a_process_that_was_never_recorded_says_why(void **state)
 	struct build b = build_begin(42);
 	char *text;
 
-	(void)state;
 	build_gate(&b, false, GP_GATE_START, 500);
 	text = summarize(&b);
 	expect(text, "made no CUDA call that was recorded\n the recording paused from the start");

@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
-
 #include "report/symbols/call_site.h"
 #include "tests/report/stack_builder.h"
+#include "tests/unit.h"
 
 struct scene {
 	struct build b;
@@ -170,7 +165,6 @@ static void only_some_callers_tell_sites_apart(void **state)
 
 static void callers_are_the_same_by_whole_names(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_call_site_same_callers("load < main", "load < run"), 4);
 	assert_int_equal(gp_call_site_same_callers("load < main", "load"), 4);
 	assert_int_equal(gp_call_site_same_callers("load", "loader"), 0);

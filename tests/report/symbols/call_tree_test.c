@@ -1,8 +1,4 @@
 /* Stacks of several processes in one tree. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +6,9 @@
 #include <link.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/symbols/call_tree.h"
 #include "tests/report/stack_builder.h"
+#include "tests/unit.h"
 
 #define FILE_NAME "/src/a.py"
 
@@ -46,7 +41,6 @@ static void test_equal_stacks_are_one_node(void **state)
 	static const char *const names[3] = {"a", "b", "c"};
 	uint32_t stacks[2][3];
 
-	(void)state;
 	for (int i = 0; i < 2; i++)
 		for (int j = 0; j < 3; j++)
 			stacks[i][j] = build_python(&build, j > 0 ? stacks[i][j - 1] : GP_NONE,
@@ -70,7 +64,6 @@ static void test_lines_are_kept_apart_or_not(void **state)
 	uint32_t five = build_python(&build, GP_NONE, FILE_NAME, "a", 5);
 	uint32_t nine = build_python(&build, GP_NONE, FILE_NAME, "a", 9);
 
-	(void)state;
 	open_tree(&tree, true, &build);
 	assert_int_not_equal(gp_call_tree_find(&tree, five), gp_call_tree_find(&tree, nine));
 	gp_call_tree_close(&tree);
@@ -87,7 +80,6 @@ static void test_a_call_without_a_stack(void **state)
 	struct build build = build_begin(1);
 	struct gp_call_tree tree;
 
-	(void)state;
 	open_tree(&tree, true, &build);
 	assert_int_equal(gp_call_tree_find(&tree, GP_NONE), GP_CALL_TREE_NO_STACK);
 	assert_string_equal(path_of(&tree, GP_CALL_TREE_NO_STACK), "(no call stack)");
@@ -100,7 +92,6 @@ static void test_models_may_go(void **state)
 	struct gp_call_tree tree;
 	uint32_t first = GP_NONE;
 
-	(void)state;
 	assert_int_equal(gp_call_tree_open(&tree, true), 0);
 	for (int i = 0; i < 3; i++) {
 		struct build build = build_begin(1);
@@ -133,7 +124,6 @@ static void test_texts_may_go(void **state)
 	struct gp_call_tree tree;
 	uint32_t node;
 
-	(void)state;
 	assert_int_equal(gp_call_tree_open(&tree, true), 0);
 	node = gp_call_tree_add(&tree, GP_NONE, &place);
 	function[0] = symbol[0] = file[0] = module[0] = '?';
@@ -151,7 +141,6 @@ static void test_callers_that_are_missing_are_said(void **state)
 	struct gp_call_tree tree;
 	uint32_t a = build_python(&build, GP_NONE, FILE_NAME, "a", 5);
 
-	(void)state;
 	build.model->frames[a].has_no_root = true;
 	open_tree(&tree, false, &build);
 	assert_string_equal(path_of(&tree, gp_call_tree_find(&tree, a)),
@@ -168,7 +157,6 @@ static void test_what_a_function_did_hangs_below_it(void **state)
 	struct gp_call_tree tree;
 	uint32_t a = build_python(&build, GP_NONE, FILE_NAME, "a", 5), node;
 
-	(void)state;
 	open_tree(&tree, false, &build);
 	node = gp_call_tree_add(&tree, gp_call_tree_find(&tree, a), &launch);
 	assert_int_equal(gp_call_tree_add(&tree, gp_call_tree_find(&tree, a), &launch), node);
@@ -187,7 +175,6 @@ static void test_frames_of_cuda_are_left_out(void **state)
 	struct gp_call_tree tree;
 	uint32_t frame = GP_NONE;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		frame = build_native(&build, frame, paths[i], 0x11);
 	open_tree(&tree, false, &build);
@@ -240,7 +227,6 @@ static void test_frames_of_cuda_in_the_programs_file_are_left_out(void **state)
 	char path[4096];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
-	(void)state;
 	assert_true(length > 0);
 	path[length] = '\0';
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
@@ -262,7 +248,6 @@ static void test_a_stack_of_nothing_but_cuda_is_none(void **state)
 	struct gp_call_tree tree;
 	uint32_t frame = build_native(&build, GP_NONE, "/none/libcuda.so.1", 0x11);
 
-	(void)state;
 	open_tree(&tree, false, &build);
 	assert_int_equal(gp_call_tree_find(&tree, frame), GP_CALL_TREE_NO_STACK);
 	gp_call_tree_close(&tree);
@@ -276,7 +261,6 @@ static void test_parents_come_before_their_children(void **state)
 	uint32_t frame = GP_NONE, depth = 0, node, length;
 	const uint32_t *path;
 
-	(void)state;
 	for (uint32_t i = 0; i < GP_FRAME_DEPTH; i++)
 		frame = build_python(&build, frame, FILE_NAME, "a", 5);
 	open_tree(&tree, true, &build);
@@ -314,7 +298,6 @@ static void test_labels(void **state)
 	};
 	char label[GP_SITE_LABEL_BYTES];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_string_equal(gp_site_label(&cases[i].place, label), cases[i].label);
 }

@@ -1,16 +1,11 @@
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/symbols/elf_code.h"
+#include "tests/unit.h"
 
 int elf_code_test_function(void);
 
@@ -48,7 +43,6 @@ static void test_a_program_with_debug_information(void **state)
 	struct gp_elf_code *code = open_file("/proc/self/exe");
 	const struct gp_elf_place *places;
 
-	(void)state;
 	assert_int_equal(gp_elf_code_find(code, address, &places), 1);
 	assert_string_equal(places[0].function, "elf_code_test_function");
 	assert_non_null(strstr(places[0].file, "elf_code_test.c"));
@@ -128,7 +122,6 @@ static void test_functions_that_are_inlined_deep(void **state)
 	struct gp_elf_code *code = open_file("/proc/self/exe");
 	const struct gp_elf_place *places;
 
-	(void)state;
 	assert_int_equal(gp_elf_code_find(code, address - 1, &places), GP_ELF_PLACES);
 	assert_string_equal(places[0].function, "inlined_1");
 	assert_string_equal(places[GP_ELF_PLACES - 1].function, "inlined_16");
@@ -143,7 +136,6 @@ static void test_a_library_of_the_system(void **state)
 	struct gp_elf_code *code = open_file(path);
 	const struct gp_elf_place *places;
 
-	(void)state;
 	assert_int_equal(gp_elf_code_find(code, address, &places), 1);
 	assert_non_null(strstr(places[0].function, "getppid"));
 	assert_int_equal(gp_elf_code_find(code, UINT64_MAX - 4096, &places), 0);
@@ -155,7 +147,6 @@ static void test_what_is_refused(void **state)
 	const uint8_t build_id[20] = "not that of this one";
 	const char *problem = NULL;
 
-	(void)state;
 	assert_null(gp_elf_code_open("/proc/self/exe", build_id, sizeof(build_id), &problem));
 	assert_non_null(strstr(problem, "changed since the recording"));
 	problem = NULL;

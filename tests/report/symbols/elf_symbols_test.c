@@ -1,16 +1,11 @@
 /* Functions of this program's own symbol table. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/symbols/elf_symbols.h"
+#include "tests/unit.h"
 
 /* Code with symbols in each other, beside each other, without a size, and none at the end. */
 __asm__(".pushsection .text.scene,\"ax\",@progbits\n"

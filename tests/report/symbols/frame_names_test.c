@@ -1,16 +1,11 @@
 /* Names of functions that go into a trace and come out of it again. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
 #include "report/symbols/frame_names.h"
+#include "tests/unit.h"
 
 static const struct gp_elf_place inlined[] = {{"_Z5innerv", "/src/a.h", 7},
 					      {"_Z5outerv", "/src/a.cu", 70}};

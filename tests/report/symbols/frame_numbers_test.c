@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 
@@ -14,7 +10,6 @@ static void each_model_has_its_own(void **state)
 	struct gp_model models[3] = {{.frame_count = 4}, {.frame_count = 0}, {.frame_count = 4}};
 	struct gp_frame_numbers all = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		struct gp_frame_numbers_of *of = gp_frame_numbers_of(&all, &models[i]);
 

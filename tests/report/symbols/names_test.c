@@ -1,17 +1,12 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/symbols/demangle.h"
 #include "report/symbols/names.h"
 #include "report/base/text/short_name.h"
+#include "tests/unit.h"
 
 struct pair {
 	const char *given, *expected;
@@ -37,7 +32,6 @@ static void test_full_names(void **state)
 	};
 	struct gp_names *names = gp_names_new();
 
-	(void)state;
 	assert_non_null(names);
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		assert_string_equal(gp_names_full(names, pairs[i].given), pairs[i].expected);
@@ -101,7 +95,6 @@ static void test_short_names(void **state)
 	};
 	struct gp_names *names = gp_names_new();
 
-	(void)state;
 	assert_non_null(names);
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		assert_string_equal(gp_names_short(names, pairs[i].given), pairs[i].expected);
@@ -120,7 +113,6 @@ static void test_demangled_names_are_as_mangled_ones(void **state)
 	};
 	struct gp_names *names = gp_names_new();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(mangled) / sizeof(mangled[0]); i++) {
 		const char *full = gp_names_full(names, mangled[i]);
 
@@ -140,7 +132,6 @@ static void test_names_that_are_told_apart(void **state)
 	const char *given[] = {add, "_Z6kernelPf", both, add};
 	struct gp_names *names = gp_names_new();
 
-	(void)state;
 	assert_string_equal(gp_names_short(names, add), gp_names_short(names, both));
 	gp_names_free(names);
 	names = gp_names_new();
@@ -163,7 +154,6 @@ static void test_static_kernels_of_one_name_have_their_files(void **state)
 	const char *same[] = {alpha, again}, *given[] = {alpha, other, beta, alpha, beta};
 	struct gp_names *names = gp_names_new();
 
-	(void)state;
 	gp_names_tell_apart(names, same, 2);
 	assert_string_equal(gp_names_short(names, alpha), "filter");
 	gp_names_tell_apart(names, given, 5); /* of two processes */
@@ -189,7 +179,6 @@ static void test_a_file_in_a_name_is_within_it(void **state)
 		{"_Z6kernelPf", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		char *file = gp_demangle_file(pairs[i].given);
 
@@ -221,7 +210,6 @@ static void test_stable_names_are_those_of_every_build(void **state)
 	};
 	struct gp_names *names = gp_names_new();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		char *stable = gp_demangle_stable(pairs[i].given), *file, *stable_file;
 		char *again;
@@ -260,7 +248,6 @@ static void test_names_that_differ_deep_within_show_where(void **state)
 	struct gp_names *names = gp_names_new();
 	const char *given[] = {wide, high};
 
-	(void)state;
 	put_deep_name(wide, "128, 64", "int");
 	put_deep_name(high, "64, 128", "int");
 	gp_names_tell_apart(names, given, 2);
@@ -276,7 +263,6 @@ static void test_names_that_differ_in_parameters_show_all(void **state)
 	struct gp_names *names = gp_names_new();
 	const char *given[] = {one, other};
 
-	(void)state;
 	put_deep_name(one, "64, 128", "int");
 	put_deep_name(other, "64, 128", "long");
 	gp_names_tell_apart(names, given, 2);
@@ -296,7 +282,6 @@ static void check_narrow(const char *name, size_t columns, const char *expected)
 /* A name that says nothing without its argument keeps the argument's ends. */
 static void test_names_that_live_by_their_list(void **state)
 {
-	(void)state;
 	check_narrow("cutlass::Kernel2<cutlass_80_simt_sgemm_32x128_8x5_nn_align1>", 36,
 		     "Kernel2<cutlass_80_sim..._nn_align1>");
 	check_narrow("ns::kernel_with_a_name_of_its_own<an_argument_that_is_too_long>", 36,
@@ -309,7 +294,6 @@ static void test_names_live_as_long_as_the_cache(void **state)
 	char given[] = "_Z6kernelPf";
 	const char *first = gp_names_short(names, given);
 
-	(void)state;
 	given[5] = 'X';
 	assert_string_equal(gp_names_short(names, given), "keXnel");
 	assert_ptr_equal(gp_names_short(names, "_Z6kernelPf"), first);
@@ -328,7 +312,6 @@ static void test_names_that_explode(void **state)
 	char mangled[1024], *demangled;
 	size_t length = (size_t)sprintf(mangled, "_Z1f1AIiE");
 
-	(void)state;
 	for (int i = 0; i < 34; i++)
 		length += (size_t)sprintf(mangled + length, "S_IS%c_S%c_E", digits[i], digits[i]);
 	demangled = gp_demangle("_Z1f1AIiES_IS0_S0_E");
@@ -345,7 +328,6 @@ static void test_long_names(void **state)
 	char mangled[4096], *demangled;
 	size_t length = (size_t)sprintf(mangled, "_ZN4demo4gemmIJ");
 
-	(void)state;
 	for (int i = 0; i < 200; i++)
 		length += (size_t)sprintf(mangled + length, "N6layout5TransE");
 	sprintf(mangled + length, "EEEvv");
@@ -367,7 +349,6 @@ static void test_names_without_end(void **state)
 {
 	char deep[16001];
 
-	(void)state;
 	memset(deep, 'P', sizeof(deep) - 1);
 	deep[sizeof(deep) - 1] = '\0';
 	memcpy(deep, "_Z1f", 4);
@@ -386,7 +367,6 @@ static void test_any_text_can_be_shortened(void **state)
 		" const"};
 	uint64_t seed = 7;
 
-	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		char text[4096] = "";
 		size_t length;

@@ -1,8 +1,4 @@
 /* Names that compilers at run time leave, and files that only look like them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/symbols/perf_map.h"
+#include "tests/unit.h"
 
 static char folder[] = "/tmp/gpuprof-test-XXXXXX";
 static char path[64];
@@ -39,7 +34,6 @@ static void finds_functions(void **state)
 					    "7f0000001010 8 inner\n"
 					    "7f0000001000 20 compiled again\n");
 
-	(void)state;
 	assert_non_null(map);
 	assert_string_equal(gp_perf_map_find(map, 0x7f0000000000), "first");
 	assert_string_equal(gp_perf_map_find(map, 0x7f000000000f), "first");
@@ -61,7 +55,6 @@ static void skips_what_is_no_line(void **state)
 			  "ffffffffffffffff ffffffffffffffff end\n"
 			  "30 8 bell\a and \x1b[31mred\n40 8 last without newline");
 
-	(void)state;
 	assert_non_null(map);
 	assert_string_equal(gp_perf_map_find(map, 0x10), "prefix");
 	assert_string_equal(gp_perf_map_find(map, 0x30), "bell? and ?[31mred");
@@ -75,7 +68,6 @@ static void bears_any_bytes(void **state)
 	static char bytes[200000];
 	unsigned dice = 1;
 
-	(void)state;
 	for (int round = 0; round < 20; round++) {
 		for (size_t i = 0; i < sizeof(bytes); i++) {
 			dice = dice * 1103515245 + 12345;
@@ -96,7 +88,6 @@ static void reads_no_more_than_its_bound(void **state)
 {
 	struct gp_perf_map *map = open_text("10 8 first\n");
 
-	(void)state;
 	gp_perf_map_free(map);
 	assert_int_equal(truncate(path, (off_t)8 << 30), 0);
 	map = gp_perf_map_open(path, 0, time(NULL) + 5);
@@ -109,7 +100,6 @@ static void takes_no_other_file(void **state)
 {
 	char other[80];
 
-	(void)state;
 	gp_perf_map_free(open_text("10 8 first\n"));
 	assert_null(gp_perf_map_open(path, 0, time(NULL) - 1000)); /* written later */
 	assert_null(gp_perf_map_open(path, time(NULL) + 1000, time(NULL) + 2000)); /* before */

@@ -1,24 +1,18 @@
 /* The lines of Python code against what the interpreters on this machine say themselves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <glob.h>
 
-#include <cmocka.h>
-
 #include "report/symbols/python_code.h"
+#include "tests/unit.h"
 
 static void test_a_code_object_is_read(void **state)
 {
 	static const char text[] = "\5\0\0\0\3\0\0\0train.py\0Net.step\0\xd0\x02";
 	struct gp_python_code code;
 
-	(void)state;
 	assert_true(gp_python_code_read(text, sizeof(text) - 1, &code));
 	assert_string_equal(code.file, "train.py");
 	assert_string_equal(code.name, "Net.step");
@@ -32,7 +26,6 @@ static void test_damage_is_seen(void **state)
 	static const char text[] = "\5\0\0\0\3\0\0\0train.py\0Net.step";
 	struct gp_python_code code;
 
-	(void)state;
 	for (size_t bytes = 0; bytes < sizeof(text) - 1; bytes++)
 		assert_false(gp_python_code_read(text, bytes, &code));
 	assert_true(gp_python_code_read(text, sizeof(text), &code));
@@ -43,7 +36,6 @@ static void test_any_table_ends(void **state)
 	uint8_t table[64];
 	struct gp_python_code code = {.table = table, .table_bytes = sizeof(table)};
 
-	(void)state;
 	for (unsigned fill = 0; fill < 256; fill++)
 		for (code.form = 0; code.form < 5; code.form++) {
 			memset(table, (int)fill, sizeof(table));
@@ -102,7 +94,6 @@ static void test_lines_are_those_of_python(void **state)
 					     "/usr/local/bin/python3.%u", "/usr/bin/python3.%u"};
 	unsigned found = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 3 * 7; i++) {
 		char pattern[128];
 		glob_t matches;

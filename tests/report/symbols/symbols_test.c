@@ -1,8 +1,4 @@
 /* Functions, files and lines of this program's own code. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/finish/keep_names.h"
 #include "report/symbols/symbols.h"
+#include "tests/unit.h"
 
 struct scene {
 	struct gp_model model;
@@ -135,7 +130,6 @@ static void test_what_launches_a_kernel_is_a_stub(void **state)
 	static char *names[] = {"_Z6advectIfEvPT_PKS0_i", "_ZN4phys7collideEPNS_1PEi",
 				"_Z7diffusePfi"};
 
-	(void)state;
 	for (int is_launched = 0; is_launched < 2; is_launched++) {
 		struct scene s;
 		const struct gp_place *place;
@@ -235,7 +229,6 @@ static bool is_stub(void *caller, void *stub, uint8_t class)
 /* A static kernel is called otherwise in its records. */
 static void test_a_stub_whose_kernel_ran_is_known(void **state)
 {
-	(void)state;
 	assert_true(is_stub_of(caller_of_static(), stub_of_static(), GP_API_LAUNCH, 0));
 }
 
@@ -245,7 +238,6 @@ static void test_a_stub_whose_kernel_ran_is_known(void **state)
  */
 static void test_a_stub_is_known_by_what_it_calls(void **state)
 {
-	(void)state;
 	assert_true(is_stub(caller_of_cpp(), stub_of_cpp(), GP_API_LAUNCH));
 	assert_true(is_stub(caller_of_static(), stub_of_static(), GP_API_LAUNCH));
 	assert_true(is_stub(caller_of_c(), stub_of_c(), GP_API_LAUNCH));
@@ -261,7 +253,6 @@ static void test_a_function_has_file_and_line(void **state)
 	size_t count;
 	char *text;
 
-	(void)state;
 	build(&s, outer_function());
 	place = find(&s, &count);
 	assert_int_equal(count, 1);
@@ -282,7 +273,6 @@ static void test_inlined_functions_come_first(void **state)
 	const struct gp_place *places;
 	size_t count;
 
-	(void)state;
 	build(&s, around_function());
 	places = find(&s, &count);
 	assert_int_equal(count, 2);
@@ -300,7 +290,6 @@ static void test_another_build_is_not_asked(void **state)
 	size_t count;
 	char *text;
 
-	(void)state;
 	build(&s, outer_function());
 	s.modules[0].build_id_bytes = 20;
 	memset(s.modules[0].build_id, 0xee, 20);
@@ -324,7 +313,6 @@ static void test_files_that_cannot_be_read(void **state)
 		{"", "(unknown module)+0x1233"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		struct scene s;
 		size_t count;
@@ -351,7 +339,6 @@ static void test_a_file_of_many_modules_is_one(void **state)
 	size_t count;
 	char *text;
 
-	(void)state;
 	build(&s, (void *)0x1234);
 	set_path(&s, "/nonexistent/\033[2Jlibx.so");
 	modules[0] = modules[1] = s.modules[0];
@@ -384,7 +371,6 @@ static void test_many_files_that_cannot_be_read(void **state)
 	size_t count;
 	char *text;
 
-	(void)state;
 	build(&s, NULL);
 	for (uint32_t i = 0; i < FILES; i++) {
 		snprintf(paths[i], sizeof(paths[i]), "/nonexistent/lib%u.so", i);
@@ -423,7 +409,6 @@ static void test_python_frames(void **state)
 	const struct gp_place *place;
 	size_t count;
 
-	(void)state;
 	build(&s, NULL);
 	s.texts[1] = (struct gp_text){.space = GP_STRING_CODE,
 				      .id = 9,
@@ -445,7 +430,6 @@ static void test_what_is_no_function(void **state)
 	static const uint16_t kinds[] = {GP_FRAME_NATIVE, GP_FRAME_PYTHON, GP_FRAME_COPY,
 					 GP_FRAME_CUT,    GP_FRAME_STUCK,  99};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct scene s;
 		size_t count;
@@ -477,7 +461,6 @@ static void test_code_in_no_file_has_the_name_of_the_perf_map(void **state)
 	static const char *const hosts[] = {NULL, "another-machine"};
 	char path[64], host[256] = "";
 
-	(void)state;
 	assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
 	write_own_perf_map(path);
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
@@ -509,7 +492,6 @@ static void test_kept_names_are_those_of_all_frames(void **state)
 	struct scene s;
 	size_t count;
 
-	(void)state;
 	assert_non_null(trace);
 	assert_int_equal(ftruncate(fileno(trace), 8), 0);
 	build(&s, NULL);
@@ -538,7 +520,6 @@ static void test_kept_names_need_no_file(void **state)
 	struct scene s;
 	size_t count;
 
-	(void)state;
 	assert_non_null(trace);
 	assert_int_equal(ftruncate(fileno(trace), 8), 0);
 	build(&s, around_function());

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +91,6 @@ static void a_device_without_operations_has_no_share_of_idle_time(void **state)
 	struct build b = build_begin(1);
 	struct gp_model *model;
 
-	(void)state;
 	build_device(&b, 0, "NVIDIA H200");
 	build_device(&b, 1, "NVIDIA H200");
 	build_call(&b, 100, BUILD_LAUNCH, 0, 1000, 1);
@@ -185,7 +180,6 @@ static void gaps_name_the_operations_around_them(void **state)
 	struct made gaps = make(&gp_breakdown_gap, &model, 1);
 	struct made sites = make(&gp_breakdown_gap_site, &model, 1);
 
-	(void)state;
 	/* the one at the end is the longest */
 	assert_string_equal(text_at(&gaps, 0, "Before"), names[6]);
 	assert_string_equal(text_at(&gaps, 0, "After"), "");
@@ -219,7 +213,6 @@ static void untimed_kernels_are_counted_apart(void **state)
 	struct gp_model *model;
 	struct made made;
 
-	(void)state;
 	build_kernel(&b, name, 100, 110, 0);
 	build_kernel(&b, name, 200, 230, 0);
 	build_kernel(&b, name, 0, 0, 0)->untimed = 1;
@@ -252,7 +245,6 @@ static void copies_within_the_host_are_copies_and_no_time_of_a_gpu(void **state)
 	struct made made;
 	struct gp_op *copy;
 
-	(void)state;
 	build_kernel(&b, build_name(&b, "k"), 100, 110, 0);
 	build_call(&b, 1, BUILD_LAUNCH, 150, 20, 1);
 	copy = build_op(&b, GP_OP_COPY, 7, 200, 290, 1);
@@ -294,7 +286,6 @@ static void sets_of_any_memory_and_of_the_devices_are_one_row(void **state)
 	struct gp_model *model;
 	struct made made;
 
-	(void)state;
 	build_op(&b, GP_OP_SET, 7, 100, 110, 0)->destination_kind = GP_COPY_DEVICE;
 	build_op(&b, GP_OP_SET, 7, 200, 210, 0)->destination_kind = GP_ACTIVITY_UNTOLD;
 	model = build_end(&b);
@@ -312,7 +303,6 @@ static void kernels_of_two_processes_are_one_row(void **state)
 	struct gp_model *models[2];
 	struct made made;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct build b = build_begin(1 + (uint32_t)i);
 
@@ -339,7 +329,6 @@ static void a_launch_is_split_into_call_queue_and_kernel(void **state)
 	struct gp_model *model;
 	struct made made;
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 100, 10, 1);
 	build_kernel(&b, name, 150, 180, 1);
 	build_call(&b, 1, BUILD_LAUNCH, 200, 100, 2);
@@ -365,7 +354,6 @@ static void failed_calls_are_counted_apart(void **state)
 	struct gp_model *model;
 	struct made made;
 
-	(void)state;
 	build_thread(&b, 1, "main");
 	build_call(&b, 1, BUILD_MALLOC, 100, 10, 1);
 	build_call(&b, 1, BUILD_MALLOC, 200, 30, 2)->status = 2;
@@ -390,7 +378,6 @@ static void a_stream_is_busy_where_any_operation_runs(void **state)
 	struct made made;
 	size_t column;
 
-	(void)state;
 	build_kernel(&b, build_name(&b, "k"), 100, 200, 0);
 	build_kernel(&b, 0, 150, 160, 0);
 	build_kernel(&b, 0, 190, 210, 0);
@@ -463,7 +450,6 @@ static void ranges_have_their_own_time(void **state)
 	struct gp_model *model = build_ranges();
 	struct made made = make(&gp_breakdown_nvtx, &model, 1);
 
-	(void)state;
 	assert_int_equal(gp_table_rows(&made.sheet), 4);
 	expect(&made, "step", "Count", 2);
 	expect(&made, "step", "Total", 100 + 40);
@@ -484,7 +470,6 @@ static void ranges_that_differ_in_numbers_are_one_group(void **state)
 	struct gp_model *model;
 	struct made made;
 
-	(void)state;
 	build_range(&b, 1, "request 7", 100, 120);
 	build_range(&b, 2, "request 1001", 100, 140);
 	build_range(&b, 1, "request 8", 200, 230);
@@ -507,7 +492,6 @@ static void ranges_are_projected_onto_the_gpu(void **state)
 	struct gp_model *model = build_ranges();
 	struct made made = make(&gp_breakdown_nvtx_gpu, &model, 1);
 
-	(void)state;
 	assert_int_equal(gp_table_rows(&made.sheet), 3);
 	expect(&made, "step", "Count", 2);
 	expect(&made, "step", "Total", 30 + 20);
@@ -533,7 +517,6 @@ static void a_kernel_counts_once_in_each_range_that_it_lies_in(void **state)
 	struct made made = make(&gp_breakdown_nvtx_kernel, &model, 1);
 	const struct gp_table_head *head = made.sheet.head;
 
-	(void)state;
 	assert_int_equal(gp_table_rows(&made.sheet), 3);
 	for (size_t i = 0; i < 3; i++) {
 		const struct gp_value *row = gp_table_row(&made.sheet, i);
@@ -564,7 +547,6 @@ static void syncs_are_gathered_by_what_was_waited_for(void **state)
 	struct gp_model *model;
 	struct made made;
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		uint32_t index = BUILD_GROW(&b, syncs, sync_count);
 
@@ -590,7 +572,6 @@ static void code_comes_from_compiler_driver_and_calls(void **state)
 	struct gp_model *model;
 	struct made made;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		uint32_t index = BUILD_GROW(&b, jits, jit_count);
 
@@ -633,7 +614,6 @@ static void unified_memory_has_bytes_or_faults(void **state)
 	struct gp_model *model;
 	struct made made;
 
-	(void)state;
 	for (size_t i = 0; i < 5; i++) {
 		uint32_t index = BUILD_GROW(&b, unifieds, unified_count);
 
@@ -670,7 +650,6 @@ static void memory_that_a_context_took_with_it_has_no_call(void **state)
 	struct gp_model *model;
 	struct made made;
 
-	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 64);
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 200, 0x2000, 32);
 	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 300, 0x1000, 0);
@@ -725,7 +704,6 @@ static void graphs_have_their_launches_and_operations(void **state)
 	struct gp_model *model;
 	struct made made;
 
-	(void)state;
 	build_call(&b, 100, BUILD_GRAPH_LAUNCH, 0, 10, 1);
 	build_call(&b, 100, BUILD_GRAPH_LAUNCH, 20, 10, 2);
 	build_call(&b, 100, BUILD_GRAPH_LAUNCH, 40, 10, 3);
@@ -814,7 +792,6 @@ static void pools_have_what_was_allocated_from_them(void **state)
 	struct gp_model *model = build_pools();
 	struct made made = make(&gp_breakdown_memory_pool, &model, 1);
 
-	(void)state;
 	assert_int_equal(gp_table_rows(&made.sheet), 4); /* one of an allocation from either */
 	expect_pool(&made, row_of(&made, 0x100),
 		    (const uint64_t[]){4000, 3000, 768, 512, 768, 2, 2, 0});
@@ -837,7 +814,6 @@ static void every_table_is_sound(void **state)
 {
 	struct gp_model *model = build_ranges();
 
-	(void)state;
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++) {
 		const struct gp_table_head *head = &(*at)->head;
 		struct made made = make(*at, &model, 1);

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 
@@ -23,7 +19,6 @@ static struct scene {
 
 static int set_up(void **state)
 {
-	(void)state;
 	scene.b = build_begin(1);
 	scene.places = gp_host_places_new();
 	scene.first = build_python(&scene.b, BUILD_OUTERMOST, "/home/me/train.py", "first", 1);
@@ -40,7 +35,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	gp_host_places_free(scene.places);
 	gp_tally_free(&scene.tally);
 	scene.tally = (struct gp_tally){0};
@@ -91,7 +85,6 @@ static void a_look_reaches_half_way_to_the_next(void **state)
 				      build_sample(100, scene.other, 30, 70),
 				      build_sample(100, scene.first, 90, 90)};
 
-	(void)state;
 	set_samples(samples, 3);
 	assert_true(add(0, 100, 0, 100));
 	assert_function(0, 0, "other (train.py:2)", 60, 2);
@@ -112,7 +105,6 @@ static void times_of_one_sum_are_added_by_function(void **state)
 		build_sample(100, scene.first, 100, 130), build_sample(100, scene.line, 130, 150),
 		build_sample(100, scene.other, 1000, 1045)};
 
-	(void)state;
 	set_samples(samples, 5);
 	assert_true(add(7, 100, 0, 70));
 	assert_true(add(7, 100, 100, 150));
@@ -128,7 +120,6 @@ static void sums_are_the_same_for_any_period(void **state)
 {
 	static const uint64_t periods_ms[] = {5, 20};
 
-	(void)state;
 	for (uint64_t sum = 0; sum < 2; sum++) {
 		struct gp_sample samples[81];
 		uint32_t count = 0;
@@ -149,7 +140,6 @@ static void what_is_far_from_any_look_is_not_known(void **state)
 	struct gp_sample samples[] = {build_sample(100, scene.first, 1000, 1000),
 				      build_sample(100, scene.other, 3000, 3000)};
 
-	(void)state;
 	set_samples(samples, 2);
 	assert_true(add(0, 100, 1000, 3000));
 	assert_function(0, 0, "first (train.py:1)", 125, 1);
@@ -163,7 +153,6 @@ static void the_thread_that_was_asked_for_else_the_main_one(void **state)
 	struct gp_sample samples[] = {build_sample(100, scene.first, 10, 50),
 				      build_sample(101, scene.other, 10, 20)};
 
-	(void)state;
 	set_samples(samples, 2);
 	assert_true(add(0, 101, 0, 100));
 	assert_function(0, 0, "other (train.py:2)", 10, 2);
@@ -220,7 +209,6 @@ static void a_line_has_what_all_did_that_it_calls(void **state)
 		build_sample(100, scene.encode, 0, 30), build_sample(100, scene.log, 30, 70),
 		build_sample(100, scene.embed, 70, 100), build_sample(100, scene.other, 100, 110)};
 
-	(void)state;
 	set_samples(samples, 4);
 	assert_true(add(0, 100, 0, 100));
 	assert_told(0, 0, "in first (train.py:5) for 60.00ms (100.0ms with other lines)");
@@ -239,7 +227,6 @@ static void of_many_lines_none_is_named(void **state)
 		build_sample(100, scene.first, 0, 30), build_sample(100, scene.line, 30, 70),
 		build_sample(100, scene.third, 70, 100), build_sample(100, scene.other, 100, 180)};
 
-	(void)state;
 	set_samples(samples, 4);
 	assert_true(add(0, 100, 0, 100));
 	assert_told(0, 0, "in first (train.py) for 100.0ms");
@@ -262,7 +249,6 @@ static void looks_within_a_time_are_counted(void **state)
 		uint64_t start_ms, end_ms, looks;
 	} cases[] = {{0, 90, 5}, {0, 70, 4}, {10, 70, 3}, {21, 39, 0}, {20, 40, 1}, {0, 120, 6}};
 
-	(void)state;
 	samples[0].count = 5;
 	set_samples(samples, 2);
 	for (uint64_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -279,7 +265,6 @@ static void looks_in_calls_are_left_out(void **state)
 	struct gp_sample samples[] = {build_sample(100, scene.first, 0, 80),
 				      build_sample(100, scene.other, 100, 100)};
 
-	(void)state;
 	samples[0].count = 5;
 	build_api(&scene.b, 31, "cudaMemcpy", GP_API_COPY);
 	build_call(&scene.b, 99, 31, 0, 200 * MS, 0); /* another thread's */

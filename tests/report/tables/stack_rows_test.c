@@ -1,16 +1,11 @@
 /* Call stacks as rows of a page. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report/tables/stack_rows.h"
 #include "tests/report/stack_builder.h"
+#include "tests/unit.h"
 
 /* ---- a profile that is built from the words of its stacks ---- */
 
@@ -80,7 +75,6 @@ static void test_callers_stand_above_what_they_called(void **state)
 {
 	struct scene *s = begin();
 
-	(void)state;
 	add(s, "main train forward", 600);
 	add(s, "main train backward", 300);
 	add(s, "main save", 100);
@@ -96,7 +90,6 @@ static void test_what_is_small_is_counted(void **state)
 {
 	struct scene *s = begin();
 
-	(void)state;
 	add(s, "main big", 9900);
 	add(s, "main tiny", 50);
 	add(s, "main small", 40);
@@ -112,7 +105,6 @@ static void test_calls_without_a_stack_are_a_row(void **state)
 {
 	struct scene *s = begin();
 
-	(void)state;
 	add(s, "main", 70);
 	add(s, "", 30);
 	assert_string_equal(rows_of(s), "main > " LEAF " = 70\n"
@@ -124,7 +116,6 @@ static void test_nothing_is_put_where_there_are_no_stacks(void **state)
 {
 	struct scene *s = begin();
 
-	(void)state;
 	add(s, "", 30);
 	assert_string_equal(rows_of(s), "");
 	free(s);
@@ -135,7 +126,6 @@ static void test_a_function_that_calls_itself_is_there_once(void **state)
 	struct scene *s = begin();
 	char stack[4096] = "main";
 
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		strcat(stack, " f");
 	strcat(stack, " end");
@@ -150,7 +140,6 @@ static void test_long_rows_keep_their_ends(void **state)
 	char stack[4096] = "", one[32];
 	const char *rows;
 
-	(void)state;
 	for (int i = 0; i < 200; i++) {
 		snprintf(one, sizeof(one), " function_%03d", i);
 		strcat(stack, one);
@@ -176,7 +165,6 @@ static void test_a_comb_is_no_chain(void **state)
 {
 	struct scene *s = begin();
 
-	(void)state;
 	add_comb(s);
 	assert_string_equal(rows_of(s), "main = 1000\n"
 					"  step = 999\n"
@@ -190,7 +178,6 @@ static void test_all_rows_are_put(void **state)
 {
 	struct scene *s = begin();
 
-	(void)state;
 	s->all = true;
 	add_comb(s);
 	assert_string_equal(rows_of(s), "main = 1000\n"
@@ -206,7 +193,6 @@ static void test_a_callee_without_time_breaks_a_chain(void **state)
 {
 	struct scene *s = begin();
 
-	(void)state;
 	add(s, "main step", 100);
 	add(s, "main idle", 0);
 	assert_string_equal(rows_of(s), "main = 100\n"
@@ -219,7 +205,6 @@ static void test_names_are_made_harmless(void **state)
 {
 	struct scene *s = begin();
 
-	(void)state;
 	add(s, "a\x1b[31mb", 1);
 	assert_string_equal(rows_of(s), "a\\x1b[31mb > " LEAF " = 1\n");
 	free(s);
@@ -230,7 +215,6 @@ static void test_callers_below_what_they_called(void **state)
 	struct scene *s = begin();
 	struct gp_stack_profile profile, inverted;
 
-	(void)state;
 	add(s, "main train gemm", 600);
 	add(s, "main train gemm", 100);
 	add(s, "main test gemm", 200);

@@ -1,9 +1,5 @@
 /* What one format of a timeline shows, all show: each kind of event, and as many of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -394,7 +390,6 @@ static void the_page_has_the_same(void **state)
 	uint32_t events = 0;
 	struct gp_html_tracks tracks = {.scope = &scope, .take = sum_track, .context = &events};
 
-	(void)state;
 	assert_int_equal(gp_scope_open(&scope, &model, 1, false), 0);
 	assert_int_equal(gp_html_tracks_walk(&tracks), 0);
 	assert_int_equal(events, sum_of(&walk, kinds));
@@ -424,7 +419,6 @@ static void all_formats_have_the_same(void **state)
 {
 	const struct gp_slice_choice all = {0};
 
-	(void)state;
 	expect_equal(&all);
 }
 
@@ -433,7 +427,6 @@ static void so_they_have_of_a_window(void **state)
 	const struct gp_slice_choice window = {.from_ns = 500 * SCENE_US, .to_ns = 1500 * SCENE_US};
 	const struct gp_slice_choice long_ones = {.least_ns = 20 * SCENE_US};
 
-	(void)state;
 	expect_equal(&window);
 	expect_equal(&long_ones);
 }
@@ -444,7 +437,6 @@ static void the_scene_has_every_kind(void **state)
 	const struct gp_slice_choice all = {0};
 	struct counts walk = count_walk(&all);
 
-	(void)state;
 	for (uint32_t kind = 0; kind < GP_TIMELINE_KINDS; kind++) {
 		const char *category = gp_timeline_categories[kind];
 
@@ -473,7 +465,6 @@ static void a_failing_sink_ends_the_walk(void **state)
 				       .sink = &sink,
 				       .context = &calls};
 
-	(void)state;
 	assert_int_equal(gp_timeline_walk(&timeline), -7);
 	assert_int_equal(calls, 1);
 	gp_model_free(model);
@@ -498,7 +489,6 @@ static void it_knows_whether_anything_is_chosen(void **state)
 	struct gp_record_pool pool = {0};
 	struct gp_model *model;
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 0, 10, 1);
 	build_call(&b, 1, BUILD_LAUNCH, 100, 10, 2);
 	model = build_end(&b);

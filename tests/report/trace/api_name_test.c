@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report/trace/api_name.h"
+#include "tests/unit.h"
 
 static void test_endings_of_cupti_go(void **state)
 {
@@ -30,7 +25,6 @@ static void test_endings_of_cupti_go(void **state)
 		{"", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		size_t length = gp_api_name_length(names[i].given, strlen(names[i].given));
 

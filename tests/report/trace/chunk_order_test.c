@@ -2,12 +2,8 @@
  * The chunks of a circle: those that are gone do not count, copies of their definitions do, a gap
  * is noticed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 

@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "report/trace/clock_sync.h"
+#include "tests/unit.h"
 
 #define SECOND     INT64_C(1000000000)
 #define TICK_START UINT64_C(123456789012)
@@ -66,7 +61,6 @@ static uint32_t misfits_of(uint32_t count, uint32_t step_at, int64_t ahead_ns)
 
 static void test_ticks_that_contradict_the_system(void **state)
 {
-	(void)state;
 	assert_int_equal(misfits_of(10, 10, 0), 0);
 	assert_int_equal(misfits_of(10, 5, 500000), 0); /* as clocks differ */
 	assert_int_equal(misfits_of(10, 5, 20 * SECOND), 1);
@@ -86,7 +80,6 @@ static void test_between_and_outside_anchors(void **state)
 				 5 * SECOND, 12345678901};
 	struct gp_timeline *t = make(anchors, 3);
 
-	(void)state;
 	assert_int_equal(gp_timeline_base_unix_ns(t), UNIX_START);
 	assert_true(gp_timeline_ns_per_tick(t) > 0.333333 && gp_timeline_ns_per_tick(t) < 0.333334);
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
@@ -103,7 +96,6 @@ static void test_each_piece_has_its_own_rate(void **state)
 					      anchor_at(2 * SECOND, 0)};
 	struct gp_timeline *t;
 
-	(void)state;
 	anchors[1].ticks -= 30000; /* 10 us fewer than even */
 	anchors[1].cupti_ticks -= 30000;
 	t = make(anchors, 3);
@@ -120,7 +112,6 @@ static void test_one_anchor_uses_the_estimate(void **state)
 	const struct gp_record_anchor anchor = anchor_at(0, 0);
 	struct gp_timeline *t = gp_timeline_new(&anchor, 1, 3e9);
 
-	(void)state;
 	assert_non_null(t);
 	assert_int_equal(from_ns(t, SECOND), SECOND);
 	assert_int_equal(from_cupti(t, SECOND), SECOND);
@@ -133,7 +124,6 @@ static void test_one_anchor_and_no_frequency(void **state)
 	const struct gp_record_anchor anchor = anchor_at(0, 0);
 	const double absurd[] = {0, -1, 1e-300, 0.0 / 0.0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
 		struct gp_timeline *t = gp_timeline_new(&anchor, 1, absurd[i]);
 
@@ -150,7 +140,6 @@ static void test_coarse_anchors_are_left_out(void **state)
 					      anchor_at(2 * SECOND, 0)};
 	struct gp_timeline *t;
 
-	(void)state;
 	anchors[1].gap_ticks = 3000000; /* a millisecond, in which the thread did not run */
 	anchors[1].monotonic_ns += 900000;
 	anchors[1].cupti_ns = 0;
@@ -165,7 +154,6 @@ static void test_anchors_that_contradict_are_left_out(void **state)
 					      anchor_at(SECOND, 0), anchor_at(2 * SECOND, 0)};
 	struct gp_timeline *t;
 
-	(void)state;
 	anchors[2].ticks -= 5; /* back in time */
 	t = make(anchors, 4);
 	assert_int_equal(from_ns(t, SECOND + 7), SECOND + 7);
@@ -178,7 +166,6 @@ static void test_wall_clock_stands_in_for_cupti(void **state)
 	struct gp_record_anchor anchors[2] = {anchor_at(0, 0), anchor_at(SECOND, 0)};
 	struct gp_timeline *t;
 
-	(void)state;
 	anchors[0].cupti_ns = anchors[1].cupti_ns = 0;
 	t = make(anchors, 2);
 	assert_int_equal(from_cupti(t, SECOND / 4), SECOND / 4);
@@ -192,7 +179,6 @@ static void test_cupti_clock_that_comes_later(void **state)
 					      anchor_at(2 * SECOND, 0)};
 	struct gp_timeline *t;
 
-	(void)state;
 	anchors[0].cupti_ns = 0;
 	t = make(anchors, 3);
 	assert_int_equal(from_cupti(t, SECOND / 2), SECOND / 2);
@@ -206,7 +192,6 @@ static void test_slewed_clock_stays_one_piece(void **state)
 	struct gp_record_anchor anchors[3];
 	struct gp_timeline *t;
 
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		anchors[i] = anchor_at(i * 10 * SECOND, i * 5000000);
 	t = make(anchors, 3);
@@ -223,7 +208,6 @@ static void test_clock_set_forward(void **state)
 						   anchor_at(3 * SECOND, hour)};
 	struct gp_timeline *t = make(anchors, 4);
 
-	(void)state;
 	assert_int_equal(from_cupti(t, SECOND / 2), SECOND / 2);
 	assert_int_equal(from_cupti(t, SECOND + SECOND / 2), SECOND + SECOND / 2);
 	assert_int_equal(from_cupti(t, hour + SECOND + SECOND / 2), SECOND + SECOND / 2);
@@ -242,7 +226,6 @@ static void test_clock_set_back(void **state)
 	struct gp_record_anchor anchors[10];
 	struct gp_timeline *t;
 
-	(void)state;
 	for (int i = 0; i < 10; i++) /* one in 20 minutes, set back before the fifth */
 		anchors[i] = anchor_at(i * hour / 3, i < 5 ? 0 : -hour);
 	t = make(anchors, 10);
@@ -276,7 +259,6 @@ static void assert_set_back(int64_t by, int64_t at, int64_t delivered_ns)
 
 static void test_clock_set_back_at_any_moment(void **state)
 {
-	(void)state;
 	for (int64_t at = SECOND + SECOND / 20; at < 2 * SECOND; at += SECOND / 10) {
 		assert_set_back(2 * SECOND, at, SECOND / 20);
 		assert_set_back(3600 * SECOND, at, SECOND / 20);
@@ -291,7 +273,6 @@ static void test_hostile_anchors(void **state)
 	struct gp_record_anchor anchors[8];
 	uint64_t seed = 1;
 
-	(void)state;
 	for (int round = 0; round < 2000; round++) {
 		struct gp_timeline *t;
 

@@ -1,15 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "report/trace/decode.h"
 #include "tests/lib/dice.h"
 #include "tests/report/trace_builder.h"
+#include "tests/unit.h"
 
 #define MOST_RECORDS 4096
 
@@ -124,7 +119,6 @@ static void test_every_kind_comes_back(void **state)
 	struct gp_builder b;
 	size_t count = 0;
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_chunk(&b, 1, 1);
 	while (count < 400) {
@@ -149,7 +143,6 @@ static void test_strings_come_back(void **state)
 	struct taken *t = new_taken();
 	struct gp_builder b;
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_chunk(&b, 1, 1);
 	gp_builder_string(&b, GP_STRING_KERNEL, 9, 0, "first");
@@ -174,7 +167,6 @@ static void test_stride_is_as_specified(void **state)
 				   GP_RECORD_CALL, 0};
 	struct taken *t = new_taken();
 
-	(void)state;
 	decode_payload(payload, sizeof(payload), 3, t);
 	assert_int_equal(t->records[0].call.correlation_id, 7);
 	assert_int_equal(t->records[1].call.correlation_id, 14);
@@ -192,7 +184,6 @@ static void test_start_follows_the_end_of_its_domain(void **state)
 	struct taken *t = new_taken();
 	struct gp_decoded decoded;
 
-	(void)state;
 	decoded = decode_payload(payload, sizeof(payload), 4, t);
 	assert_int_equal(decoded.records, 4);
 	assert_int_equal(t->records[2].call.start_ticks, 105);
@@ -208,7 +199,6 @@ static void test_unknown_kind_ends_the_chunk(void **state)
 	struct gp_decoded decoded;
 	struct gp_builder b;
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_chunk(&b, 1, 1);
 	gp_builder_call(&b, 1, 1, 1, 1);
@@ -229,7 +219,6 @@ static void test_later_fields_are_skipped(void **state)
 	struct taken *t = new_taken();
 	struct gp_decoded decoded;
 
-	(void)state;
 	decoded = decode_payload(payload, sizeof(payload), 2, t);
 	assert_int_equal(decoded.records, 2);
 	assert_int_equal(t->records[0].end.reason, 1);
@@ -257,7 +246,6 @@ static void test_damaged_payloads_are_refused(void **state)
 	};
 	struct taken *t = new_taken();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(payloads) / sizeof(payloads[0]); i++) {
 		struct gp_decoded decoded =
 			decode_payload(payloads[i].bytes, payloads[i].length, 2, t);
@@ -273,7 +261,6 @@ static void test_sink_can_stop(void **state)
 	struct taken *t = new_taken();
 	struct gp_builder b;
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_chunk(&b, 1, 1);
 	for (uint32_t i = 0; i < 5; i++)
@@ -329,7 +316,6 @@ static void test_threads_of_records(void **state)
 		.thread = {.kind = GP_RECORD_THREAD, .slots = 1, .id = 42}};
 	union gp_any_record call = random_record(GP_RECORD_CALL);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
 		struct taken *t = new_taken();
 		struct gp_record_sink sink = {take, t};
@@ -354,7 +340,6 @@ static void test_slots_come_back(void **state)
 	union gp_any_record copy = random_record(GP_RECORD_COPY);
 	struct gp_decoded decoded;
 
-	(void)state;
 	push(&s, &call, sizeof(call.call), 1);
 	push_string(&s, "a name of more than one slot, which has 32 bytes");
 	push(&s, &copy, sizeof(copy.copy), 3);
@@ -375,7 +360,6 @@ static void test_unknown_slots_are_skipped(void **state)
 	union gp_any_record call = random_record(GP_RECORD_CALL);
 	struct gp_decoded decoded;
 
-	(void)state;
 	push(&s, later, sizeof(later), 2);
 	push(&s, short_copy, sizeof(short_copy), 1);
 	push(&s, &call, sizeof(call.call), 1);
@@ -394,7 +378,6 @@ static void test_impossible_slots_end_the_ring(void **state)
 	const void *firsts[] = {none, beyond, &endless};
 	const size_t bytes[] = {sizeof(none), sizeof(beyond), sizeof(endless)};
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct taken *t = new_taken();
 		struct slots s = {.count = 0};

@@ -3,10 +3,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/model/build/build.h"
 #include "report/trace/orphans.h"
 #include "tests/report/ring_scene.h"
+#include "tests/unit.h"
 
 static char folder[64], trace[96];
 
@@ -73,7 +68,6 @@ static void test_the_rings_of_the_dead_are_moved_into_their_trace(void **state)
 {
 	struct scene *s = place(new_scene_of_the_dead());
 
-	(void)state;
 	gp_orphans_save(trace);
 	assert_int_equal(mode_of(s->path), 0);
 	assert_int_equal(calls_in_trace(), 1);
@@ -87,7 +81,6 @@ static void test_a_told_end_does_not_make_a_trace_complete(void **state)
 {
 	struct scene *s = new_scene_of_the_dead();
 
-	(void)state;
 	gp_builder_chunk(&s->b, 0, 0);
 	gp_builder_add(&s->b, &(struct gp_record_end){.kind = GP_RECORD_END,
 						      .reason = GP_END_REPORTED,
@@ -111,7 +104,6 @@ static void assert_stays(struct scene *s)
 
 static void test_those_of_a_living_process_stay(void **state)
 {
-	(void)state;
 	assert_stays(place(new_scene((uint32_t)getpid(), start_time_of(getpid()))));
 }
 
@@ -119,7 +111,6 @@ static void test_those_of_another_boot_stay(void **state)
 {
 	struct scene *s = new_scene_of_the_dead();
 
-	(void)state;
 	memset(s->file.header.boot_id, 'x', 36);
 	assert_stays(place(s));
 }
@@ -131,7 +122,6 @@ static void test_those_that_somebody_can_write_stay(void **state)
 	int fd = open(s->path, O_RDWR | O_CLOEXEC);
 	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	(void)state;
 	close(fd);
 	assert_ptr_not_equal(memory, MAP_FAILED);
 	assert_stays(s);
@@ -143,7 +133,6 @@ static void test_those_of_a_trace_that_is_being_finished_stay(void **state)
 	struct scene *s = place(new_scene_of_the_dead());
 	int fd = open(trace, O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	assert_stays(s);
 	close(fd);
@@ -153,7 +142,6 @@ static void test_where_the_trace_is_complete_they_are_only_removed(void **state)
 {
 	struct scene *s = new_scene_of_the_dead();
 
-	(void)state;
 	gp_builder_chunk(&s->b, 0, 0);
 	gp_builder_end(&s->b, 1000);
 	place(s);
@@ -175,7 +163,6 @@ static void test_without_their_trace_they_go_some_time_after_they_were_first_see
 {
 	struct scene *s = place(new_scene_of_the_dead());
 
-	(void)state;
 	unlink(trace);
 	set_age(s->path, 1000000);
 	gp_orphans_save(trace);
@@ -192,7 +179,6 @@ static void test_many_without_their_trace_go_at_once(void **state)
 {
 	struct scene *s = place(new_scene_of_the_dead());
 
-	(void)state;
 	unlink(trace);
 	assert_int_equal(truncate(s->path, 17 << 20), 0);
 	gp_orphans_save(trace);
@@ -205,7 +191,6 @@ static void test_they_never_go_into_the_trace_of_another_process(void **state)
 {
 	struct scene *s = place(new_scene_of_the_dead());
 
-	(void)state;
 	s->file.header.start_time++;
 	write_rings(s);
 	gp_orphans_save(trace);
@@ -219,7 +204,6 @@ static void test_whose_paths_are_not_ours_stay(void **state)
 {
 	struct scene *s = place(new_scene_of_the_dead());
 
-	(void)state;
 	s->file.header.mount_namespace = 1;
 	write_rings(s);
 	unlink(trace);
@@ -233,7 +217,6 @@ static void test_a_file_without_a_beginning_goes(void **state)
 	struct scene *s = place(new_scene_of_the_dead());
 	int fd = open(s->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 
-	(void)state;
 	gp_orphans_save(trace);
 	assert_int_equal(mode_of(s->path), 0600); /* its maker still has it open */
 	close(fd);
@@ -247,7 +230,6 @@ static void test_links_are_not_followed(void **state)
 	struct scene *s = place(new_scene_of_the_dead());
 	char moved[96];
 
-	(void)state;
 	snprintf(moved, sizeof(moved), "%s/elsewhere", folder);
 	assert_int_equal(rename(s->path, moved), 0);
 	assert_int_equal(symlink(moved, s->path), 0);

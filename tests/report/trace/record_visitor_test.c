@@ -1,12 +1,7 @@
 /* record_visitor: each kind reaches its own function, and has one role. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "report/trace/record_visitor.h"
+#include "tests/unit.h"
 
 /* Answers its number, for the thread that it is told. */
 #define X(number, NAME, name)                                                                      \
@@ -21,7 +16,6 @@ static GP_RECORD_VISITOR(visit_some, some, uint32_t)
 
 	static void each_kind_reaches_its_function(void **state)
 {
-	(void)state;
 	for (uint8_t kind = 1; kind < GP_RECORD_KIND_LIMIT; kind++) {
 		const union gp_any_record record = {.head = {.kind = kind}};
 		uint32_t thread_id = 0;
@@ -43,7 +37,6 @@ static void events_are_those(void **state)
 	};
 	uint64_t expected = 0, found = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(events); i++)
 		expected |= UINT64_C(1) << events[i];
 	for (uint8_t kind = 1; kind < GP_RECORD_KIND_LIMIT; kind++) {

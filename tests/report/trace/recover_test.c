@@ -1,10 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/trace/recover.h"
 #include "tests/report/ring_scene.h"
+#include "tests/unit.h"
 
 static void assert_starts(const struct gp_model *m, const uint64_t *starts, uint32_t count)
 {
@@ -30,7 +25,6 @@ static void test_what_no_chunk_has_is_recovered(void **state)
 	const uint64_t starts[] = {100, 200, 300, 700};
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_chunk(&s->b, 4, 400);
 	gp_builder_call(&s->b, GP_TEST_SYNC, 0, 100, 5);
 	for (uint64_t ns = 100; ns <= 300; ns += 100)
@@ -67,7 +61,6 @@ static void test_many_chunks_of_rings_by_turns(void **state)
 	const uint64_t chunks = 3000; /* of each */
 	struct gp_model *m;
 
-	(void)state;
 	for (uint64_t i = 0; i < 2 * chunks; i++) {
 		uint32_t ring = i % 2;
 
@@ -94,7 +87,6 @@ static void test_calls_that_had_not_returned(void **state)
 	struct gp_ring_header *header = &s->file.rings[1].header;
 	struct gp_model *m;
 
-	(void)state;
 	publish(s, 0, 100);
 	publish(s, 1, 200);
 	s->file.rings[0].header.call_ticks = GP_TEST_AT_TICK(90); /* has returned */
@@ -122,7 +114,6 @@ static void test_records_across_the_end_of_the_ring(void **state)
 	struct test_ring *r = &s->file.rings[1];
 	struct gp_model *m;
 
-	(void)state;
 	r->header.head = r->header.tail = 2 * SLOTS + 6;
 	publish(s, 1, 100);
 	memcpy(r->slots[7], &kernel, GP_SLOT_BYTES);
@@ -145,7 +136,6 @@ static void test_slots_before_tail_are_not_touched(void **state)
 	const uint64_t starts[] = {300};
 	struct gp_model *m;
 
-	(void)state;
 	for (uint64_t ns = 100; ns <= 300; ns += 100)
 		publish(s, 0, ns);
 	s->file.rings[0].header.tail = 2;
@@ -161,7 +151,6 @@ static void test_rings_that_cannot_be(void **state)
 	const uint64_t starts[] = {300};
 	struct gp_model *m;
 
-	(void)state;
 	publish(s, 0, 100);
 	publish(s, 1, 200);
 	publish(s, 2, 300);
@@ -203,7 +192,6 @@ static void test_ring_file_of_another(void **state)
 {
 	struct scene *s = new_scene_of_the_dead();
 
-	(void)state;
 	s->file.header.pid++;
 	assert_not_taken(s, "belongs to another process");
 	s = new_scene_of_the_dead();
@@ -225,7 +213,6 @@ static void test_ring_file_that_is_gone(void **state)
 	struct scene *s = new_scene_of_the_dead();
 	struct gp_model *m;
 
-	(void)state;
 	unlink(s->path);
 	m = gp_builder_load(&s->b);
 	assert_int_equal(m->note_count, 1);
@@ -239,7 +226,6 @@ static void test_trace_that_was_moved(void **state)
 	struct scene *s = new_scene_of_the_dead();
 	struct gp_model *m;
 
-	(void)state;
 	strcpy(s->file.header.trace_path, "/tmp/gpuprof-test-where-it-was.gpuprof");
 	publish(s, 0, 100);
 	m = load(s);
@@ -254,7 +240,6 @@ static void test_closed_trace_leaves_rings_alone(void **state)
 	struct scene *s = new_scene_of_the_dead();
 	struct gp_model *m;
 
-	(void)state;
 	publish(s, 0, 100);
 	gp_builder_end(&s->b, 500);
 	m = load(s);
@@ -271,7 +256,6 @@ static void test_ring_path_that_is_no_file(void **state)
 	struct scene *s = new_scene_of_the_dead();
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_string(&s->b, GP_STRING_INFO, GP_INFO_RING_FILE, 0, "/dev/zero");
 	m = load(s);
 	assert_non_null(strstr(m->notes[0], "cannot be read"));
@@ -287,7 +271,6 @@ static void test_live_process(void **state)
 	const uint64_t starts[] = {100};
 	struct gp_model *m;
 
-	(void)state;
 	publish(s, 0, 100);
 	m = load(s);
 	assert_true(m->losses.live);
@@ -303,7 +286,6 @@ static void test_another_process_with_its_pid(void **state)
 	struct scene *s = new_scene((uint32_t)getpid(), start_time_of(getpid()) + 1);
 	struct gp_model *m;
 
-	(void)state;
 	m = load(s);
 	assert_false(m->losses.live);
 	gp_model_free(m);
@@ -317,7 +299,6 @@ static void test_process_that_was_not_reaped_is_dead(void **state)
 	char boot_id[40];
 	siginfo_t info;
 
-	(void)state;
 	if (pid == 0)
 		_exit(0);
 	process.start_time = start_time_of(pid);
@@ -333,7 +314,6 @@ static void test_process_before_the_last_boot(void **state)
 	struct gp_process process = {(uint32_t)getpid(), start_time_of(getpid()),
 				     "00000000-0000-0000-0000-000000000000"};
 
-	(void)state;
 	assert_false(gp_process_is_live(&process));
 	process.boot_id = NULL;
 	assert_false(gp_process_is_live(&process));
@@ -350,7 +330,6 @@ static void test_chunks_written_meanwhile_are_not_doubled(void **state)
 	struct gp_rings rings;
 	const uint8_t *slots;
 
-	(void)state;
 	for (uint64_t ns = 100; ns <= 500; ns += 100)
 		publish(s, 1, ns);
 	strcpy(s->file.header.trace_path, "/tmp/gone");
@@ -472,7 +451,6 @@ static void test_process_at_work_is_read_without_gap(void **state)
 	uint32_t count = 0, before;
 	pid_t pid;
 
-	(void)state;
 	strcpy(s->file.header.trace_path, "/tmp/gpuprof-test-where-it-was.gpuprof");
 	pid = start_work(s);
 	do {
@@ -488,7 +466,6 @@ static void test_process_at_work_is_read_without_gap(void **state)
 
 static void test_process_killed_at_work_has_no_gap(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 10; i++) {
 		struct scene *s = new_scene_of_the_dead();
 		pid_t pid;

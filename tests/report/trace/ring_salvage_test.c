@@ -1,10 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/finish/finish.h"
 #include "report/trace/ring_salvage.h"
 #include "tests/report/ring_scene.h"
+#include "tests/unit.h"
 
 #define FILE_BYTES (1u << 20)
 
@@ -137,7 +132,6 @@ static void test_saved_trace_is_complete_by_itself(void **state)
 	struct gp_model *before = load(s), *saving, *after;
 	char elsewhere[] = "/tmp/gpuprof-test-elsewhere-XXXXXX";
 
-	(void)state;
 	assert_ring_file(s, true); /* reading alone changes nothing */
 	saving = load_and_save(s, O_RDWR);
 	assert_ring_file(s, false);
@@ -173,7 +167,6 @@ static void test_saving_goes_on_where_it_was_stopped(void **state)
 	struct gp_model *whole, *m = load(s);
 	size_t unsaved = read_file(s->b.path, first), length;
 
-	(void)state;
 	gp_model_free(m);
 	whole = load_and_save(s, O_RDWR);
 	length = read_file(s->b.path, first);
@@ -198,7 +191,6 @@ static void test_half_a_saving_alone_is_not_taken_for_all(void **state)
 	struct scene *s = new_busy_scene_of_the_dead();
 	struct gp_model *m = load(s);
 
-	(void)state;
 	gp_model_free(m);
 	gp_model_free(load_and_save(s, O_RDWR));
 	assert_int_equal(truncate(s->b.path, (off_t)read_file(s->b.path, bytes) - 8), 0);
@@ -217,7 +209,6 @@ static void test_chunk_cut_by_the_kill(void **state)
 	struct gp_model *whole = load(s), *m;
 	size_t from = s->b.length, length;
 
-	(void)state;
 	gp_builder_chunk(&s->b, 4, 400);
 	gp_builder_call(&s->b, GP_TEST_SYNC, 0, 200, 5);
 	gp_builder_seal(&s->b);
@@ -246,7 +237,6 @@ static void test_damage_at_the_end_stays_and_is_counted(void **state)
 	struct gp_model *m;
 	char garbage[99];
 
-	(void)state;
 	memset(garbage, 'x', sizeof(garbage));
 	gp_builder_seal(&s->b);
 	gp_builder_raw(&s->b, garbage, sizeof(garbage));
@@ -265,7 +255,6 @@ static void test_ring_that_the_program_overwrote(void **state)
 	struct scene *s = new_busy_scene_of_the_dead();
 	struct gp_model *before, *saved, *again;
 
-	(void)state;
 	memset(s->file.rings[0].slots[1], 0, GP_SLOT_BYTES);
 	before = load(s);
 	assert_int_equal(before->losses.unknown_records, 1);
@@ -331,7 +320,6 @@ static void test_no_chunk_ends_between_a_thread_and_its_record(void **state)
 	struct gp_ring ring = {.ring = 9, .count = 2 * MANY_PAIRS + 1};
 	struct gp_model *m;
 
-	(void)state;
 	ring.slots = malloc(ring.count * GP_SLOT_BYTES);
 	assert_non_null(ring.slots);
 	fill_shared_ring(ring.slots);
@@ -356,7 +344,6 @@ static void test_ring_of_nothing_but_threads(void **state)
 	struct gp_record_thread thread = {.kind = GP_RECORD_THREAD, .slots = 1, .id = 3};
 	struct gp_model *m;
 
-	(void)state;
 	ring.slots = malloc(ring.count * GP_SLOT_BYTES);
 	assert_non_null(ring.slots);
 	for (uint64_t i = 0; i < ring.count; i++)
@@ -397,7 +384,6 @@ static void assert_untouched(struct scene *s, int flags)
 
 static void test_live_process(void **state)
 {
-	(void)state;
 	assert_untouched(new_busy_scene((uint32_t)getpid(), start_time_of(getpid())), O_RDWR);
 }
 
@@ -410,7 +396,6 @@ static void test_ring_file_that_somebody_has_mapped(void **state)
 	int fd = open(s->path, O_RDWR | O_CLOEXEC);
 	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	(void)state;
 	assert_ptr_not_equal(memory, MAP_FAILED);
 	close(fd);
 	assert_untouched(s, O_RDWR);
@@ -421,7 +406,6 @@ static void test_process_of_another_machine_or_boot(void **state)
 {
 	struct scene *s = new_busy_scene_of_the_dead();
 
-	(void)state;
 	memset(s->file.header.boot_id, 'a', 36);
 	gp_builder_chunk(&s->b, 0, 0);
 	gp_builder_string(&s->b, GP_STRING_INFO, GP_INFO_BOOT_ID, 0, s->file.header.boot_id);
@@ -432,7 +416,6 @@ static void test_ring_file_of_another(void **state)
 {
 	struct scene *s = new_busy_scene_of_the_dead();
 
-	(void)state;
 	s->file.header.pid++;
 	assert_untouched(s, O_RDWR);
 	s = new_busy_scene_of_the_dead();
@@ -446,7 +429,6 @@ static void test_copy_of_a_trace_that_is_still_there(void **state)
 	struct scene *s = new_busy_scene_of_the_dead();
 	char folder[] = "/tmp/gpuprof-test-copy-XXXXXX", original[128];
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(original, sizeof(original), "%s%s", folder, strrchr(gp_builder_save(&s->b), '/'));
 	close(open(original, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -460,14 +442,12 @@ static void test_closed_trace(void **state)
 {
 	struct scene *s = new_busy_scene_of_the_dead();
 
-	(void)state;
 	gp_builder_end(&s->b, 900);
 	assert_untouched(s, O_RDWR);
 }
 
 static void test_trace_that_cannot_be_written(void **state)
 {
-	(void)state;
 	assert_untouched(new_busy_scene_of_the_dead(), O_RDONLY);
 }
 
@@ -477,7 +457,6 @@ static void test_no_room(void **state)
 	struct scene *s = new_busy_scene_of_the_dead();
 	struct rlimit before, limit;
 
-	(void)state;
 	gp_model_free(load(s));
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	limit = (struct rlimit){s->b.length + 500, before.rlim_max};
@@ -500,7 +479,6 @@ static void test_finishing_saves_under_the_lock(void **state)
 	struct scene *s = new_busy_scene_of_the_dead();
 	int other;
 
-	(void)state;
 	gp_model_free(load(s));
 	other = open(s->b.path, O_RDONLY | O_CLOEXEC);
 	assert_int_equal(flock(other, LOCK_EX), 0);
@@ -520,7 +498,6 @@ static void test_finishing_a_trace_that_cannot_be_written(void **state)
 	char path[] = "/proc/self/fd/0000000000", *trace = path;
 	int sealed = memfd_create("trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	(void)state;
 	gp_model_free(load(s));
 	assert_int_equal(write(sealed, s->b.bytes, s->b.length), s->b.length);
 	assert_int_equal(fcntl(sealed, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK), 0);
@@ -570,7 +547,6 @@ static void test_saved_chunks_that_cannot_be(void **state)
 	uint8_t cut_string[40] = {0};
 	const uint8_t zeros[64] = {0}, kernel[32] = {GP_RECORD_KERNEL, 1}, later[64] = {200, 2};
 
-	(void)state;
 	memcpy(cut_string, &string, sizeof(string));
 	assert_unknown(GP_CHUNK_SLOTS, zeros, 64, 2, 1);
 	assert_unknown(GP_CHUNK_SLOTS, zeros, 7, 1, 1);

@@ -1,18 +1,13 @@
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/trace/tail.h"
 #include "tests/report/ring_scene.h"
+#include "tests/unit.h"
 
 /* A trace that grows, its process's rings, and what was read of both: starts of calls. */
 struct reading {
@@ -110,7 +105,6 @@ static void test_a_file_that_grows(void **state)
 {
 	struct reading *r = begin_live();
 
-	(void)state;
 	assert_read(r);
 	gp_builder_chunk(&r->scene->b, 1, 100);
 	put_call(r, 10);
@@ -147,7 +141,6 @@ static void test_each_record_once(void **state)
 	struct reading *r = begin_live();
 	struct gp_ring_header *header = &r->scene->file.rings[0].header;
 
-	(void)state;
 	publish(r->scene, 0, 10);
 	publish(r->scene, 0, 20);
 	assert_read(r, 10, 20, );
@@ -181,7 +174,6 @@ static void test_a_chunk_of_which_a_part_is_known(void **state)
 	const struct gp_record_string string = {
 		.kind = GP_RECORD_STRING, .space = GP_STRING_KERNEL, .id = 9, .length_bytes = 20};
 
-	(void)state;
 	memcpy(ring->slots[0], &string, sizeof(string));
 	memcpy(ring->slots[0] + sizeof(string), "twenty bytes of text", 16);
 	memcpy(ring->slots[1], "text", 4);
@@ -203,7 +195,6 @@ static void test_threads_of_a_shared_ring(void **state)
 	struct reading *r = begin_live();
 	const struct gp_record_thread thread = {.kind = GP_RECORD_THREAD, .slots = 1, .id = 77};
 
-	(void)state;
 	r->scene->file.rings[0].header.thread = 0;
 	memcpy(r->scene->file.rings[0].slots[0], &thread, sizeof(thread));
 	r->scene->file.rings[0].header.head = 1;
@@ -228,7 +219,6 @@ static void test_the_rings_of_the_dead(void **state)
 {
 	struct reading *r = begin(new_scene_of_the_dead());
 
-	(void)state;
 	publish(r->scene, 2, 10);
 	r->scene->file.rings[2].header.lost = 3;
 	assert_read(r, 10, );
@@ -246,7 +236,6 @@ static void test_a_process_that_cannot_be_seen(void **state)
 	struct reading *r = begin(new_scene_of_the_dead());
 	const struct gp_record_sink sink = {take, r};
 
-	(void)state;
 	write_on(r);
 	unlink(r->scene->path);
 	assert_int_equal(gp_tail_read(r->tail, &sink), 0);
@@ -263,7 +252,6 @@ static void test_calls_that_wait(void **state)
 	struct reading *r = begin_live();
 	struct gp_ring_header *header = &r->scene->file.rings[1].header;
 
-	(void)state;
 	publish(r->scene, 1, 10);
 	header->call_ticks = GP_TEST_AT_TICK(20);
 	header->call_head = 1;
@@ -286,7 +274,6 @@ static void test_calls_that_were_saved(void **state)
 {
 	struct reading *r = begin(new_scene_of_the_dead());
 
-	(void)state;
 	gp_builder_chunk(&r->scene->b, 0, 0);
 	gp_builder_add(&r->scene->b, &(struct gp_record_waiting){.kind = GP_RECORD_WAITING,
 								 .slots = 1,
@@ -307,7 +294,6 @@ static void test_more_than_is_read_at_once(void **state)
 	struct reading *r = begin_live();
 	const struct gp_record_sink sink = {take, r};
 
-	(void)state;
 	for (uint64_t i = 0; i < 300; i++) {
 		gp_builder_chunk(&r->scene->b, 0, 0);
 		gp_builder_anchor(&r->scene->b, i);
@@ -327,7 +313,6 @@ static void test_a_sink_that_refuses(void **state)
 	struct reading *r = begin_live();
 	const struct gp_record_sink sink = {take, r};
 
-	(void)state;
 	r->refusal = -7;
 	gp_builder_chunk(&r->scene->b, 1, 100);
 	put_call(r, 10);

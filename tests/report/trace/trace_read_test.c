@@ -1,18 +1,13 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/trace/trace_read.h"
 #include "tests/report/trace_builder.h"
+#include "tests/unit.h"
 
 #define CHUNKS 4
 
@@ -60,7 +55,6 @@ static void test_whole_file(void **state)
 	size_t ends[CHUNKS];
 	uint64_t which;
 
-	(void)state;
 	build(&b, ends);
 	trace = open_trace(gp_builder_save(&b));
 	assert_int_equal(read_chunks(trace, &which), CHUNKS);
@@ -79,7 +73,6 @@ static void test_flipped_byte_costs_its_chunk(void **state)
 	struct gp_builder b;
 	size_t ends[CHUNKS];
 
-	(void)state;
 	build(&b, ends);
 	for (size_t at = 8, chunk = 0; at < b.length; at++) {
 		struct gp_trace *trace;
@@ -111,7 +104,6 @@ static void test_cut_file_keeps_what_is_before(void **state)
 	struct gp_builder b;
 	size_t ends[CHUNKS], length;
 
-	(void)state;
 	build(&b, ends);
 	length = b.length;
 	for (size_t cut = 8; cut < length; cut++) {
@@ -148,7 +140,6 @@ static void test_resynchronises_after_any_insertion(void **state)
 	struct gp_trace *trace;
 	uint64_t which;
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_chunk(&b, 1, 1);
 	gp_builder_call(&b, GP_TEST_SYNC, 1, 1, 1);
@@ -172,7 +163,6 @@ static void test_lying_headers_cost_no_more_than_their_length(void **state)
 	struct gp_trace *trace;
 	uint64_t which;
 
-	(void)state;
 	gp_builder_init(&b);
 	for (size_t i = 0; i < (64u << 20) / sizeof(liar); i += 4096) {
 		struct gp_chunk_header liars[4096];
@@ -199,7 +189,6 @@ static void test_file_that_grows(void **state)
 	size_t ends[CHUNKS], length;
 	int fd;
 
-	(void)state;
 	build(&b, ends);
 	length = b.length;
 	b.length = ends[1] + 60; /* a header and some payload */
@@ -250,7 +239,6 @@ static void test_circle_comes_in_its_order(void **state)
 	struct gp_chunk chunk;
 	size_t unused;
 
-	(void)state;
 	build_circle(&b, &unused);
 	trace = open_trace(gp_builder_save(&b));
 	for (uint64_t i = 0; i < CHUNKS; i++) {
@@ -275,7 +263,6 @@ static void test_missing_chunk_of_a_circle_is_damage(void **state)
 	uint64_t which;
 	size_t first;
 
-	(void)state;
 	build_circle(&b, &first);
 	b.bytes[first + sizeof(struct gp_chunk_header)] ^= 1;
 	trace = open_trace(gp_builder_save(&b));
@@ -296,7 +283,6 @@ static void test_circle_that_goes_on(void **state)
 	uint64_t which;
 	int fd;
 
-	(void)state;
 	build_circle(&b, &first);
 	gp_builder_init(&more);
 	for (uint32_t i = 0; i <= CHUNKS; i++) { /* of those the last is new */
@@ -351,7 +337,6 @@ static void test_what_is_no_trace_is_refused(void **state)
 		{"gpuprof\377", 8, -EPROTONOSUPPORT, "trace version 255"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		struct gp_builder b;
 
@@ -367,7 +352,6 @@ static void test_what_cannot_be_read_is_refused(void **state)
 {
 	char pipe_path[] = "/tmp/gpuprof-test-XXXXXX";
 
-	(void)state;
 	assert_refused("/tmp/gpuprof-test-there-is-no-such.gpuprof", -ENOENT, "No such file");
 	assert_refused("/tmp", -EISDIR, "directory");
 	assert_non_null(mkdtemp(pipe_path));

@@ -1,9 +1,5 @@
 /* Copies that hold up the host: what is said of a few bytes, and of what can be saved. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -65,7 +61,6 @@ static void check(uint64_t bytes, uint64_t kernel_ns, const char *rule, const ch
 
 static void a_number_is_read_less_often(void **state)
 {
-	(void)state;
 	check(4, 10 * US, "sync-copy", "40 synchronous DtoH copies, 160B in all, blocked",
 	      "read results less often", 1600 * US);
 	check(1 << 16, 10 * US, "sync-copy", "; these at 6.554 GB/s",
@@ -83,7 +78,6 @@ static void looks_in_the_calls_tell_the_line(void **state)
 		bool beside;
 	} cases[] = {{401, false}, {31, false}, {401, true}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *model = copy_back(4, 10 * US);
 		struct build b = {.model = model};
@@ -121,7 +115,6 @@ static void looks_at_several_lines_tell_the_function(void **state)
 	const struct gp_finding *found;
 	struct gp_advice advice;
 
-	(void)state;
 	for (uint8_t line = 0; line < 3; line++) {
 		uint32_t stack =
 			build_python(&b, BUILD_OUTERMOST, "/home/me/loss.py", "step", 7 + line);
@@ -148,7 +141,6 @@ static void a_number_is_no_matter_of_bandwidth(void **state)
 	const struct gp_finding *found;
 	struct gp_advice advice;
 
-	(void)state;
 	for (uint32_t i = 0; i < model->op_count; i++) {
 		model->ops[i].flags |= GP_COPY_ASYNC;
 		model->ops[i].destination_kind = GP_COPY_PAGEABLE;
@@ -165,7 +157,6 @@ static void a_number_is_no_matter_of_bandwidth(void **state)
 /* The calls' time, and the idle time after them: of these the shorter is what is claimed. */
 static void what_can_be_saved_is_among_the_times_that_are_told(void **state)
 {
-	(void)state;
 	check(4, 200 * US, "hidden-wait",
 	      "blocked the host for 8.970ms, 7.410ms of it while earlier kernels ran; then the GPU waited for the host, for 20.28ms in all: the shorter",
 	      "read results less often", 7410 * US);
@@ -190,7 +181,6 @@ static void what_is_copied_to_the_device_need_not_wait(void **state)
 		 "copy the next data from page-locked memory (pin_memory=True) with .to(\"cuda\", non_blocking=True) while these kernels run, in its own stream (torch.cuda.Stream())"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *model = copy_back(1 << 20, 200 * US);
 		const struct gp_finding *found;
@@ -223,7 +213,6 @@ static void what_was_launched_does_not_wait_for_the_host(void **state)
 	const struct gp_finding *found;
 	struct gp_advice advice;
 
-	(void)state;
 	advice = ask(&model, 1);
 	found = find(&advice, "hidden-wait");
 	assert_non_null(found);
@@ -246,7 +235,6 @@ static void threads_that_copy_at_once_save_the_time_once(void **state)
 	struct gp_model *model;
 	uint32_t id = 0;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_api(&b, 31, "cudaMemcpyAsync", GP_API_COPY);
 	for (uint64_t i = 0; i < TIMES; i++)
@@ -338,7 +326,6 @@ static void few_slow_copies_are_told(void **state)
 		{800000000, GP_COPY_PAGEABLE, true, 90, 0, NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *model;
 		struct gp_advice advice =
@@ -382,7 +369,6 @@ static void no_more_is_hidden_than_there_is_beside(void **state)
 		{GP_COPY_PAGEABLE, 50, TIMES * (1020 - 100 + 50)},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build b = build_begin(1);
 		const struct gp_finding *found;
@@ -463,7 +449,6 @@ static void of_several_copies_each_may_come_again(void **state)
 		uint32_t count; /* of each; 0: none is told */
 	} cases[] = {{4, 10, 3}, {3, 10, 0}, {6, 20000, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *model = copy_two_again(cases[i].passes, cases[i].host_us);
 		struct gp_advice advice = ask(&model, 1);

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +52,6 @@ static void test_threads_that_take_turns(void **state)
 {
 	struct gp_model *models[] = {load_data(20, MS), load_data_in(3, 20, MS)};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct gp_advice advice = ask(&models[i], 1);
 		const struct gp_finding *found = find(&advice, "data-loading");
@@ -85,7 +80,6 @@ static void test_data_before_slow_copies(void **state)
 	struct gp_advice advice = ask(&model, 1);
 	const struct gp_finding *found = find(&advice, "data-loading");
 
-	(void)state;
 	assert_non_null(found);
 	assert_int_equal(found->count, 20);
 	assert_non_null(strstr(
@@ -144,7 +138,6 @@ static void test_data_behind_a_wait(void **state)
 {
 	static const char *const waits[] = {"hidden-wait", "sync-in-loop"};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct gp_model *model = load_data_behind_waits(i == 1);
 		struct gp_advice advice = ask(&model, 1);
@@ -166,7 +159,6 @@ static void test_data_behind_a_wait(void **state)
  */
 static void test_one_slow_batch(void **state)
 {
-	(void)state;
 	for (uint32_t slow_ms = 120; slow_ms <= 300; slow_ms += 180) {
 		struct build b = build_begin(1);
 		bool is_one = slow_ms == 120;
@@ -256,7 +248,6 @@ static void test_batches_without_launches(void **state)
 {
 	struct gp_model *models[] = {fetch_results(), copy_from_a_thread()};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
 		struct gp_advice advice = ask(&models[i], 1);
 		const struct gp_finding *found = find(&advice, "data-loading");
@@ -284,7 +275,6 @@ static void test_what_the_host_did(void **state)
 	const struct gp_finding *found;
 	struct gp_advice advice = ask(&model, 1);
 
-	(void)state;
 	assert_null(strstr(find(&advice, "data-loading")->found, "load_batch"));
 	assert_true(advice.lacks_stacks);
 	gp_advice_free(&advice);
@@ -357,7 +347,6 @@ static struct gp_model *load_with_looks(uint32_t threads, uint32_t compiling, co
 /* What comes then is a copy by chance: what helps is a cache of what was compiled. */
 static void test_compiling_is_no_loading(void **state)
 {
-	(void)state;
 	for (uint32_t compiling = 9; compiling <= 10; compiling++) {
 		struct gp_model *model = load_with_looks(1, compiling, "/x/cupy/cuda/compiler.py");
 		struct gp_advice advice = ask(&model, 1);
@@ -377,7 +366,6 @@ static void test_threads_of_jax_wait_for_no_requests(void **state)
 	static const char *const libraries[] = {"/x/site-packages/jax/_src/array.py",
 						"/home/me/serve.py"};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct gp_model *model = load_with_looks(3, 20, libraries[i]);
 		struct gp_advice advice = ask(&model, 1);
@@ -429,7 +417,6 @@ static struct gp_model *copy_after(const char *range)
  */
 static void test_what_is_not_known_is_not_said(void **state)
 {
-	(void)state;
 	for (int named = 0; named <= 1; named++) {
 		struct gp_model *model = copy_after(named ? "postprocess" : NULL);
 		struct gp_advice advice = ask(&model, 1);
@@ -472,7 +459,6 @@ static void test_a_thread_that_polls_for_data(void **state)
 	const struct gp_finding *found;
 	struct gp_advice advice;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_api(&b, 31, "cudaMemcpyAsync", GP_API_COPY);
 	build_api(&b, 32, "cudaMemsetAsync", GP_API_MEMSET);
@@ -508,7 +494,6 @@ static void test_a_thread_that_polls_for_data(void **state)
 /* Nobody is told to have workers who has them. */
 static void test_workers_that_load_data(void **state)
 {
-	(void)state;
 	for (int workers = 0; workers <= 1; workers++) {
 		struct gp_model *model = load_data(20, MS);
 		struct build b = {.model = model};
@@ -528,7 +513,6 @@ static void test_workers_that_load_data(void **state)
 /* Nor is somebody told so of another process's. */
 static void test_workers_of_another_process(void **state)
 {
-	(void)state;
 	for (int both = 0; both <= 1; both++) {
 		struct gp_model *models[] = {load_data(20, MS), load_data(20, both ? MS : 0)};
 		struct build other = {.model = models[1]};

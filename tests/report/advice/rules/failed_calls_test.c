@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +66,6 @@ static void what_fails_once_or_twice_everywhere_is_looked_at(void **state)
 {
 	static const uint16_t statuses[] = {OUT_OF_MEMORY, NOT_READY, PEER_IS_ENABLED};
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(statuses) / sizeof(statuses[0]); k++) {
 		struct gp_model *ranks[RANKS];
 		uint64_t times;
@@ -109,7 +104,6 @@ static void one_refused_launch_or_copy_is_enough(void **state)
 		{COPY, OUT_OF_MEMORY, true, false},
 	};
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
 		struct build b = begin(1);
 		struct gp_model *model;
@@ -136,7 +130,6 @@ static void one_call_tells_of_a_lasting_error(void **state)
 {
 	static const uint16_t statuses[] = {ILLEGAL_ADDRESS, ASSERTION, LAUNCH_FAILURE};
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(statuses) / sizeof(statuses[0]); k++) {
 		struct build b = begin(1);
 		struct gp_model *model;
@@ -159,7 +152,6 @@ static void the_thread_with_most_is_told(void **state)
 	uint64_t times = 0;
 	char *told;
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		struct build b = begin(1 + i);
 
@@ -181,7 +173,6 @@ static void of_one_thread_no_more_is_said_than_that(void **state)
 	uint64_t times = 0;
 	char *told;
 
-	(void)state;
 	fail_calls(&b, 100, BUILD_MALLOC, OUT_OF_MEMORY, 3);
 	model = build_end(&b);
 	told = told_of(&model, 1, &times);
@@ -193,7 +184,6 @@ static void of_one_thread_no_more_is_said_than_that(void **state)
 /* It gives back what it keeps and tries again. */
 static void a_cache_that_finds_memory_full_is_no_case(void **state)
 {
-	(void)state;
 	for (int launches = 0; launches <= 1; launches++) {
 		struct build b = begin(1);
 		uint32_t stack = build_python(&b, BUILD_OUTERMOST, "train.py", "step", 12);
@@ -221,7 +211,6 @@ static void a_cache_that_finds_memory_full_is_no_case(void **state)
  */
 static void a_lasting_error_has_the_name_of_who_told_it(void **state)
 {
-	(void)state;
 	for (int driver = 0; driver <= 1; driver++) {
 		struct build b = begin(1);
 		struct gp_model *model;
@@ -248,7 +237,6 @@ static void only_launches_are_looked_for_after_the_brackets(void **state)
 {
 	static const uint16_t apis[] = {BUILD_LAUNCH, BUILD_MALLOC, BUILD_DRIVER_LAUNCH};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(apis) / sizeof(apis[0]); i++) {
 		struct build b = begin(1);
 		struct gp_advice advice;
@@ -308,7 +296,6 @@ static void the_kernel_that_did_not_end_is_named(void **state)
 {
 	char *change = change_after(1, ILLEGAL_ADDRESS, true);
 
-	(void)state;
 	assert_non_null(strstr(
 		change,
 		"the kernel launched 50.00us before at step (train.py:12) caused it; compute-sanitizer shows its line"));
@@ -373,7 +360,6 @@ static void a_graph_is_as_suspect_as_a_kernel(void **state)
 		 "a kernel of the graph launched 60.00us before (CorrID 93 of"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *change = change_with_graph(cases[i].graph, cases[i].kernel, cases[i].some,
 						 cases[i].later);
@@ -389,7 +375,6 @@ static void a_graph_is_as_suspect_as_a_kernel(void **state)
  */
 static void contexts_are_told_apart(void **state)
 {
-	(void)state;
 	for (uint32_t waited = 0; waited <= 2; waited += 2) {
 		struct build b = begin(1);
 		struct gp_call *failed;
@@ -414,7 +399,6 @@ static void a_wait_of_no_known_context_clears_nothing(void **state)
 	struct gp_call *failed;
 	char *change;
 
-	(void)state;
 	build_call(&b, 100, BUILD_LAUNCH, 1690000, 100, 90)->context_id = 1;
 	build_call(&b, 100, BUILD_DEVICE_SYNC, 1695000, 1000, 91)->context_id = 0;
 	failed = build_call(&b, 100, BUILD_DEVICE_SYNC, 1750000, 100, 200);
@@ -451,7 +435,6 @@ static void the_only_kernel_without_times_is_named(void **state)
 		 5},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build b = begin(1);
 		uint32_t name = build_name(&b, "_Z6gatherPi");
@@ -490,7 +473,6 @@ static void the_only_kernel_without_times_is_named(void **state)
  */
 static void where_records_were_lost_no_kernel_is_accused(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct build b = begin(1);
 		char *change;

@@ -1,9 +1,5 @@
 /* Kernels that have blocks for few SMs, or few threads: which of them are told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -73,7 +69,6 @@ static void few_blocks_are_told_where_others_would_do(void **state)
 		{{"ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1, 300, OWN, 0, 0, 0}, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct gp_model *model = launch(&rows[i].scene);
 		struct gp_advice advice = ask(&model, 1);
@@ -113,7 +108,6 @@ static void few_threads_are_told_where_more_would_do(void **state)
 		{{"sm90_xmma_gemm_f32f32", 157, 300, OWN, 0, 64, 0}, 0, NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct gp_model *model = launch(&rows[i].scene);
 		struct gp_advice advice = ask(&model, 1);

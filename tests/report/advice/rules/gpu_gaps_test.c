@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +34,6 @@ static void test_many_waits_are_one_finding(void **state)
 	struct gp_advice advice = ask(&model, 1);
 	const struct gp_finding *found = find(&advice, "gpu-gaps");
 
-	(void)state;
 	assert_int_equal(advice.count, 1);
 	assert_non_null(found);
 	assert_int_equal(found->count, 40);
@@ -58,7 +53,6 @@ static void test_long_waits_among_short_ones(void **state)
 	const struct gp_finding *found;
 	uint64_t at_ns = MS;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	for (uint32_t i = 1; i <= between * count; i++) {
 		build_call(&b, 100, BUILD_LAUNCH, at_ns, 1000, i);
@@ -80,7 +74,6 @@ static void test_long_waits_among_short_ones(void **state)
  */
 static void test_shorter_waits_where_a_long_one_is(void **state)
 {
-	(void)state;
 	for (uint32_t with_long = 0; with_long < 2; with_long++) {
 		struct build b = build_begin(1);
 		struct gp_model *model;
@@ -120,7 +113,6 @@ static void test_few_and_short_waits(void **state)
 		uint64_t host_ns;
 	} quiet[] = {{16, 65 * MS}, {700, 3 * MS / 20}, {20, 4 * MS}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++) {
 		struct gp_model *model = let_wait(quiet[i].times, quiet[i].host_ns);
 		struct gp_advice advice = ask(&model, 1);
@@ -139,7 +131,6 @@ static void test_a_large_part_of_a_short_run(void **state)
 	struct gp_advice advice;
 	const struct gp_finding *found;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	for (uint32_t i = 1; i <= 20; i++) {
 		uint64_t at_ns = i * 17 * MS / 10;
@@ -182,7 +173,6 @@ static void test_what_was_launched_and_does_not_begin(void **state)
 		{1, 1, GP_MEMORY_DEVICE, NULL, false, "missing", GP_COUNTER_LOST_CUPTI},
 	};
 
-	(void)state;
 	for (size_t at = 0; at < sizeof(cases) / sizeof(cases[0]); at++) {
 		struct build b = build_begin(1);
 		struct gp_model *model;
@@ -229,7 +219,6 @@ static void test_what_was_launched_and_does_not_begin(void **state)
  */
 static void test_what_others_keep_waiting_is_one_finding(void **state)
 {
-	(void)state;
 	for (uint64_t used_gib = 3; used_gib <= 7; used_gib += 4) {
 		struct build b = build_begin(1);
 		uint32_t places[2];
@@ -274,7 +263,6 @@ static void test_what_the_host_took_is_not_of_others(void **state)
 	struct gp_advice advice;
 	struct gp_model *model;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	for (uint32_t i = 1; i <= 40; i++) {
 		uint64_t at_ns = i * 5ull * MS;
@@ -304,7 +292,6 @@ static void test_what_begins_late_now_and_then(void **state)
 	struct gp_model *model;
 	uint64_t at_ns = MS;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	for (uint32_t i = 1; i <= 400; i++) {
 		build_call(&b, 100, BUILD_LAUNCH, i * 20000, 10000, i);
@@ -350,7 +337,6 @@ static void test_what_is_new_behind_it(void **state)
 		{"/x/cupy/cuda/compiler.py", "cuModuleLoadData", false, "CUPY_CACHE_DIR", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build b = build_begin(1);
 		uint32_t main = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 1);
@@ -392,7 +378,6 @@ static void test_what_is_new_behind_it(void **state)
  */
 static void test_a_wait_that_ends_late_beside_others(void **state)
 {
-	(void)state;
 	for (uint64_t used_gib = 1; used_gib <= 5; used_gib += 4) {
 		struct build b = build_begin(1);
 		const struct gp_finding *found;
@@ -430,7 +415,6 @@ static void test_long_waits(void **state)
 	struct gp_advice advice = ask(&model, 1);
 	const struct gp_finding *found = find(&advice, "gpu-gaps");
 
-	(void)state;
 	assert_non_null(found);
 	assert_int_equal(found->count, 2);
 	gp_advice_free(&advice);
@@ -466,7 +450,6 @@ static bool is_told_of(uint32_t waits, uint32_t long_ones, uint32_t every)
 /* Where less than a quarter is long, the host had lost the processor. */
 static void test_waits_at_no_place_of_their_own(void **state)
 {
-	(void)state;
 	assert_false(is_told_of(400, 20, 20));
 	assert_false(is_told_of(67, 16, 4));
 	assert_true(is_told_of(64, 16, 4));
@@ -484,7 +467,6 @@ static void test_allocations_are_where_to_look(void **state)
 	struct gp_advice advice;
 	struct gp_model *model;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_call(&b, 100, BUILD_LAUNCH, MS, 10000, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 2 * MS, 200 * MS, 1);
@@ -541,7 +523,6 @@ static struct gp_model *wait_for_two(uint32_t times_the_work)
 /* Which GPU it is, and what another one does meanwhile. */
 static void of_several_gpus_it_is_told_which(void **state)
 {
-	(void)state;
 	for (uint32_t times = 1; times <= 3; times += 2) {
 		struct gp_model *model = wait_for_two(times);
 		struct gp_advice advice = ask(&model, 1);

@@ -1,9 +1,5 @@
 /* Graphs that the GPU waits for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -92,7 +88,6 @@ static void check(const struct step *step, const char *found_part, const char *c
 
 static void launches_are_told_with_what_each_operation_takes(void **state)
 {
-	(void)state;
 	check(&(struct step){.launch_us = 200, .operations = 50, .graphs = 2},
 	      "the GPU waits for the launches of 99 graphs of 50 operations on average, which take 200.0us each, 4.000us an operation; that is with a record of each operation (--graphs=graph: without)",
 	      "fuse kernels", 99 * 209);
@@ -110,7 +105,6 @@ static void launches_are_told_with_what_each_operation_takes(void **state)
 /* 40 of them for a millisecond; all for 20 us. */
 static void what_only_first_launches_take_is_to_be_uploaded(void **state)
 {
-	(void)state;
 	check(&(struct step){.launch_us = 20, .operations = 50, .graphs = 40, .first_us = 980},
 	      "; 97.1 % of that are the first launches of 40 of them", "cudaGraphUpload",
 	      99 * 29 + 39 * 980);
@@ -118,7 +112,6 @@ static void what_only_first_launches_take_is_to_be_uploaded(void **state)
 
 static void graphs_that_are_made_in_the_loop_are_told(void **state)
 {
-	(void)state;
 	check(&(struct step){BUILD_INSTANTIATE, 300, 50, .operations = 50, .graphs = 100},
 	      "the GPU waits 99 times for a graph to be created, for 359.9us on average; 83.4 % of that is cudaGraphInstantiate, in 99 calls",
 	      "create each graph once", 99 * 359);
@@ -129,7 +122,6 @@ static void graphs_that_are_made_in_the_loop_are_told(void **state)
 /* Nor is what a launch takes that is as short as they are, in all. */
 static void what_is_set_up_besides_is_not(void **state)
 {
-	(void)state;
 	check(&(struct step){BUILD_STREAM_CREATE, 300, 50, .operations = 50, .graphs = 100}, NULL,
 	      NULL, 0);
 	check(&(struct step){.launch_us = 35, .operations = 50, .graphs = 1}, NULL, NULL, 0);
@@ -140,7 +132,6 @@ static void what_is_seldom_waited_for_is_not(void **state)
 {
 	struct step step = {BUILD_INSTANTIATE, 900, 50, .operations = 1, .graphs = 1};
 
-	(void)state;
 	step.every = 3;
 	check(&step, "the GPU waits 33 times for a graph to be created", "create each graph once",
 	      33 * 959);

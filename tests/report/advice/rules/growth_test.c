@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +81,6 @@ static void a_block_or_more_with_each_pass_is_growth(void **state)
 {
 	uint64_t blocks = 0;
 
-	(void)state;
 	assert_int_equal(passes_of(one_each, &blocks), PASSES);
 	assert_int_equal(blocks, 1);
 	assert_int_equal(passes_of(three_each_but_sometimes, &blocks), PASSES - PASSES / 20);
@@ -134,7 +129,6 @@ static void what_is_made_before_the_work_is_told_apart(void **state)
 {
 	uint64_t blocks;
 
-	(void)state;
 	assert_int_equal(passes_of(set_up, &blocks), 1);
 	assert_int_equal(passes_of(set_up_with_kernels, &blocks), 0);
 	assert_int_equal(passes_of(set_up_at_the_end, &blocks), 0);
@@ -163,7 +157,6 @@ static void what_ends_or_differs_or_comes_seldom_is_none(void **state)
 		any_number, few,        without_kernels,
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		uint64_t blocks;
 
@@ -180,7 +173,6 @@ static void what_one_thread_sets_up_for_another_is_none(void **state)
 	struct gp_model *model;
 	uint32_t count;
 
-	(void)state;
 	for (uint32_t i = 0; i < 1000; i++) {
 		uint64_t at_ns = 1000 + i * 1000;
 
@@ -203,7 +195,6 @@ static void what_one_thread_sets_up_for_another_is_none(void **state)
 /* A little block in each pass is a leak, the same blocks before the work are not worth a word. */
 static void little_leaks_are_told(void **state)
 {
-	(void)state;
 	for (int in_loop = 0; in_loop <= 1; in_loop++) {
 		struct build b = build_begin(1);
 		const struct gp_finding *found;
@@ -272,7 +263,6 @@ static void what_is_no_leak_hides_none(void **state)
 	struct gp_advice first = ask(&models[0], 1), both = ask(models, 2);
 	const struct gp_finding *found = find(&both, "leaked-memory");
 
-	(void)state;
 	assert_null(find(&first, "leaked-memory"));
 	assert_non_null(found);
 	assert_non_null(strstr(found->found, "40 of 40 blocks"));
@@ -287,7 +277,6 @@ static void what_is_no_leak_hides_none(void **state)
 /* Weights, for one: they are alive to the end because they are used to the end. */
 static void what_is_large_and_made_at_once_is_no_leak(void **state)
 {
-	(void)state;
 	for (uint32_t count = 15; count <= 40; count++)
 		for (int at_once = 0; at_once <= 1; at_once++) {
 			struct gp_model *model = leave_blocks(1, count, 10 << 20, at_once);

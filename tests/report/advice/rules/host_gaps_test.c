@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +37,6 @@ static struct gp_model *compute_between(uint32_t kernels, uint64_t kernel_ns, ui
 
 static void what_takes_long_in_sum_is_one_finding(void **state)
 {
-	(void)state;
 	for (uint16_t devices = 1; devices <= 2; devices++) {
 		struct gp_model *model = compute_between(6, 60 * MS, 31 * MS, devices);
 		struct gp_advice advice = ask(&model, 1);
@@ -71,7 +66,6 @@ static void what_is_rare_at_its_place_is_not_the_programs(void **state)
 {
 	static const uint64_t host_ms[] = {9, 49, 51};
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(host_ms) / sizeof(host_ms[0]); k++) {
 		struct build b = build_begin(1);
 		struct gp_model *model;
@@ -98,7 +92,6 @@ static void a_large_part_of_a_short_run_is_told(void **state)
 	struct gp_model *model = compute_between(4, 20 * MS, 12 * MS, 1);
 	struct gp_advice advice = ask(&model, 1);
 
-	(void)state;
 	assert_non_null(find(&advice, "host-gaps"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -119,7 +112,6 @@ static void what_is_little_is_not_told(void **state)
 		     {400, MS, 150000},
 		     {3, 90 * MS, 150 * MS}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++) {
 		struct gp_model *model =
 			compute_between(quiet[i].kernels, quiet[i].kernel_ns, quiet[i].host_ns, 1);
@@ -137,7 +129,6 @@ static void what_is_little_is_not_told(void **state)
  */
 static void a_place_is_told_where_half_ends(void **state)
 {
-	(void)state;
 	for (int many = 0; many <= 1; many++) {
 		struct build b = build_begin(1);
 		const struct gp_finding *found;
@@ -185,7 +176,6 @@ static void the_calls_around_what_the_host_did_are_told(void **state)
 	char page[4000] = "";
 	FILE *out = fmemopen(page, sizeof(page), "w");
 
-	(void)state;
 	assert_non_null(out);
 	build_device(&b, 0, "GPU");
 	build_name(&b, "step");

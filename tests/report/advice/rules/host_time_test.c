@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +92,6 @@ static void check(const struct calls *calls, const char *found_part, const char 
 
 static void compilers_are_told_by_stacks(void **state)
 {
-	(void)state;
 	check(&(struct calls){.before = DYNAMO},
 	      "torch.compile was compiling or loading compiled code when it began",
 	      "TORCHINDUCTOR_CACHE_DIR", "ended");
@@ -115,7 +110,6 @@ static void compilers_are_told_by_stacks(void **state)
 /* A program that is run by an import is in it all the time. */
 static void imports_count_where_they_are_new(void **state)
 {
-	(void)state;
 	check(&(struct calls){.after = IMPORTS}, "Python was importing when it ended",
 	      "import modules before the work", NULL);
 	check(&(struct calls){.before = IMPORTS, .within = IMPORTS, .after = IMPORTS},
@@ -135,7 +129,6 @@ static void imports_count_where_they_are_new(void **state)
 /* Where no call was made in it, either. */
 static void compilers_are_told_by_looks(void **state)
 {
-	(void)state;
 	check(&(struct calls){.looked = CUPY}, "compiling (CuPy) at f (compiler.py:2) for 200.0ms",
 	      "CUPY_CACHE_DIR", NULL);
 	/* a call's stack says but what it began or ended in: imports took the time */
@@ -153,7 +146,6 @@ static void looks_say_what_the_host_was_at(void **state)
 	struct gp_advice advice;
 	const struct gp_finding *found;
 
-	(void)state;
 	model->samples = calloc(1, sizeof(*model->samples));
 	assert_non_null(model->samples);
 	model->sample_count = 1;
@@ -202,7 +194,6 @@ static void samples_outside_the_gap_tell_nothing_of_it(void **state)
 	char *within = find_gaps_with_sample(10 * MS, 210 * MS);
 	char *before = find_gaps_with_sample(0, MS / 4);
 
-	(void)state;
 	assert_non_null(strstr(within, "11 Python samples"));
 	assert_null(strstr(before, "sample"));
 	assert_null(strstr(before, "meanwhile"));
@@ -218,7 +209,6 @@ static void without_any_stack_python_is_known_by_its_name(void **state)
 	struct gp_advice advice;
 	const struct gp_finding *found;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_thread(&b, 100, "python3");
 	build_info(&b, GP_INFO_COMMAND, "/usr/bin/python3 sim.py");
@@ -245,7 +235,6 @@ static void of_another_profiler_s_trace_ours_is_advised(void **state)
 	struct gp_advice advice;
 	const struct gp_finding *found;
 
-	(void)state;
 	model->recorder = "torch.profiler";
 	advice = ask(&model, 1);
 	found = find(&advice, "gpu-gaps");
@@ -264,7 +253,6 @@ static void of_several_processes_all_are_sampled(void **state)
 	struct gp_advice advice = ask(models, 2);
 	const struct gp_finding *found = find(&advice, "gpu-gaps");
 
-	(void)state;
 	assert_non_null(found);
 	assert_non_null(strstr(found->change, "`py-spy record --subprocesses -o host.svg -- "));
 	gp_advice_free(&advice);
@@ -287,7 +275,6 @@ static void looks_in_all_of_them_are_added(void **state)
 	struct gp_advice advice;
 	const struct gp_finding *found;
 
-	(void)state;
 	assert_non_null(samples);
 	build_device(&b, 0, "GPU");
 	build_thread(&b, 100, "python3");
@@ -337,7 +324,6 @@ static void the_command_is_offered_as_a_shell_takes_it(void **state)
 		{NULL, "-- PROGRAM`"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		check(&(struct calls){.before = IMPORTS, .command = commands[i][0]}, "loading code",
 		      commands[i][1], NULL);
@@ -385,7 +371,6 @@ static bool tells_of_import(uint32_t times, uint32_t imports)
 /* Modules are imported once. */
 static void what_is_always_in_an_import_is_work(void **state)
 {
-	(void)state;
 	assert_true(tells_of_import(6, 1));
 	assert_false(tells_of_import(6, 5));
 	assert_false(tells_of_import(6, 0));
@@ -402,7 +387,6 @@ static void ranges_name_what_the_host_was_at(void **state)
 		const char *named;
 	} cases[] = {{460, "; in range read the mesh"}, {300, "; in range epoch"}};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct gp_model *model = wait_for_host(&(struct calls){0});
 		struct build b = {.model = model};
@@ -441,7 +425,6 @@ static void loading_most_of_the_time_is_no_compiling(void **state)
 	struct gp_host_time host = {
 		.total_ns = 500 * MS, .load_ns = 200 * MS, .compiler = GP_COMPILER_CUPY};
 
-	(void)state;
 	check_change(&host, "CuPy");
 	host.load_ns = 250 * MS;
 	check_change(&host, "");
@@ -454,7 +437,6 @@ static void loading_most_of_the_time_is_no_compiling(void **state)
 
 static void what_is_not_known_is_not_said(void **state)
 {
-	(void)state;
 	check(&(struct calls){0}, "; loading code took 60.00ms of it",
 	      "gpuprof records CUDA calls, not the host's computation", "compil");
 }

@@ -1,9 +1,5 @@
 /* Idle times of one cause that no other rule is about. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -71,7 +67,6 @@ static void calls_that_are_short_by_themselves_are_told_together(void **state)
 	struct build allocations = rounds(61, BUILD_MALLOC, 490, 0, 0);
 	struct build streams = rounds(61, BUILD_STREAM_CREATE, 490, 0, 7);
 
-	(void)state;
 	check(&allocations,
 	      "500.0us at most: allocation; 98.0 % of that is cudaMalloc, in 60 calls at 60 places",
 	      60 * 490 * US);
@@ -83,7 +78,6 @@ static void what_is_little_is_not(void **state)
 	struct build short_run = rounds(40, BUILD_MALLOC, 490, 0, 7);
 	struct build share = rounds(200, BUILD_MALLOC, 230, 0, 7);
 
-	(void)state;
 	check(&short_run, NULL, 0); /* 39 x 490 us are less than 20 ms */
 	check(&share, NULL, 0);     /* 23 % */
 }
@@ -93,7 +87,6 @@ static void copies_are_not(void **state)
 {
 	struct build b = rounds(61, BUILD_MEMCPY_ASYNC, 490, 0, 7);
 
-	(void)state;
 	check(&b, NULL, 0);
 }
 
@@ -103,7 +96,6 @@ static void of_several_gpus_it_is_the_one_that_worked_most(void **state)
 	struct build b = rounds(61, BUILD_MALLOC, 490, 0, 7);
 	struct build idle = rounds(61, BUILD_MALLOC, 490, 1, 7);
 
-	(void)state;
 	build_call(&b, 101, BUILD_LAUNCH, 2 * MS, 5 * US, 1001);
 	build_op(&b, GP_OP_KERNEL, 17, 3 * MS, 4 * MS, 1001)->device_id = 1;
 	check(&b, "in 60 calls", 60 * 490 * US);

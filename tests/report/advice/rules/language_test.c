@@ -1,9 +1,5 @@
 /* What a program is written in, as its trace tells. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -47,7 +43,6 @@ static void libraries_of_python_are_known_by_their_files(void **state)
 	static const char torch[] = "/x/site-packages/torch/nn/modules/module.py";
 	static const char jax[] = "/x/site-packages/jax/_src/pjit.py";
 
-	(void)state;
 	check(GP_LANGUAGE_PYTHON, &(struct scene){.python = {"/home/me/train.py"}});
 	check(GP_LANGUAGE_TORCH, &(struct scene){.python = {"/home/me/train.py", torch}});
 	check(GP_LANGUAGE_JAX, &(struct scene){.python = {"/home/me/train.py", jax}});
@@ -69,7 +64,6 @@ static void libraries_of_python_are_known_by_their_files(void **state)
 /* What is advised there are functions of Python: a program in C++ has none, whatever it links. */
 static void native_programs_are_native_whatever_they_link(void **state)
 {
-	(void)state;
 	check(GP_LANGUAGE_NATIVE, &(struct scene){.module = "/home/me/app"});
 	check(GP_LANGUAGE_NATIVE,
 	      &(struct scene){.module = "/opt/torch/lib/libtorch_cuda.so", .command = "./serve"});
@@ -78,7 +72,6 @@ static void native_programs_are_native_whatever_they_link(void **state)
 
 static void without_stacks_the_command_and_the_recorder_tell(void **state)
 {
-	(void)state;
 	check(GP_LANGUAGE_PYTHON, &(struct scene){.command = "/usr/bin/python3 train.py"});
 	check(GP_LANGUAGE_TORCH, &(struct scene){.module = "/x/torch/lib/libtorch_cuda.so",
 						 .command = "python3 train.py"});

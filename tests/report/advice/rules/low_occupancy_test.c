@@ -2,11 +2,7 @@
  * Kernels that leave most of each SM unused: what is claimed of them, by what their grids have for
  * it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -59,7 +55,6 @@ static void no_more_is_claimed_than_the_grid_has_for_an_sm(void **state)
 		{132 * 2, 64, 32, 200 * KIB, 50},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *model = launch(&cases[i]);
 		struct gp_advice advice = ask(&model, 1);

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -47,7 +43,6 @@ static void test_nobody_looked_at_the_host(void **state)
 	struct gp_advice advice = ask(&model, 1);
 	const struct gp_finding *found = find(&advice, "low-utilization");
 
-	(void)state;
 	assert_non_null(found);
 	assert_non_null(strstr(found->found, "GPU 0 was idle 19,999 times, for 1.600us"));
 	assert_null(strstr(found->found, "meanwhile"));
@@ -62,7 +57,6 @@ static void test_several_places_end_them(void **state)
 	struct gp_advice advice = ask(&model, 1);
 	const struct gp_finding *found = find(&advice, "low-utilization");
 
-	(void)state;
 	assert_non_null(found);
 	assert_non_null(strstr(found->found, "; operations follow, and 2 places launch them: "));
 	gp_advice_free(&advice);

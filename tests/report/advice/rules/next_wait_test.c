@@ -2,11 +2,7 @@
  * Waits that are only moved where they are left out, because another call of the thread waits for
  * the same work.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -98,7 +94,6 @@ static void the_call_that_waits_then_is_named(void **state)
 		 "remove cudaDeviceSynchronize there, too; "},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
 		bool by_copy = i % 2 && cases[i / 2].next != WAITS_AGAIN;
 		struct gp_model *model = wait_for_kernels(by_copy, cases[i / 2].next);
@@ -153,7 +148,6 @@ static uint64_t saved_without_allocations(enum next next)
 /* What it took itself is claimed, and its wait where no other comes instead. */
 static void nothing_is_claimed_of_a_free_that_waits_in_place_of_another_call(void **state)
 {
-	(void)state;
 	assert_in_range(saved_without_allocations(WAITS), (TIMES - 1) * 20 * US, TIMES * 20 * US);
 	assert_in_range(saved_without_allocations(NOTHING), (TIMES - 2) * 240 * US,
 			TIMES * 240 * US);

@@ -1,13 +1,8 @@
 /* What threads do at the same time could save that time once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/advice/advice.h"
 #include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
+#include "tests/unit.h"
 
 #define US      1000u
 #define THREADS 3
@@ -56,7 +51,6 @@ static void tiny_copies(void **state)
 {
 	struct build b = begin();
 
-	(void)state;
 	for (uint32_t thread = 0; thread < THREADS; thread++)
 		for (uint64_t row = 0; row < 10; row++) {
 			uint64_t at_ns = (1 + row) * 1000 * US;
@@ -73,7 +67,6 @@ static void repeated_copies(void **state)
 {
 	struct build b = begin();
 
-	(void)state;
 	for (uint32_t thread = 0; thread < THREADS; thread++)
 		for (uint64_t i = 0; i < 41; i++) {
 			uint64_t at_ns = 1000 * US + i * 205 * US;
@@ -101,7 +94,6 @@ static void allocations(void **state)
 {
 	struct build b = begin();
 
-	(void)state;
 	for (uint64_t i = 0; i < 40; i++) {
 		for (uint32_t thread = 0; thread < THREADS; thread++)
 			call_for_memory(&b, GP_MEMORY_ALLOC, thread, (2 + 2 * i) * 500 * US);

@@ -1,9 +1,5 @@
 /* Launches that cannot keep up: which places are told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +85,6 @@ static void one_place_is_the_place(void **state)
 	static const struct place places[] = {{"forward", 12, 40}};
 	struct build b = launch(places, 1);
 
-	(void)state;
 	check(&b, "forward (model.py:12)", NULL);
 }
 
@@ -99,7 +94,6 @@ static void several_have_what_calls_them_and_their_shares(void **state)
 		{"forward", 12, 40}, {"forward", 12, 40}, {"attend", 30, 44}, {NULL, 0, 58}};
 	struct build b = launch(places, PLACES);
 
-	(void)state;
 	check(&b, "step (train.py:40-58)",
 	      "; 3 places launch them: forward (model.py:12) 49.9 %, attend (model.py:30) 25.");
 }
@@ -111,7 +105,6 @@ static void a_place_that_is_called_twice_is_one(void **state)
 		{"forward", 12, 40}, {"forward", 12, 42}, {"attend", 30, 44}};
 	struct build b = launch(places, 3);
 
-	(void)state;
 	check(&b, "step (train.py:40-44)",
 	      "; 2 places launch them: forward (model.py:12) 66.7 %, attend (model.py:30) 33.3 %");
 }
@@ -122,7 +115,6 @@ static void the_innermost_function_of_all_is_told(void **state)
 	static const struct place places[] = {{"forward", 12, 40}, {"forward", 14, 40}};
 	struct build b = launch(places, 2);
 
-	(void)state;
 	check(&b, "forward (model.py:12-14)", "; 2 places launch them: forward (model.py:1");
 }
 
@@ -132,7 +124,6 @@ static void what_only_launches_is_left_out(void **state)
 	static const struct place places[] = {{"forward", 12, 40}, {"adam", 14, 44}};
 	struct build b = launch(places, 2);
 
-	(void)state;
 	for (uint32_t i = 0, last = b.model->frame_count; i < 2; i++) {
 		uint32_t helper =
 			build_python(&b, last - 1 - 2 * (1 - i), "/home/me/gpu.py", "launch", 3);
@@ -153,7 +144,6 @@ static void the_place_with_most_is_told_though_it_has_many_sites(void **state)
 	struct build b = launch(NULL, 0);
 	uint32_t stacks[5];
 
-	(void)state;
 	for (uint8_t i = 0; i < 3; i++)
 		stacks[i] = build_python(
 			&b, build_python(&b, BUILD_OUTERMOST, "/home/me/x.py", callers[i], i + 1),
@@ -179,7 +169,6 @@ static void kernels_of_a_compiler_are_fused(void **state)
 		{"k", "Torch-Compiled Region: 0/0", true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build b = launch(NULL, 0);
 		const struct gp_finding *found;
@@ -215,7 +204,6 @@ static void without_stacks_looks_at_python_tell(void **state)
 	uint32_t first = BUILD_GROW(&b, samples, sample_count);
 	uint32_t second = BUILD_GROW(&b, samples, sample_count);
 
-	(void)state;
 	b.model->samples[first] = build_sample(100, step, 0, 18);
 	b.model->samples[second] = build_sample(100, load, 18, 30);
 	b.model->samples[first].count = 10;
@@ -252,7 +240,6 @@ static void what_comes_between_launches_is_not_told(void **state)
 	uint32_t step = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "step", 40);
 	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/data.py", "load", 7);
 
-	(void)state;
 	add_looks(&b, 100, step, 0, 10)->count = 9;
 	add_looks(&b, 100, load, 20, 111);
 	add_looks(&b, 100, step, 120, 122);
@@ -269,7 +256,6 @@ static void the_thread_that_is_looked_at_is_one(void **state)
 	uint32_t step = build_python(&b, BUILD_OUTERMOST, "/home/me/worker.py", "step", 40);
 	uint32_t wait = build_python(&b, BUILD_OUTERMOST, "/home/me/main.py", "join", 7);
 
-	(void)state;
 	b.model->pid = 42;
 	add_looks(&b, 42, wait, 0, 5);
 	add_looks(&b, 42, wait, 143, 153);

@@ -2,11 +2,7 @@
  * What looks like a rule's case and is none: what would be said of it would be false, or would not
  * help.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +99,6 @@ static uint64_t allocate_in_a_run_of(uint64_t seconds)
 
 static void what_is_nothing_of_the_run_is_not_told(void **state)
 {
-	(void)state;
 	assert_in_range(allocate_in_a_run_of(4), 19 * MS, 20 * MS);
 	assert_int_equal(allocate_in_a_run_of(10), 0);
 }
@@ -113,7 +108,6 @@ static void processes_allocate_at_the_same_time(void **state)
 	struct gp_model *one[] = {allocate(1)}, *two[] = {allocate(1), allocate(2)};
 	uint64_t alone_ns = saved(one, 1, "alloc-in-loop", NULL);
 
-	(void)state;
 	assert_in_range(alone_ns, 19 * MS, 20 * MS);
 	assert_int_equal(saved(two, 2, "alloc-in-loop", "40 times"), alone_ns);
 }
@@ -129,7 +123,6 @@ static void processes_allocate_at_the_same_time(void **state)
  */
 static void allocations_while_the_gpu_works_cost_nothing(void **state)
 {
-	(void)state;
 	for (int pauses = 0; pauses <= 1; pauses++) {
 		struct build b = build_begin(1);
 		uint64_t at_ns = MS;
@@ -158,7 +151,6 @@ static void the_first_allocation_is_not_spared(void **state)
 {
 	struct gp_model *usual = allocate(1), *slow = allocate(1);
 
-	(void)state;
 	slow->calls[0].start_ns -= MS;
 	slow->calls[0].duration_ns += MS;
 	assert_int_equal(saved(&slow, 1, "alloc-in-loop", "1 block is in use"),
@@ -173,7 +165,6 @@ static void devices_allocate_by_turns(void **state)
 {
 	struct build b = build_begin(1);
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_device(&b, 1, "GPU");
 	for (uint32_t i = 1; i <= 40; i++) {
@@ -202,7 +193,6 @@ static void blocks_leak_between_those_that_are_freed(void **state)
 	const struct gp_finding *found;
 	uint32_t line;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	line = build_python(&b, BUILD_OUTERMOST, "a.py", "load", 7);
 	build_stacks_end(&b);
@@ -234,7 +224,6 @@ static void threads_wait_at_the_same_time(void **state)
 {
 	struct build b = build_begin(1);
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	for (uint32_t i = 1; i <= 40; i++) {
 		uint64_t at_ns = i * 4 * MS;
@@ -273,7 +262,6 @@ static uint64_t compile(uint64_t kernel_ns, enum gp_api_class class, const char 
 
 static void the_gpu_works_while_the_driver_compiles(void **state)
 {
-	(void)state;
 	assert_int_equal(compile(MS, GP_API_OTHER, "1 time, for 100.0ms in all"), 100 * MS);
 	assert_int_equal(compile(140 * MS, GP_API_OTHER, NULL), 0);
 }
@@ -286,7 +274,6 @@ static void what_the_call_does_besides_compiling_counts(void **state)
 {
 	static const char words[] = "for 100.0ms in all, in calls that took 125.0ms";
 
-	(void)state;
 	assert_int_equal(compile(MS, GP_API_MODULE, words), 125 * MS);
 	assert_int_equal(compile(18 * MS, GP_API_LAUNCH, words), 110 * MS);
 	assert_int_equal(compile(MS, GP_API_SYNC, NULL), 100 * MS);
@@ -312,7 +299,6 @@ static uint64_t launch(uint64_t host_ns)
 
 static void the_host_computes_between_launches(void **state)
 {
-	(void)state;
 	assert_in_range(launch(120 * US), 250 * 90 * US, 300 * 100 * US);
 	assert_int_equal(launch(500 * US), 0);
 }
@@ -340,7 +326,6 @@ static void check_change(enum gp_memory_kind kind, const char *words, const char
 /* The host's memory comes from no pool, and what does is told something else. */
 static void a_pool_helps_only_a_devices_memory(void **state)
 {
-	(void)state;
 	check_change(GP_MEMORY_DEVICE, "cudaMallocAsync", "ReleaseThreshold");
 	check_change(GP_MEMORY_ASYNC, "ReleaseThreshold", "cudaMallocAsync");
 	check_change(GP_MEMORY_PINNED, "before the loop", "pool");
@@ -381,7 +366,6 @@ static uint64_t copy(uint64_t locked_bytes, bool launches, uint32_t filler)
 
 static void pieces_of_a_whole_are_copied(void **state)
 {
-	(void)state;
 	assert_true(copy(BYTES, true, 0) > 0);
 	assert_int_equal(copy(BYTES, false, 0), 0);
 	assert_int_equal(copy((uint64_t)BYTES * COPIES, true, 0), 0);
@@ -389,7 +373,6 @@ static void pieces_of_a_whole_are_copied(void **state)
 
 static void another_thread_fills_the_buffers(void **state)
 {
-	(void)state;
 	assert_int_equal(copy(BYTES, true, THREAD + 1), 0);
 	assert_true(copy(BYTES, true, THREAD) > 0);
 }
@@ -431,7 +414,6 @@ static uint64_t copy_beside(enum others others)
 
 static void another_thread_was_seen_at_work(void **state)
 {
-	(void)state;
 	assert_true(copy_beside(NO_LOOKS) > 0);
 	assert_true(copy_beside(WAITING) > 0);
 	assert_int_equal(copy_beside(AT_WORK), 0);
@@ -487,7 +469,6 @@ static void check_ring(uint64_t locked_bytes, bool doubtful, bool both, const ch
 
 static void what_may_be_a_loaders_ring_is_told_last(void **state)
 {
-	(void)state;
 	check_ring(BYTES, false, false, "seem to transfer the same bytes");
 	check_ring(
 		3 * BYTES, true, true,
@@ -503,7 +484,6 @@ static void what_is_not_copied_holds_nobody_up(void **state)
 {
 	struct build b = build_begin(1);
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
 	for (uint32_t i = 0; i <= COPIES; i++) {
@@ -560,7 +540,6 @@ static uint64_t copy_on_second(uint64_t first_works_ns, uint64_t second_works_ns
 
 static void another_device_has_nothing_to_do(void **state)
 {
-	(void)state;
 	assert_int_equal(copy_on_second(MS, 3 * MS), 0);
 	assert_in_range(copy_on_second(2 * MS, MS), 38 * MS, 39 * MS);
 }
@@ -570,7 +549,6 @@ static void threads_copy_at_the_same_time(void **state)
 {
 	struct build b = build_begin(1);
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	for (uint32_t i = 1; i <= 40; i++) {
 		uint64_t at_ns = i * 4 * MS;
@@ -618,7 +596,6 @@ static uint64_t saved_by_turns(uint32_t blocks, bool ahead)
 
 static void nothing_is_kept_back(void **state)
 {
-	(void)state;
 	assert_in_range(saved_by_turns(16, true), 17 * MS, 18 * MS);
 	assert_int_equal(saved_by_turns(16, false), 0);
 	assert_int_equal(saved_by_turns(132 * 32, true), 0);
@@ -631,7 +608,6 @@ static void events_may_order_them(void **state)
 	struct gp_advice advice = ask(&model, 1);
 	const struct gp_finding *found = find(&advice, "default-stream");
 
-	(void)state;
 	assert_non_null(found);
 	assert_true(strncmp(found->change, "unless events order them", 24) == 0);
 	gp_advice_free(&advice);
@@ -660,7 +636,6 @@ static uint64_t compare_ranks(const char *kernel, const char *words)
 
 static void ranks_that_do_not_communicate(void **state)
 {
-	(void)state;
 	assert_int_equal(compare_ranks("ncclDevKernel_AllReduce", "in each collective operation"),
 			 25 * MS);
 	assert_int_equal(compare_ranks("mine", "wherever ranks wait for each other"), 25 * MS);

@@ -1,9 +1,5 @@
 /* What takes time before the first operation: what is told of the program's own part. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -66,7 +62,6 @@ static void the_calls_around_the_longest_time_are_named(void **state)
 {
 	struct build b = wait(400 * MS);
 
-	(void)state;
 	check(&b,
 	      "for 400.0ms of 402.0ms, the program was in no recorded CUDA call; the longest time between calls is 400.0ms, from cudaMalloc to cudaLaunchKernel at load (train.py:7)");
 }
@@ -76,7 +71,6 @@ static void calls_of_all_threads_count(void **state)
 {
 	struct build b = wait(400 * MS);
 
-	(void)state;
 	b.model->calls[1].thread_id = 101;
 	build_call(&b, 102, BUILD_MALLOC, 11 * MS, 50 * MS, 0);
 	check(&b,
@@ -89,7 +83,6 @@ static void looks_at_python_tell_more(void **state)
 	uint32_t read = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "read", 3);
 	uint32_t index = BUILD_GROW(&b, samples, sample_count);
 
-	(void)state;
 	b.model->samples[index] = build_sample(100, read, 20, 380);
 	check(&b, "no recorded CUDA call; meanwhile the host was in read (train.py:3) for");
 }
@@ -110,7 +103,6 @@ static void what_helps_is_of_what_was_seen(void **state)
 		 "let the GPU begin with work that needs none of that"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build b = wait(400 * MS);
 		uint32_t main = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 9);
@@ -180,7 +172,6 @@ static void another_thread_of_python_s_is_told(void **state)
 		 "another"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build b = wait(400 * MS);
 		uint32_t own =
@@ -205,7 +196,6 @@ static void of_several_others_the_busiest_is_told(void **state)
 	uint32_t parse = build_python(&b, BUILD_OUTERMOST, "/home/me/data.py", "parse", 6);
 	uint32_t first = BUILD_GROW(&b, samples, sample_count);
 
-	(void)state;
 	b.model->samples[first] = build_sample(100, read, 20, 380);
 	for (uint32_t i = 0; i < 8; i++) {
 		uint32_t index = BUILD_GROW(&b, samples, sample_count);
@@ -225,7 +215,6 @@ static void a_thread_is_not_its_own_other(void **state)
 	uint32_t backward = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "backward", 3);
 	uint32_t index = BUILD_GROW(&b, samples, sample_count);
 
-	(void)state;
 	b.model->pid = 99;
 	b.model->samples[index] = build_sample(99, backward, 20, 380);
 	check_parts(&b, "meanwhile the host was in backward (train.py:3) for", "another");
@@ -259,7 +248,6 @@ static void page_locked_memory_takes_its_time(void **state)
 	struct build alone = lock(false), first = lock(true), device = lock(false);
 	struct build placed = lock(false);
 
-	(void)state;
 	placed.model->calls[0].stack = placed.model->calls[1].stack;
 	check_all(&placed, "allocating 2.000GiB of page-locked memory took", NULL,
 		  "load (train.py:7)");
@@ -278,7 +266,6 @@ static void page_locked_memory_takes_its_time(void **state)
  */
 static void memory_that_is_copied_again_is_to_be_locked_meanwhile(void **state)
 {
-	(void)state;
 	for (uint32_t times = 1; times <= 2; times++) {
 		struct build b = lock(false);
 		struct gp_model *model;
@@ -316,7 +303,6 @@ static void a_fifth_of_the_time_is_worth_a_word(void **state)
 		{600, 485, NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build b = wait(cases[i].between_ms * MS);
 
@@ -330,7 +316,6 @@ static void what_was_first_nobody_knows_of_a_damaged_trace(void **state)
 {
 	struct build b = wait(400 * MS);
 
-	(void)state;
 	b.model->losses.damaged_bytes = 1;
 	check(&b, NULL);
 }
@@ -339,7 +324,6 @@ static void what_is_short_is_nothing(void **state)
 {
 	struct build b = wait(90 * MS);
 
-	(void)state;
 	check(&b, NULL);
 }
 
@@ -349,7 +333,6 @@ static void what_is_short_is_nothing(void **state)
  */
 static void a_context_that_takes_half_a_second_is_told(void **state)
 {
-	(void)state;
 	for (uint32_t ms = 499; ms <= 500; ms++) {
 		struct build b = build_begin(1);
 
@@ -386,7 +369,6 @@ static void what_any_context_takes_is_not_claimed(void **state)
 		{2, 1, 600, 1100, 1, "use one context of a GPU: cuDevicePrimaryCtxRetain", true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t made_ns = cases[i].contexts * cases[i].each_ms * MS;
 		struct build b = build_begin(1);
@@ -429,7 +411,6 @@ static void what_any_context_takes_is_not_claimed(void **state)
  */
 static void a_context_that_is_ended_and_made_again_is_told(void **state)
 {
-	(void)state;
 	for (uint32_t way = 0; way <= 2; way++) {
 		bool is_ended = way == 1;
 		struct build b = build_begin(1);
@@ -492,7 +473,6 @@ static void a_context_amid_the_work_is_a_gap_of_its_own(void **state)
 		 "use one context of a GPU from start", 641 * MS},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build b = build_begin(1);
 		struct gp_model *model;
@@ -535,7 +515,6 @@ static void a_context_amid_the_work_is_a_gap_of_its_own(void **state)
  */
 static void a_context_beside_another_process_is_told_once(void **state)
 {
-	(void)state;
 	for (uint32_t is_long = 0; is_long <= 1; is_long++) {
 		struct build first = build_begin(1), second = build_begin(2);
 		uint64_t made_ns = is_long ? 1100ull * MS : 500 * MS;

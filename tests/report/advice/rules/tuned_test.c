@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -53,7 +49,6 @@ static bool is_told(const char *file)
 /* A library that measures kernels has to wait for each. */
 static void waits_of_tuning_are_not_told(void **state)
 {
-	(void)state;
 	assert_true(is_told("/home/me/testing.py"));
 	assert_true(is_told("/x/site-packages/triton/testing.py"));
 	assert_false(is_told("/x/site-packages/triton/runtime/autotuner.py"));

@@ -1,9 +1,5 @@
 /* Kernels that wait for unified memory, and what is no such wait. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -60,7 +56,6 @@ static void what_kernels_wait_for_is_counted_once(void **state)
 {
 	struct build b = run();
 
-	(void)state;
 	add(&b, GP_UNIFIED_GPU_FAULT, 0, 12, 20 * MS, 40 * MS);
 	add(&b, GP_UNIFIED_HTOD, BY_COHERENCE, 4096, 30 * MS, 50 * MS);
 	add(&b, GP_UNIFIED_HTOD, BY_COHERENCE, 4096, 120 * MS, 130 * MS);
@@ -73,7 +68,6 @@ static void what_the_program_moves_itself_is_no_wait(void **state)
 {
 	struct build b = run();
 
-	(void)state;
 	add(&b, GP_UNIFIED_HTOD, BY_USER, 1 << 20, 20 * MS, 100 * MS);
 	add(&b, GP_UNIFIED_DTOH, BY_COHERENCE, 1 << 20, 20 * MS, 100 * MS);
 	check(&b, NULL, 0);
@@ -83,7 +77,6 @@ static void what_is_short_is_nothing(void **state)
 {
 	struct build b = run();
 
-	(void)state;
 	add(&b, GP_UNIFIED_GPU_FAULT, 0, 12, 20 * MS, 29 * MS);
 	check(&b, NULL, 0);
 }

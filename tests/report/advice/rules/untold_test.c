@@ -1,9 +1,5 @@
 /* Idle time that no finding tells: where most of it ends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +58,6 @@ static void expect(struct gp_model *model, enum gp_idle_cause cause, const char 
 
 static void the_place_is_named_where_much_of_it_ends(void **state)
 {
-	(void)state;
 	expect(launch_late(1), GP_IDLE_HOST, "% of it ends at step (train.py:1)\n");
 	expect(launch_late(3), GP_IDLE_HOST, ": 33.3 % of it ends at step (train.py:");
 	expect(launch_late(0), GP_IDLE_HOST, "% of it ends before scan\n");
@@ -99,7 +94,6 @@ static struct gp_model *copy_slowly(uint32_t count, uint64_t call_ms, uint32_t p
 
 static void why_the_rules_of_copies_said_nothing(void **state)
 {
-	(void)state;
 	expect(copy_slowly(5, 20, 1, true), GP_IDLE_COPY,
 	       ": too few at one place (5) for the rules of copies\n");
 	expect(copy_slowly(80, 3, 80, true), GP_IDLE_COPY,

@@ -1,9 +1,5 @@
 /* What takes time after the last operation: the program's own part, and contexts that are ended. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -48,7 +44,6 @@ static void what_the_program_does_at_its_end_is_told(void **state)
 {
 	struct build b = work(), busy = work();
 
-	(void)state;
 	build_call(&b, 100, BUILD_FREE, 1103 * MS, MS, 0);
 	build_call(&b, 100, BUILD_FREE, 1304 * MS, MS, 0);
 	check(&b,
@@ -84,7 +79,6 @@ static void memory_that_comes_back_is_told(void **state)
 	} ways[] = {{20 * MS, "in 2 pieces and 40.00ms, after 1 page fault", true},
 		    {2 * MS, "in 2 pieces and 4.000ms, after 1 page fault", false}};
 
-	(void)state;
 	for (size_t w = 0; w < 2; w++) {
 		struct build b = work();
 		struct gp_model *model;
@@ -122,7 +116,6 @@ static void of_many_pieces_none_is_named(void **state)
 {
 	struct build b = work();
 
-	(void)state;
 	for (uint32_t i = 0; i < 40; i++)
 		build_call(&b, 100, BUILD_FREE, (1013 + 11 * i) * MS, MS, 0);
 	check(&b,
@@ -137,7 +130,6 @@ static void of_several_processes_it_is_not_told(void **state)
 	struct gp_model *models[2];
 	struct gp_advice advice;
 
-	(void)state;
 	build_call(&first, 100, BUILD_FREE, 1304 * MS, MS, 0);
 	models[0] = build_end(&first);
 	models[1] = build_end(&second);
@@ -155,7 +147,6 @@ static void of_several_processes_it_is_not_told(void **state)
  */
 static void what_python_takes_to_end_is_told_as_that(void **state)
 {
-	(void)state;
 	for (uint64_t until_ms = 900; until_ms <= 1300; until_ms += 100) {
 		struct build b = work();
 		const struct gp_finding *found;
@@ -182,7 +173,6 @@ static void what_python_takes_to_end_is_told_as_that(void **state)
 /* Of 1.4 s, at the call that took longest; 50 ms are none's. */
 static void contexts_that_are_ended_are_told(void **state)
 {
-	(void)state;
 	for (uint32_t ms = 50; ms <= 300; ms += 250) {
 		struct build b = work();
 		const struct gp_finding *found;

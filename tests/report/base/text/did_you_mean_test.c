@@ -1,13 +1,8 @@
 /* What may have been meant by a word that is not known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report/base/text/did_you_mean.h"
+#include "tests/unit.h"
 
 static const char *nearest_to(const char *word)
 {
@@ -34,7 +29,6 @@ static void test_what_is_near(void **state)
 		{"xeplian", "explain"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		assert_string_equal(nearest_to(pairs[i][0]), pairs[i][1]);
 }
@@ -43,7 +37,6 @@ static void test_what_is_not(void **state)
 {
 	char endless[1000];
 
-	(void)state;
 	memset(endless, 's', sizeof(endless) - 1);
 	endless[sizeof(endless) - 1] = '\0';
 	assert_string_equal(nearest_to(endless), "");
@@ -57,7 +50,6 @@ static void test_the_nearest_of_several(void **state)
 {
 	struct gp_did_you_mean nearest = {.word = "laaunch"};
 
-	(void)state;
 	gp_did_you_mean_try(&nearest, "lunch");
 	assert_string_equal(nearest.found, "lunch");
 	gp_did_you_mean_try(&nearest, "launch");

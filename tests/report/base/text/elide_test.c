@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +32,6 @@ static void check(size_t columns, const char *const texts[MOST], const char *con
 
 static void texts_that_look_different_are_fitted_alone(void **state)
 {
-	(void)state;
 	check(20, (const char *[MOST]){"short", GEMM("tn"), "a::name<int>"},
 	      (const char *[MOST]){"short", "sm80_xmma_ge...ublas", "a::name<int>"});
 	check(20, (const char *[MOST]){NULL}, (const char *[MOST]){NULL});
@@ -44,7 +39,6 @@ static void texts_that_look_different_are_fitted_alone(void **state)
 
 static void names_show_where_they_differ(void **state)
 {
-	(void)state;
 	check(36, (const char *[MOST]){GEMM("tn"), "k", GEMM("nn"), GEMM("tn")},
 	      (const char *[MOST]){"sm80_xmma_...tn_n_tilesize32x32x8...", "k",
 				   "sm80_xmma_...nn_n_tilesize32x32x8...",
@@ -63,7 +57,6 @@ static void names_show_where_they_differ(void **state)
  */
 static void a_parameter_more_shows(void **state)
 {
-	(void)state;
 	check(39,
 	      (const char *[MOST]){
 		      "void jacobi_kernel<32, 32>(float*, float*, int, int, int, bool)",
@@ -74,7 +67,6 @@ static void a_parameter_more_shows(void **state)
 
 static void arguments_come_back_where_they_tell_apart(void **state)
 {
-	(void)state;
 	check(36,
 	      (const char *[MOST]){"at::native::elementwise_kernel<128, Functor<at::native::Add>>",
 				   "at::native::elementwise_kernel<128, Functor<at::native::Mul>>"},
@@ -95,7 +87,6 @@ static void only_namespaces_tell_these_apart(void **state)
 						  "two::kernel<a_long_argument, another_one>"},
 				 2, 1, 24);
 
-	(void)state;
 	assert_non_null(fitted);
 	assert_string_not_equal(fitted[0], fitted[1]);
 	gp_elide_free(fitted, 2);
@@ -109,7 +100,6 @@ static void any_bytes_fit(void **state)
 	const char *given[64];
 	uint32_t random = 1;
 
-	(void)state;
 	for (size_t columns = 1; columns < 40; columns++) {
 		char **fitted;
 

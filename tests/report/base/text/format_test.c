@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,14 +17,12 @@ static void times_have_four_digits_and_the_right_unit(void **state)
 		{999951, "1.000ms"}, {353084000000, "353.1s"}, {86400000000000, "86400.0s"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_string_equal(gp_format_ns(cases[i].ns).text, cases[i].text);
 }
 
 static void means_keep_a_fraction_of_a_ns(void **state)
 {
-	(void)state;
 	assert_string_equal(gp_format_ns_mean(0.25).text, "0.2ns");
 	assert_string_equal(gp_format_ns_mean(999.94).text, "999.9ns");
 	assert_string_equal(gp_format_ns_mean(999.96).text, "1.000us");
@@ -37,7 +31,6 @@ static void means_keep_a_fraction_of_a_ns(void **state)
 
 static void estimates_may_be_any_double(void **state)
 {
-	(void)state;
 	assert_string_equal(gp_format_ns_about(1234.5).text, "1.234us");
 	assert_string_equal(gp_format_ns_about(-1).text, "0ns");
 	assert_string_equal(gp_format_ns_about(NAN).text, "0ns");
@@ -46,7 +39,6 @@ static void estimates_may_be_any_double(void **state)
 
 static void sizes_are_binary(void **state)
 {
-	(void)state;
 	assert_string_equal(gp_format_bytes(0).text, "0B");
 	assert_string_equal(gp_format_bytes(1023).text, "1023B");
 	assert_string_equal(gp_format_bytes(1024).text, "1.000KiB");
@@ -58,7 +50,6 @@ static void sizes_are_binary(void **state)
 
 static void counts_are_grouped(void **state)
 {
-	(void)state;
 	assert_string_equal(gp_format_count(0).text, "0");
 	assert_string_equal(gp_format_count(999).text, "999");
 	assert_string_equal(gp_format_count(1000).text, "1,000");
@@ -68,7 +59,6 @@ static void counts_are_grouped(void **state)
 
 static void shares_never_round_something_to_nothing(void **state)
 {
-	(void)state;
 	assert_string_equal(gp_format_percent(1, 3).text, "33.3");
 	assert_string_equal(gp_format_percent(1, 100000).text, "<0.1");
 	assert_string_equal(gp_format_percent(99999, 100000).text, ">99.9");
@@ -80,7 +70,6 @@ static void shares_never_round_something_to_nothing(void **state)
 
 static void changes_keep_their_sign(void **state)
 {
-	(void)state;
 	assert_string_equal(gp_format_change(0.04).text, "<0.1");
 	assert_string_equal(gp_format_change(-0.04).text, ">-0.1");
 	assert_string_equal(gp_format_change(-0.06).text, "-0.1");
@@ -91,7 +80,6 @@ static void changes_keep_their_sign(void **state)
 
 static void rates_need_time(void **state)
 {
-	(void)state;
 	assert_string_equal(gp_format_gb_per_s(24000, 1000).text, "24.00");
 	assert_string_equal(gp_format_gb_per_s(1, 1000).text, "0.001");
 	assert_string_equal(gp_format_gb_per_s(5, 0).text, "-");
@@ -99,7 +87,6 @@ static void rates_need_time(void **state)
 
 static void moments_and_clocks(void **state)
 {
-	(void)state;
 	assert_string_equal(gp_format_moment(1500000000).text, "+1.500s");
 	assert_string_equal(gp_format_moment(-1500).text, "-1.500us");
 	assert_string_equal(gp_format_moment(0).text, "+0ns");
@@ -110,7 +97,6 @@ static void moments_and_clocks(void **state)
 
 static void versions_of_cuda(void **state)
 {
-	(void)state;
 	assert_string_equal(gp_format_cuda_version(13000).text, "13.0");
 	assert_string_equal(gp_format_cuda_version(11080).text, "11.8");
 	assert_string_equal(gp_format_cuda_version(0).text, "?");

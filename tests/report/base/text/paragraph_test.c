@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +23,6 @@ static void nothing_prints_nothing(void **state)
 {
 	const char *const none[] = {NULL};
 
-	(void)state;
 	check((struct gp_paragraph){.columns = 20, .lead = "lead: "}, none, "");
 }
 
@@ -35,7 +30,6 @@ static void pieces_stay_on_the_line_while_they_fit(void **state)
 {
 	const char *const pieces[] = {"one", "two", "three", NULL};
 
-	(void)state;
 	check((struct gp_paragraph){.columns = 80}, pieces, "  one; two; three\n");
 	check((struct gp_paragraph){.columns = 80, .lead = "failed: ", .separator = ","}, pieces,
 	      "  failed: one, two, three\n");
@@ -45,7 +39,6 @@ static void no_line_passes_the_limit(void **state)
 {
 	const char *const pieces[] = {"aaaa", "bbbb", "cccc", "dddd", NULL};
 
-	(void)state;
 	check((struct gp_paragraph){.columns = 16}, pieces, "  aaaa; bbbb;\n    cccc; dddd\n");
 }
 
@@ -53,7 +46,6 @@ static void a_piece_longer_than_a_line_is_not_torn(void **state)
 {
 	const char *const pieces[] = {"a", "bbbbbbbbbbbbbbbbbbbb", "c", NULL};
 
-	(void)state;
 	check((struct gp_paragraph){.columns = 10}, pieces,
 	      "  a;\n    bbbbbbbbbbbbbbbbbbbb;\n    c\n");
 }
@@ -72,14 +64,12 @@ static void check_fold(const char *text, size_t columns, const char *expected)
 
 static void lines_that_fit_stay_as_they_are(void **state)
 {
-	(void)state;
 	check_fold("", 10, "");
 	check_fold("\n  0123 567\n\nend", 10, "\n  0123 567\n\nend\n");
 }
 
 static void a_wide_line_is_folded_after_a_clause_or_a_word(void **state)
 {
-	(void)state;
 	check_fold("  one two three four\n", 12, "  one two\n    three\n    four\n");
 	check_fold("  a lot or, of it one two\n", 18, "  a lot or,\n    of it one two\n");
 	check_fold("a, one two three four\n", 16, "a, one two three\n  four\n");
@@ -87,7 +77,6 @@ static void a_wide_line_is_folded_after_a_clause_or_a_word(void **state)
 
 static void what_has_no_space_is_not_folded(void **state)
 {
-	(void)state;
 	check_fold("  0123456789abcdef\n", 10, "  0123456789abcdef\n");
 	check_fold("0123456789abcdef x y\n", 10, "0123456789abcdef\n  x y\n");
 	check_fold("            x y\n", 10, "            x\n              y\n");

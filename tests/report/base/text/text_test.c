@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +25,6 @@ static void check_fit(const char *text, size_t columns, const char *expected)
 
 static void ordinary_names_stay(void **state)
 {
-	(void)state;
 	check_escape("saxpy<float>(int, float*)", "saxpy<float>(int, float*)");
 	check_escape("C:\\dir \"x\"", "C:\\dir \"x\"");
 	check_escape("gr\xc3\xb6\xc3\x9f"
@@ -40,7 +35,6 @@ static void ordinary_names_stay(void **state)
 
 static void what_could_drive_a_terminal_is_written_out(void **state)
 {
-	(void)state;
 	check_escape("\x1b[2J\a\r\n\t", "\\x1b[2J\\x07\\x0d\\n\\t");
 	check_escape("\x7f", "\\x7f");
 	check_escape("\xc2\x9b"
@@ -57,7 +51,6 @@ static void what_could_drive_a_terminal_is_written_out(void **state)
 
 static void what_is_no_utf8_is_written_out(void **state)
 {
-	(void)state;
 	check_escape("\xff\x80", "\\xff\\x80");
 	check_escape("\xc0\xaf", "\\xc0\\xaf");
 	check_escape("\xed\xa0\x80", "\\xed\\xa0\\x80");
@@ -68,7 +61,6 @@ static void what_is_no_utf8_is_written_out(void **state)
 /* No byte string, whatever it holds, leaves a control character or a byte that is no UTF-8. */
 static void no_escaped_text_holds_a_control(void **state)
 {
-	(void)state;
 	srand(2);
 	for (int round = 0; round < 2000; round++) {
 		char text[16] = "";
@@ -91,7 +83,6 @@ static void no_escaped_text_holds_a_control(void **state)
 
 static void columns_are_those_of_a_terminal(void **state)
 {
-	(void)state;
 	assert_int_equal(gp_text_columns("abc"), 3);
 	assert_int_equal(gp_text_columns("gr\xc3\xb6\xc3\x9f"
 					 "e"),
@@ -102,7 +93,6 @@ static void columns_are_those_of_a_terminal(void **state)
 
 static void long_names_lose_their_middle(void **state)
 {
-	(void)state;
 	check_fit("abcdefghij", 10, "abcdefghij");
 	check_fit("abcdefghijklm", 9, "abcd...lm");
 	check_fit("\xe6\xa0\xb8\xe6\xa0\xb8\xe6\xa0\xb8\xe6\xa0\xb8\xe6\xa0\xb8\xe6\xa0\xb8", 9,
@@ -129,7 +119,6 @@ static void test_a_name_that_has_to_fit_keeps_its_own_part(void **state)
 		{5, "ns::kernel (x.c:1)", "ns..."},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *fitted = gp_text_fit(cases[i].text, cases[i].columns);
 

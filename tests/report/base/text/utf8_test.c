@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "report/base/text/utf8.h"
+#include "tests/unit.h"
 
 #define BAD "\xef\xbf\xbd"
 
@@ -26,7 +21,6 @@ static void test_repair(void **state)
 		{"\xc3\xa9\xa9z", "\xc3\xa9" BAD "z"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *repaired = gp_utf8_repair(cases[i][0]);
 
@@ -52,7 +46,6 @@ static void test_cut(void **state)
 		{"\x80\x80\x80\x80\x80\x80\x80\x80", 6, 6}, /* no sequence is as long */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(gp_utf8_cut(cases[i].text, cases[i].most), cases[i].taken);
 }

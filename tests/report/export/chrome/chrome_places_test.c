@@ -2,11 +2,7 @@
  * Several processes in one Chrome trace: what each is called, when it was, and that none gets mixed
  * with another.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -134,7 +130,6 @@ static void processes_of_one_boot_are_aligned_by_the_monotonic_clock(void **stat
 				     simple(11, 7 * MINUTE_NS, "boot")};
 	struct merged merged;
 
-	(void)state;
 	models[1]->base_unix_ns -= 3 * MINUTE_NS; /* the wall clock was set meanwhile */
 	merged = merge(models, 2, 0);
 	assert_int_equal(call_ns(&merged, 1) - call_ns(&merged, 0), 2 * MINUTE_NS);
@@ -148,7 +143,6 @@ static void machines_are_aligned_by_the_wall_clock_and_that_is_said(void **state
 				     simple(11, 1 * MINUTE_NS, "other")};
 	struct merged merged;
 
-	(void)state;
 	models[1]->base_unix_ns += MINUTE_NS;
 	merged = merge(models, 2, 0);
 	assert_int_equal(call_ns(&merged, 1) - call_ns(&merged, 0), MINUTE_NS);
@@ -162,7 +156,6 @@ static void an_earlier_process_may_come_later(void **state)
 				     simple(11, 1 * MINUTE_NS, "boot")};
 	struct merged merged = merge(models, 2, 0);
 
-	(void)state;
 	assert_int_equal(call_ns(&merged, 0) - call_ns(&merged, 1), 89 * MINUTE_NS);
 	release(&merged, models, 2);
 }
@@ -173,7 +166,6 @@ static void a_process_of_another_age_is_left_out_and_said(void **state)
 				     simple(11, 5 * MINUTE_NS, "other")};
 	struct merged merged;
 
-	(void)state;
 	models[1]->base_unix_ns = 1;
 	merged = merge(models, 2, 0);
 	assert_null(find(&merged, "cat", "cuda_runtime", 1));
@@ -187,7 +179,6 @@ static void the_limit_is_one_of_all_processes(void **state)
 				     simple(11, 7 * MINUTE_NS, "boot")};
 	struct merged merged = merge(models, 2, 3);
 
-	(void)state;
 	/*
 	 * the first process's call ended first: its kernel is there, and everything of the second
 	 */
@@ -206,7 +197,6 @@ static void a_gpu_that_two_processes_used_is_one(void **state)
 	struct merged merged;
 	json_t *kernels[2];
 
-	(void)state;
 	/* it calls the same GPU 3 */
 	second.model->devices[0].device_id = 3;
 	second.model->ops[0].device_id = 3;
@@ -229,7 +219,6 @@ static void two_gpus_of_one_number_are_two(void **state)
 	struct merged merged;
 	json_t *kernels[2];
 
-	(void)state;
 	second.model->devices[0].uuid[0]++;
 	models[1] = build_end(&second);
 	merged = merge(models, 2, 0);
@@ -249,7 +238,6 @@ static void processes_with_one_pid_stay_apart(void **state)
 	json_int_t first = number_in(find(&merged, "cat", "cuda_runtime", 0), "pid");
 	json_int_t second = number_in(find(&merged, "cat", "cuda_runtime", 1), "pid");
 
-	(void)state;
 	assert_int_equal(first, 1);
 	assert_int_not_equal(second, 1);
 	assert_string_equal(text_in(process_name(&merged, second), "name"),
@@ -265,7 +253,6 @@ static void ranks_are_named_and_in_order(void **state)
 	struct merged merged;
 	json_int_t sort_indices[2] = {0};
 
-	(void)state;
 	build_info(&first, GP_INFO_RANK, "3");
 	build_info(&second, GP_INFO_RANK, "1");
 	models[0] = build_end(&first);
@@ -290,7 +277,6 @@ static void arrows_of_two_processes_do_not_meet(void **state)
 				     simple(11, 5 * MINUTE_NS, "boot")};
 	struct merged merged = merge(models, 2, 0);
 
-	(void)state;
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(number_in(find(&merged, "ph", "s", i), "id"),
 				 number_in(find(&merged, "ph", "f", i), "id"));
@@ -307,7 +293,6 @@ static void a_model_that_cannot_be_had_is_left_out(void **state)
 	struct merged merged = merge(models, 3, 1);
 	json_t *processes = json_object_get(json_object_get(merged.root, "metadata"), "processes");
 
-	(void)state;
 	assert_int_equal(json_array_size(processes), 1);
 	assert_int_equal(number_in(json_array_get(processes, 0), "pid"), 11);
 	release(&merged, &models[1], 1);
@@ -322,7 +307,6 @@ static void without_any_model_nothing_is_written(void **state)
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	(void)state;
 	assert_int_equal(gp_exporter_chrome.write(&source, &options, out), -ENODATA);
 	fclose(out);
 	assert_int_equal(bytes, 0);

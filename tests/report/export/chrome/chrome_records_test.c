@@ -1,9 +1,5 @@
 /* The Chrome trace of what is neither call nor operation, written from trace files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -162,7 +158,6 @@ static void test_ranges_on_their_thread(void **state)
 	struct gp_builder b;
 	json_t *root, *events, *range, *call;
 
-	(void)state;
 	begin(&b);
 	gp_builder_string(&b, GP_STRING_DOMAIN, 2, 0, "my \"lib\"");
 	gp_builder_string(&b, GP_STRING_RANGE, 1, 0, "step\n\"1\"");
@@ -214,7 +209,6 @@ static void test_payloads(void **state)
 	const double not_finite = INFINITY;
 	uint64_t bits;
 
-	(void)state;
 	memcpy(&bits, &not_finite, sizeof(bits));
 	begin(&b);
 	gp_builder_string(&b, GP_STRING_SCHEMA, 1, 0,
@@ -244,7 +238,6 @@ static void test_ranges_on_the_gpu(void **state)
 	struct gp_builder b;
 	json_t *root, *events, *range;
 
-	(void)state;
 	begin(&b);
 	gp_builder_string(&b, GP_STRING_RANGE, 1, 0, "outer");
 	gp_builder_string(&b, GP_STRING_RANGE, 2, 0, "inner");
@@ -305,7 +298,6 @@ static void test_synchronizations_as_kineto_has_them(void **state)
 	struct gp_builder b;
 	json_t *root, *events, *sync;
 
-	(void)state;
 	begin(&b);
 	add_event(&b, 20, 5, 71, 0);
 	add_event(&b, 21, 5, 72, 400);
@@ -341,7 +333,6 @@ static void test_an_event_that_was_not_recorded(void **state)
 	struct gp_builder b;
 	json_t *root, *events, *sync;
 
-	(void)state;
 	begin(&b);
 	add_sync(&b, 2, 30, 7, 72, 500);
 	events = export(&b, &root);
@@ -358,7 +349,6 @@ static void test_graphs(void **state)
 	struct gp_builder b;
 	json_t *root, *events, *event;
 
-	(void)state;
 	begin(&b);
 	gp_builder_add(&b,
 		       &(struct gp_record_call){.kind = GP_RECORD_CALL,
@@ -424,7 +414,6 @@ static void test_unified_memory(void **state)
 	struct gp_builder b;
 	json_t *root, *events, *event;
 
-	(void)state;
 	begin(&b);
 	gp_builder_add(&b, &(struct gp_record_device){.kind = GP_RECORD_DEVICE, .device_id = 1});
 	add_unified(&b, 1, UINT32_MAX, 1, 100, 200);
@@ -470,7 +459,6 @@ static void test_calls_say_what_they_made(void **state)
 	struct gp_builder b;
 	json_t *root, *events, *event;
 
-	(void)state;
 	begin(&b);
 	gp_builder_add(&b, &(struct gp_record_context){
 				   .kind = GP_RECORD_CONTEXT, .id = 1, .null_stream_id = 7});
@@ -529,7 +517,6 @@ static void test_streams_with_long_names(void **state)
 	const char *name;
 	size_t i, found = 0;
 
-	(void)state;
 	begin(&b);
 	for (uint32_t context = 1; context <= 2; context++) {
 		gp_builder_add(&b, &(struct gp_record_context){.kind = GP_RECORD_CONTEXT,
@@ -583,7 +570,6 @@ static void test_mappings_of_physical_memory(void **state)
 	struct gp_builder b;
 	json_t *root, *events, *event;
 
-	(void)state;
 	begin(&b);
 	gp_builder_string(&b, GP_STRING_API, create, GP_API_ALLOC, "cuMemCreate");
 	gp_builder_string(&b, GP_STRING_API, map, GP_API_OTHER, "cuMemMap");
@@ -609,7 +595,6 @@ static void test_compiling_pools_and_gates(void **state)
 	struct gp_builder b;
 	json_t *root, *events, *event;
 
-	(void)state;
 	begin(&b);
 	gp_builder_add(&b, &(struct gp_record_jit){.kind = GP_RECORD_JIT,
 						   .start_ns = GP_TEST_CUPTI(100),

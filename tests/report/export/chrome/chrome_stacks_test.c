@@ -1,9 +1,5 @@
 /* Call stacks as arguments of slices in the Chrome trace. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -106,7 +102,6 @@ static void test_calls_have_their_stack_and_kernels_who_launched_them(void **sta
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	launch(&s, build_stack(&s), 1000);
 	end(&s);
@@ -121,7 +116,6 @@ static void test_calls_without_a_stack_have_none(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	launch(&s, GP_NONE, 1000);
 	end(&s);
@@ -136,7 +130,6 @@ static void test_a_kernel_of_a_graph_has_the_stack_of_the_capture(void **state)
 	uint32_t captured, launched, node;
 	struct gp_op *op;
 
-	(void)state;
 	begin(&s);
 	captured = build_python(&s.b, BUILD_OUTERMOST, "a.py", "capture", 3);
 	launched = build_python(&s.b, BUILD_OUTERMOST, "a.py", "replay", 4);
@@ -160,7 +153,6 @@ static void test_deep_stacks_are_cut(void **state)
 	const char *text;
 	char name[32];
 
-	(void)state;
 	begin(&s);
 	for (int i = 0; i < 1000; i++) {
 		snprintf(name, sizeof(name), "f%03d", i);
@@ -185,7 +177,6 @@ static void test_functions_that_call_each_other_are_cut_too(void **state)
 	uint32_t frames[2] = {BUILD_OUTERMOST, BUILD_OUTERMOST}, stack = BUILD_OUTERMOST;
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	for (int i = 0; i < 2; i++) {
 		memset(name, 'a' + i, sizeof(name));
@@ -214,7 +205,6 @@ static void test_the_outer_frames_of_very_deep_stacks_are_not_looked_at(void **s
 	uint32_t frame, stack = BUILD_OUTERMOST;
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	stack = build_python(&s.b, stack, "a.py", "main", 3);
 	frame = build_native(&s.b, BUILD_OUTERMOST, LIBRARY, 0x2000);
@@ -243,7 +233,6 @@ static void test_all_stacks_together_are_bounded(void **state)
 	struct scene s;
 	uint32_t stack = BUILD_OUTERMOST;
 
-	(void)state;
 	assert_non_null(out);
 	begin(&s);
 	for (int i = 0; i < 60; i++)

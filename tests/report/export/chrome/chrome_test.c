@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -336,7 +332,6 @@ static void a_launch_has_everything(void **state)
 	json_t *args = json_object_get(kernel, "args");
 	uint64_t base = (uint64_t)integer_of(trace.root, "baseTimeNanoseconds");
 
-	(void)state;
 	assert_int_equal(check_rules(&trace), 1);
 	assert_string_equal(string_of(call, "cat"), "cuda_runtime");
 	assert_int_equal(integer_of(call, "pid"), 4242);
@@ -372,7 +367,6 @@ static void devices_have_kineto_s_properties(void **state)
 	struct trace trace = export_all(model);
 	json_t *device = json_array_get(json_object_get(trace.root, "deviceProperties"), 0);
 
-	(void)state;
 	assert_int_equal(integer_of(trace.root, "schemaVersion"), 1);
 	assert_string_equal(string_of(device, "name"), "NVIDIA H200");
 	assert_int_equal(integer_of(device, "numSms"), 132);
@@ -390,7 +384,6 @@ static void copies_and_sets_have_bytes_and_bandwidth(void **state)
 	struct trace trace;
 	json_t *args;
 
-	(void)state;
 	op = build_op(&b, GP_OP_COPY, 7, 10000, 12000, 30);
 	op->copy_kind = 1;
 	op->source_kind = 2;
@@ -419,7 +412,6 @@ static void failed_and_captured_calls_say_so(void **state)
 	struct trace trace;
 	json_t *args;
 
-	(void)state;
 	build_call(&b, 4242, BUILD_DRIVER_LAUNCH, 20000, 100, 40)->status = 2;
 	build_call(&b, 4242, BUILD_MEMSET_ASYNC, 30000, 100, 41)->captured = true;
 	model = build_end(&b);
@@ -442,7 +434,6 @@ static void a_graph_launch_has_an_arrow_to_every_node(void **state)
 	struct gp_model *model;
 	struct trace trace;
 
-	(void)state;
 	build_call(&b, 1000, BUILD_GRAPH_LAUNCH, 100, 50, 5);
 	for (uint32_t i = 0; i < 10; i++) {
 		struct gp_op *op =
@@ -466,7 +457,6 @@ static void arrows_never_go_back_in_time(void **state)
 	struct gp_model *model;
 	struct trace trace;
 
-	(void)state;
 	build_call(&b, 1000, BUILD_LAUNCH, 1000, 50, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 990, 1100, 1);
 	build_call(&b, 1000, BUILD_LAUNCH, 2000, 50, 2);
@@ -485,7 +475,6 @@ static void arrows_never_go_back_in_time(void **state)
  * they touch. */
 static void times_are_exact_on_any_day(void **state)
 {
-	(void)state;
 	srand(6);
 	for (uint64_t day = 0; day < 370; day++) {
 		struct build b = build_begin(1000);
@@ -518,7 +507,6 @@ static void overlapping_operations_go_to_lanes(void **state)
 	struct gp_model *model;
 	struct trace trace;
 
-	(void)state;
 	build_op(&b, GP_OP_KERNEL, 7, 100, 200, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 150, 250, 2);
 	build_op(&b, GP_OP_KERNEL, 7, 160, 170, 3);
@@ -546,7 +534,6 @@ static void pids_and_tids_never_collide(void **state)
 	struct gp_model *model;
 	struct trace trace;
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 10, 5, 1);
 	build_call(&b, 0, BUILD_LAUNCH, 10, 5, 2);
 	build_op(&b, GP_OP_KERNEL, 7, 100, 200, 1)->device_id = 1;
@@ -571,7 +558,6 @@ static void untimed_operations_are_counted_not_drawn(void **state)
 	struct gp_model *model;
 	struct trace trace;
 
-	(void)state;
 	build_call(&b, 4242, BUILD_LAUNCH, 20000, 100, 50);
 	build_op(&b, GP_OP_KERNEL, 7, 0, 0, 50)->untimed = 1;
 	model = build_end(&b);
@@ -592,7 +578,6 @@ static void names_may_hold_any_bytes(void **state)
 	struct gp_model *model;
 	struct trace trace;
 
-	(void)state;
 	for (int i = 0; i < 255; i++)
 		name[i] = (char)(i + 1);
 	name[255] = '\0';
@@ -628,7 +613,6 @@ static void memory_is_a_counter_by_kind(void **state)
 	struct gp_model *model;
 	struct trace trace;
 
-	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 1000);
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_ASYNC, 200, 0x2000, 500);
 	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 300, 0x1000, 0);
@@ -654,7 +638,6 @@ static void overhead_has_a_track_of_its_own(void **state)
 	struct trace trace;
 	json_t *event;
 
-	(void)state;
 	build_overhead(&b, 7u << 16, 3000, 9000);
 	build_overhead(&b, 1u << 16, 1000, 2000);
 	build_overhead(&b, 5u << 16, 1500, 4000);
@@ -678,7 +661,6 @@ static void the_limit_keeps_the_last_window_and_says_so(void **state)
 	struct gp_model *model;
 	struct trace trace;
 
-	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 50, 0x1000, 1000);
 	for (uint32_t i = 0; i < 100; i++) {
 		build_call(&b, 1000, BUILD_LAUNCH, 1000 * i + 100, 50, i + 1);
@@ -711,7 +693,6 @@ static void counters_of_a_window_begin_with_what_was_there(void **state)
 	struct gp_model *model;
 	struct trace trace;
 
-	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 1000);
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 200, 0x2000, 30);
 	for (uint32_t i = 0; i < 10; i++)
@@ -733,7 +714,6 @@ static void the_rank_is_where_readers_look(void **state)
 	struct gp_model *model;
 	struct trace trace;
 
-	(void)state;
 	build_info(&b, GP_INFO_RANK, "3");
 	model = build_end(&b);
 	trace = export_all(model);
@@ -750,7 +730,6 @@ static void what_has_no_rank_is_the_only_one(void **state)
 	struct gp_model *model = build_end(&b);
 	struct trace trace = export_all(model);
 
-	(void)state;
 	assert_non_null(
 		strstr(trace.text, "\"distributedInfo\": {\"rank\": 0, \"world_size\": 1},"));
 	free_trace(&trace);
@@ -763,7 +742,6 @@ static void an_empty_model_is_a_valid_trace(void **state)
 	struct gp_model *model = build_end(&b);
 	struct trace trace = export_all(model);
 
-	(void)state;
 	assert_int_equal(trace.count, 0);
 	check_rules(&trace);
 	free_trace(&trace);
@@ -777,7 +755,6 @@ static void a_full_disk_is_an_error(void **state)
 	struct gp_export_options options = {0};
 	FILE *full = fopen("/dev/full", "w");
 
-	(void)state;
 	if (!full)
 		skip();
 	assert_int_equal(gp_export_model(&gp_exporter_chrome, model, &options, full), -EIO);
@@ -817,7 +794,6 @@ static size_t count_timed(const struct gp_model *model)
 
 static void random_overlaps_lose_nothing_and_break_nothing(void **state)
 {
-	(void)state;
 	srand(5);
 	for (int round = 0; round < 60; round++) {
 		struct build b = build_begin((uint32_t)(rand() % 3) * 100);
@@ -851,7 +827,6 @@ static void cooperative_is_who_asked_for_it(void **state)
 	uint32_t shape = build_shape(&b, 1, 32);
 	struct gp_model *model;
 
-	(void)state;
 	b.model->shapes[shape].launch_type = 1;
 	build_call(&b, 1, BUILD_LAUNCH, 100, 10, 1);
 	build_call(&b, 1, BUILD_LAUNCH, 200, 10, 2)->cooperative = true;

@@ -1,13 +1,8 @@
 /* Memory in Perfetto's own format: each pool's counters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
-#include <cmocka.h>
-
 #include "report/export/export.h"
 #include "tests/report/model_builder.h"
+#include "tests/unit.h"
 
 /* What a model with such pools becomes, to be freed; each is seen at two times. */
 static char *export_pools(uint32_t pools, size_t *bytes)
@@ -52,7 +47,6 @@ static void a_pool_has_its_counters_once(void **state)
 	size_t bytes;
 	char *text = export_pools(3, &bytes);
 
-	(void)state;
 	assert_int_equal(count_of(text, bytes, "GPU 0 pool 0x1000: reserved"), 1);
 	assert_int_equal(count_of(text, bytes, "GPU 0 pool 0x1010: used"), 1);
 	assert_int_equal(count_of(text, bytes, "GPU 0 pool 0x"), 6);
@@ -65,7 +59,6 @@ static void many_pools_take_as_long_as_many_events(void **state)
 	enum { POOLS = 400000, MOST_SECONDS = 60 };
 	size_t bytes;
 
-	(void)state;
 	alarm(MOST_SECONDS);
 	free(export_pools(POOLS, &bytes));
 	alarm(0);

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +63,6 @@ static void who_ran_shortest_came_last(void **state)
 	struct gp_scope scope;
 	struct gp_table sheet;
 
-	(void)state;
 	look(models, 3, &scope, &sheet);
 	assert_int_equal(gp_table_rows(&sheet), 3);
 	for (size_t i = 0; i < 3; i++) {
@@ -88,7 +83,6 @@ static void what_not_all_did_as_often_is_not_compared(void **state)
 	struct gp_scope scope;
 	struct gp_table sheet;
 
-	(void)state;
 	look(models, 2, &scope, &sheet);
 	assert_int_equal(gp_table_rows(&sheet), 0);
 	forget(models, 2, &scope, &sheet);
@@ -117,7 +111,6 @@ static void only_collectives_of_all_ranks_are_compared(void **state)
 	struct gp_scope scope;
 	struct gp_table sheet;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *models[] = {rank_with(cases[i].kernel, 1, "0", first, 2),
 					     rank_with(cases[i].kernel, 2, "1", second, 2)};
@@ -138,7 +131,6 @@ static void of_several_as_short_none_is_last(void **state)
 	struct gp_scope scope;
 	struct gp_table sheet;
 
-	(void)state;
 	look(models, 3, &scope, &sheet);
 	assert_int_equal(gp_table_rows(&sheet), 3);
 	for (size_t i = 0; i < 3; i++) {
@@ -210,7 +202,6 @@ static void ranks_of_one_communicator_are_compared(void **state)
 		{300, 200}, {100, 1000}, {5000, 4000}, {9000, 8000}};
 	static const uint64_t waited_ns[] = {200, 800, 0, 8000};
 
-	(void)state;
 	for (int in_group = 0; in_group <= 1; in_group++) {
 		struct gp_model *models[4];
 		struct gp_scope scope;
@@ -239,7 +230,6 @@ static void a_group_of_several_communicators_tells_none(void **state)
 	static const uint64_t both[] = {0xa1, 0xb2};
 	static const uint64_t durations_ns[][2] = {{300, 200}, {100, 1000}};
 
-	(void)state;
 	for (int in_group = 0; in_group <= 1; in_group++) {
 		struct gp_model *models[2];
 		struct gp_scope scope;
@@ -266,7 +256,6 @@ static void a_group_without_its_start_tells_none(void **state)
 	enum { COUNT_OF_LONG = 2400 };
 	static uint64_t communicators[COUNT_OF_LONG], durations_ns[COUNT_OF_LONG];
 
-	(void)state;
 	for (int is_long = 0; is_long <= 1; is_long++) {
 		uint32_t count = is_long ? COUNT_OF_LONG : 2;
 		struct gp_model *models[2];

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +50,6 @@ static void the_last_operator_that_goes_on_is_meant(void **state)
 	struct gp_scope scope;
 	struct gp_table sheet;
 
-	(void)state;
 	build_range(&b, 1, "outer", 0, 1000);
 	build_range(&b, 1, "inner", 10, 900);
 	build_range(&b, 1, "ended", 20, 30);
@@ -84,7 +79,6 @@ static void deep_operators_take_no_time(void **state)
 	struct gp_table sheet;
 	clock_t before;
 
-	(void)state;
 	for (uint32_t i = 0; i < DEPTH; i++) {
 		build_range(&b, 1, i == 0 ? "outer" : "deep", i, i == 0 ? 10000000 : 300000 - i);
 		b.model->ranges[i].parent = i == 0 ? GP_NONE : i - 1;

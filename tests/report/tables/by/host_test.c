@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +72,6 @@ static void lines_have_the_time_of_all_threads(void **state)
 {
 	char *table, *messages;
 
-	(void)state;
 	make(6, 0, 0, &table, &messages);
 	assert_string_equal(
 		table,
@@ -93,7 +88,6 @@ static void looks_that_found_nothing_are_told_where_they_are_many(void **state)
 {
 	char *table, *messages;
 
-	(void)state;
 	make(1000, 49, 0, &table, &messages);
 	assert_string_equal(messages, "");
 	free(table);
@@ -109,7 +103,6 @@ static void stacks_without_their_inner_functions_are_told_too(void **state)
 {
 	char *table, *messages;
 
-	(void)state;
 	make(1000, 0, 49, &table, &messages);
 	assert_string_equal(messages, "");
 	free(table);

@@ -1,9 +1,5 @@
 /* What traces lack, by process: every counter of a loss, and what is not counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <string.h>
 
@@ -30,7 +26,6 @@ static void two_processes_of_which_one_lacks_much(void **state)
 	struct gp_scope scope;
 	struct gp_table sheet;
 
-	(void)state;
 	models[0] = build_end(&whole);
 	models[1] = build_end(&b);
 	models[1]->losses.closed = false;

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +46,6 @@ static void sequences_that_differ_late_are_two_rows(void **state)
 	struct gp_scope scope;
 	struct gp_table sheet;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		launch(&b, names[i], 10);
 	model = build_end(&b);
@@ -75,7 +70,6 @@ static void long_names_are_whole(void **state)
 	struct gp_table sheet;
 	uint32_t names[9];
 
-	(void)state;
 	memset(long_name, 'x', 1000);
 	memset(other_name, 'y', 1000);
 	long_name[1000] = other_name[1000] = '\0';
@@ -108,7 +102,6 @@ static void deep_ranges_take_no_time(void **state)
 	uint32_t name = build_name(&b, "kernel");
 	clock_t before;
 
-	(void)state;
 	for (uint32_t i = 0; i < DEPTH; i++)
 		build_range(&b, 1, "deep", i, 10000000 - i);
 	for (uint32_t i = 0; i < LAUNCHES; i++) {
@@ -140,7 +133,6 @@ static void ranges_have_what_those_within_them_launch(void **state)
 	struct gp_scope scope;
 	struct gp_table sheet;
 
-	(void)state;
 	build_range(&b, 1, "outer", 1000, 1100);
 	build_range(&b, 1, "inner", 1020, 1050);
 	build_range(&b, 1, "outer", 2000, 2100);

@@ -2,14 +2,9 @@
  * Unified memory by allocation: whose a migration was, also where an address was of several, one
  * after the other.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/tables/breakdown.h"
 #include "tests/report/stack_builder.h"
+#include "tests/unit.h"
 
 #define US 1000u
 
@@ -48,7 +43,6 @@ static void an_allocation_s_addresses_are_one_row(void **state)
 	struct gp_scope scope;
 	struct gp_table sheet;
 
-	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_MANAGED, 10 * US, 0x10000, 0x4000);
 	build_stack_of_last(&b, load);
 	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_MANAGED, 100 * US, 0x10000, 0);
@@ -85,7 +79,6 @@ static void an_allocation_s_addresses_are_one_row(void **state)
  */
 static void a_loop_s_allocations_are_one_row(void **state)
 {
-	(void)state;
 	for (int with_stacks = 0; with_stacks < 2; with_stacks++) {
 		struct build b = build_begin(1);
 		uint32_t load = build_python(&b, BUILD_OUTERMOST, "a.py", "load", 7);

@@ -241,13 +241,7 @@ static int take_kernels(struct judging *j)
 
 /* ---- verdicts of the rank tests, all together ---- */
 
-static int compare_chances(const void *a, const void *b, const void *context)
-{
-	const struct gp_finding *left = a, *right = b;
-
-	(void)context;
-	return (left->chance > right->chance) - (left->chance < right->chance);
-}
+GP_COMPARE_BY(compare_chances, struct gp_finding, chance)
 
 /* left: how many tests there are besides those that showed a regression. */
 static enum gp_doubt doubt_of(const struct gp_check *check, const struct gp_finding *finding,

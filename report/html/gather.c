@@ -84,13 +84,7 @@ static int compare_starts(const void *a, const void *b, const void *context)
 	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
 }
 
-static int compare_rows(const void *a, const void *b, const void *context)
-{
-	const struct gp_html_event *left = a, *right = b;
-
-	(void)context;
-	return (left->row > right->row) - (left->row < right->row);
-}
+GP_COMPARE_BY(compare_rows, struct gp_html_event, row)
 
 /* The row below the lowest one that is busy at that time. */
 static uint32_t row_below(const uint64_t *free_from, uint32_t rows, uint64_t start_ns)

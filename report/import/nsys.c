@@ -159,13 +159,7 @@ static int take_string(void *context, const struct gp_row *row)
 	return 0;
 }
 
-static int compare_strings(const void *a, const void *b, const void *context)
-{
-	const struct gp_nsys_string *left = a, *right = b;
-
-	(void)context;
-	return (left->id > right->id) - (left->id < right->id);
-}
+GP_COMPARE_BY(compare_strings, struct gp_nsys_string, id)
 
 static int read_strings(struct gp_nsys_reading *r)
 {

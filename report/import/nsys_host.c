@@ -55,14 +55,7 @@ static int take_memory(void *context, const struct gp_row *row)
 	return 0;
 }
 
-static int compare_memory(const void *a, const void *b, const void *context)
-{
-	const struct gp_nsys_memory *left = a, *right = b;
-
-	(void)context;
-	return (left->correlation_id > right->correlation_id) -
-	       (left->correlation_id < right->correlation_id);
-}
+GP_COMPARE_BY(compare_memory, struct gp_nsys_memory, correlation_id)
 
 static struct gp_nsys_memory *find_memory(const struct gp_nsys_reading *r, uint32_t correlation_id)
 {

@@ -239,13 +239,7 @@ static int take_stub(void *context, const struct gp_row *row)
 	return 0;
 }
 
-static int compare_stubs(const void *a, const void *b, const void *context)
-{
-	const struct gp_nsys_stub *left = a, *right = b;
-
-	(void)context;
-	return (left->shown > right->shown) - (left->shown < right->shown);
-}
+GP_COMPARE_BY(compare_stubs, struct gp_nsys_stub, shown)
 
 static int take_link(void *context, const struct gp_row *row)
 {

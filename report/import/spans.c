@@ -134,15 +134,7 @@ int gp_import_ranges(struct gp_importing *im)
 
 /* ---- stacks ---- */
 
-static int compare_calls(const void *a, const void *b, const void *context)
-{
-	const struct gp_call *left = a, *right = b;
-
-	(void)context;
-	if (left->thread_id != right->thread_id)
-		return left->thread_id < right->thread_id ? -1 : 1;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
+GP_COMPARE_BY_TWO(compare_calls, struct gp_call, thread_id, start_ns)
 
 /* The functions that a thread is in, in a walk over its spans and calls in order of time. */
 struct walk {

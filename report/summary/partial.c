@@ -108,13 +108,7 @@ static void add_remains(struct gp_document *document, const struct gp_model *mod
 		    gp_format_count(losses->copies_in_flight).text);
 }
 
-static int compare_starts(const void *a, const void *b, const void *context)
-{
-	const struct gp_waiting *left = a, *right = b;
-
-	(void)context;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
+GP_COMPARE_BY(compare_starts, struct gp_waiting, start_ns)
 
 static void add_waiting(struct gp_document *document, const struct gp_model *model,
 			const struct gp_waiting *waiting)

@@ -50,23 +50,9 @@ static int compare_items(const void *a, const void *b, const void *context)
 	return compare_numbers(left->start_ns, right->start_ns);
 }
 
-static int compare_sync_ids(const void *a, const void *b, const void *context)
-{
-	const struct gp_record_event *left = a, *right = b;
+GP_COMPARE_BY(compare_sync_ids, struct gp_record_event, sync_id)
 
-	(void)context;
-	return compare_numbers(left->sync_id, right->sync_id);
-}
-
-static int compare_events(const void *a, const void *b, const void *context)
-{
-	const struct gp_record_event *left = a, *right = b;
-
-	(void)context;
-	if (left->event_id != right->event_id)
-		return left->event_id < right->event_id ? -1 : 1;
-	return compare_numbers(left->correlation_id, right->correlation_id);
-}
+GP_COMPARE_BY_TWO(compare_events, struct gp_record_event, event_id, correlation_id)
 
 static int gather(const struct gp_timeline *t, struct syncs *s)
 {

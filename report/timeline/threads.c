@@ -147,13 +147,7 @@ static void walk_range(struct gp_timeline *t, struct gp_timeline_event *event,
 		tell_range(t, event, range);
 }
 
-static int compare_ranges(const void *a, const void *b, const void *context)
-{
-	const struct gp_range *left = a, *right = b;
-
-	(void)context;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
+GP_COMPARE_BY(compare_ranges, struct gp_range, start_ns)
 
 /* Ranges that any thread may end. */
 static void walk_started(struct gp_timeline *t)

@@ -90,15 +90,7 @@ static void walk_unified(struct gp_timeline *t, const struct gp_record_unified *
 	gp_walk_event(t, &event);
 }
 
-static int compare_happenings(const void *a, const void *b, const void *context)
-{
-	const struct happening *left = a, *right = b;
-
-	(void)context;
-	if (left->device_id != right->device_id)
-		return left->device_id < right->device_id ? -1 : 1;
-	return (left->index > right->index) - (left->index < right->index);
-}
+GP_COMPARE_BY_TWO(compare_happenings, struct happening, device_id, index)
 
 void gp_walk_unified(struct gp_timeline *t)
 {

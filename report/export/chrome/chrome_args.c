@@ -80,14 +80,7 @@ static void put_streams(struct gp_chrome *chrome, struct gp_chrome_args *args, u
 
 /* ---- events ---- */
 
-static int compare_events(const void *a, const void *b, const void *context)
-{
-	const struct gp_record_event *left = a, *right = b;
-
-	(void)context;
-	return (left->correlation_id > right->correlation_id) -
-	       (left->correlation_id < right->correlation_id);
-}
+GP_COMPARE_BY(compare_events, struct gp_record_event, correlation_id)
 
 struct wanted_event {
 	const struct gp_record_event *events;

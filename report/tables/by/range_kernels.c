@@ -135,21 +135,9 @@ static void count_kernels(struct walk *walk, const struct gp_call *call)
 	}
 }
 
-static int compare_calls(const void *a, const void *b, const void *context)
-{
-	const struct gp_call *left = a, *right = b;
+GP_COMPARE_BY(compare_calls, struct gp_call, start_ns)
 
-	(void)context;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
-
-static int compare_ranges(const void *a, const void *b, const void *context)
-{
-	const struct gp_range *left = a, *right = b;
-
-	(void)context;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
+GP_COMPARE_BY(compare_ranges, struct gp_range, start_ns)
 
 static int compare_nothing(const void *a, const void *b, const void *context)
 {

@@ -8,18 +8,11 @@
 
 #include <dwarf.h>
 
-#include "report/base/array.h"
-
-/* A piece of a function's code; a function may have several. */
-struct span {
-	Dwarf_Addr start, end;
-	Dwarf_Die function;
-};
+#include "report/symbols/elf_spans.h"
 
 struct unit {
 	Dwarf_Off offset;
-	struct span *spans; /* by start */
-	uint32_t count, capacity;
+	struct gp_elf_spans functions;
 };
 
 /* ---- functions of a unit ---- */
@@ -31,28 +24,10 @@ static int compare_units(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static int compare_spans(const void *a, const void *b)
+/* Without memory the unit has only the functions so far. */
+static int take_function(Dwarf_Die *function, void *functions)
 {
-	Dwarf_Addr left = ((const struct span *)a)->start, right = ((const struct span *)b)->start;
-
-	return (left > right) - (left < right);
-}
-
-/* Without memory the unit has no functions. */
-static int take_function(Dwarf_Die *function, void *context)
-{
-	struct unit *unit = context;
-	struct span span = {.function = *function};
-	Dwarf_Addr base;
-
-	for (ptrdiff_t at = 0;
-	     (at = dwarf_ranges(function, at, &base, &span.start, &span.end)) > 0;) {
-		if (gp_array_grow(&unit->spans, &unit->capacity, unit->count,
-				  sizeof(*unit->spans)) != 0)
-			return DWARF_CB_ABORT;
-		unit->spans[unit->count++] = span;
-	}
-	return DWARF_CB_OK;
+	return gp_elf_spans_add(functions, function) ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
 static struct unit *new_unit(struct gp_elf_functions *functions, Dwarf_Die *die)
@@ -65,9 +40,8 @@ static struct unit *new_unit(struct gp_elf_functions *functions, Dwarf_Die *die)
 		free(unit);
 		return NULL;
 	}
-	(void)dwarf_getfuncs(die, take_function, unit, 0);
-	if (unit->count > 0)
-		qsort(unit->spans, unit->count, sizeof(*unit->spans), compare_spans);
+	(void)dwarf_getfuncs(die, take_function, &unit->functions, 0);
+	gp_elf_spans_sort(&unit->functions);
 	return unit;
 }
 
@@ -77,19 +51,6 @@ static struct unit *find_unit(struct gp_elf_functions *functions, Dwarf_Die *die
 	struct unit **found = tfind(&wanted, &functions->units, compare_units);
 
 	return found ? *found : new_unit(functions, die);
-}
-
-static bool starts_until(const void *element, const void *pc)
-{
-	return ((const struct span *)element)->start <= *(const Dwarf_Addr *)pc;
-}
-
-static const struct span *find_span(const struct unit *unit, Dwarf_Addr pc)
-{
-	size_t before = gp_array_lower_bound(unit->spans, unit->count, sizeof(*unit->spans),
-					     starts_until, &pc);
-
-	return before > 0 && pc < unit->spans[before - 1].end ? &unit->spans[before - 1] : NULL;
 }
 
 /* ---- inlined functions ---- */
@@ -111,12 +72,12 @@ size_t gp_elf_functions_find(struct gp_elf_functions *functions, Dwarf_Die *unit
 			     Dwarf_Die found[GP_ELF_PLACES])
 {
 	const struct unit *known = find_unit(functions, unit);
-	const struct span *span = known ? find_span(known, pc) : NULL;
-	Dwarf_Die die = span ? span->function : (Dwarf_Die){0};
-	size_t count = span != NULL;
+	const Dwarf_Die *outermost = known ? gp_elf_spans_find(&known->functions, pc) : NULL;
+	Dwarf_Die die = outermost ? *outermost : (Dwarf_Die){0};
+	size_t count = outermost != NULL;
 
 	found[0] = die;
-	while (span && enter(&die, pc)) {
+	while (outermost && enter(&die, pc)) {
 		if (dwarf_tag(&die) != DW_TAG_inlined_subroutine)
 			continue;
 		if (count == GP_ELF_PLACES)
@@ -128,7 +89,7 @@ size_t gp_elf_functions_find(struct gp_elf_functions *functions, Dwarf_Die *unit
 
 static void free_unit(void *unit)
 {
-	free(((struct unit *)unit)->spans);
+	gp_elf_spans_free(&((struct unit *)unit)->functions);
 	free(unit);
 }
 

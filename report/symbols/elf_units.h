@@ -6,14 +6,16 @@
 #define REPORT_SYMBOLS_ELF_UNITS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include <elfutils/libdwfl.h>
 
+#include "report/symbols/elf_spans.h"
+
 /* Zeroed = empty. */
 struct gp_elf_units {
-	struct gp_elf_unit *spans; /* by start */
-	uint32_t count, capacity;
+	struct gp_elf_spans
+		spans; /* of the units, made when an address is not in the file's index */
+	Dwarf_Addr bias;
 	bool is_made;
 };
 

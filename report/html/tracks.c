@@ -357,9 +357,22 @@ static struct gp_html_event make_event(struct walker *walker, const struct gp_ti
 		return of_other(walker, event, GP_LABEL_CODE, 0);
 	case GP_TIMELINE_UNIFIED:
 		return of_other(walker, event, GP_LABEL_UNIFIED, event->of.unified->value);
-	default:
+	case GP_TIMELINE_KERNEL:
+	case GP_TIMELINE_COPY:
+	case GP_TIMELINE_MEMSET:
+	case GP_TIMELINE_GRAPH:
 		return of_op(walker, event->of.op);
+	case GP_TIMELINE_GATE: /* no stage has these */
+	case GP_TIMELINE_UNFINISHED:
+	case GP_TIMELINE_STREAM_RANGE:
+	case GP_TIMELINE_SYNC:
+	case GP_TIMELINE_EVENT:
+	case GP_TIMELINE_PATH:
+	case GP_TIMELINE_ALLOCATION:
+	case GP_TIMELINE_KINDS:
+		break;
 	}
+	return (struct gp_html_event){.call = GP_NONE};
 }
 
 /*

@@ -122,11 +122,11 @@ static const struct note notes[] = {
 
 static const struct note untold_note = {
 	"untold",
-	"idle, and in no finding: {cause}, {idle_percent} % of {wall_ns}, "
+	"idle without a finding: {cause}, {idle_percent} % of {wall_ns}, "
 	"[{edge_ns} of it [{?is_start}before the first|after the last] operation, once in a process"
 	"|{untold_count} gap[{!untold_count=1}s], of {longest_ns} at most"
 	"[: {place_percent} % of it ends {place}"
-	"|: too few at one place ({few}) for the rules of copies"
+	"|: {few} at one place are too few for the rules of copies"
 	"|{?is_little}: the saving at each place is too small for the rules of copies"
 	"|{?cause=host-bound}: they end at no place repeatedly, as gaps from preemption do"
 	"|{?cause=copy-bound}: the rules of copies found nothing to change"

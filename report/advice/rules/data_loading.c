@@ -338,7 +338,7 @@ const struct gp_rule gp_rule_data_loading = {
 	.id = "data-loading",
 	.title = "the GPU waits for host data before a copy",
 	.found =
-		"{count} times the GPU is idle, for {mean_ns} on average, until the host copies[ between {least_bytes} and] {most_bytes} to it[{?is_alternating}, in several threads alternately]"
+		"the GPU is idle {count} times, for {mean_ns} on average, until the host copies[ between {least_bytes} and] {most_bytes} to it[{?is_alternating}, in several threads alternately]"
 		"[{samples}[; in range {range}]|; meanwhile the host was[ in range {range};] in no recorded call[ from {from}[ at {from_place}] to {to}[ at {to_place}]]]",
 	.change =
 		"[{?is_alternating}{!language=jax}if these threads wait for requests, process several together; ]" /* XLA copies in threads of its own */

@@ -60,7 +60,7 @@ bool gp_gaps_names_place(const struct gp_case *found);
 
 /* clang-format off */
 #define GP_GAPS_FOUND \
-	"[{?count=1}{gpu} is idle for {longest_ns}|{count} times {gpu} is idle, for {mean_ns} on average, {longest_ns} at most]" \
+	"[{?count=1}{gpu} is idle for {longest_ns}|{gpu} is idle {count} times, for {mean_ns} on average, {longest_ns} at most]" \
 	": [{?is_mostly}mostly ]{cause}[{?cause=dependency} (the next operation was launched, but did not start)]" \
 	"[{?is_outside}; nothing of this process blocked it]" \
 	"[, while GPU {other_gpu} worked for {other_gpu_ns} of it]" \

@@ -144,7 +144,7 @@ const struct gp_rule gp_rule_idle_rest = {
 	.id = "idle-rest",
 	.title = "idle time outside of all other findings is a quarter of the run",
 	.found =
-		"[{?function}{count} times the GPU is idle, for {mean_ns} on average, {longest_ns} at most: {cause}" GP_MOST_CALLED_FOUND
+		"[{?function}the GPU is idle {count} times, for {mean_ns} on average, {longest_ns} at most: {cause}" GP_MOST_CALLED_FOUND
 		"|" GP_GAPS_FOUND "]",
 	.change = GP_GAPS_CHANGE,
 	.meaning =

@@ -742,7 +742,7 @@ static void test_idle_time_of_no_finding(void **state)
 		/* with that, it is told */
 		{40 * MS, false, NULL, NULL},
 		{79 * MS, false,
-		 "\n  idle, and in no finding: startup, 25.1 % of 239.0ms, 60.00ms of it before the first operation, once in a\n    process\n",
+		 "\n  idle without a finding: startup, 25.1 % of 239.0ms, 60.00ms of it before the first operation, once in a\n    process\n",
 		 "copy-bound, 33.1 % of 239.0ms, 1 gap, of 79.00ms at most: the rules of copies"},
 		{81 * MS, false, NULL, "copy-bound, 33.6 % of 241.0ms"},
 		{90 * MS, true, NULL, NULL},

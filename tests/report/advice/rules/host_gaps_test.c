@@ -48,8 +48,9 @@ static void what_takes_long_in_sum_is_one_finding(void **state)
 		assert_in_range(found->saves_ns, 155 * MS, 156 * MS);
 		assert_non_null(strstr(
 			found->found,
-			devices == 1 ? " times the GPU is idle, for 31.01ms on average, "
-				     : " times one of the GPUs is idle, for 31.01ms on average, "));
+			devices == 1
+				? "the GPU is idle 5 times, for 31.01ms on average, "
+				: "one of the GPUs is idle 10 times, for 31.01ms on average, "));
 		assert_non_null(strstr(
 			found->found,
 			": host-bound; the host was in no recorded call, the longest time from cudaLaunchKernel to cudaLaunchKernel"));

@@ -95,7 +95,7 @@ static struct gp_model *copy_slowly(uint32_t count, uint64_t call_ms, uint32_t p
 static void why_the_rules_of_copies_said_nothing(void **state)
 {
 	expect(copy_slowly(5, 20, 1, true), GP_IDLE_COPY,
-	       ": too few at one place (5) for the rules of copies\n");
+	       ": 5 at one place are too few for the rules of copies\n");
 	expect(copy_slowly(80, 3, 80, true), GP_IDLE_COPY,
 	       ": the saving at each place is too small for the rules of copies\n");
 	expect(copy_slowly(20, 20, 1, false), GP_IDLE_COPY,

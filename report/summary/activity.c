@@ -11,9 +11,9 @@
 #include "report/model/recorded.h"
 #include "report/base/stats.h"
 
-/* On one screen: share of the time from which a row is worth its line. */
+/* On one screen, rows with a smaller share of the time are hidden. */
 #define LEAST_SHARE 0.01
-/* ... and that from which it has one however long the page is, among the first so many. */
+/* The first MOST_LARGE rows are always shown if they have this share. */
 #define LARGE_SHARE 0.1
 #define MOST_LARGE  5
 
@@ -34,7 +34,7 @@ static const struct gp_table_column usual_columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
-/* How much of each libraries took to try kernels out. */
+/* With the share of autotuning. */
 static const struct gp_table_column tuning_columns[] = {
 	TIME_COLUMNS,
 	SPREAD_COLUMNS,
@@ -62,13 +62,13 @@ static const struct gp_table_head failure_head = {"api", NULL, failure_columns,
 						  COUNT(failure_columns)};
 static const struct gp_table_head copies_head = {"copy", NULL, copy_columns, COUNT(copy_columns)};
 
-/* What a table needs to turn groups into rows. */
+/* A table that is filled from groups. */
 struct listing {
 	const struct gp_summary *summary;
 	const struct gp_groups *groups;
 	struct gp_table table;
 	struct gp_names *names; /* of kernels; NULL for API calls */
-	size_t limit;           /* of rows; 0 = none */
+	size_t limit;           /* of rows; 0 = no limit */
 	uint64_t total_ns;
 };
 
@@ -88,7 +88,7 @@ static struct gp_value value_if(bool is_known, double value)
 	return is_known ? gp_value_real(value) : gp_value_none();
 }
 
-/* Groups without any duration have a count and nothing else. */
+/* Empty cells if no duration is known. */
 static void put_times(struct gp_table *table, const struct gp_stats *stats)
 {
 	bool is_known = stats->count > 0;
@@ -121,11 +121,8 @@ static void put_group(struct listing *listing, struct gp_group *group)
 	gp_table_cell(table, gp_value_text(label_of(listing, group)));
 }
 
-/*
- * How many rows and how much time the limit hides, and how to see them: of one screen its last line
- * says that.
- */
-static void print_folded(const struct listing *listing, const uint32_t *order, uint32_t shown)
+/* How many rows and how much time the limit hides; how to see them is the last line of a screen. */
+static void print_hidden(const struct listing *listing, const uint32_t *order, uint32_t shown)
 {
 	const struct gp_groups *groups = listing->groups;
 	uint64_t hidden_ns = 0;
@@ -140,7 +137,7 @@ static void print_folded(const struct listing *listing, const uint32_t *order, u
 						 : ": `gpuprof summary --top 0 FILE` shows all");
 }
 
-/* How many of the first rows have such a share; at least one. */
+/* How many of the first rows have at least that share; at least 1. */
 static uint32_t rows_with(const struct listing *listing, const uint32_t *order, double share)
 {
 	const struct gp_groups *groups = listing->groups;
@@ -152,7 +149,7 @@ static uint32_t rows_with(const struct listing *listing, const uint32_t *order, 
 	return count;
 }
 
-/* One row more than the limit is shown rather than a line that says that it is not. */
+/* A single hidden row is shown: "... 1 more" would need the same line. */
 static uint32_t rows_shown(const struct listing *listing, const uint32_t *order)
 {
 	const struct gp_summary_options *options = listing->summary->options;
@@ -189,7 +186,7 @@ static int print_listing(struct listing *listing)
 	result = gp_table_print(&listing->table, listing->summary->out,
 				columns_limit(listing->summary));
 	if (shown < listing->groups->count)
-		print_folded(listing, order, shown);
+		print_hidden(listing, order, shown);
 	free(order);
 	return result;
 }
@@ -200,7 +197,7 @@ static void print_counted(FILE *out, uint64_t count, const char *one, const char
 		fprintf(out, ", %s %s", gp_format_count(count).text, count == 1 ? one : many);
 }
 
-/* No two kernels have one name. */
+/* Make the short names of all kernels unique. */
 static int tell_apart(const struct listing *listing)
 {
 	const struct gp_groups *groups = listing->groups;
@@ -252,7 +249,7 @@ static int print_gpu(const struct gp_summary *summary)
 	return result;
 }
 
-/* Set-up is of contexts, streams, graphs and modules. */
+/* "startup" means creating contexts, streams, graphs and modules. */
 static const char *which_calls(const struct gp_summary *summary)
 {
 	size_t count = 0, usual = 0, others = 0;
@@ -269,7 +266,7 @@ static const char *which_calls(const struct gp_summary *summary)
 	if (count == summary->model_count)
 		return " (every one)";
 	if (count > 0)
-		return " (every one of some processes; of others launches, copies, memory, waits, startup)";
+		return " (all of some processes; of others launches, copies, memory, waits, startup)";
 	return " (launches, copies, memory, waits, startup; --trace=api-all records every one)";
 }
 

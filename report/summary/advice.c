@@ -1,4 +1,4 @@
-/* What to change first: `gpuprof advice` has the rest. */
+/* The most important findings: `gpuprof advice` has all. */
 #include "report/summary/part.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ void gp_summary_free_advice(struct gp_summary_advice *made)
 	free(made);
 }
 
-/* One screen says also that there is none, and where to look then. */
+/* One screen also says if there are none, and where to look then. */
 int gp_summary_print_advice(const struct gp_summary *summary)
 {
 	const struct gp_advice *made = gp_summary_advice(summary);
@@ -47,7 +47,7 @@ int gp_summary_print_advice(const struct gp_summary *summary)
 	if (!made)
 		return -ENOMEM;
 	advice = *made;
-	/* Of several processes this page has no line on the loop that advice would speak of. */
+	/* For several processes this page has no line about the loop, which advice would refer to. */
 	if (brief && summary->model_count != 1)
 		advice.loop_ns = 0;
 	if (advice.count > 0 || brief)

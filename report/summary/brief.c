@@ -1,6 +1,6 @@
 /*
- * What one screen has in other words than the whole page: copies in a line, memory in a row for
- * each device.
+ * The sections that one screen shows in a shorter form: copies in a line, memory in a row for each
+ * device.
  */
 #include "report/summary/part.h"
 
@@ -20,7 +20,7 @@
 
 #define SMALL_PART     1000
 #define MOST_COPIES    4
-#define LEAST_GB_PER_S 0.1 /* what is slower is not about bytes */
+#define LEAST_GB_PER_S 0.1 /* slower copies are dominated by latency */
 
 /* "HtoD pinned 3.000MiB, 33.79 GB/s (61.2 % of its peak)" */
 static void describe_copies(char *text, size_t size, const struct gp_group *group)
@@ -47,17 +47,17 @@ int gp_summary_print_copies_in_brief(const struct gp_summary *summary)
 	const struct gp_groups *groups = &summary->activity.operations;
 	struct gp_paragraph paragraph = {
 		.out = summary->out, .columns = gp_summary_columns(summary), .lead = "copies: "};
-	uint32_t *order = gp_groups_by_time(groups), told = 0;
+	uint32_t *order = gp_groups_by_time(groups), count = 0;
 	char text[256];
 
 	for (uint32_t i = 0; order && i < groups->count; i++) {
-		if (groups->rows[order[i]].key[0] != GP_ACTIVITY_OTHER || told++ >= MOST_COPIES)
+		if (groups->rows[order[i]].key[0] != GP_ACTIVITY_OTHER || count++ >= MOST_COPIES)
 			continue;
 		describe_copies(text, sizeof(text), &groups->rows[order[i]]);
 		gp_paragraph_add(&paragraph, text);
 	}
-	if (told > MOST_COPIES) {
-		snprintf(text, sizeof(text), "%u more", told - MOST_COPIES);
+	if (count > MOST_COPIES) {
+		snprintf(text, sizeof(text), "%u more", count - MOST_COPIES);
 		gp_paragraph_add(&paragraph, text);
 	}
 	gp_paragraph_end(&paragraph);
@@ -75,7 +75,7 @@ static const struct gp_table_column columns[] = {
 
 static const struct gp_table_head head = {"memory", NULL, columns, COUNT(columns)};
 
-/* What the driver said last of the device of a row. */
+/* The memory in use on the device of a row, as the driver last reported it. */
 static void put_usage(const struct gp_summary *summary, struct gp_table *table,
 		      const struct gp_memory_row *row)
 {
@@ -101,7 +101,7 @@ static void put_row(const struct gp_summary *summary, struct gp_table *table,
 	gp_summary_put_memory_kind(summary, table, row, "");
 }
 
-/* A device's own memory is one row, whatever it was allocated by. */
+/* All memory of a device is one row; other kinds have their own. */
 static bool may_have_row(const struct gp_memory_row *row)
 {
 	return row->kind == GP_MEMORY_OF_DEVICE ||
@@ -118,13 +118,10 @@ static uint64_t largest_peak(const struct gp_memory_stats *memory)
 	return most_bytes;
 }
 
-/*
- * The rows that are printed, and those that are counted below them: a line either way where that is
- * one.
- */
+/* How many rows are printed, and how many there are.  A single hidden row is printed. */
 struct choice {
 	size_t shown, rows;
-	/* of a kind that is no device's; what is less is a small part of the largest */
+	/* of a kind that is not on a device; less than that is hidden */
 	uint64_t least_bytes;
 };
 

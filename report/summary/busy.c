@@ -1,4 +1,4 @@
-/* How busy the GPUs were, as far as that is known. */
+/* How busy the GPUs were. */
 #include "report/summary/part.h"
 
 #include <stdbool.h>
@@ -8,11 +8,11 @@
 #include "report/base/text/format.h"
 #include "report/model/recorded.h"
 
-#define SMALL_PART 2000.0 /* of a whole that many times as long no percentage is said */
+#define SMALL_PART 2000.0 /* a whole longer than this many times the part gets no percentage */
 
 /*
- * Of the first process of which something is missing for sure, else of the first that may lack
- * some.
+ * Why operations are missing: the reason of the first process that certainly lost some, else of
+ * the first that may have.
  */
 static const char *why_not_all(const struct gp_summary *summary)
 {
@@ -27,10 +27,7 @@ static const char *why_not_all(const struct gp_summary *summary)
 	return why;
 }
 
-/*
- * Where some operations are not known, it was busy for longer, and idle for less.  The line is not
- * ended.
- */
+/* If operations are missing, busy times are lower bounds.  The caller ends the line. */
 static void print_device(const struct gp_summary *summary, size_t device, bool all)
 {
 	const struct gp_busy *busy = &summary->busy[device];
@@ -57,7 +54,7 @@ static void print_device(const struct gp_summary *summary, size_t device, bool a
 			gp_format_ns(busy->inside_ns).text, gp_format_ns(busy->possible_ns).text);
 	}
 	if (busy->outside_ns > 0)
-		fprintf(out, "; %s more outside of that", gp_format_ns(busy->outside_ns).text);
+		fprintf(out, "; %s more outside that time", gp_format_ns(busy->outside_ns).text);
 }
 
 static size_t count_recorded(const struct gp_summary *summary)
@@ -77,7 +74,7 @@ static bool is_in_part(const struct gp_summary *summary)
 	return false;
 }
 
-/* Whether something was launched, and not recorded, before a part that was. */
+/* Whether unrecorded operations may have been launched before a recorded part. */
 static bool may_know_late(const struct gp_summary *summary)
 {
 	for (size_t i = 0; i < summary->model_count; i++)
@@ -88,20 +85,21 @@ static bool may_know_late(const struct gp_summary *summary)
 	return false;
 }
 
-/* Of what it is; on one screen, what is unusual in that. */
+/* With what "busy" means; one screen explains only unusual cases. */
 static void print_title(const struct gp_summary *summary, const char *why)
 {
 	bool brief = summary->options->brief, in_part = is_in_part(summary);
-	const char *recorded = may_know_late(summary)
-				       ? "while recording was on and nothing from before ran"
-				       : "while recording was on";
+	const char *recorded =
+		may_know_late(summary)
+			? "while recording was on and no earlier operation was running"
+			: "while recording was on";
 
 	static const char *const spans[] = {
 		[GP_SPAN_ENDS_WITH_CALL] = "between first and last recorded CUDA call",
 		[GP_SPAN_ENDS_WITH_OPERATION] =
 			"from the first recorded CUDA call to the last operation",
 		[GP_SPAN_ENDS_WITH_SIGN] =
-			"from the first recorded CUDA call to the last sign of life",
+			"from the first recorded CUDA call to the last known activity",
 	};
 
 	fputs("\nGPU busy", summary->out);
@@ -118,7 +116,7 @@ static bool is_idle(const struct gp_busy *busy)
 	return busy->possible_ns > 0 && busy->inside_ns + busy->outside_ns + busy->more_ns == 0;
 }
 
-/* On one screen: of neighbors from that one on that had nothing to do, the last; else that one. */
+/* The last of a run of neighboring idle devices from first on; first, unless on one screen. */
 static size_t last_idle(const struct gp_summary *summary, size_t first, bool all_known)
 {
 	const struct gp_device_entry *entries = summary->devices.entries;
@@ -132,7 +130,7 @@ static size_t last_idle(const struct gp_summary *summary, size_t first, bool all
 	return end > first ? end - 1 : first;
 }
 
-/* Of any GPU. */
+/* Whether any GPU may have been busy for longer. */
 static bool any_more(const struct gp_summary *summary)
 {
 	for (size_t i = 0; i < summary->devices.count; i++)
@@ -156,7 +154,7 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 	for (size_t i = 0, last; i < summary->devices.count; i = last + 1) {
 		last = last_idle(summary, i, !why);
 		if (last > i) {
-			fprintf(summary->out, "  GPU %u-%u  idle all the time\n",
+			fprintf(summary->out, "  GPU %u-%u  idle the whole time\n",
 				summary->devices.entries[i].number,
 				summary->devices.entries[last].number);
 			continue;

@@ -9,14 +9,12 @@
 #include "report/base/text/paragraph.h"
 #include "report/summary/part.h"
 
-/* Share of the time from which an overhead that CUPTI reports is shown. */
+/* An overhead that CUPTI reports is shown from this share of the time on. */
 #define LEAST_OVERHEAD 0.01
 
-/* ---- ours ---- */
+/* ---- gpuprof's own cost ---- */
 
-/*
- * Each thread from its first to its last call, all together; that of one thread is its process's.
- */
+/* The sum, over all threads, of the time from first to last call. */
 static double threads_time(const struct gp_summary *summary, size_t *threads)
 {
 	double total_ns = 0;
@@ -39,7 +37,7 @@ static double threads_time(const struct gp_summary *summary, size_t *threads)
 	return total_ns;
 }
 
-/* "of the time above", which is one thread's, or "of its 4 threads' time". */
+/* "of the time above" for one thread, else "of its 4 threads' time". */
 static void print_share(const struct gp_summary *summary, double cost_ns)
 {
 	size_t threads;
@@ -62,7 +60,7 @@ static void print_kinds_of_cost(FILE *out, const struct gp_own_overhead *cost)
 		gp_format_ns_about(cost->records_ns).text);
 }
 
-/* Whether any of it was recorded by gpuprof. */
+/* Whether gpuprof recorded at least one of the processes. */
 static bool has_own_trace(const struct gp_summary *summary)
 {
 	for (size_t i = 0; i < summary->model_count; i++)
@@ -86,11 +84,11 @@ void gp_summary_print_cost(const struct gp_summary *summary)
 	fputs("\n", summary->out);
 }
 
-/* ---- what CUPTI says ---- */
+/* ---- overhead that CUPTI reports ---- */
 
 struct overheads {
 	struct gp_groups kinds;
-	uint64_t beyond_ns; /* before the first call, and after the last */
+	uint64_t beyond_ns; /* before the first call and after the last */
 };
 
 static int gather_overheads(struct overheads *all, struct gp_model *model)
@@ -157,8 +155,9 @@ int gp_summary_print_overheads(const struct gp_summary *summary)
 {
 	struct gp_paragraph paragraph = {.out = summary->out,
 					 .columns = gp_summary_columns(summary),
-					 .lead = has_own_trace(summary) ? "on top, CUPTI reports: "
-									: "CUPTI reports: "};
+					 .lead = has_own_trace(summary)
+							 ? "CUPTI overhead, not included above: "
+							 : "CUPTI overhead: "};
 	struct overheads all = {.beyond_ns = 0};
 	char text[80];
 	int result = 0;

@@ -1,7 +1,4 @@
-/*
- * What passed before the first operation and after the last one, where that is a notable part of
- * the time.
- */
+/* The time before the first operation and after the last one, if it is a notable part of all. */
 #include "report/summary/part.h"
 
 #include <errno.h>
@@ -14,19 +11,20 @@
 #include "report/tables/host_work.h"
 #include "report/base/text/text.h"
 
-#define LEAST_NS        100000000u /* of an end, and of time in no call beside others */
-#define LEAST_PERCENT   5
-#define LEAST_UNKNOWN   10         /* percent */
-#define LEAST_SHORT_NS  20000000u  /* of a short run's end, and of such time alone */
-#define LEAST_OF_SHORT  10         /* percent */
-#define LEAST_BEFORE_NS 500000000u /* before the first call, which is in no other sum */
+#define LEAST_NS      100000000u /* of an end; of its time in no call, if parts are shown */
+#define LEAST_PERCENT 5
+#define LEAST_UNKNOWN 10 /* percent */
+#define LEAST_SHORT_NS                                                                             \
+	20000000u          /* of the end of a short run; of time in no call, if no part is shown */
+#define LEAST_OF_SHORT  10 /* percent */
+#define LEAST_BEFORE_NS 500000000u /* before the first call: no other sum has it */
 #define LEAST_PART_NS   10000000u
-#define LEAST_WORK      10 /* percent of an end that Python did, or the program in no call */
+#define LEAST_WORK      10 /* percent of an end spent in Python, or in no call */
 #define MOST_FUNCTIONS  2
 
 /*
- * What GPUs could have worked in, as their busy lines have it: the time in which no process lived
- * does not count.
+ * The time in which GPUs could have worked, as in their busy lines: without the time in which no
+ * process ran.
  */
 static uint64_t wall_ns(const struct gp_summary *summary)
 {
@@ -58,14 +56,14 @@ static uint64_t known_ns(const struct gp_end *end)
 	return sum_ns;
 }
 
-/* Where that says more than what the calls were for. */
-static bool has_looks(const struct gp_end *end, const struct gp_model *model)
+/* Whether stack samples explain more of an end than its calls do. */
+static bool use_samples(const struct gp_end *end, const struct gp_model *model)
 {
 	return model->sample_count > 0 && known_ns(end) * 2 < end->ns;
 }
 
 /*
- * "NCCL's ncclCommInitRank 512.3ms, making contexts 113.6ms, in no recorded call of CUDA 80.00ms"
+ * "NCCL's ncclCommInitRank 512.3ms, making contexts 113.6ms, outside recorded CUDA calls 80.00ms"
  */
 static void print_parts(FILE *out, const struct gp_end *end, const struct gp_model *model)
 {
@@ -85,9 +83,9 @@ static void print_parts(FILE *out, const struct gp_end *end, const struct gp_mod
 		separator = ", ";
 		least_ns = LEAST_NS;
 	}
-	if (!has_looks(end, model) && end->own_ns >= least_ns &&
+	if (!use_samples(end, model) && end->own_ns >= least_ns &&
 	    end->own_ns * 100 >= LEAST_WORK * end->ns)
-		fprintf(out, "%sin no recorded call of CUDA %s", separator,
+		fprintf(out, "%soutside recorded CUDA calls %s", separator,
 			gp_format_ns(end->own_ns).text);
 }
 
@@ -107,8 +105,8 @@ static void print_functions(FILE *out, const struct gp_end *end, const struct gp
 }
 
 /*
- * "; Python was importing torch._dynamo at load (train.py:80) for 3.694s": what the main thread did
- * by looks at its stack, where nothing else says what most of the time was.  Returns 0 or -errno.
+ * "; Python was importing torch._dynamo at load (train.py:80) for 3.694s": the main thread's work
+ * by stack samples, if nothing else explains most of the time.  Returns 0 or -errno.
  */
 static int print_work(FILE *out, const struct gp_end *end, const struct gp_model *model)
 {
@@ -117,7 +115,7 @@ static int print_work(FILE *out, const struct gp_end *end, const struct gp_model
 	uint32_t thread = model->pid;
 	int result;
 
-	if (!has_looks(end, model))
+	if (!use_samples(end, model))
 		return 0;
 	places = gp_host_places_new();
 	if (!places)
@@ -134,7 +132,7 @@ static int print_work(FILE *out, const struct gp_end *end, const struct gp_model
 static int print_end(const struct gp_summary *summary, const struct gp_end *end,
 		     const struct gp_model *model, const char *what)
 {
-	/* an operation may lie behind the last call that was recorded */
+	/* an operation may end after the last recorded call */
 	uint64_t within_ns = end->ns < wall_ns(summary) ? end->ns : wall_ns(summary);
 
 	fprintf(summary->out, "%s (%s %%) %s", gp_format_ns(end->ns).text,
@@ -143,9 +141,9 @@ static int print_end(const struct gp_summary *summary, const struct gp_end *end,
 	return print_work(summary->out, end, model);
 }
 
-/* Of several processes, whose it is; and what tells more of it, if anything ("" = nothing does). */
-static void print_whose(const struct gp_summary *summary, const struct gp_model *model,
-			const char *more)
+/* The process, if there are several; and a hint where to find more ("" = none). */
+static void print_process_of(const struct gp_summary *summary, const struct gp_model *model,
+			     const char *more)
 {
 	if (summary->model_count > 1)
 		fprintf(summary->out, " (pid %u, the longest%s%s)", model->pid, *more ? "; " : "",
@@ -154,7 +152,7 @@ static void print_whose(const struct gp_summary *summary, const struct gp_model 
 		fprintf(summary->out, " (%s)", more);
 }
 
-/* Communicators that were made between operations. */
+/* Time spent creating communicators after the first operation. */
 static uint64_t later_nccl_ns(const struct gp_startup_shutdown *ends)
 {
 	uint64_t before_ns = ends->first.part_ns[GP_END_NCCL];
@@ -163,16 +161,16 @@ static uint64_t later_nccl_ns(const struct gp_startup_shutdown *ends)
 }
 
 /*
- * An end of which most is known; of a process alone, also one that is long: others may be at work
- * meanwhile.
+ * An end that is mostly explained.  A long one too if there is one process only: of several, others
+ * may have worked meanwhile.
  */
-static bool is_told(const struct gp_summary *summary, const struct gp_end *end)
+static bool is_shown(const struct gp_summary *summary, const struct gp_end *end)
 {
 	return known_ns(end) * 2 >= end->ns ||
 	       (summary->model_count == 1 && end->ns * 100 >= LEAST_UNKNOWN * wall_ns(summary));
 }
 
-/* Of one kind of time, the process that took longest. */
+/* The process with the longest time of one kind. */
 struct longest {
 	uint64_t ns;
 	struct gp_startup_shutdown ends;
@@ -190,7 +188,7 @@ struct start {
 	struct longest before, first, later;
 };
 
-/* Each of these may be another process's. */
+/* The three times may be of different processes. */
 static int print_start(const struct gp_summary *summary, const struct start *start)
 {
 	bool before = is_notable(summary, start->before.ns, LEAST_BEFORE_NS);
@@ -204,8 +202,8 @@ static int print_start(const struct gp_summary *summary, const struct start *sta
 	fputs("  start     ", summary->out);
 	if (first) {
 		result = print_end(summary, &start->first.ends.first, start->first.model,
-				   "until the first operation");
-		print_whose(summary, start->first.model, "");
+				   "before the first operation");
+		print_process_of(summary, start->first.model, "");
 		separator = "; ";
 	}
 	if (later) {
@@ -214,22 +212,22 @@ static int print_start(const struct gp_summary *summary, const struct start *sta
 		fprintf(summary->out, ") %s (%s %%) after the first operation",
 			gp_format_ns(start->later.ns).text,
 			gp_format_percent((double)start->later.ns, (double)wall_ns(summary)).text);
-		print_whose(summary, start->later.model, "");
+		print_process_of(summary, start->later.model, "");
 		separator = "; ";
 	}
 	if (before) {
-		fprintf(summary->out, "%sthe process began %s before its first call", separator,
-			gp_format_ns(start->before.ns).text);
-		print_whose(summary, start->before.model,
-			    start->before.model->sample_count > 0
-				    ? "python3 -X importtime lists imports"
-				    : "");
+		fprintf(summary->out, "%sthe process started %s before its first CUDA call",
+			separator, gp_format_ns(start->before.ns).text);
+		print_process_of(summary, start->before.model,
+				 start->before.model->sample_count > 0
+					 ? "python3 -X importtime lists imports"
+					 : "");
 	}
 	fputs("\n", summary->out);
 	return result;
 }
 
-/* Of a process alone that never had an operation: what it took its time for instead. */
+/* Of a single process that had no operation: how it spent its time. */
 static int print_whole(const struct gp_summary *summary, const struct gp_startup_shutdown *ends)
 {
 	int result;
@@ -237,7 +235,7 @@ static int print_whole(const struct gp_summary *summary, const struct gp_startup
 	if (summary->model_count != 1 || !is_notable(summary, ends->whole.ns, LEAST_NS))
 		return 0;
 	fputs("  host      ", summary->out);
-	result = print_end(summary, &ends->whole, summary->models[0], "without any operation");
+	result = print_end(summary, &ends->whole, summary->models[0], "without any GPU operation");
 	fputs("\n", summary->out);
 	return result;
 }
@@ -260,14 +258,15 @@ int gp_summary_print_ends(const struct gp_summary *summary)
 		compare(&start.later, later_nccl_ns(&ends), &ends, model);
 		compare(&last, ends.last.ns, &ends, model);
 	}
-	result = print_whole(summary, &ends); /* of the only one */
+	result = print_whole(summary, &ends); /* used for a single process only */
 	if (result == 0)
 		result = print_start(summary, &start);
-	if (result == 0 && is_notable_last(summary, last.ns) && is_told(summary, &last.ends.last)) {
+	if (result == 0 && is_notable_last(summary, last.ns) &&
+	    is_shown(summary, &last.ends.last)) {
 		fputs("  end       ", summary->out);
 		result =
 			print_end(summary, &last.ends.last, last.model, "after the last operation");
-		print_whose(summary, last.model, "");
+		print_process_of(summary, last.model, "");
 		fputs("\n", summary->out);
 	}
 	return result;

@@ -1,4 +1,4 @@
-/* The calls that failed, in the summary: the first of them; `--by failure` has all. */
+/* The first of the calls that failed; `--by failure` lists all. */
 #include "report/summary/part.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define LEAD 10 /* "  failed: " */
 
-/* Text that is escaped and fits; free it.  NULL if there is no memory. */
+/* Escape a text and shorten it to the page; free the result.  NULL: no memory.  Frees text. */
 static char *fit(const struct gp_summary *summary, char *text)
 {
 	char *escaped = text ? gp_text_escape(text) : NULL;
@@ -26,7 +26,7 @@ static char *fit(const struct gp_summary *summary, char *text)
 	return fitted;
 }
 
-static char *what(const struct gp_summary *summary, const struct gp_failure *row)
+static char *describe_failure(const struct gp_summary *summary, const struct gp_failure *row)
 {
 	char error[GP_FAILURE_ERROR_BYTES], *text = NULL;
 	size_t length;
@@ -46,7 +46,7 @@ static char *what(const struct gp_summary *summary, const struct gp_failure *row
 	return gp_memstream_close(out, &text) == 0 ? fit(summary, text) : NULL;
 }
 
-/* The last separator before an end of a text, or NULL. */
+/* The last separator before that end of the text, or NULL. */
 static char *separator_before(char *text, char *end)
 {
 	while (--end > text)
@@ -56,8 +56,8 @@ static char *separator_before(char *text, char *end)
 }
 
 /*
- * A chain of callers that is too wide lacks whole ones between the innermost and the outermost;
- * where these have no room, it is cut as any text.
+ * Shorten a chain of callers by removing whole callers before the outermost one.  If that is not
+ * enough, the caller cuts it as any text.
  */
 static void shorten(char *text, size_t room)
 {
@@ -77,8 +77,8 @@ static void shorten(char *text, size_t room)
 		}
 }
 
-static char *where(const struct gp_summary *summary, const struct gp_failures *failures,
-		   const struct gp_failure *row)
+static char *describe_place(const struct gp_summary *summary, const struct gp_failures *failures,
+			    const struct gp_failure *row)
 {
 	struct gp_call_site site = gp_call_sites_at(failures->sites, row->site);
 	char *text;
@@ -96,7 +96,7 @@ static char *where(const struct gp_summary *summary, const struct gp_failures *f
 	return length < 0 ? NULL : fit(summary, text);
 }
 
-/* Who had the memory that one lacked, on lines of its own: of the first such is enough. */
+/* The owners of the memory when an allocation failed, on separate lines. */
 static void print_held(const struct gp_summary *summary, const struct gp_failures *failures,
 		       const struct gp_failure *row)
 {
@@ -115,11 +115,11 @@ static void print_held(const struct gp_summary *summary, const struct gp_failure
 	free(text);
 }
 
-/* Where both do not fit into a line, the place has one of its own. */
+/* The failure and its place; on two lines if one is too short. */
 static void print_failure(const struct gp_summary *summary, const struct gp_failures *failures,
 			  const struct gp_failure *row)
 {
-	char *failed = what(summary, row), *at = where(summary, failures, row);
+	char *failed = describe_failure(summary, row), *at = describe_place(summary, failures, row);
 
 	fprintf(summary->out, "  failed: %s", failed ? failed : "(no memory)");
 	if (failed && at && *at &&

@@ -71,7 +71,7 @@ static bool is_same_software(const struct gp_model *a, const struct gp_model *b)
 	       strcmp(info_of(a, GP_INFO_VERSION), info_of(b, GP_INFO_VERSION)) == 0;
 }
 
-/* Processes that differ from the first have a line each. */
+/* The first process, and a line for each one that differs from it. */
 static void print_all_software(const struct gp_summary *summary)
 {
 	char owner[24];
@@ -84,8 +84,8 @@ static void print_all_software(const struct gp_summary *summary)
 	}
 }
 
-/* Whether two devices, which have numbers in sequence, are described by the same words. */
-static bool looks_like(const struct gp_device_entry *a, const struct gp_device_entry *b)
+/* Whether two devices have consecutive numbers and the same description. */
+static bool is_described_alike(const struct gp_device_entry *a, const struct gp_device_entry *b)
 {
 	if (!a->record || !b->record || b->number != a->number + 1)
 		return false;
@@ -131,8 +131,8 @@ static void print_devices(const struct gp_summary *summary)
 		const struct gp_device_entry *device = &devices->entries[first];
 
 		for (last = first; last + 1 < devices->count; last++)
-			if (tell_which ||
-			    !looks_like(&devices->entries[last], &devices->entries[last + 1]))
+			if (tell_which || !is_described_alike(&devices->entries[last],
+							      &devices->entries[last + 1]))
 				break;
 		if (last == first)
 			snprintf(label, sizeof(label), "GPU %u", device->number);
@@ -157,7 +157,7 @@ static void print_host(FILE *out, const struct gp_model *model)
 	}
 }
 
-/* Whether its last sign of life is the last of all. */
+/* Whether its last known activity ends the time of all processes. */
 static bool is_last_sign(const struct gp_summary *summary, struct gp_model *model)
 {
 	return gp_busy_is_open(model) &&
@@ -185,7 +185,7 @@ static const char *span_words(const struct gp_summary *summary)
 	static const char *const words[] = {
 		[GP_SPAN_ENDS_WITH_CALL] = "to last recorded CUDA call",
 		[GP_SPAN_ENDS_WITH_OPERATION] = "recorded CUDA call to last operation",
-		[GP_SPAN_ENDS_WITH_SIGN] = "CUDA call to last sign of life",
+		[GP_SPAN_ENDS_WITH_SIGN] = "CUDA call to last known activity",
 	};
 
 	return words[gp_summary_span_end(summary)];
@@ -200,7 +200,7 @@ static void print_span(const struct gp_summary *summary)
 	if (gp_busy_lives_ns(&lives_ns, summary->models, summary->model_count) == 0 &&
 	    lives_ns < span_ns)
 		fprintf(summary->out,
-			"  they did not all run at the same time: none did for %s, which count nowhere\n",
+			"  not all processes overlap: the %s in which none ran are not counted\n",
 			gp_format_ns(span_ns - lives_ns).text);
 }
 
@@ -230,18 +230,15 @@ static void print_head_of_many(const struct gp_summary *summary)
 	print_span(summary);
 }
 
-/* What one process did, for its line in the table. */
+/* The totals of one process, for its row in the table. */
 struct totals {
 	struct gp_counts counts;
 	uint64_t busy_ns, possible_ns, peak_bytes;
-	/*
-	 * GPUs that had its operations, or its launches if none is known, in the order of the
-	 * summary's list
-	 */
+	/* GPUs that ran its operations (its launches if none is known), by index in the list */
 	bool uses[GP_DEVICE_LIMIT];
 };
 
-/* The largest peak of a device: peaks of several need not be at the same time. */
+/* The largest peak of any device: the peaks of several may be at different times. */
 static void count_memory(struct totals *totals, const struct gp_memory_stats *memory)
 {
 	for (size_t i = 0; i < memory->row_count; i++)
@@ -259,7 +256,7 @@ static void note_use(const struct gp_summary *summary, struct totals *totals,
 		totals->uses[device] = true;
 }
 
-/* Of a process none of whose operations came, as of one that hangs, those that it launched on. */
+/* The devices that it launched on, for a process without recorded operations (one that hangs). */
 static void note_launches(const struct gp_summary *summary, struct totals *totals,
 			  const struct gp_model *model)
 {
@@ -327,8 +324,8 @@ static void put_devices(const struct gp_summary *summary, struct gp_table *table
 }
 
 /*
- * Where operations, or the time of one, are missing: at least; and not known where what is there is
- * nearly nothing.
+ * A lower bound (">=") if operations, or the time of one, are missing; nothing if that bound is
+ * tiny.
  */
 static void put_busy(struct gp_table *table, const struct gp_model *model,
 		     const struct totals *totals)
@@ -389,7 +386,6 @@ int gp_summary_print_processes(const struct gp_summary *summary)
 	return result;
 }
 
-/* Who ran, where and when, and how busy the GPUs were. */
 int gp_summary_print_head(const struct gp_summary *summary)
 {
 	for (size_t i = 0; i < summary->model_count; i++)

@@ -1,4 +1,4 @@
-/* What was never freed, in a few lines: `gpuprof summary --memory` has the rest. */
+/* Memory that was never freed, in a few lines: `gpuprof summary --memory` has the details. */
 #include "report/summary/part.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "report/base/text/text.h"
 
 #define SHOWN         3
-#define PLACE_COLUMNS 40 /* of the one that is told on one screen */
+#define PLACE_COLUMNS 40 /* of the one place that one screen names */
 #define KEEPERS       16
 
 static const struct gp_table_column columns[] = {
@@ -30,10 +30,11 @@ struct keeper {
 };
 
 struct left {
-	const struct gp_memory_site *most[SHOWN]; /* the largest first; NULL = none */
-	const struct gp_memory_site *many;        /* the one with most blocks; NULL = none */
+	const struct gp_memory_site *most[SHOWN]; /* the largest sites, sorted; NULL = none */
+	const struct gp_memory_site *many;        /* the site with most blocks; NULL = none */
 	uint64_t bytes, blocks, sites;
-	uint64_t kept_bytes; /* by libraries: these; report/symbols/call_site.c knows fewer */
+	uint64_t
+		kept_bytes; /* by libraries, listed below; report/symbols/call_site.c knows fewer */
 	struct keeper keepers[KEEPERS];
 	size_t keeper_count;
 };
@@ -65,7 +66,7 @@ static void note_kept(struct left *left, const char *owner, uint64_t bytes)
 	left->keepers[i].bytes += bytes;
 }
 
-/* Who keeps most is first. */
+/* Largest first. */
 static int compare_keepers(const void *a, const void *b)
 {
 	const struct keeper *x = a, *y = b;
@@ -126,8 +127,8 @@ static bool is_placed(const struct gp_memory_sites *found, const struct gp_memor
 }
 
 /*
- * Callers that tell a place from others, in so many columns: the outermost of them does, those
- * before it are wrappers.  Free it.
+ * The callers that tell a place from others, shortened to PLACE_COLUMNS.  Keeps the outermost one,
+ * which tells them apart; those before it are wrappers.  Free it.
  */
 static char *fit_callers(const char *callers)
 {
@@ -150,23 +151,21 @@ static void print_place(FILE *out, const struct gp_memory_sites *found,
 			const struct gp_memory_site *row)
 {
 	struct gp_call_site site = gp_call_sites_at(found->sites, row->site);
-	size_t apart = gp_call_sites_tell_apart(found->sites, row->site);
-	char *caller = strndup(site.callers, apart), *escaped, *fitted;
+	size_t caller_bytes = gp_call_sites_tell_apart(found->sites, row->site);
+	char *caller = strndup(site.callers, caller_bytes), *escaped, *fitted;
 
 	fputs(" at ", out);
 	gp_text_print_fit(out, site.place, PLACE_COLUMNS);
 	escaped = caller ? gp_text_escape(caller) : NULL;
 	fitted = escaped ? fit_callers(escaped) : NULL;
-	fprintf(out, "%s%s", apart > 0 ? GP_SITE_SEPARATOR : "", fitted ? fitted : "(no memory)");
+	fprintf(out, "%s%s", caller_bytes > 0 ? GP_SITE_SEPARATOR : "",
+		fitted ? fitted : "(no memory)");
 	free(fitted);
 	free(escaped);
 	free(caller);
 }
 
-/*
- * What sites of one place have that are told as one: they differ in who called the function that
- * called it, or in nothing.
- */
+/* The sum of sites that are shown as one place: only their farther callers differ, if any. */
 struct place {
 	const struct gp_memory_site *row; /* one of them */
 	uint64_t bytes, blocks;
@@ -175,7 +174,7 @@ struct place {
 static struct place place_of(const struct gp_memory_sites *found, const struct gp_memory_site *row)
 {
 	struct gp_call_site site = gp_call_sites_at(found->sites, row->site);
-	size_t apart = gp_call_sites_tell_apart(found->sites, row->site);
+	size_t caller_bytes = gp_call_sites_tell_apart(found->sites, row->site);
 	struct place place = {.row = row};
 
 	for (uint32_t i = 0; i < found->row_count; i++) {
@@ -184,7 +183,7 @@ static struct place place_of(const struct gp_memory_sites *found, const struct g
 
 		if (!gp_memory_site_is_leak(found, other) ||
 		    strcmp(of_other.place, site.place) != 0 ||
-		    gp_call_site_same_callers(of_other.callers, site.callers) < apart)
+		    gp_call_site_same_callers(of_other.callers, site.callers) < caller_bytes)
 			continue;
 		place.bytes += other->left_bytes;
 		place.blocks += other->left_blocks;
@@ -192,7 +191,7 @@ static struct place place_of(const struct gp_memory_sites *found, const struct g
 	return place;
 }
 
-/* Of the places of the largest sites, the one with most bytes. */
+/* The place with most bytes, among those of the largest sites. */
 static struct place largest_place(const struct gp_memory_sites *found, const struct left *left)
 {
 	struct place largest = place_of(found, left->most[0]);
@@ -207,8 +206,8 @@ static struct place largest_place(const struct gp_memory_sites *found, const str
 }
 
 /*
- * Where the most of it was allocated, if that is known: ", 1.500MiB of it at main", and, for what
- * leaks is rather what there are many of, where most blocks were: ", 400 of the blocks at step"
+ * The place that allocated the most bytes, if known: ", 1.500MiB of it at main".  And the one with
+ * the most blocks, as many small blocks are the likelier leak: ", 400 of the blocks at step"
  */
 static void print_most(FILE *out, const struct gp_memory_sites *found, const struct left *left)
 {
@@ -225,12 +224,12 @@ static void print_most(FILE *out, const struct gp_memory_sites *found, const str
 	}
 }
 
-/* What the sentence is made of. */
+/* The input of the sentence. */
 struct sentence {
 	const struct gp_summary *summary;
 	const struct gp_memory_sites *found;
 	const struct left *left;
-	const char *doubt; /* what a process may have freed; NULL: nothing else */
+	const char *doubt; /* gp_memory_sites_doubt() */
 	bool has_places;
 };
 
@@ -246,23 +245,23 @@ static void print_kept(FILE *out, const struct left *left)
 			left->keepers[i].name);
 }
 
-/* What a library may keep is called neither leaked nor kept. */
+/* Memory that may be a library's is called neither leaked nor kept. */
 static bool knows_owners(const struct sentence *s)
 {
 	return s->doubt ||
 	       gp_memory_sites_knows_owners(s->summary->models, s->summary->model_count);
 }
 
-/* "Never freed: ", or what of that is known. */
+/* "Never freed: " and how much, as far as known. */
 static void print_sentence(FILE *out, const void *context)
 {
 	const struct sentence *s = context;
 	const struct left *left = s->left;
 	bool is_one = left->blocks == 1;
 
-	fprintf(out, "%s%s: ", s->doubt ? "Not freed while it was recorded" : "Never freed",
+	fprintf(out, "%s%s: ", s->doubt ? "Not freed while recording was on" : "Never freed",
 		gp_recorded_any_last_part(s->summary->models, s->summary->model_count)
-			? ", of what is kept"
+			? ", in the kept part"
 			: "");
 	if (!knows_owners(s)) {
 		fprintf(out,
@@ -300,10 +299,10 @@ static void describe(const struct sentence *s, struct gp_document *document)
 		return;
 	gp_document_add_row(document);
 	gp_document_add_text(document, "id", "doubt");
-	gp_document_add_words(document, "text", "with what was freed %s", s->doubt);
+	gp_document_add_words(document, "text", "including memory that was freed %s", s->doubt);
 }
 
-/* With the largest sites, and where to find the others. */
+/* With the largest sites, and the command that prints the others. */
 static int print_whole(const struct sentence *s, const struct gp_section *section)
 {
 	FILE *out = s->summary->out;
@@ -311,14 +310,14 @@ static int print_whole(const struct sentence *s, const struct gp_section *sectio
 
 	fprintf(out, "\n%s\n", gp_fields_text(&section->rows[0], "text"));
 	if (!knows_owners(s)) {
-		fputs("  the calls have no stack, which would tell\n", out);
+		fputs("  call stacks would tell, but the calls have none\n", out);
 		return 0;
 	}
 	if (s->left->blocks > 0)
 		result = print_sites(s->summary, s->found, s->left);
 	if (section->count > 1)
 		fprintf(out, "  %s\n", gp_fields_text(&section->rows[1], "text"));
-	fputs("  all of it, the owners of the peak, repeated allocations: gpuprof summary --memory FILE\n",
+	fputs("  all call sites, the peak, repeated allocations: gpuprof summary --memory FILE\n",
 	      out);
 	return result;
 }
@@ -335,7 +334,7 @@ static int print(const struct sentence *s, const struct gp_document *document)
 	return document->error;
 }
 
-/* Into the document, or, if that is NULL, to the summary's stream. */
+/* Into the document; to the summary's stream if that is NULL. */
 static int make(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct gp_document own = {0};

@@ -48,7 +48,7 @@ void gp_summary_print_left_note(const struct gp_summary *summary)
 
 		if (row->allocated_bytes - row->freed_bytes <= row->peak_bytes)
 			continue;
-		fputs("  Left: the sum of what each process left when it ended; Peak: what was there at one time\n",
+		fputs("  Left: the sum over processes of memory not freed at their ends; Peak: the most at one time\n",
 		      summary->out);
 		return;
 	}
@@ -64,10 +64,10 @@ static void put_row(const struct gp_summary *summary, struct gp_table *table,
 	gp_table_put_whole(table, row->frees);
 	gp_table_put_whole(table, row->allocated_bytes - row->freed_bytes);
 	gp_table_put_whole(table, row->allocations - row->frees);
-	gp_summary_put_memory_kind(summary, table, row, "in all but managed");
+	gp_summary_put_memory_kind(summary, table, row, "all but managed");
 }
 
-/* The sum of one kind only would say the same twice. */
+/* The sum of a device is left out if it has one kind only. */
 static bool is_worth_a_row(const struct gp_memory_stats *memory, size_t index)
 {
 	const struct gp_memory_row *row = &memory->rows[index];
@@ -98,7 +98,7 @@ static int print_rows(const struct gp_summary *summary)
 	return result;
 }
 
-/* Whether every process recorded its allocations, and always. */
+/* Whether every process recorded its allocations all the time; *any: at least one, sometimes. */
 static bool knows_all(const struct gp_summary *summary, bool *any)
 {
 	bool all = true;
@@ -125,7 +125,7 @@ static void print_usage(const struct gp_summary *summary, const struct gp_memory
 		gp_format_bytes(usage->in_use_bytes).text, gp_format_bytes(usage->total_bytes).text,
 		gp_summary_moment(summary, usage->unix_ns).text);
 	if (any)
-		fprintf(summary->out, ", %s beyond the %s %sheld here then",
+		fprintf(summary->out, ", %s beyond the %s %sallocated here",
 			gp_format_bytes(beyond).text, gp_format_bytes(usage->own_bytes).text,
 			all ? "" : "known to be ");
 	fputs(any ? "\n" : "; allocations were not recorded\n", summary->out);
@@ -162,7 +162,7 @@ static int print_pools(const struct gp_summary *summary)
 		if (tally.rows[i].sums[MOST_RESERVED] > most_bytes)
 			most_bytes = tally.rows[i].sums[MOST_RESERVED];
 	if (result == 0 && tally.count > 0)
-		fprintf(summary->out, "  %s pool%s, at most %s reserved%s\n",
+		fprintf(summary->out, "  %s memory pool%s, at most %s reserved%s\n",
 			gp_format_count(tally.count).text, tally.count == 1 ? "" : "s",
 			gp_format_bytes(most_bytes).text, tally.count == 1 ? "" : " in one");
 	gp_tally_free(&tally);
@@ -173,7 +173,7 @@ void gp_summary_print_memory_title(const struct gp_summary *summary)
 {
 	fprintf(summary->out, "\nMemory allocated through CUDA%s\n",
 		gp_recorded_any_last_part(summary->models, summary->model_count)
-			? " (of what is kept: blocks allocated before are not counted)"
+			? " (in the kept part: blocks allocated before it are not counted)"
 			: "");
 }
 

@@ -1,4 +1,4 @@
-/* Other things that the program did: a row for each, with the table of --by that has more. */
+/* The other kinds of events in the trace: a row for each, with the --by table that details it. */
 #include "report/summary/part.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include "report/base/text/paragraph.h"
 #include "report/base/tally.h"
 
-/* Share of the time from which overhead, and loading and compiling code, are worth a line. */
+/* Overhead, and loading and compiling code, are shown from this share of the time on. */
 #define LEAST_SHARE 0.01
 
-/* Launches from which on it is worth a line how they went. */
+/* Queue figures are shown from this number of launches on. */
 #define MANY_LAUNCHES 100
 
 static const char *plural(uint64_t count)
@@ -25,7 +25,7 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* ---- what there is ---- */
+/* ---- counting ---- */
 
 /* CUPTI's kinds of synchronization. */
 enum { SYNC_EVENT = 1, SYNC_STREAM_WAIT, SYNC_STREAM, SYNC_CONTEXT, SYNC_KINDS };
@@ -33,7 +33,7 @@ enum { SYNC_EVENT = 1, SYNC_STREAM_WAIT, SYNC_STREAM, SYNC_CONTEXT, SYNC_KINDS }
 struct kinds {
 	uint64_t syncs[SYNC_KINDS], sync_ns;
 	uint64_t events, host_functions, graph_launches; /* calls */
-	uint64_t host_runs, host_ns;                     /* of functions of the host, as they ran */
+	uint64_t host_runs, host_ns;                     /* host functions that ran */
 	uint64_t graphs, graph_ops, graph_ns;
 	uint64_t host_copies, host_copy_ns; /* from host to host */
 	uint64_t streams, contexts;
@@ -162,7 +162,7 @@ static void count_code(struct kinds *kinds, struct gp_model *model)
 
 /* ---- the rows ---- */
 
-/* What the launches of all streams come to. */
+/* Sum the queue figures of all streams. */
 static int count_queues(struct kinds *kinds, const struct gp_model *model)
 {
 	int result = 0;
@@ -181,7 +181,7 @@ static int count_queues(struct kinds *kinds, const struct gp_model *model)
 	return result;
 }
 
-/* Not of a few launches, nor if nearly all is well. */
+/* Not for a few launches, nor if nearly all of them were fine. */
 static bool have_queues(const struct kinds *kinds)
 {
 	return kinds->launched >= MANY_LAUNCHES &&
@@ -196,7 +196,10 @@ static bool matters(const struct gp_summary *summary, uint64_t ns)
 	return ns > 0 && (double)ns >= LEAST_SHARE * (double)window_ns;
 }
 
-/* A row with its sentence for the whole page; of number 0 none. Returns whether there is one. */
+/*
+ * Add a row with its sentence for the whole page, unless number is 0.  Returns whether it added
+ * one.
+ */
 __attribute__((format(printf, 6, 7))) static bool add(struct gp_document *document,
 						      const char *table, const char *id,
 						      enum gp_unit unit, uint64_t number,
@@ -222,7 +225,7 @@ __attribute__((format(printf, 6, 7))) static bool add(struct gp_document *docume
 	return true;
 }
 
-/* The last row in few words, for one screen. */
+/* The short form of the last row, for one screen. */
 #define add_brief(document, ...) gp_document_add_words(document, "brief", __VA_ARGS__)
 
 static void add_places(const struct kinds *k, struct gp_document *document)
@@ -232,12 +235,12 @@ static void add_places(const struct kinds *k, struct gp_document *document)
 		gp_format_count(k->contexts).text, plural(k->contexts)))
 		add_brief(document, "%s streams", gp_format_count(k->streams).text);
 	if (add(document, "stream", "host-functions", GP_UNIT_COUNT, k->host_functions,
-		"%s function%s of the host put in", gp_format_count(k->host_functions).text,
+		"%s host function%s enqueued", gp_format_count(k->host_functions).text,
 		plural(k->host_functions)))
 		add_brief(document, "%s host function%s", gp_format_count(k->host_functions).text,
 			  plural(k->host_functions));
 	add(document, "stream", "host-function-runs", GP_UNIT_COUNT, k->host_runs,
-	    "%s run%s of such functions: %s", gp_format_count(k->host_runs).text,
+	    "%s run%s of host functions: %s", gp_format_count(k->host_runs).text,
 	    plural(k->host_runs), gp_format_ns(k->host_ns).text);
 }
 
@@ -246,32 +249,32 @@ static void add_graphs(const struct kinds *k, struct gp_document *document)
 	const char *es = k->graph_launches == 1 ? "" : "es";
 
 	if (add(document, "graph", "graph-launches", GP_UNIT_COUNT, k->graph_launches,
-		"%s launch%s of graphs", gp_format_count(k->graph_launches).text, es))
+		"%s graph launch%s", gp_format_count(k->graph_launches).text, es))
 		add_brief(document, "%s graph launch%s", gp_format_count(k->graph_launches).text,
 			  es);
 	if (add(document, "graph", "graph-operations", GP_UNIT_COUNT, k->graph_ops,
 		"%s operation%s of %s graph%s: %s", gp_format_count(k->graph_ops).text,
 		plural(k->graph_ops), gp_format_count(k->graphs).text, plural(k->graphs),
 		gp_format_ns(k->graph_ns).text))
-		add_brief(document, "%s operation%s of graphs", gp_format_count(k->graph_ops).text,
+		add_brief(document, "%s graph operation%s", gp_format_count(k->graph_ops).text,
 			  plural(k->graph_ops));
 }
 
 static void add_queues(const struct kinds *k, struct gp_document *document)
 {
-	bool is_told = have_queues(k);
+	bool is_shown = have_queues(k);
 
-	if (add(document, "queue", "late-operations", GP_UNIT_COUNT, is_told ? k->late : 0,
-		"of %s launched operations %s came late: their stream had nothing left to do",
+	if (add(document, "queue", "late-operations", GP_UNIT_COUNT, is_shown ? k->late : 0,
+		"of %s launched operations %s came late: their stream was already idle",
 		gp_format_count(k->launched).text, gp_format_count(k->late).text))
-		add_brief(document, "%s of %s operations found their stream idle",
+		add_brief(document, "%s of %s operations launched into an idle stream",
 			  gp_format_count(k->late).text, gp_format_count(k->launched).text);
-	add(document, "queue", "brief-operations", GP_UNIT_COUNT, is_told ? k->brief : 0,
-	    "%s took less time than their launch", gp_format_count(k->brief).text);
+	add(document, "queue", "brief-operations", GP_UNIT_COUNT, is_shown ? k->brief : 0,
+	    "%s took less time than their launch call", gp_format_count(k->brief).text);
 	if (add(document, "queue", "blocked-calls", GP_UNIT_NS, k->blocked_ns,
-		"%s call%s waited in full queues: %s", gp_format_count(k->blocked).text,
+		"%s call%s blocked by a full queue: %s", gp_format_count(k->blocked).text,
 		plural(k->blocked), gp_format_ns(k->blocked_ns).text))
-		add_brief(document, "%s in full queues", gp_format_ns(k->blocked_ns).text);
+		add_brief(document, "%s blocked by full queues", gp_format_ns(k->blocked_ns).text);
 }
 
 static void add_waits(const struct gp_summary *summary, const struct kinds *k,
@@ -280,7 +283,7 @@ static void add_waits(const struct gp_summary *summary, const struct kinds *k,
 	const uint64_t *syncs = k->syncs;
 
 	if (add(document, "sync", "waits", GP_UNIT_NS, k->sync_ns,
-		"the host waited %s (copies apart)", gp_format_ns(k->sync_ns).text) &&
+		"the host waited %s (without copies)", gp_format_ns(k->sync_ns).text) &&
 	    matters(summary, k->sync_ns))
 		add_brief(document, "%s in synchronization", gp_format_ns(k->sync_ns).text);
 	add(document, "sync", "event-waits", GP_UNIT_COUNT, syncs[SYNC_EVENT], "%s x for an event",
@@ -290,7 +293,7 @@ static void add_waits(const struct gp_summary *summary, const struct kinds *k,
 	add(document, "sync", "context-waits", GP_UNIT_COUNT, syncs[SYNC_CONTEXT],
 	    "%s x for a context", gp_format_count(syncs[SYNC_CONTEXT]).text);
 	add(document, "sync", "waits-of-streams", GP_UNIT_COUNT, syncs[SYNC_STREAM_WAIT],
-	    "streams waited for events %s x", gp_format_count(syncs[SYNC_STREAM_WAIT]).text);
+	    "%s x by a stream for an event", gp_format_count(syncs[SYNC_STREAM_WAIT]).text);
 	add(document, "sync", "events", GP_UNIT_COUNT, k->events, "%s event%s recorded",
 	    gp_format_count(k->events).text, plural(k->events));
 }
@@ -309,12 +312,12 @@ static void add_unified(const struct kinds *k, struct gp_document *document)
 		struct gp_figure bytes = gp_format_bytes(k->unified[moves[i].kind]);
 
 		if (add(document, "unified", moves[i].id, GP_UNIT_BYTES, k->unified[moves[i].kind],
-			"%s moved %s", bytes.text, moves[i].where))
+			"%s migrated %s", bytes.text, moves[i].where))
 			add_brief(document, "%s migrated %s", bytes.text, moves[i].where);
 	}
-	add(document, "unified", "cpu-page-faults", GP_UNIT_COUNT, cpu,
-	    "%s page fault%s of the CPU", gp_format_count(cpu).text, plural(cpu));
-	add(document, "unified", "gpu-page-faults", GP_UNIT_COUNT, gpu, "%s page fault%s of GPUs",
+	add(document, "unified", "cpu-page-faults", GP_UNIT_COUNT, cpu, "%s CPU page fault%s",
+	    gp_format_count(cpu).text, plural(cpu));
+	add(document, "unified", "gpu-page-faults", GP_UNIT_COUNT, gpu, "%s GPU page fault%s",
 	    gp_format_count(gpu).text, plural(gpu));
 	if (cpu + gpu > 0) /* in the last of the two rows */
 		add_brief(document, "%s page fault%s", gp_format_count(cpu + gpu).text,
@@ -324,26 +327,25 @@ static void add_unified(const struct kinds *k, struct gp_document *document)
 static void add_code(const struct gp_summary *summary, const struct kinds *k,
 		     struct gp_document *document)
 {
-	bool is_told = matters(summary, k->compile_ns + k->cache_ns + k->load_ns);
+	bool is_shown = matters(summary, k->compile_ns + k->cache_ns + k->load_ns);
 
-	if (add(document, "module", "compiling", GP_UNIT_NS, is_told ? k->compile_ns : 0,
+	if (add(document, "module", "compiling", GP_UNIT_NS, is_shown ? k->compile_ns : 0,
 		"%s compiling (%s x)", gp_format_ns(k->compile_ns).text,
 		gp_format_count(k->compiled).text) &&
 	    matters(summary, k->compile_ns))
 		add_brief(document, "%s compiling", gp_format_ns(k->compile_ns).text);
-	add(document, "module", "compiler-cache", GP_UNIT_NS, is_told ? k->cache_ns : 0,
-	    "%s in the compiler's cache", gp_format_ns(k->cache_ns).text);
-	if (add(document, "module", "loading", GP_UNIT_NS, is_told ? k->load_ns : 0,
+	add(document, "module", "compiler-cache", GP_UNIT_NS, is_shown ? k->cache_ns : 0,
+	    "%s in the compiler cache", gp_format_ns(k->cache_ns).text);
+	if (add(document, "module", "loading", GP_UNIT_NS, is_shown ? k->load_ns : 0,
 		"%s loading modules and functions (%s x)", gp_format_ns(k->load_ns).text,
 		gp_format_count(k->loaded).text) &&
 	    matters(summary, k->load_ns))
 		add_brief(document, "%s loading code", gp_format_ns(k->load_ns).text);
 	if (add(document, "overhead", "overhead", GP_UNIT_NS,
 		matters(summary, k->overhead_ns) ? k->overhead_ns : 0,
-		"%s that CUPTI and the driver say they took (%s x%s)",
-		gp_format_ns(k->overhead_ns).text, gp_format_count(k->overheads).text,
-		k->overheads > 1 ? ", of all kinds" : ""))
-		add_brief(document, "%s overhead by CUPTI and the driver",
+		"%s of CUPTI and the driver (%s x%s)", gp_format_ns(k->overhead_ns).text,
+		gp_format_count(k->overheads).text, k->overheads > 1 ? ", of all kinds" : ""))
+		add_brief(document, "%s overhead of CUPTI and the driver",
 			  gp_format_ns(k->overhead_ns).text);
 }
 
@@ -379,9 +381,9 @@ int gp_summary_add_more(const struct gp_summary *summary, struct gp_document *do
 	add_graphs(&kinds, document);
 	add_queues(&kinds, document);
 	if (add(document, "copy", "host-copies", GP_UNIT_COUNT, kinds.host_copies,
-		"%s from host to host took %s, on the host: they are no work of a GPU",
+		"%s from host to host took %s on the CPU: they are not GPU work",
 		gp_format_count(kinds.host_copies).text, gp_format_ns(kinds.host_copy_ns).text))
-		add_brief(document, "%s cop%s from host to host, no work of a GPU",
+		add_brief(document, "%s cop%s from host to host, not GPU work",
 			  gp_format_count(kinds.host_copies).text,
 			  kinds.host_copies == 1 ? "y" : "ies");
 	add_waits(summary, &kinds, document);
@@ -392,7 +394,7 @@ int gp_summary_add_more(const struct gp_summary *summary, struct gp_document *do
 
 /* ---- the lines ---- */
 
-/* One line: a field of the rows of a table (NULL = of all). */
+/* One line: that field of the rows of a table (NULL = of all rows). */
 static void print_line(const struct gp_summary *summary, const struct gp_section *rows,
 		       const char *lead, const char *table, const char *field)
 {
@@ -417,7 +419,7 @@ static void print_tables(const struct gp_summary *summary, const struct gp_secti
 					     "graph",  "unified", "module", "overhead"};
 	char lead[16];
 
-	fputs("\nMore (`gpuprof summary --by WORD FILE` has a table for each of these words)\n",
+	fputs("\nMore (`gpuprof summary --by WORD FILE` prints a table for each word in the first column)\n",
 	      summary->out);
 	for (size_t i = 0; i < COUNT(tables); i++) {
 		snprintf(lead, sizeof(lead), "%-9s ", tables[i]);
@@ -432,7 +434,7 @@ int gp_summary_print_more(const struct gp_summary *summary)
 	const struct gp_section *rows = gp_document_section(&document, "more");
 
 	if (result == 0 && rows->count > 0 && summary->options->brief)
-		print_line(summary, rows, "besides: ", NULL, "brief");
+		print_line(summary, rows, "also: ", NULL, "brief");
 	else if (result == 0 && rows->count > 0)
 		print_tables(summary, rows);
 	gp_document_free(&document);

@@ -1,6 +1,6 @@
 /*
- * One operation that a good part of the GPU time hangs on, for it took many times what those like
- * it take: what held it up; and one that hung there, were its time right.
+ * An outlier: one operation that took many times as long as others like it, and a good part of the
+ * GPU time; what delayed it.  And one whose recorded time cannot be right.
  */
 #include "report/summary/part.h"
 
@@ -24,8 +24,8 @@ static void print_which(FILE *out, const struct gp_outlier *lone, const struct g
 }
 
 /*
- * Where nothing that is known explains it: what is not recorded, the likeliest first.  Copies of as
- * many bytes have as much to do.
+ * If no record explains it: causes that are not recorded, the likeliest first.  Copies are compared
+ * with copies of the same size, so their arguments explain nothing.
  */
 static void print_guess(FILE *out, const struct gp_model *model, const struct gp_op *op)
 {
@@ -34,16 +34,16 @@ static void print_guess(FILE *out, const struct gp_model *model, const struct gp
 
 	fputs("; ", out);
 	if (managed)
-		fprintf(out, "managed memory%s may have been moved for it, ",
+		fprintf(out, "managed memory%s may have migrated, ",
 			model->memory_count == 0 ? ", if there is any," : "");
 	if (kernel)
 		fputs("its arguments may mean more work, ", out);
 	if (!gp_recorded_has_all_operations(model))
-		fprintf(out, "%smissing operations may have run beside it",
+		fprintf(out, "%smissing operations may have run concurrently",
 			managed || kernel ? "or " : "");
 	else
-		fputs(managed || kernel ? "or another process had the GPU"
-					: "another process may have had the GPU",
+		fputs(managed || kernel ? "or another process used the GPU"
+					: "another process may have used the GPU",
 		      out);
 }
 
@@ -52,7 +52,7 @@ static void print_why(FILE *out, const struct gp_outlier *lone, const struct gp_
 	uint64_t beside_ns = gp_op_gpu_ns(lone->op) - lone->alone_ns;
 
 	if (beside_ns > lone->alone_ns)
-		fprintf(out, "; other operations ran beside it for %s of that",
+		fprintf(out, "; other operations ran concurrently for %s of that",
 			gp_format_ns(beside_ns).text);
 	else
 		print_guess(out, model, lone->op);
@@ -87,7 +87,7 @@ static void print_lone(FILE *out, const void *context)
 	uint64_t ns = gp_op_gpu_ns(lone->op);
 
 	print_which(out, lone, model);
-	fprintf(out, " took %s, %s %% of all GPU time; usual are %s", gp_format_ns(ns).text,
+	fprintf(out, " took %s, %s %% of all GPU time; others take %s", gp_format_ns(ns).text,
 		gp_format_percent((double)ns, (double)lone->all_ns).text,
 		gp_format_ns(lone->usual_ns).text);
 	print_why(out, lone, model);
@@ -100,12 +100,12 @@ static void print_wrong(FILE *out, const void *context)
 	const struct gp_outlier *wrong = s->outlier;
 
 	print_which(out, wrong, s->summary->models[wrong->model]);
-	fprintf(out, " took %s by its record",
+	fprintf(out, " took %s according to its record",
 		gp_format_ns(wrong->op->end_ns - wrong->op->start_ns).text);
 	if (wrong->usual_ns > 0)
-		fprintf(out, ", usual are %s", gp_format_ns(wrong->usual_ns).text);
+		fprintf(out, ", others take %s", gp_format_ns(wrong->usual_ns).text);
 	fprintf(out,
-		"; that cannot be right: %s%s others of its stream ran meanwhile; no figure here has that time",
+		"; that cannot be right: %s%s others of its stream ran meanwhile; no total includes that time",
 		gp_format_count(wrong->clashes).text,
 		wrong->clashes == GP_CLASHES_COUNTED ? " or more" : "");
 }

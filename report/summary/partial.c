@@ -15,7 +15,7 @@
 
 #define WAITING_CALLS 4 /* that are printed */
 
-/* The counter is written about once a second; what ended last was delivered later than it ended. */
+/* The counter is written once a second; an operation is delivered after it ended. */
 static uint64_t last_delivery_ns(const struct gp_model *model)
 {
 	uint64_t latest_ns = model->last_delivery_ns;
@@ -26,7 +26,7 @@ static uint64_t last_delivery_ns(const struct gp_model *model)
 	return latest_ns;
 }
 
-/* One more sentence, or piece of one. */
+/* Add a sentence, or a piece of one. */
 #define add(document, id, ...)                                                                     \
 	(begin(document, id), gp_document_add_words(document, "text", __VA_ARGS__))
 
@@ -64,9 +64,9 @@ static void add_delivery(struct gp_document *document, const struct gp_model *mo
 	if (delivered_ns == 0 && gp_counts_of(model).operations > 0)
 		add(document, "delivery", "when CUPTI last delivered GPU records is not known");
 	else if (delivered_ns == 0)
-		add(document, "delivery", "no GPU record is in the trace");
+		add(document, "delivery", "the trace has no GPU records");
 	else
-		add(document, "delivery", "CUPTI delivered GPU records last %s %s",
+		add(document, "delivery", "CUPTI last delivered GPU records %s %s",
 		    gp_format_ns(end_ns > delivered_ns ? end_ns - delivered_ns : 0).text,
 		    model->losses.live ? "ago" : "before the end");
 }
@@ -79,7 +79,10 @@ static void describe_damage(char *text, size_t size, const struct gp_model *mode
 		 gp_format_count(bytes).text, bytes == 1 ? "" : "s", bytes == 1 ? "was" : "were");
 }
 
-/* Pieces of one sentence: what was saved, how old the last GPU records are, what lacks its own. */
+/*
+ * Pieces of one sentence: what the trace has, how old its last GPU records are, which launches and
+ * copies have no record.
+ */
 static void add_remains(struct gp_document *document, const struct gp_model *model)
 {
 	const struct gp_losses *losses = &model->losses;
@@ -128,7 +131,7 @@ static void add_waiting(struct gp_document *document, const struct gp_model *mod
 	free(thread);
 }
 
-/* What threads waited for, those that waited longest. */
+/* The calls that threads waited in, the longest first. */
 static void add_all_waiting(struct gp_document *document, const struct gp_model *model)
 {
 	uint32_t count = model->waiting_count;
@@ -138,7 +141,7 @@ static void add_all_waiting(struct gp_document *document, const struct gp_model 
 	for (uint32_t i = 0; order && i < count && i < WAITING_CALLS; i++)
 		add_waiting(document, model, &model->waiting[order[i]]);
 	if (count > WAITING_CALLS)
-		add(document, "waiting", "in calls that wait: %s threads more",
+		add(document, "waiting", "in waiting calls: %s more threads",
 		    gp_format_count(count - WAITING_CALLS).text);
 	gp_spill_free(order);
 }
@@ -163,15 +166,13 @@ static void add_unfinished(struct gp_document *document, const struct gp_model *
 	free(text);
 }
 
-/* The words behind "pid 7 ". */
-static void add_how_it_is_partial(struct gp_document *document, const struct gp_model *model)
+static void add_incomplete_head(struct gp_document *document, const struct gp_model *model)
 {
 	const struct gp_losses *losses = &model->losses;
 
 	if (losses->live)
 		add_head(document, "incomplete", model,
-			 "INCOMPLETE: pid %u still runs; this is what it had recorded so far",
-			 model->pid);
+			 "INCOMPLETE: pid %u still runs; this is its recording so far", model->pid);
 	else if (losses->closed)
 		add_head(document, "incomplete", model,
 			 "INCOMPLETE: pid %u closed its trace, but the file was cut", model->pid);
@@ -185,8 +186,8 @@ static void add_how_it_is_partial(struct gp_document *document, const struct gp_
 			 gp_recorded_why_no_end(model));
 }
 
-/* It ended in order, but a part cannot be read, or not what it had launched ended. */
-static void add_whole(struct gp_document *document, const struct gp_model *model)
+/* The process closed its trace, but a part is damaged or some launched kernels had not ended. */
+static void add_closed(struct gp_document *document, const struct gp_model *model)
 {
 	char text[96];
 
@@ -206,14 +207,14 @@ static void add_whole(struct gp_document *document, const struct gp_model *model
 void gp_summary_add_partial(struct gp_document *document, const struct gp_model *model)
 {
 	if (gp_recorded_is_whole(model)) {
-		add_whole(document, model);
-	} else if (model->recorder) { /* what another profiler does not record is missing */
+		add_closed(document, model);
+	} else if (model->recorder) { /* the other pieces need gpuprof's own records */
 		add_head(document, "no-end", model,
 			 "INCOMPLETE: the trace of pid %u has no end: %s", model->pid,
 			 gp_recorded_why_no_end(model));
 		add_end(document, model);
 	} else {
-		add_how_it_is_partial(document, model);
+		add_incomplete_head(document, model);
 		add_remains(document, model);
 		add_unfinished(document, model);
 		add_all_waiting(document, model);

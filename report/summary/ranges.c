@@ -13,9 +13,9 @@
 #include "report/base/stats.h"
 #include "report/base/text/text.h"
 
-#define NAME_COLUMNS 60 /* where there is but a line */
+#define NAME_COLUMNS 60 /* if all ranges have one line */
 #define NAME_BYTES   256
-#define MANY_NAMES   4u /* that differ in their numbers alone */
+#define MANY_NAMES   4u /* names that differ only in their numbers */
 #define FEW_OF_ONE                                                                                 \
 	2u /* ranges of one such name: its lengths are known by their sum and the longest */
 
@@ -28,24 +28,24 @@ static const struct gp_table_column columns[] = {
 static const struct gp_table_head head = {"ranges", NULL, columns, COUNT(columns)};
 
 /*
- * All ranges of one domain and message, or of many messages that differ in their numbers alone and
- * come once or twice each: requests, say.  Those that were never closed last to the end of the
+ * All ranges of one domain and message; or of many messages that differ only in their numbers and
+ * occur once or twice each, such as requests.  Ranges that were never closed last to the end of the
  * recording.
  */
 struct row {
 	char *key;
-	const char *longest; /* its key; NULL: all have the same */
-	double median_ns;    /* of many messages' */
+	const char *longest; /* key of the longest range; NULL: all have the same */
+	double median_ns;    /* if there are many messages */
 	uint64_t gpu_ns, operations, count, open, total_ns, longest_ns;
-	bool works, works_own; /* one of them started operations; some that are not of tuning */
+	bool works, works_own; /* one started operations; some of these are not autotuning */
 };
 
 struct gp_summary_ranges {
-	struct gp_groups names; /* whose numbers are the rows' */
-	struct row *rows;       /* in the order of the table, once all are gathered */
+	struct gp_groups names; /* numbered as the rows */
+	struct row *rows;       /* sorted for the table once all are gathered */
 	uint32_t count, capacity;
 	uint64_t ranges;
-	bool has_tuning; /* a row that started operations of tuning, and no others */
+	bool has_tuning; /* a row started only operations of autotuning */
 };
 
 /* "message", or "message (domain)". */
@@ -79,8 +79,8 @@ static struct row *find_row(struct gp_summary_ranges *rows, const struct gp_mode
 }
 
 /*
- * Of start/end ranges any thread's operations count: they are the program's own.  tuning NULL: the
- * GPU was not used.
+ * Whether a range started operations that are not autotuning.  Start/end ranges are always the
+ * program's own.  tuning NULL: the GPU was not used.
  */
 static bool works_own(const struct gp_model *model, const struct gp_tuning *tuning,
 		      const struct gp_range *range, uint32_t *own)
@@ -113,7 +113,7 @@ static int add_range(struct gp_summary_ranges *rows, const struct gp_model *mode
 	return 0;
 }
 
-/* All that it started is of tuning, which is no work of the program. */
+/* Whether it started nothing but autotuning. */
 static bool is_tuning(const struct row *row)
 {
 	return row->works && !row->works_own;
@@ -133,9 +133,9 @@ static int compare_rows(const void *a, const void *b, const void *context)
 	return strcmp(left->key, right->key);
 }
 
-/* ---- many that differ in their numbers alone ---- */
+/* ---- names that differ only in their numbers ---- */
 
-/* Rows of one pattern, one behind the other. */
+/* A row and its name pattern; sorted, rows of one pattern are adjacent. */
 struct alike {
 	char pattern[NAME_BYTES];
 	struct row *row;
@@ -149,7 +149,7 @@ static int compare_alike(const void *a, const void *b, const void *context)
 	return strcmp(left->pattern, right->pattern);
 }
 
-/* How many follow each other that are alike, and whether they are to be one row. */
+/* The number of adjacent rows of one pattern, and whether to join them into one row. */
 static uint32_t count_alike(const struct alike *first, uint32_t left, bool *are_one)
 {
 	uint32_t count = 0;
@@ -177,7 +177,7 @@ static void add_row(struct row *sum, const struct row *row)
 	sum->works_own |= row->works_own;
 }
 
-/* The first one's row becomes that of all; the others have no ranges any more. */
+/* Sum all rows into the first one; the others get no ranges. */
 static int join_alike(struct gp_summary_ranges *rows, const struct alike *alike, uint32_t count)
 {
 	uint64_t *lengths_ns = gp_spill_take((size_t)count * FEW_OF_ONE * sizeof(*lengths_ns));
@@ -269,7 +269,7 @@ int gp_summary_gather_ranges(struct gp_summary *summary)
 	return summary->ranges ? gather(summary, summary->ranges) : -ENOMEM;
 }
 
-/* Its name, and of several names how long they took. */
+/* The name; for joined names also the median and the longest one. */
 static void put_name(struct gp_table *table, const struct row *row)
 {
 	if (!row->longest)
@@ -297,7 +297,7 @@ static void print_title(const struct gp_summary *summary, const struct gp_summar
 	fprintf(summary->out, "\nRanges: %s%s%s\n", gp_format_count(rows->ranges).text,
 		summary->options->brief
 			? ""
-			: " (GPU time: sum of what was started inside, by the thread; of start/end ranges by any)",
+			: " (GPU time: sum of the operations started inside by its thread; for start/end ranges by any thread)",
 		rows->has_tuning ? "; those of autotuning come last" : "");
 }
 
@@ -322,7 +322,7 @@ static int print_rows(const struct gp_summary *summary, const struct gp_summary_
 	return result;
 }
 
-/* The first of them alone. */
+/* One line with the first row. */
 static void print_line(const struct gp_summary *summary, const struct gp_summary_ranges *rows)
 {
 	const struct row *first = &rows->rows[0];

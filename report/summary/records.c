@@ -13,7 +13,7 @@
 #include "report/model/recorded.h"
 #include "report/base/text/text.h"
 
-/* Sentences of the losses fit in it. */
+/* Enough for the sentence of a loss. */
 #define LINE_BYTES 256
 
 void gp_summary_print_count(FILE *out, int indent, uint64_t count, const char *things)
@@ -24,48 +24,48 @@ void gp_summary_print_count(FILE *out, int indent, uint64_t count, const char *t
 	fprintf(out, "%*s%s\n", indent, "", text);
 }
 
-/* What went wrong in some processes, added up. */
-struct trouble {
+/* The losses of several processes, summed. */
+struct loss_sums {
 	uint64_t counts[GP_LOSSES];
 };
 
-static void add_trouble(struct trouble *sum, const struct gp_model *model)
+static void add_losses(struct loss_sums *sum, const struct gp_model *model)
 {
 	for (unsigned i = 0; i < GP_LOSSES; i++)
 		sum->counts[i] += gp_loss_count(model, i);
 }
 
-/* What a reader could take for more, or for less, than it is. */
-static const char *explain_counter(const struct trouble *trouble, size_t counter)
+/* A remark on a counter that could be misunderstood. */
+static const char *explain_counter(const struct loss_sums *sums, size_t counter)
 {
 	if (counter == GP_COUNTER_LOST_MAX_FILE)
 		return ": those in flight then";
 	for (size_t i = 0; i < GP_WRITE_CAUSES && counter == GP_COUNTER_LOST_WRITE_BYTES; i++)
-		if (trouble->counts[gp_write_causes[i]] > 0)
+		if (sums->counts[gp_write_causes[i]] > 0)
 			return " (of the records dropped that are counted below)";
 	return "";
 }
 
-static void print_losses(FILE *out, const struct trouble *trouble, enum gp_loss_kind kind,
+static void print_losses(FILE *out, const struct loss_sums *sums, enum gp_loss_kind kind,
 			 int indent)
 {
 	char text[LINE_BYTES];
 
 	for (unsigned i = 0; i < GP_LOSSES; i++) {
-		if (gp_loss_table[i].kind != kind || trouble->counts[i] == 0)
+		if (gp_loss_table[i].kind != kind || sums->counts[i] == 0)
 			continue;
-		gp_loss_text(text, sizeof(text), trouble->counts[i], gp_loss_table[i].sentence);
-		fprintf(out, "%*s%s%s\n", indent, "", text, explain_counter(trouble, i));
+		gp_loss_text(text, sizeof(text), sums->counts[i], gp_loss_table[i].sentence);
+		fprintf(out, "%*s%s%s\n", indent, "", text, explain_counter(sums, i));
 	}
 }
 
-/* What explains launches without a record, most certain first. */
+/* Why launches have no record: the most certain reason. */
 static const char *explain_missing(const struct gp_model *model)
 {
 	const uint64_t *count = model->counters;
 
 	if (model->recorder)
-		return "captured into a graph, or the profiler has none";
+		return "captured into a graph, or not recorded by the profiler";
 	if (model->losses.live)
 		return "in flight, or not delivered yet";
 	if (!model->losses.closed && gp_recorded_has_lost(model))
@@ -83,9 +83,9 @@ static const char *explain_missing(const struct gp_model *model)
 	if (count[GP_COUNTER_LOST_NO_BUFFER] > 0)
 		return "no memory was left for their records (--cupti-memory)";
 	if (count[GP_COUNTER_LOST_MAX_FILE] > 0)
-		return "their records came when the trace had reached --max-file";
+		return "their records came after the trace had reached --max-file";
 	if (count[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0)
-		return "the final flush was given up";
+		return "the final flush timed out";
 	if (count[GP_COUNTER_EXIT_FLUSHES_REFUSED] > 0)
 		return "CUPTI refused the final flush";
 	if (gp_recorded_has_lost(model))
@@ -105,17 +105,17 @@ static bool has_loss(const struct gp_model *model)
 
 struct balance {
 	uint64_t launches, matched, captured, failed, missing;
-	uint64_t paused;   /* without a record, for the recording paused */
-	uint64_t outside;  /* the same, for --keep-last has kept the one and not the other */
+	uint64_t paused;   /* without a record, as recording was paused */
+	uint64_t outside;  /* without a record, as --keep-last kept only the call */
 	uint64_t left_out; /* by --kernels */
 	uint64_t unnumbered;
 	uint64_t graphs; /* launches of graphs */
 	uint64_t operations;
-	bool uncertain; /* there may have been launches that were not recorded */
-	bool cut;       /* the file, and with it launches of which nothing is known */
+	bool uncertain; /* some launches may not be recorded */
+	bool cut;       /* the file is cut, which may have lost launches */
 };
 
-/* Nothing paused: the trace just begins late. */
+/* Recording never paused: --keep-last kept the end only. */
 static bool is_last_part(const struct gp_model *model)
 {
 	return model->gate_count == 1 && model->gates[0].reason == GP_GATE_KEPT;
@@ -197,9 +197,9 @@ static void print_balance(FILE *out, const struct balance *balance)
 	print_part(out, balance->failed, "failed");
 	print_part(out, balance->missing, "without kernel record");
 	print_part(out, balance->left_out, "left out by --kernels");
-	print_part(out, balance->unnumbered, "that this CUPTI does not join to kernels");
-	print_part(out, balance->paused, "whose kernel ran when the recording had paused");
-	print_part(out, balance->outside, "whose kernel is not in the part that was kept");
+	print_part(out, balance->unnumbered, "that this CUPTI version cannot match to kernels");
+	print_part(out, balance->paused, "whose kernel ran while recording was paused");
+	print_part(out, balance->outside, "whose kernel is not in the kept part");
 	if (balance->graphs > 0) {
 		fputs("; ", out);
 		print_counted(out, balance->graphs, "graph launch", "graph launches");
@@ -211,12 +211,12 @@ static bool is_clean(const struct gp_model *model)
 	return !has_loss(model) && gp_recorded_is_whole(model);
 }
 
-/* All processes of which nothing is missing, in one line. */
+/* One line for all processes without losses. */
 static void print_clean(const struct gp_summary *summary)
 {
 	struct balance sum = {0};
 	size_t count = 0;
-	bool is_told = true; /* what was dropped */
+	bool counts_drops = true;
 
 	for (size_t i = 0; i < summary->model_count; i++) {
 		struct balance one = take_balance(summary->models[i]);
@@ -224,7 +224,7 @@ static void print_clean(const struct gp_summary *summary)
 		if (!is_clean(summary->models[i]))
 			continue;
 		add_balance(&sum, &one);
-		is_told &= summary->models[i]->recorder == NULL;
+		counts_drops &= summary->models[i]->recorder == NULL;
 		count++;
 	}
 	if (count == 0)
@@ -232,7 +232,7 @@ static void print_clean(const struct gp_summary *summary)
 	print_balance(summary->out, &sum);
 	fputs("; ", summary->out);
 	print_counted(summary->out, sum.operations, "GPU record", "GPU records");
-	fputs(is_told ? ", nothing was dropped" : "", summary->out);
+	fputs(counts_drops ? ", nothing was dropped" : "", summary->out);
 	if (count < summary->model_count)
 		fprintf(summary->out, " (%s of %s processes; the %s)", gp_format_count(count).text,
 			gp_format_count(summary->model_count).text,
@@ -243,7 +243,7 @@ static void print_clean(const struct gp_summary *summary)
 static void print_unclean(const struct gp_summary *summary, const struct gp_model *model)
 {
 	struct balance balance = take_balance(model);
-	struct trouble trouble = {.counts = {0}};
+	struct loss_sums sums = {.counts = {0}};
 	FILE *out = summary->out;
 
 	print_balance(out, &balance);
@@ -259,29 +259,29 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 		fprintf(out, "    without kernel record: %s\n", explain_missing(model));
 	if (gp_recorded_is_whole(model) && !gp_summary_is_cut_off(model))
 		gp_summary_print_unfinished(out, 4, model);
-	add_trouble(&trouble, model);
-	print_losses(out, &trouble, GP_LOSS_LOSS, 4);
-	print_losses(out, &trouble, GP_LOSS_TEXT_LOSS, 4);
+	add_losses(&sums, model);
+	print_losses(out, &sums, GP_LOSS_LOSS, 4);
+	print_losses(out, &sums, GP_LOSS_TEXT_LOSS, 4);
 }
 
-/* Of so many processes. */
+/* A note that so many processes have. */
 static void print_note(FILE *out, const char *text, size_t count)
 {
 	fputs("  note: ", out);
 	gp_text_print(out, text);
 	if (count > 1)
-		fprintf(out, " (so of %s processes)", gp_format_count(count).text);
+		fprintf(out, " (in %s processes)", gp_format_count(count).text);
 	fputs("\n", out);
 }
 
 void gp_summary_print_troubles(FILE *out, const struct gp_model *model)
 {
-	struct trouble trouble = {.counts = {0}};
+	struct loss_sums sums = {.counts = {0}};
 
-	add_trouble(&trouble, model);
-	print_losses(out, &trouble, GP_LOSS_LOSS, 2);
-	print_losses(out, &trouble, GP_LOSS_TEXT_LOSS, 2);
-	print_losses(out, &trouble, GP_LOSS_STRAIN, 2);
+	add_losses(&sums, model);
+	print_losses(out, &sums, GP_LOSS_LOSS, 2);
+	print_losses(out, &sums, GP_LOSS_TEXT_LOSS, 2);
+	print_losses(out, &sums, GP_LOSS_STRAIN, 2);
 	for (uint32_t i = 0; i < model->note_count; i++)
 		print_note(out, model->notes[i], 1);
 }
@@ -304,21 +304,21 @@ static void put_counter(struct gp_paragraph *paragraph, size_t counter, uint64_t
 	gp_paragraph_add(paragraph, text);
 }
 
-/* What --max-memory may have had too little room for. */
+/* Data that --max-memory may have been too small for. */
 static const struct {
 	enum gp_counter counter;
 	const char *what;
-} bounded[] = {
+} limited[] = {
 	{GP_COUNTER_LOST_NO_BUFFER, "GPU records"},
-	{GP_COUNTER_SHARED_RING, "rings of threads"},
+	{GP_COUNTER_SHARED_RING, "thread rings"},
 	{GP_COUNTER_STACKS_LOST, "call stacks"},
 	{GP_COUNTER_STACK_CODES_FULL, "names of Python frames"},
-	{GP_COUNTER_TEXTS_AGAIN, "texts of ranges"},
+	{GP_COUNTER_TEXTS_AGAIN, "range names"},
 	{GP_COUNTER_MAX_MEMORY_REFUSED, "other tables"},
 };
 
-/* Of each process that felt the bound. */
-static void print_bound(const struct gp_summary *summary, const struct gp_model *model)
+/* A line for each process that --max-memory limited. */
+static void print_memory_limit(const struct gp_summary *summary, const struct gp_model *model)
 {
 	uint64_t most = model->counters[GP_COUNTER_MAX_MEMORY_BYTES];
 	char lead[128];
@@ -327,13 +327,12 @@ static void print_bound(const struct gp_summary *summary, const struct gp_model 
 					 .lead = lead,
 					 .separator = ","};
 
-	snprintf(lead, sizeof(lead),
-		 "--max-memory (%s, of which %s were taken) had too little for ",
+	snprintf(lead, sizeof(lead), "--max-memory (%s, of which %s were used) was too small for ",
 		 gp_format_bytes(most).text,
 		 gp_format_bytes(model->counters[GP_COUNTER_OWN_MEMORY_BYTES]).text);
-	for (size_t i = 0; i < COUNT(bounded) && most > 0; i++)
-		if (model->counters[bounded[i].counter] > 0)
-			gp_paragraph_add(&paragraph, bounded[i].what);
+	for (size_t i = 0; i < COUNT(limited) && most > 0; i++)
+		if (model->counters[limited[i].counter] > 0)
+			gp_paragraph_add(&paragraph, limited[i].what);
 	gp_paragraph_end(&paragraph);
 }
 
@@ -368,7 +367,7 @@ static bool has_note(const struct gp_model *model, const char *note)
 	return false;
 }
 
-/* In how many processes a note is, from that one on; 0: it was in one before. */
+/* How many processes from first on have the note; 0 if an earlier one has it. */
 static size_t count_noted(const struct gp_summary *summary, size_t first, const char *note)
 {
 	size_t count = 0;
@@ -381,7 +380,7 @@ static size_t count_noted(const struct gp_summary *summary, size_t first, const 
 	return count;
 }
 
-/* What is the same of several is said once. */
+/* A note of several processes is printed once. */
 static void print_all_notes(const struct gp_summary *summary)
 {
 	for (size_t m = 0; m < summary->model_count; m++) {
@@ -397,11 +396,11 @@ static void print_all_notes(const struct gp_summary *summary)
 }
 
 /*
- * A time without looks is told of if it is long, and many times as long as this process's looks
- * were apart before it.
+ * A time without samples is reported if it is long, and many times as long as the usual distance of
+ * this process's samples.
  */
-#define LOOKS_MISSING_NS  100000000u
-#define LOOKS_MISSING_FEW 5u
+#define SAMPLES_MISSING_NS  100000000u
+#define SAMPLES_MISSING_FEW 5u
 
 static uint64_t last_op_ns(const struct gp_model *model)
 {
@@ -413,7 +412,7 @@ static uint64_t last_op_ns(const struct gp_model *model)
 	return last_ns;
 }
 
-/* The one that ends last, or NULL. */
+/* The sample that ends last, or NULL. */
 static const struct gp_sample *last_sample(const struct gp_model *model)
 {
 	const struct gp_sample *last = NULL;
@@ -424,8 +423,8 @@ static const struct gp_sample *last_sample(const struct gp_model *model)
 	return last;
 }
 
-/* Looks of a sample from a time on: they are as far apart as each other. */
-static double count_looks(const struct gp_sample *sample, uint64_t from_ns)
+/* How many of the observations merged into a sample, evenly spaced, are after that time. */
+static double count_after(const struct gp_sample *sample, uint64_t from_ns)
 {
 	uint64_t span_ns = sample->end_ns - sample->start_ns;
 
@@ -438,45 +437,46 @@ static double count_looks(const struct gp_sample *sample, uint64_t from_ns)
 }
 
 /*
- * Whether looks had come often when the last one was: where they take long (large programs, little
- * of the processor) they become few, and end no sooner than the others.
+ * Whether samples were frequent until the last one.  If sampling is slow (large programs, little
+ * CPU time), samples are sparse, and a long time after the last one means nothing.
  */
 static bool came_often(const struct gp_model *model, const struct gp_sample *last,
 		       uint64_t missing_ns)
 {
 	uint64_t from_ns = last->end_ns > missing_ns ? last->end_ns - missing_ns : 0;
 	uint64_t first_ns = last->start_ns;
-	double looks = 0;
+	double count = 0;
 
 	for (uint32_t i = 0; i < model->sample_count; i++) {
 		const struct gp_sample *sample = &model->samples[i];
 
 		if (sample->thread_id != last->thread_id)
 			continue;
-		looks += count_looks(sample, from_ns);
+		count += count_after(sample, from_ns);
 		if (sample->start_ns < first_ns)
 			first_ns = sample->start_ns;
 	}
 	if (first_ns < from_ns)
 		first_ns = from_ns;
-	return looks * (double)missing_ns >= LOOKS_MISSING_FEW * (double)(last->end_ns - first_ns);
+	return count * (double)missing_ns >=
+	       SAMPLES_MISSING_FEW * (double)(last->end_ns - first_ns);
 }
 
-/* Where looks at Python end long before the work does: what is told by looks is not of the rest. */
-static void print_looks_missing(const struct gp_summary *summary, const struct gp_model *model)
+/* A line if Python samples end long before the GPU work: Python tables then lack the rest. */
+static void print_samples_missing(const struct gp_summary *summary, const struct gp_model *model)
 {
 	const struct gp_sample *last = last_sample(model);
 	uint64_t last_ns = last_op_ns(model), zero_ns = summary->window.start_unix_ns;
 
-	if (!last || last_ns < last->end_ns + LOOKS_MISSING_NS ||
+	if (!last || last_ns < last->end_ns + SAMPLES_MISSING_NS ||
 	    model->base_unix_ns + last->end_ns < zero_ns ||
 	    !came_often(model, last, last_ns - last->end_ns))
 		return;
-	fprintf(summary->out, "  the last sample of Python's stack is of %s",
+	fprintf(summary->out, "  the last Python stack sample was taken at %s",
 		gp_format_ns(model->base_unix_ns + last->end_ns - zero_ns).text);
-	fprintf(summary->out, ", the GPU's last operation ended at %s",
+	fprintf(summary->out, ", the last GPU operation ended at %s",
 		gp_format_ns(model->base_unix_ns + last_ns - zero_ns).text);
-	fputs(": what Python did from there on is not known", summary->out);
+	fputs(": Python activity in between is unknown", summary->out);
 	if (summary->model_count > 1)
 		fprintf(summary->out, " (pid %u)", model->pid);
 	fputs("\n", summary->out);
@@ -484,7 +484,7 @@ static void print_looks_missing(const struct gp_summary *summary, const struct g
 
 int gp_summary_print_records(const struct gp_summary *summary)
 {
-	struct trouble all = {.counts = {0}};
+	struct loss_sums all = {.counts = {0}};
 
 	fputs("\nRecords\n", summary->out);
 	print_clean(summary);
@@ -492,12 +492,12 @@ int gp_summary_print_records(const struct gp_summary *summary)
 		if (!is_clean(summary->models[i]))
 			print_unclean(summary, summary->models[i]);
 	for (size_t i = 0; i < summary->model_count; i++)
-		add_trouble(&all, summary->models[i]);
+		add_losses(&all, summary->models[i]);
 	print_losses(summary->out, &all, GP_LOSS_STRAIN, 2);
 	for (size_t i = 0; i < summary->model_count; i++)
-		print_looks_missing(summary, summary->models[i]);
+		print_samples_missing(summary, summary->models[i]);
 	for (size_t i = 0; i < summary->model_count; i++)
-		print_bound(summary, summary->models[i]);
+		print_memory_limit(summary, summary->models[i]);
 	print_all_notes(summary);
 	if (!summary->basis)
 		return 0;

@@ -1,8 +1,8 @@
 /*
- * What sums alone say of where the time goes, of processes of which there are totals
- * (report/model/sums/totals.h): in which calls threads spend it, whether kernels are as short as
- * their launches, and what was copied from and to pageable memory.  What rules of advice find takes
- * each call, so these lines name what may be the matter, and the rules that would tell.
+ * Hints where the time goes, for processes with totals only (report/model/sums/totals.h): in which
+ * calls threads spend it, whether kernels are as short as their launches, and copies of pageable
+ * memory.  The rules of advice need every call, so these lines name possible problems and the rules
+ * that would confirm them.
  */
 #include "report/summary/part.h"
 
@@ -11,12 +11,12 @@
 #include "report/base/text/format.h"
 #include "report/model/sums/totals.h"
 
-#define LEAST_PERCENT 5     /* of the time, that a line is about */
-#define MANY_KERNELS  200   /* as the rule short-kernels has it */
-#define SHORT_NS      20000 /* what launching takes a framework */
+#define LEAST_PERCENT 5     /* of the time: the least that gets a line */
+#define MANY_KERNELS  200   /* as in the rule short-kernels */
+#define SHORT_NS      20000 /* what a launch costs a framework */
 #define IDLE_PERCENT  20
 
-enum work { WAITING, COPYING, SETTING, ALLOCATING, LOADING, SETTING_UP, LAUNCHING, WORKS };
+enum work { WAITING, COPYING, MEMSET, ALLOCATING, LOADING, STARTUP, LAUNCHING, WORKS };
 
 static const struct {
 	const char *call, *calls, *rules;
@@ -25,21 +25,21 @@ static const struct {
 		     "sync-in-loop, sync-calls"},
 	[COPYING] = {"call that copies", "calls that copy",
 		     "hidden-wait, sync-copy, pageable-async, tiny-copies"},
-	[SETTING] = {"memset call", "memset calls", "sync-memset"},
+	[MEMSET] = {"memset call", "memset calls", "sync-memset"},
 	[ALLOCATING] = {"call that allocates or frees memory",
 			"calls that allocate and free memory", "alloc-in-loop"},
 	[LOADING] = {"call that loads code", "calls that load code", "first-use, jit-compile"},
-	[SETTING_UP] = {"call that makes contexts, streams or graphs",
-			"calls that make contexts, streams and graphs", "start-up"},
+	[STARTUP] = {"call that creates contexts, streams or graphs",
+		     "calls that create contexts, streams and graphs", "start-up"},
 	[LAUNCHING] = {"call that launches", "calls that launch", "short-kernels"},
 };
 
-/* What all processes come to. */
+/* The sums of all processes. */
 struct signs {
 	struct {
 		uint64_t count;
 		double ns, most_ns;
-		const char *most; /* the function with most of it */
+		const char *most; /* the function with most of that time */
 	} works[WORKS];
 	struct gp_histogram launches; /* calls, in ns */
 	struct gp_histogram kernels;
@@ -54,14 +54,14 @@ static enum work work_of(uint8_t class)
 	case GP_API_COPY:
 		return COPYING;
 	case GP_API_MEMSET:
-		return SETTING;
+		return MEMSET;
 	case GP_API_ALLOC:
 	case GP_API_FREE:
 		return ALLOCATING;
 	case GP_API_MODULE:
 		return LOADING;
 	case GP_API_CONTROL:
-		return SETTING_UP;
+		return STARTUP;
 	case GP_API_LAUNCH:
 	case GP_API_GRAPH_LAUNCH:
 		return LAUNCHING;
@@ -124,11 +124,11 @@ static void begin_line(const struct gp_summary *summary, uint64_t *lines, uint64
 {
 	if (++*lines == 1)
 		fprintf(summary->out,
-			"\nSigns, of %s: where sums alone say that time may go, and which rules of gpuprof advice would tell\n",
+			"\nSigns in the totals, of %s: where time may go, and the rules of gpuprof advice that would tell\n",
 			gp_format_ns(span_ns).text);
 }
 
-/* The times of threads are added up: together they may be more than the whole. */
+/* The times of all threads are summed, which may exceed the elapsed time. */
 static void print_works(const struct gp_summary *summary, const struct signs *signs,
 			uint64_t *lines, uint64_t span_ns)
 {
@@ -146,7 +146,7 @@ static void print_works(const struct gp_summary *summary, const struct signs *si
 	}
 }
 
-/* The share of the busiest GPU's time, in percent. */
+/* The idle share of the busiest GPU, in percent. */
 static double idle_percent(const struct gp_summary *summary)
 {
 	double least = 100;
@@ -161,7 +161,7 @@ static double idle_percent(const struct gp_summary *summary)
 	return least;
 }
 
-/* Where the GPU is idle, and not for copies or waits. */
+/* If the GPU is idle, and copies and waits do not explain it. */
 static void print_short_kernels(const struct gp_summary *summary, const struct signs *signs,
 				uint64_t *lines, uint64_t span_ns)
 {
@@ -178,10 +178,11 @@ static void print_short_kernels(const struct gp_summary *summary, const struct s
 	for (uint32_t i = 0; i < step; i++)
 		shorter += signs->kernels.counts[i];
 	begin_line(summary, lines, span_ns);
-	fprintf(summary->out, "  the GPU is idle for %.1f %%, and kernels run for %s on average",
-		idle, gp_format_ns_mean(kernels.mean).text);
+	fprintf(summary->out,
+		"  the GPU is idle %.1f %% of the time, and kernels run for %s on average", idle,
+		gp_format_ns_mean(kernels.mean).text);
 	if (shorter > 0)
-		fprintf(summary->out, ", %s %% of them for less than a launch takes (%s)",
+		fprintf(summary->out, ", %s %% of them for less than a launch call takes (%s)",
 			gp_format_percent((double)shorter, (double)kernels.count).text,
 			gp_format_ns_mean(launches.median).text);
 	fputs(": short-kernels\n", summary->out);

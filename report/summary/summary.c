@@ -28,7 +28,7 @@ struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t un
 	return gp_format_moment((int64_t)(unix_ns - summary->window.start_unix_ns));
 }
 
-/* The text of a section, to be freed; where it fails, there is none. */
+/* The text of a section; free it.  NULL on failure. */
 static int text_of(const struct gp_summary *summary, int (*print)(const struct gp_summary *),
 		   char **text)
 {
@@ -50,7 +50,7 @@ static int text_of(const struct gp_summary *summary, int (*print)(const struct g
 	return result;
 }
 
-/* A section that is made of sentences: no line of it is wider than the page. */
+/* Print a section of sentences, wrapped to the width of the page. */
 static int print_folded(const struct gp_summary *summary, int (*print)(const struct gp_summary *))
 {
 	char *text;
@@ -62,7 +62,7 @@ static int print_folded(const struct gp_summary *summary, int (*print)(const str
 	return result;
 }
 
-/* For report/base/parallel.h, as the next ones. */
+/* The next three are tasks of report/base/parallel.h. */
 static int gather_activity(void *context)
 {
 	struct gp_summary *s = context;
@@ -78,7 +78,7 @@ static int gather_busy(void *context)
 	return s->busy ? 0 : -ENOMEM;
 }
 
-/* Of totals there is none. */
+/* Totals have no analysis. */
 static int gather_basis(void *context)
 {
 	struct gp_summary *s = context;
@@ -104,7 +104,7 @@ static int gather(struct gp_summary *summary)
 	int result = gp_device_list_all(&summary->devices, models, count);
 
 	summary->window = gp_busy_window(models, count);
-	if (result == 0) /* first: it may come upon another device */
+	if (result == 0) /* first: it may add a device */
 		result = gp_memory_stats_of(models, count, &summary->devices, &summary->memory);
 	if (result == 0)
 		result = gp_run_parallel(tasks, COUNT(tasks));
@@ -150,7 +150,7 @@ int gp_summary_open_scope(struct gp_summary *summary, struct gp_scope *scope)
 
 	if (result < 0 || summary->model_count == 0)
 		return result;
-	/* With processes that used no GPU, numbers of models are others. */
+	/* The analysis numbers its models as the scope: usable only if none is left out. */
 	if (summary->model_count == scope->model_count)
 		summary->basis = gp_scope_analysis(scope);
 	return gather(summary);
@@ -199,16 +199,16 @@ static int print_records_folded(const struct gp_summary *summary)
 
 static int print_hint(const struct gp_summary *summary)
 {
-	fputs("More: gpuprof summary --full FILE; every row: --top 0; a table of each thing: --by help\n",
+	fputs("More: gpuprof summary --full FILE; all rows: --top 0; list of tables: --by help\n",
 	      summary->out);
 	return 0;
 }
 
-/* What to do comes before what it is concluded from. */
+/* Advice comes before the figures that it is based on. */
 static const struct section {
 	int (*print)(const struct gp_summary *);
-	bool has_rows;  /* which may be fewer */
-	bool is_spaced; /* from what is before it, also where there is no room */
+	bool has_rows;  /* their number depends on the screen */
+	bool is_spaced; /* an empty line stays before it */
 } sections[] = {
 	{print_head_folded, false, true},        {gp_summary_print_advice, false, true},
 	{gp_summary_print_activity, true, true}, {gp_summary_print_more, false, false},
@@ -217,7 +217,7 @@ static const struct section {
 	{print_records_folded, false, false},    {print_hint, false, false},
 };
 
-/* From what has room to what has none; a screen that is longer still has much to say. */
+/* From most to fewest rows; the first that fits is taken, else the last. */
 static const struct gp_summary_rows screens[] = {
 	{.operations = 5, .calls = 5, .ranges = 3},
 	{.operations = 5, .calls = 5, .ranges = 2, .memory = 8},
@@ -239,8 +239,8 @@ static size_t count_lines(const char *text)
 }
 
 /*
- * Take so many empty lines out of a text, but for one before it; returns how many are to be taken
- * elsewhere.
+ * Remove up to that many empty lines from a text (if is_spaced, not the one before it); returns how
+ * many are still to be removed.
  */
 static size_t close_up(char *text, bool is_spaced, size_t lines)
 {
@@ -255,14 +255,14 @@ static size_t close_up(char *text, bool is_spaced, size_t lines)
 	return lines;
 }
 
-/* The last ones first. */
+/* From the last section to the first. */
 static void close_all_up(char *texts[COUNT(sections)], size_t lines)
 {
 	for (size_t i = COUNT(sections); i-- > 0;)
 		lines = close_up(texts[i], sections[i].is_spaced, lines);
 }
 
-/* A section of the screen that is made beside others. */
+/* A section of the screen, as a parallel task. */
 struct making {
 	const struct gp_summary *summary;
 	const struct section *section;
@@ -276,7 +276,7 @@ static int make_section(void *context)
 	return text_of(making->summary, making->section->print, making->text);
 }
 
-/* Those that are not there yet, or depend on the rows. */
+/* Make the sections that do not exist yet, or that depend on the rows. */
 static int make_sections(const struct gp_summary *summary, char *texts[COUNT(sections)])
 {
 	struct making makings[COUNT(sections)];
@@ -345,7 +345,6 @@ static int print_whole_page(const struct gp_summary *summary)
 	return result < 0 ? result : gp_summary_print_advice(summary);
 }
 
-/* Of totals. */
 static int print_totals(const struct gp_summary *summary)
 {
 	int result = print_folded(summary, gp_summary_print_signs);
@@ -386,7 +385,7 @@ static int print_sections(struct gp_summary *summary)
 	return summary->basis ? print_whole_page(summary) : print_totals(summary);
 }
 
-/* A process that never used the GPU: one line, and what went wrong if anything did. */
+/* A process that never used the GPU: one line, and its losses. */
 static void print_unused(FILE *out, const struct gp_model *model)
 {
 	if (model->losses.cut || model->losses.damaged_bytes > 0)
@@ -394,7 +393,7 @@ static void print_unused(FILE *out, const struct gp_model *model)
 	fputs("gpuprof: ", out);
 	gp_text_print_fit(out, gp_summary_program_of(model), 64);
 	fprintf(out,
-		model->losses.cut ? " (pid %u): no CUDA call is in its file, which is incomplete"
+		model->losses.cut ? " (pid %u): its file has no CUDA call, and is incomplete"
 				  : " (pid %u) made no CUDA call that was recorded",
 		model->pid);
 	if (model->range_count > 0)
@@ -404,7 +403,7 @@ static void print_unused(FILE *out, const struct gp_model *model)
 	gp_summary_print_troubles(out, model);
 }
 
-/* Of processes that have nothing else. */
+/* For processes that have nothing else. */
 static int print_ranges_alone(struct gp_summary *summary)
 {
 	int result;

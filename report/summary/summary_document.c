@@ -59,7 +59,7 @@ static void add_activity(const struct gp_activity *activity, struct gp_document 
 	add_ns(document, "gpu_ns", gp_groups_time_ns(&activity->operations));
 }
 
-/* Why busy times are only the least that they were; that recording paused; with what time ends. */
+/* Why busy times are lower bounds; whether recording paused; which event ends the span. */
 static void add_limits(const struct gp_summary *summary, struct gp_document *document)
 {
 	static const char *const ends[] = {
@@ -178,7 +178,7 @@ static void add_last_part(const struct gp_model *model, struct gp_document *docu
 	gp_document_add_text(document, "id", "last-part");
 	gp_document_add_words(
 		document, "text",
-		"LAST PART: of what pid %u recorded, --keep-last kept the end; records dropped before it: %s",
+		"LAST PART: --keep-last kept the end of the recording of pid %u; records dropped before it: %s",
 		model->pid, gp_format_count(model->counters[GP_COUNTER_LEFT_OUT_OLD]).text);
 	gp_document_add_number(document, "pid", GP_UNIT_NUMBER, model->pid);
 }

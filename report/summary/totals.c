@@ -1,4 +1,4 @@
-/* The page of processes of which there are totals alone (report/model/sums/totals.h). */
+/* The page of processes with totals only (report/model/sums/totals.h). */
 #include "report/summary/part.h"
 
 #include <errno.h>
@@ -7,11 +7,9 @@
 #include "report/base/text/format.h"
 #include "report/model/sums/totals.h"
 
-/* Of a summary with all that there is: on one core, as docs/design/performance.md has it. */
+/* The cost of a full summary on one core, from docs/design/performance.md. */
 #define NS_A_BYTE    70
 #define MEMORY_TIMES 13
-
-/* ---- what is not on the page ---- */
 
 static void print_ranges(const struct gp_summary *summary)
 {
@@ -25,7 +23,7 @@ static void print_ranges(const struct gp_summary *summary)
 	}
 	if (ranges + marks == 0)
 		return;
-	fprintf(summary->out, "  ranges of the program: %s", gp_format_count(ranges).text);
+	fprintf(summary->out, "  program ranges: %s", gp_format_count(ranges).text);
 	if (marks > 0)
 		fprintf(summary->out, ", marks: %s", gp_format_count(marks).text);
 	fputc('\n', summary->out);
@@ -45,11 +43,11 @@ static void print_more_busy(const struct gp_summary *summary)
 		more_ns += summary->busy[i].more_ns;
 	if (late_ns > 0)
 		fprintf(summary->out,
-			"  GPUs were busy for up to %s more, with what came into the trace late\n",
+			"  GPUs were busy for up to %s more: records of that time came late\n",
 			gp_format_ns(late_ns).text);
 	if (more_ns > late_ns)
 		fprintf(summary->out,
-			"  GPUs were busy for up to %s more: processes used one at the same time, and of the earlier part only sums are kept\n",
+			"  GPUs were busy for up to %s more: processes used one at the same time, and of the earlier part only totals are kept\n",
 			gp_format_ns(more_ns - late_ns).text);
 }
 
@@ -63,10 +61,10 @@ int gp_summary_print_one_pass(const struct gp_summary *summary)
 	print_ranges(summary);
 	fprintf(summary->out, "\nRead in one pass: %s; medians are within 6 %%\n",
 		gp_format_bytes(bytes).text);
-	fputs("  not here: advice, the loop, why GPUs were idle, GPU time of ranges, where calls failed, leaks, gpuprof's own cost\n",
+	fputs("  not computed: advice, the main loop, idle causes, GPU time of ranges, where calls failed, leaks, gpuprof's own cost\n",
 	      summary->out);
 	fprintf(summary->out,
-		"  all of it: gpuprof summary --full FILE (about %s of CPU, %s of memory or disk)\n",
+		"  for these: gpuprof summary --full FILE (about %s of CPU time, %s of memory or disk)\n",
 		gp_format_ns(bytes * NS_A_BYTE).text, gp_format_bytes(bytes * MEMORY_TIMES).text);
 	return 0;
 }

@@ -1,7 +1,4 @@
-/*
- * How much of the GPU's time libraries took to try kernels out: `gpuprof summary --by tuning` has
- * the rest.
- */
+/* The GPU time that libraries spent on autotuning: `gpuprof summary --by tuning` has the details. */
 #include "report/summary/part.h"
 
 #include "report/analysis/analysis.h"
@@ -11,7 +8,7 @@
 
 struct sums {
 	uint64_t ns[GP_TUNERS], all_ns;
-	bool lacks_stacks; /* what has no stack may be of tuning, too */
+	bool lacks_stacks; /* operations without a stack may be autotuning, too */
 };
 
 static void add_up(const struct gp_summary *summary, struct sums *sums)
@@ -45,5 +42,5 @@ void gp_summary_print_tuning(const struct gp_summary *summary)
 			gp_format_percent((double)sums.ns[t], (double)sums.all_ns).text);
 		separator = ", ";
 	}
-	fputs(" of the GPU time, which is no work of the program\n", summary->out);
+	fputs(" of the GPU time: autotuning, not work of the program\n", summary->out);
 }

@@ -1,4 +1,4 @@
-/* Kernels that had not ended when the process did, or when what is known of it ends. */
+/* Kernels that had not ended when the process, or the trace of it, ended. */
 #include "report/summary/part.h"
 
 #include <stdio.h>
@@ -85,17 +85,14 @@ static void print_open_time(const struct page *page, const struct gp_unfinished 
 	fputs("\n", page->out);
 }
 
-/* ---- one of several ---- */
+/* ---- several kernels, one of which has not ended ---- */
 
 static bool is_of_group(const struct gp_unfinished *row)
 {
 	return row->state == GP_UNFINISHED_ONE_OF || row->state == GP_UNFINISHED_OPEN;
 }
 
-/*
- * Those of which it is not known which one has not ended: how many have a name, the first and the
- * last of these.
- */
+/* The kernels, at least one of which has not ended: how many have a name, the first and last. */
 struct group {
 	const struct gp_unfinished *first, *last;
 	uint32_t named;
@@ -119,7 +116,7 @@ static struct group find_group(const struct page *page)
 
 /*
  * "no record of an end: 3 kernels", "never ended: at least one of 3 kernels and 2 graphs, copies or
- * sets without a record"
+ * memsets without a record"
  */
 static void print_how_many(const struct page *page, const struct group *group, bool has_one)
 {
@@ -141,7 +138,7 @@ struct kind {
 	uint32_t count;
 };
 
-/* How many kinds there are, MOST_NAMES of them at most; left: rows of further ones. */
+/* Returns the number of kinds, at most MOST_NAMES; *left: rows of other kinds. */
 static uint32_t find_kinds(const struct page *page, struct kind *kinds, uint32_t *left)
 {
 	uint32_t count = 0;
@@ -165,7 +162,7 @@ static uint32_t find_kinds(const struct page *page, struct kind *kinds, uint32_t
 	return count;
 }
 
-/* "k_spin 1, k_after 2, others 7, without a name 3", in the order of the first ones */
+/* "k_spin 1, k_after 2, others 7, without a name 3", ordered by the first kernel of each */
 static void print_kinds(const struct page *page)
 {
 	struct kind kinds[MOST_NAMES];
@@ -203,7 +200,7 @@ static void print_group(const struct page *page, const struct group *group)
 	print_open_time(page, group->first, "the first launch");
 	if (has_one)
 		fprintf(page->out,
-			"%*swhich one is not known: CUPTI gives nothing of a buffer before all in it have ended\n",
+			"%*swhich one is unknown: CUPTI delivers a buffer only after all kernels in it have ended\n",
 			page->indent + 2, "");
 	print_kinds(page);
 	print_of_group(page, "first", group->first);
@@ -211,7 +208,7 @@ static void print_group(const struct page *page, const struct group *group)
 		print_of_group(page, "last", group->last);
 }
 
-/* ---- those that are known ---- */
+/* ---- kernels known not to have ended ---- */
 
 static bool is_behind(const struct page *page, const struct gp_unfinished *row,
 		      const struct gp_unfinished *head)
@@ -235,8 +232,8 @@ static void print_behind(const struct page *page, const struct gp_unfinished *he
 	}
 	if (count == 0)
 		return;
-	fprintf(page->out, "%*sbehind it in its stream: %s later launch%s, %s", page->indent + 2,
-		"", gp_format_count(count).text, count == 1 ? "" : "es",
+	fprintf(page->out, "%*squeued behind it in its stream: %s later launch%s, %s",
+		page->indent + 2, "", gp_format_count(count).text, count == 1 ? "" : "es",
 		count == 1 ? "of " : "the next one of ");
 	print_name(page, first);
 	fputs("\n", page->out);
@@ -289,7 +286,7 @@ static void print_rows(const struct page *page)
 	print_rest(page, left, is_group ? 0 : page->list.unnamed);
 }
 
-/* Of a model without calls: what its launches were, and no more. */
+/* For a model without calls, which knows only the kernels in flight. */
 static void print_of_totals(const struct page *page)
 {
 	const struct gp_model *model = page->model;
@@ -317,8 +314,11 @@ static bool was_asked(const struct page *page)
 	return false;
 }
 
-/* Where CUPTI was not asked for records before the end (XLA) that none came says nothing. */
-static bool says_nothing(const struct page *page)
+/*
+ * If nobody asked CUPTI for records before the end (XLA), missing records do not mean unfinished
+ * kernels.
+ */
+static bool may_have_ended(const struct page *page)
 {
 	const struct gp_model *model = page->model;
 
@@ -344,7 +344,7 @@ void gp_summary_print_unfinished(FILE *out, int indent, const struct gp_model *m
 
 	if (gp_unfinished_find(model, &page.list) == 0 &&
 	    (page.list.count > 0 || (model->totals && model->in_flight_count > 0)) &&
-	    !says_nothing(&page)) {
+	    !may_have_ended(&page)) {
 		page.names = gp_names_new();
 		page.sites = gp_call_sites_new();
 		if (page.names && page.sites)

@@ -1,6 +1,6 @@
 /*
  * Where the time of a GPU went, in a few lines: `gpuprof summary --by time,idle,gap,kind` has the
- * rest.
+ * details.
  */
 #include "report/summary/part.h"
 
@@ -15,16 +15,16 @@
 #include "report/base/text/text.h"
 
 #define SHOWN           4    /* causes, kinds */
-#define SHOWN_IN_LOOP   3    /* of its causes, on one screen */
-#define SHOWN_IN_A_LINE 2    /* of those of one of several devices */
-#define DEVICES_IN_FULL 2    /* of more each has its causes alone */
-#define NOT_OTHERS      0.05 /* a cause of that share is never one of the "others" */
-#define LARGER          1.5  /* times what most iterations have: several passes, or one and more */
-#define FAR_FROM        1.5  /* times what half of the iterations take: on average */
+#define SHOWN_IN_LOOP   3    /* idle causes of the loop, on one screen */
+#define SHOWN_IN_A_LINE 2    /* idle causes of one of several devices */
+#define DEVICES_IN_FULL 2    /* with more devices, each has its idle causes only */
+#define NOT_OTHERS      0.05 /* a cause with this share is never one of the "others" */
+#define LARGER          1.5  /* times the usual operation count of an iteration */
+#define FAR_FROM        1.5  /* times the median: an average that is worth a mention */
 #define LEAST_SHARE     0.01
 #define NAME_COLUMNS    48
 
-/* A few parts of a whole, the largest first. */
+/* One part of a whole. */
 struct part {
 	const char *name;
 	uint64_t ns;
@@ -81,7 +81,7 @@ static void print_classes(FILE *out, const struct gp_where *where)
 		separator = ", ";
 	}
 	if (sum_ns > busy_ns)
-		fprintf(out, "; more than one of them %s %%",
+		fprintf(out, "; overlapped %s %%",
 			gp_format_percent((double)(busy_ns - ns[GP_STATE_COMPUTE] -
 						   ns[GP_STATE_COMMUNICATION] - ns[GP_STATE_COPY]),
 					  (double)wall_ns)
@@ -123,7 +123,7 @@ static void print_op(const struct gp_summary *summary, struct gp_op_at at)
 	gp_summary_print_op(summary->out, summary->models[at.model], gp_op_of(summary->models, at));
 }
 
-/* Where it was launched, if that is known. */
+/* Where the operation was launched, if that is known. */
 static void print_site(const struct gp_summary *summary, struct gp_op_at at)
 {
 	const struct gp_model *model = summary->models[at.model];
@@ -165,7 +165,7 @@ static void print_longest(const struct gp_summary *summary, const struct gp_wher
 	fputs("\n", summary->out);
 }
 
-/* On one screen: by more than a little of the time. */
+/* Whether it did anything but computing; on one screen, for a notable time. */
 static bool is_more_than_computing(const struct gp_summary *summary, const struct gp_where *where)
 {
 	uint64_t computing_ns = gp_state_any_ns(where->state_ns, GP_STATE_COMPUTE);
@@ -215,14 +215,11 @@ static uint64_t operations_of(const struct gp_iteration *row)
 }
 
 struct longest {
-	uint32_t number, count; /* of how many; 0 = there is none */
+	uint32_t number, count; /* count: iterations considered, 0 = none */
 	uint64_t ns;
 };
 
-/*
- * The longest of the iterations that have more operations than others, and the longest of the
- * others.
- */
+/* The longest iteration among those with more operations than usual, and among the others. */
 static void find_longest(const struct gp_iterations *all, double usual_operations,
 			 struct longest *larger, struct longest *other)
 {
@@ -255,15 +252,15 @@ static int find_median(const struct gp_iterations *all,
 	return 0;
 }
 
-/* By what they are told apart. */
+/* How the iterations were found. */
 static void print_origin(FILE *out, const struct gp_iterations *all)
 {
-	fputs(all->by_range ? "; by ranges " : "; by operations that repeat", out);
+	fputs(all->by_range ? "; found by ranges " : "; found by repeating operations", out);
 	if (all->by_range)
 		gp_text_print(out, all->name);
 }
 
-/* Its share of the time that counts, on the device of which most is known. */
+/* The loop's share of the time, on the device with the longest possible time. */
 static struct gp_figure share_of_loop(const struct gp_summary *summary)
 {
 	size_t device = 0;
@@ -291,7 +288,7 @@ static void print_stretches(FILE *out, const struct gp_iterations *all)
 			all->stretch_count > 2 ? "up to " : "", gp_format_ns(apart_ns).text);
 }
 
-/* "longest 417.0ms (number 1, of more operations), of the others 123.1ms (number 16)" */
+/* "longest 417.0ms (number 1, with more operations), of the others 123.1ms (number 16)" */
 static void print_longest_iteration(FILE *out, const struct longest *larger,
 				    const struct longest *other)
 {
@@ -302,7 +299,7 @@ static void print_longest_iteration(FILE *out, const struct longest *larger,
 			larger->number);
 		if (larger->count > 1)
 			fprintf(out, "one of %s ", gp_format_count(larger->count).text);
-		fputs("of more operations)", out);
+		fputs("with more operations)", out);
 	}
 	if (other->ns > 0)
 		fprintf(out, ", %s %s (number %u)", is_larger ? "of the others" : "longest",
@@ -310,8 +307,8 @@ static void print_longest_iteration(FILE *out, const struct longest *larger,
 }
 
 /*
- * ", 1.033ms on average": where the median, and the longest one, which is named, leave open what
- * all took.
+ * ", 1.033ms on average": if the iterations other than the longest, which is printed as well, are
+ * far from the median on average.
  */
 static void print_average(FILE *out, const struct gp_iterations *all, double median_ns,
 			  uint64_t longest_ns)
@@ -346,7 +343,7 @@ static void print_iterations(const struct gp_summary *summary, const struct gp_i
 	if (all->streams > 1)
 		fprintf(summary->out, " in one of %s streams", gp_format_count(all->streams).text);
 	if (all->passes > 0)
-		fprintf(summary->out, ", each of %s times the same operations",
+		fprintf(summary->out, ", each repeating its operations %s times",
 			gp_format_count(all->passes).text);
 	print_stretches(summary->out, all);
 	fprintf(summary->out, ", %s %% of the time", share_of_loop(summary).text);
@@ -356,7 +353,7 @@ static void print_iterations(const struct gp_summary *summary, const struct gp_i
 	fputs("\n", summary->out);
 }
 
-/* Of all its iterations, on the devices that worked in them. */
+/* The states of the devices that worked in the loop, summed over all iterations. */
 static void sum_loop(const struct gp_summary *summary, uint64_t state_ns[GP_STATES])
 {
 	for (size_t i = 0; i < summary->devices.count; i++) {
@@ -368,9 +365,9 @@ static void sum_loop(const struct gp_summary *summary, uint64_t state_ns[GP_STAT
 }
 
 /*
- * " (25.8 % with what lies between)": a loop that stalls at regular distances, for a checkpoint or
- * for data, looks as one that is left and begun again, and who reads its own figure alone sees
- * nothing of that.  Not where recording paused: what was done meanwhile nobody knows.
+ * " (25.8 % including the time between stretches)": a loop that stalls regularly, for a checkpoint or for
+ * data, looks like several loops, and the figure within them hides the stalls.  Not printed if
+ * recording paused: the work in between is unknown.
  */
 static void print_with_between(const struct gp_summary *summary, bool all_known)
 {
@@ -389,7 +386,7 @@ static void print_with_between(const struct gp_summary *summary, bool all_known)
 		wall_ns += end_ns - start_ns;
 	}
 	if (wall_ns > 0)
-		fprintf(summary->out, " (%s%s %% with what lies between)",
+		fprintf(summary->out, " (%s%s %% including the time between stretches)",
 			all_known ? "" : "at least ",
 			gp_format_percent((double)busy_ns, (double)wall_ns).text);
 }

@@ -8,7 +8,7 @@
 #include "report/model/losses.h"
 #include "report/model/recorded.h"
 
-/* What paused and resumed the recording, by enum gp_gate_reason. */
+/* The events that resume and pause the recording, by enum gp_gate_reason. */
 static const struct {
 	const char *resumed, *paused;
 } reasons[] = {
@@ -19,7 +19,8 @@ static const struct {
 	[GP_GATE_COUNT] = {"the last of --after-launches", "the last of --launches"},
 	[GP_GATE_SIGNAL] = {"a signal", "a signal"},
 	[GP_GATE_API] = {"gpuprof_start()", "gpuprof_stop()"},
-	[GP_GATE_KEPT] = {"the oldest that --keep-last kept", "the oldest that --keep-last kept"},
+	[GP_GATE_KEPT] = {"the start of what --keep-last kept",
+			  "the start of what --keep-last kept"},
 	[GP_GATE_FULL] = {"the limit of --max-file",
 			  "the limit of --max-file: nothing later is in the trace"},
 };
@@ -31,7 +32,7 @@ static const char *reason_of(const struct gp_gate *gate, bool resumed)
 	if (!gate)
 		return resumed ? "the start" : "the end";
 	if (gate->reason >= count || !reasons[gate->reason].resumed)
-		return "an event not known here";
+		return "an unknown event";
 	return resumed ? reasons[gate->reason].resumed : reasons[gate->reason].paused;
 }
 
@@ -88,7 +89,7 @@ static void print_windows(const struct gp_summary *summary, const struct gp_mode
 	print_parts(summary, model, parts);
 }
 
-/* What the recording has from the time in which it paused, and what it has not. */
+/* Counts of records at the edges of the recorded parts, and of records left out by options. */
 static void print_left_out(FILE *out, const struct gp_model *model)
 {
 	bool is_last_part = gp_recorded_is_last_part(model);
@@ -98,12 +99,12 @@ static void print_left_out(FILE *out, const struct gp_model *model)
 	} lines[] = {
 		{model->losses.frees_outside,
 		 is_last_part ? "frees of memory that was allocated before"
-			      : "frees of memory that was allocated while the recording paused"},
+			      : "frees of memory that was allocated while recording was paused"},
 		{model->losses.range_ends_outside,
-		 is_last_part ? "ranges begun before" : "ranges begun while it paused"},
+		 is_last_part ? "ranges begun before" : "ranges begun while recording was paused"},
 		{model->losses.ops_outside,
-		 is_last_part ? "GPU operations whose call was made before"
-			      : "GPU operations whose call was made while it paused"},
+		 is_last_part ? "GPU operations launched before"
+			      : "GPU operations launched while recording was paused"},
 		{model->counters[GP_COUNTER_LEFT_OUT_KERNELS],
 		 gp_loss_table[GP_COUNTER_LEFT_OUT_KERNELS].sentence},
 		{model->counters[GP_COUNTER_LEFT_OUT_SHORT],
@@ -149,9 +150,10 @@ void gp_summary_print_never(FILE *out, const struct gp_model *model)
 		print_extent(out, model);
 		fputs(" (--capture-range, --delay, ...)\n", out);
 	} else if (model->gate_count > 0) {
-		fputs("  the recording paused from the start to the end: what is to resume it (--capture-range, --delay, --after-launches, --toggle-signal, gpuprof_start()) never came\n",
+		fputs("  recording was paused from the start to the end: the event that resumes it (--capture-range, --delay, --after-launches, --toggle-signal, gpuprof_start()) never came\n",
 		      out);
 	}
 	if (!gp_recorded_kind(model, "gpu"))
-		fputs("  launches and copies were not to be recorded: --trace has no gpu\n", out);
+		fputs("  launches and copies were not recorded: --trace does not contain gpu\n",
+		      out);
 }

@@ -184,13 +184,13 @@ static void print_left(const struct page *page, const struct totals *totals)
 	}
 	fputs("\n", out);
 	if (gp_recorded_any_last_part(page->scope.models, page->scope.model_count))
-		fputs("               of what is kept: blocks allocated before are not counted\n",
+		fputs("               in the kept part: blocks allocated before it are not counted\n",
 		      out);
 	if (!knows_owners)
-		fputs("               perhaps in the cache of an allocator: the calls have no stack, which would tell\n",
+		fputs("               perhaps in the cache of an allocator: call stacks would tell, but the calls have none\n",
 		      out);
 	if (doubt && *doubt)
-		fprintf(out, "               with what was freed %s\n", doubt);
+		fprintf(out, "               including memory that was freed %s\n", doubt);
 }
 
 static void print_peak(const struct page *page, const struct gp_memory_row *account)

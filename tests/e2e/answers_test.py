@@ -130,7 +130,7 @@ class Launches(Tables):
         page, found = " ".join(self.summary("--full", trace).stdout.split()), self.tables("queue", trace)
         launched, late = (self.sum(found["queue-stream"], column) for column in ("Launched", "Late"))
         short = self.sum(found["queue-kernel"], "Short")
-        said = f"queue of {launched:,} launched operations {late:,} came late: their stream had nothing left to do, " \
+        said = f"queue of {launched:,} launched operations {late:,} came late: their stream was already idle, " \
                f"{short:,} took less time than their launch"
         if 10 * max(late, short) > launched:  # else it is not said
             self.assertIn(said, page)

@@ -89,7 +89,7 @@ class Control(Case):
 
     def test_the_parts_are_the_time_that_the_gpu_could_be_busy(self):
         result = self.check({"CAPTURE_RANGE": "cudaProfilerApi"}, 300, 0)
-        self.assertIn("GPU busy (while recording was on and nothing from before ran)\n", result.stderr)
+        self.assertIn("GPU busy (while recording was on and no earlier operation was running)\n", result.stderr)
         self.assertNotIn("dependency", result.stderr)  # that for which the first of a part waits was launched before it
         loop = re.search(r"  loop .*\(median\), (\S+) % of the time", result.stderr)
         self.assertLessEqual(float(loop.group(1)), 100, result.stderr)
@@ -273,7 +273,7 @@ class Live(Case):
         self.assertEqual(process.returncode, 0, stderr)
         self.assertGreater(kept, 1000)
         self.assertEqual(self.recorded(), kept)
-        self.assertIn("from the oldest that --keep-last kept to a signal", stderr)
+        self.assertIn("from the start of what --keep-last kept to a signal", stderr)
 
     def test_a_signal_that_the_program_handles(self):
         result = self.run_program([*GPU, "handle=USR1", "launch=3", "send=USR1"], GPUPROF_TOGGLE_SIGNAL="USR1")

@@ -567,7 +567,7 @@ class Words(Case):
 
     def test_that_nothing_was_asked_for_is_said(self):
         result = self.run_program([*GPU, "launch=1"], options=["--trace", "none"])
-        self.assertIn("launches and copies were not to be recorded: --trace has no gpu\n", result.stderr)
+        self.assertIn("launches and copies were not recorded: --trace does not contain gpu\n", result.stderr)
 
     def test_wrong_words_are_answered_with_the_right_ones(self):
         for options, program, said in ((["--stacks=maybe"], "true", "a list, with commas between, of the words all|launch|sync|alloc|none"),

@@ -132,10 +132,10 @@ class Room(Case):
         os.mkdir(self.path("out"))
         result = self.run_limited("ulimit -f 100; exec PROGRAM", BARE, "copy=100000", GPUPROF_RINGS="memory")
         self.assertNotIn("Never freed", result.stderr)
-        self.assertIn("Not freed while it was recorded: 4.000KiB in 1 block", result.stderr)
-        self.assertIn("\n  with what was freed by calls whose records are lost\n", result.stderr)
+        self.assertIn("Not freed while recording was on: 4.000KiB in 1 block", result.stderr)
+        self.assertIn("\n  including memory that was freed by calls whose records are lost\n", result.stderr)
         page = self.run_gpuprof("summary", "--memory", "out/t.gpuprof").stdout
-        self.assertRegex(page, r"\n +not freed +4.000KiB in 1 block.*\n +with what was freed by calls whose records are lost\n")
+        self.assertRegex(page, r"\n +not freed +4.000KiB in 1 block.*\n +including memory that was freed by calls whose records are lost\n")
 
     def test_a_trace_that_has_no_end_for_a_limit_says_so(self):
         os.mkdir(self.path("out"))
@@ -240,7 +240,7 @@ class KeepLast(Case):
         # besides these a few hundred records say what CUPTI took, and what the driver says of its memory
         self.assertGreaterEqual(launches + operations + gone + in_flight, 2 * launched, text)
         self.assertLess(launches + operations + gone + in_flight, 2 * launched + 20000, text)
-        self.assertIn("from the oldest that --keep-last kept to the end", text)
+        self.assertIn("from the start of what --keep-last kept to the end", text)
         self.assertIn("step_kernel", text)
         self.assertNotIn("damaged", text)
         self.assertLessEqual(os.path.getsize(self.path("t.gpuprof")), 8 << 20)
@@ -413,7 +413,7 @@ class MaxMemory(Case):
             for counted in ("GPU records dropped because the memory for them was full (--cupti-memory, --max-memory)",
                             "call stacks dropped because the table of frames or the memory was full (--max-memory)",
                             "range messages and payloads defined repeatedly",
-                            " were taken) had too little for GPU records, rings of threads, call stacks, texts of ranges "):
+                            " were used) was too small for GPU records, thread rings, call stacks, range names "):
                 self.assertIn(counted, page)
             taken = re.search(r"peak memory of gpuprof in the process[^;]* (\d+\.\d+)MiB; the limit of --max-memory 32\.00MiB", page)
             self.assertTrue(taken, page)

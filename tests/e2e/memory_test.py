@@ -102,11 +102,11 @@ class MemoryTest(Case):
     def test_what_was_freed_in_a_pause(self):
         self.record([LEAKS], "--launches", "1")
         done = self.run_gpuprof("summary", "out.gpuprof")
-        self.assertIn("Not freed while it was recorded: 4.074MiB in 6 blocks", done.stdout)  # and what would have been freed after the launch
-        self.assertIn("with what was freed while recording was paused", done.stdout)
+        self.assertIn("Not freed while recording was on: 4.074MiB in 6 blocks", done.stdout)  # and what would have been freed after the launch
+        self.assertIn("including memory that was freed while recording was paused", done.stdout)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 110)
         page = self.run_gpuprof("summary", "--memory", "out.gpuprof").stdout
-        self.assertIn("with what was freed while recording was paused", page)
+        self.assertIn("including memory that was freed while recording was paused", page)
         self.record([LEAKS], "-o", "whole")
         self.assertNotIn("paused", self.run_gpuprof("summary", "--memory", "whole.gpuprof").stdout)
 

@@ -52,7 +52,7 @@ class OnePass(Case):
 
     def test_signs_in_place_of_advice(self):
         text = self.summary("--one-pass", self.record("copy=2000"))
-        self.assertRegex(text, r"\nSigns, of \S+: where sums alone say")
+        self.assertRegex(text, r"\nSigns in the totals, of \S+: where time may go")
         self.assertRegex(text, r"\n +\S+ +\S+ %  in [0-9,]+ calls that copy, most of it in cuMemcpyHtoD_v2: hidden-wait, ")
 
     def test_several_processes(self):

@@ -139,8 +139,8 @@ static void tables_give_way_to_what_has_no_rows(void **state)
 
 		assert_in_range(lines_of(text), 40, 50);
 		assert_true(lines_of(whole) > 60);
-		expect(text, things == 6 ? "  GPU 1-6  idle all the time\n"
-					 : "  GPU 1-60  idle all the time\n");
+		expect(text, things == 6 ? "  GPU 1-6  idle the whole time\n"
+					 : "  GPU 1-60  idle the whole time\n");
 		expect(text, "kernel29");
 		expect(text, " more, ");
 		expect(text, "\nMore: gpuprof summary --full FILE");
@@ -196,10 +196,10 @@ static void copies_within_the_host_are_no_work_of_a_gpu(void **state)
 	model = build_end(&b);
 	text = print(model, true);
 	expect(text, "GPU activities: 465.0us in all");
-	expect(text, "besides: 1 copy from host to host, no work of a GPU");
+	expect(text, "also: 1 copy from host to host, not GPU work");
 	free(text);
 	text = print(model, false);
-	expect(text, " 1 from host to host took 100.0us, on the host: they are no work of a GPU");
+	expect(text, " 1 from host to host took 100.0us on the CPU: they are not GPU work");
 	free(text);
 	gp_model_free(model);
 }

@@ -57,7 +57,7 @@ static void each_time_is_that_of_the_process_that_took_longest(void **state)
 	char *text = print(models, 2);
 
 	expect(text,
-	       " start 150.0ms (15.0 %) until the first operation: making contexts 100.0ms (pid 42, the longest); the process began 1.760s before its first call (pid 43, the longest) ");
+	       " start 150.0ms (15.0 %) before the first operation: making contexts 100.0ms (pid 42, the longest); the process started 1.760s before its first CUDA call (pid 43, the longest) ");
 	free(text);
 	gp_model_free(models[0]);
 	gp_model_free(models[1]);
@@ -75,7 +75,7 @@ static void time_in_which_no_process_lived_does_not_count(void **state)
 	models[1]->base_unix_ns += 10000ull * MS;
 	text = print(models, 2);
 	expect(text, " of 2.002s");
-	expect(text, " start 150.0ms (7.5 %) until the first operation");
+	expect(text, " start 150.0ms (7.5 %) before the first operation");
 	free(text);
 	gp_model_free(models[0]);
 	gp_model_free(models[1]);
@@ -91,7 +91,7 @@ static void what_is_not_told_chooses_no_process(void **state)
 	char *text = print(models, 2);
 
 	expect(text,
-	       " start the process began 1.760s before its first call (pid 43, the longest) ");
+	       " start the process started 1.760s before its first CUDA call (pid 43, the longest) ");
 	free(text);
 	gp_model_free(models[0]);
 	gp_model_free(models[1]);
@@ -102,7 +102,8 @@ static void one_process_is_not_named(void **state)
 	struct gp_model *model = build_process(42, "124", 150 * MS, 1001 * MS);
 	char *text = print(&model, 1);
 
-	expect(text, "making contexts 100.0ms; the process began 1.760s before its first call ");
+	expect(text,
+	       "making contexts 100.0ms; the process started 1.760s before its first CUDA call ");
 	expect_not(text, "the longest");
 	free(text);
 	gp_model_free(model);
@@ -118,7 +119,7 @@ static void time_in_no_call_is_told(void **state)
 	build_call(&b, 100, BUILD_FREE, 1010 * MS, 480 * MS, 4);
 	text = print(&model, 1);
 	expect(text,
-	       " start 450.0ms (30.0 %) until the first operation: making contexts 100.0ms, in no recorded call of CUDA 350.0ms ");
+	       " start 450.0ms (30.0 %) before the first operation: making contexts 100.0ms, outside recorded CUDA calls 350.0ms ");
 	expect(text, " end 500.0ms (33.3 %) after the last operation: freeing memory 480.0ms ");
 	free(text);
 	gp_model_free(model);
@@ -141,7 +142,7 @@ static void the_end_of_a_short_run_is_told(void **state)
 		text = print(&model, 1);
 		if (kernel_ms == 100)
 			expect(text,
-			       " end 60.00ms (37.5 %) after the last operation: in no recorded call of CUDA 60.00ms ");
+			       " end 60.00ms (37.5 %) after the last operation: outside recorded CUDA calls 60.00ms ");
 		else
 			expect_not(text, " after the last operation");
 		free(text);
@@ -163,7 +164,7 @@ static void a_process_without_any_operation_has_a_line(void **state)
 	model = build_end(&b);
 	text = print(&model, 1);
 	expect(text,
-	       " host 1.000s (100.0 %) without any operation: making contexts 900.0ms, freeing memory 100.0ms ");
+	       " host 1.000s (100.0 %) without any GPU operation: making contexts 900.0ms, freeing memory 100.0ms ");
 	free(text);
 	gp_model_free(model);
 }
@@ -221,7 +222,7 @@ static void looks_that_end_before_the_work_are_told_of(void **state)
 		text = print(models, 2);
 		snprintf(
 			said, sizeof(said),
-			" the last sample of Python's stack is of %d.0ms, the GPU's last operation ended at 1.000s: what Python did from there on is not known (pid 43) ",
+			" the last Python stack sample was taken at %d.0ms, the last GPU operation ended at 1.000s: Python activity in between is unknown (pid 43) ",
 			(int)cases[i].end_ms);
 		if (cases[i].told)
 			expect(text, said);
@@ -240,11 +241,11 @@ static void python_is_told_of(void **state)
 	char *text = print_sampled(800 * MS);
 
 	expect(text,
-	       "until the first operation: making contexts 100.0ms; Python was in load (train.py:7) for 800.0ms ");
+	       "before the first operation: making contexts 100.0ms; Python was in load (train.py:7) for 800.0ms ");
 	expect(text, "after the last operation; Python was in save (train.py:9) for 500.0ms ");
 	free(text);
 	text = print_sampled(150 * MS);
-	expect(text, "until the first operation: making contexts 100.0ms ");
+	expect(text, "before the first operation: making contexts 100.0ms ");
 	expect_not(text, "in load");
 	free(text);
 }
@@ -260,7 +261,7 @@ static void no_end_is_more_than_all_of_the_time(void **state)
 
 	model->ops[0].end_ns = 1003 * MS;
 	text = print(&model, 1);
-	expect(text, " start 1.002s (100.0 %) until the first operation");
+	expect(text, " start 1.002s (100.0 %) before the first operation");
 	free(text);
 	gp_model_free(model);
 }

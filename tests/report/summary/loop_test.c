@@ -86,11 +86,11 @@ static void the_longest_iteration_is_told_of_all_and_of_those_alike(void **state
 
 	expect(text, " loop 12 iterations of 40.00us (median), ");
 	expect(text,
-	       "longest 440.0us (number 6, of more operations), of the others 100.0us (number 3) steady ");
+	       "longest 440.0us (number 6, with more operations), of the others 100.0us (number 3) steady ");
 	free(text);
 	text = print_loop(2, 100 * US);
 	expect(text,
-	       "longest 440.0us (number 6, one of 2 of more operations), of the others 100.0us (number 3) steady ");
+	       "longest 440.0us (number 6, one of 2 with more operations), of the others 100.0us (number 3) steady ");
 	free(text);
 	text = print_loop(1, 5 * US);
 	expect(text, "longest 100.0us (number 3) steady ");
@@ -117,7 +117,7 @@ static void an_iteration_may_repeat_the_same(void **state)
 		text = print(&model, 1);
 		if (alike)
 			expect(text,
-			       " loop 10 iterations of 410.0us (median), each of 20 times the same operations, ");
+			       " loop 10 iterations of 410.0us (median), each repeating its operations 20 times, ");
 		else
 			expect(text,
 			       " loop 10 iterations of 410.0us (median), 100.0 % of the time");
@@ -175,7 +175,7 @@ static void a_loop_that_is_left_regularly_has_both_figures(void **state)
 
 	expect(text,
 	       " loop 120 iterations of 100.0us (median), in 3 stretches, up to 1.000s apart, ");
-	expect(text, " steady 2.0 % busy (<0.1 % with what lies between); idle: ");
+	expect(text, " steady 2.0 % busy (<0.1 % including the time between stretches); idle: ");
 	free(text);
 	gp_model_free(model);
 }
@@ -355,16 +355,16 @@ static void one_operation_that_most_of_the_time_is_has_a_line(void **state)
 	char *text = print_outlier(false, NOTHING, GP_MEMORY_DEVICE);
 
 	expect(text,
-	       " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms, >99.9 % of all GPU time; usual are 1.000us; another process may have had the GPU; without it GPU 0 was <0.1 % busy ");
+	       " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms, >99.9 % of all GPU time; others take 1.000us; another process may have used the GPU; without it GPU 0 was <0.1 % busy ");
 	expect_not(text, "by their times");
 	free(text);
 	text = print_outlier(false, OWN_STREAM, GP_MEMORY_DEVICE);
 	expect(text, " GPU 0 busy for at least 42.00us of 790.5ms");
 	expect(text,
-	       " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms by its record, usual are 1.000us; that cannot be right: 12 others of its stream ran meanwhile; no figure here has that time ");
+	       " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms according to its record, others take 1.000us; that cannot be right: 12 others of its stream ran meanwhile; no total includes that time ");
 	expect(text,
 	       " 1 GPU operation whose time cannot be right, because ten or more of the same stream ran meanwhile: counted, but in no sum of times ");
-	expect_not(text, "of all GPU time; usual");
+	expect_not(text, "of all GPU time; others take");
 	free(text);
 }
 
@@ -378,15 +378,15 @@ static void an_outlier_has_the_causes_that_can_be(void **state)
 		const char *why;
 	} cases[] = {
 		{true, OTHER_STREAM, GP_MEMORY_MANAGED,
-		 "are 1.000us; other operations ran beside it for 588.0ms of that; without it "},
+		 "take 1.000us; other operations ran concurrently for 588.0ms of that; without it "},
 		{true, NOTHING, GP_MEMORY_DEVICE,
-		 "; its arguments may mean more work, or another process had the GPU; without it "},
+		 "; its arguments may mean more work, or another process used the GPU; without it "},
 		{true, NOTHING, GP_MEMORY_MANAGED,
-		 "; managed memory may have been moved for it, its arguments may mean more work, or another process had the GPU; without it "},
+		 "; managed memory may have migrated, its arguments may mean more work, or another process used the GPU; without it "},
 		{true, NOTHING, 0,
-		 "; managed memory, if there is any, may have been moved for it, its arguments may mean more work, or another process had the GPU; without it "},
+		 "; managed memory, if there is any, may have migrated, its arguments may mean more work, or another process used the GPU; without it "},
 		{false, NOTHING, 0,
-		 "are 1.000us; managed memory, if there is any, may have been moved for it, or another process had the GPU; without it "},
+		 "take 1.000us; managed memory, if there is any, may have migrated, or another process used the GPU; without it "},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

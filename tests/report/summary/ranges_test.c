@@ -69,7 +69,7 @@ static void test_ranges_by_gpu_time(void **state)
 	add_range(&b, GP_RANGE_POP, 4, 0, 5500);
 	text = print(&b, 1);
 	expect(text,
-	       "\nRanges: 4 (GPU time: sum of what was started inside, by the thread; of start/end ranges by any)\n");
+	       "\nRanges: 4 (GPU time: sum of the operations started inside by its thread; for start/end ranges by any thread)\n");
 	expect(text, " 150ns 3 3 - 600ns 200.0ns 200ns step\n");
 	expect(text, " 0ns 0 1 - 500ns 500.0ns 500ns load (lib)\n");
 	free(text);
@@ -229,9 +229,9 @@ static void test_a_line_on_each_kind(void **state)
 	text = print(&b, 1);
 	expect(text, " stream operations in 2 streams of 1 context\n");
 	expect(text,
-	       " sync the host waited 1.000us (copies apart), 1 x for an event, 1 x for a stream, streams waited for events 1 x\n");
-	expect(text, " graph 1 launch of graphs, 2 operations of 1 graph: 20ns\n");
-	expect(text, " 2 pools, at most 4.000KiB reserved in one\n");
+	       " sync the host waited 1.000us (without copies), 1 x for an event, 1 x for a stream, 1 x by a stream for an event\n");
+	expect(text, " graph 1 graph launch, 2 operations of 1 graph: 20ns\n");
+	expect(text, " 2 memory pools, at most 4.000KiB reserved in one\n");
 	expect(text, " unified 4.000KiB moved to GPUs, 3 page faults of GPUs\n");
 	free(text);
 }
@@ -288,7 +288,7 @@ static void test_processes_that_differ(void **state)
 	text = print(b, 2);
 	expect(text, "CUPTI 13.0\n");
 	expect(text, "CUPTI 12.6 (pid 12)\n");
-	expect(text, "(every one of some processes; of others launches,");
+	expect(text, "(all of some processes; of others launches,");
 	free(text);
 }
 

@@ -188,7 +188,8 @@ static void the_gpu_is_busy_of_what_was_recorded(void **state)
 	build_gate(&b, true, GP_GATE_PROFILER, 19000);
 	build_gate(&b, false, GP_GATE_PROFILER, 23000);
 	text = summarize(&b);
-	expect(text, "operation running, while recording was on and nothing from before ran)\n");
+	expect(text,
+	       "operation running, while recording was on and no earlier operation was running)\n");
 	expect(text, "GPU 0 25.0 % busy, 75.0 % idle: 1.000us of 4.000us; 11.00us more outside");
 	free(text);
 }
@@ -393,7 +394,7 @@ static void a_partial_trace_says_so_on_top(void **state)
 	       "it ends 5.000ms after the first recorded CUDA call, 4.899ms after the last one");
 	expect(text, "5 records were recovered from its rings");
 	assert_null(strstr(text, "gpuprof finish"));
-	expect(text, "CUPTI delivered GPU records last 3.000ms before the end");
+	expect(text, "CUPTI last delivered GPU records 3.000ms before the end");
 	expect(text, "launches without GPU record: 1");
 	expect(text,
 	       "without kernel record: in flight when the process ended, or their records not written");
@@ -422,19 +423,19 @@ static void what_is_held_when_a_trace_breaks_off_is_no_leak(void **state)
 	char *text = summarize(&whole);
 
 	expect(text,
-	       "\nNever freed: not known; 1.000MiB in 1 block was left, perhaps in the cache of an allocator\n the calls have no stack, which would tell\n");
+	       "\nNever freed: not known; 1.000MiB in 1 block was left, perhaps in the cache of an allocator\n call stacks would tell, but the calls have none\n");
 	free(text);
 	live.model->losses.live = true;
 	live.model->losses.closed = false;
 	text = summarize(&live);
-	expect(text, "\nNot freed while it was recorded: 1.000MiB in 1 block\n");
+	expect(text, "\nNot freed while recording was on: 1.000MiB in 1 block\n");
 	expect_not(text, "Never");
-	expect_not(text, "with what was freed");
+	expect_not(text, "including memory that was freed");
 	free(text);
 	lossy.model->counters[GP_COUNTER_LOST_RING_FULL] = 1;
 	text = summarize(&lossy);
-	expect(text, "\nNot freed while it was recorded: 1.000MiB in 1 block\n");
-	expect(text, "\n with what was freed by calls whose records are lost\n");
+	expect(text, "\nNot freed while recording was on: 1.000MiB in 1 block\n");
+	expect(text, "\n including memory that was freed by calls whose records are lost\n");
 	free(text);
 }
 
@@ -450,7 +451,7 @@ static void without_allocations_nothing_is_beyond_them(void **state)
 	free(text);
 	build_gate(&part, false, GP_GATE_SIGNAL, 95000);
 	text = summarize(&part);
-	expect(text, "beyond the 1.000MiB known to be held here then\n");
+	expect(text, "beyond the 1.000MiB known to be allocated here\n");
 	free(text);
 }
 
@@ -567,7 +568,7 @@ static void a_program_without_cuda_gets_one_line(void **state)
 	b.model->losses.cut = true;
 	text = summarize(&b);
 	assert_string_equal(partial_ids, "incomplete end cut delivery");
-	expect(text, "(pid 7): no CUDA call is in its file, which is incomplete\n");
+	expect(text, "(pid 7): its file has no CUDA call, and is incomplete\n");
 	expect_not(text, "made no CUDA call");
 	free(text);
 }
@@ -605,7 +606,7 @@ static void graphs_and_captures_are_part_of_the_balance(void **state)
 	expect(text,
 	       "1 launch, 1 captured into a graph; 1 graph launch; 2 GPU records, nothing was dropped");
 	expect(text,
-	       " on top, CUPTI reports: 1 x Buffer Flush 50ns; 250ns before the first call or after the last\n");
+	       " CUPTI overhead, not included above: 1 x Buffer Flush 50ns; 250ns before the first call or after the last\n");
 	expect_not(text, "failed:");
 	free(text);
 }
@@ -670,7 +671,7 @@ static void more_can_be_left_than_there_was_at_any_time(void **state)
 	models[1]->base_unix_ns += 1000000000u;
 	text = print(models, 2, 10);
 	expect(text, "1.000MiB +10ns 2.000MiB 2 0B 0 2.000MiB 2 GPU 0 device");
-	expect(text, " Left: the sum of what each process left when it ended; Peak: ");
+	expect(text, " Left: the sum over processes of memory not freed at their ends; Peak: ");
 	free(text);
 	gp_model_free(models[0]);
 	gp_model_free(models[1]);
@@ -716,7 +717,7 @@ static void parts_that_were_recorded_are_listed(void **state)
 	expect(text, "Recorded in part\n 80.00us of 101.0us, in 2 parts\n");
 	expect(text, "+10ns to +30.01us from cudaProfilerStart to cudaProfilerStop\n");
 	expect(text, "+50.01us to +100.0us from a signal to the end\n");
-	expect(text, "3 frees of memory that was allocated while the recording paused");
+	expect(text, "3 frees of memory that was allocated while recording was paused");
 	expect(text, "12 kernels that --kernels excludes");
 	free(text);
 }
@@ -734,11 +735,11 @@ static void the_last_part_is_said_to_be_one(void **state)
 	b.model->losses.launches_outside = 1;
 	text = summarize(&b);
 	expect(text, "Recorded in part\n 80.00us of 3.101ms, in 1 part\n");
-	expect(text, "1 whose kernel is not in the part that was kept");
+	expect(text, "1 whose kernel is not in the kept part");
 	expect_not(text, "paused");
 	expect(text,
-	       "Memory allocated through CUDA (of what is kept: blocks allocated before are not counted)\n");
-	expect(text, "\nNever freed, of what is kept: not known; 1.000MiB in 1 block was left");
+	       "Memory allocated through CUDA (in the kept part: blocks allocated before it are not counted)\n");
+	expect(text, "\nNever freed, in the kept part: not known; 1.000MiB in 1 block was left");
 	free(text);
 }
 
@@ -796,7 +797,7 @@ static void what_is_noted_of_several_processes_is_said_once(void **state)
 		models[i]->notes = (char **)notes;
 	}
 	text = print(models, 3, 0);
-	expect(text, " note: it is an export (so of 2 processes)\n");
+	expect(text, " note: it is an export (in 2 processes)\n");
 	free(text);
 	text = print(models + 1, 2, 0);
 	expect(text, " note: it is an export\n");
@@ -846,7 +847,7 @@ static void parts_beyond_the_limit_are_counted(void **state)
 		build_gate(&b, i % 2 == 0, 99, 1000 + 100 * i); /* a reason of a later version */
 	text = summarize(&b);
 	expect(text, "in 50 parts\n");
-	expect(text, "from an event not known here to an event not known here\n");
+	expect(text, "from an unknown event to an unknown event\n");
 	expect(text, "40 more (--top 0 shows all)\n");
 	free(text);
 }
@@ -867,7 +868,7 @@ static void a_process_that_was_never_recorded_says_why(void **state)
 
 	build_gate(&b, false, GP_GATE_START, 500);
 	text = summarize(&b);
-	expect(text, "made no CUDA call that was recorded\n the recording paused from the start");
+	expect(text, "made no CUDA call that was recorded\n recording was paused from the start");
 	free(text);
 }
 

@@ -523,7 +523,7 @@ static void the_summary_of_two_streams(void **state)
 	assert_has(
 		text,
 		"  had not ended when the process did: spin, for at least 5.000s after its launch\n    launched 2.000us after ");
-	assert_has(text, "\n    behind it in its stream: 1 later launch, of spin\n");
+	assert_has(text, "\n    queued behind it in its stream: 1 later launch, of spin\n");
 	assert_null(strstr(strstr(text, "behind it") + 1, "behind it"));
 	free(text);
 	gp_model_free(model);

@@ -28,7 +28,7 @@ void gp_document_free(struct gp_document *document)
 	*document = (struct gp_document){0};
 }
 
-/* Whether there is room for one more element; where there is none, that is remembered. */
+/* Make room for one more element; a failure is kept in document->error. */
 static bool grow(struct gp_document *document, void *array, uint32_t *capacity, uint32_t count,
 		 size_t element_bytes)
 {

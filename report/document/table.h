@@ -1,9 +1,7 @@
 /*
- * table: rows of raw values, and what the columns mean.
- *
- * Values keep their unit (ns, bytes) whatever they are printed as: report/document/table_writer.h
- * decides on that. Cells are given one after the other, row by row. Text is copied, as the program
- * wrote it.
+ * table: rows of raw values, and the titles and units of the columns.  Values keep their unit (ns,
+ * bytes); report/document/table_writer.h formats them.  Cells are added row by row.  Text is copied
+ * unchanged.
  */
 #ifndef REPORT_DOCUMENT_TABLE_H
 #define REPORT_DOCUMENT_TABLE_H
@@ -14,7 +12,7 @@
 #include "report/document/value.h"
 
 struct gp_table_column {
-	const char *title; /* unique in its table; without the unit, but for "Time %" and "GB/s" */
+	const char *title; /* unique in its table; without the unit, except "Time %" and "GB/s" */
 	enum gp_unit unit;
 };
 
@@ -33,7 +31,7 @@ struct gp_table {
 	int error; /* 0 or the first -errno: -ENOMEM, -EOVERFLOW */
 };
 
-/* head must outlive the table. */
+/* Open an empty table; head must outlive it. */
 void gp_table_open(struct gp_table *table, const struct gp_table_head *head);
 void gp_table_close(struct gp_table *table);
 
@@ -42,25 +40,25 @@ void gp_table_cell(struct gp_table *table, struct gp_value value);
 
 void gp_table_put_whole(struct gp_table *table, uint64_t whole);
 
-/* An absent value if the text is NULL or "". */
+/* Append a text; an absent value if it is NULL or "". */
 void gp_table_put_text(struct gp_table *table, const char *text);
 
-/* At most 1,023 bytes. */
+/* Append a formatted text of at most 1,023 bytes. */
 __attribute__((format(printf, 2, 3))) void gp_table_put_words(struct gp_table *table,
 							      const char *format, ...);
 
 size_t gp_table_rows(const struct gp_table *table);
 const struct gp_value *gp_table_row(const struct gp_table *table, size_t row);
 
-/* The column of that title, in any case of its letters; column_count if there is none. */
+/* The column of that title, ignoring case; column_count if there is none. */
 size_t gp_table_find_column(const struct gp_table_head *head, const char *title);
 
 #define GP_TABLE_AS_ADDED SIZE_MAX
 
 /*
- * Order the rows by a column: numbers from the largest down, text from A on, absent values last;
- * equal ones by the other columns from the last to the first.  Nothing is done where the column is
- * GP_TABLE_AS_ADDED.  Returns 0 or -ENOMEM.
+ * Sort the rows by a column: numbers in descending order, text in ascending order, absent values
+ * last; equal rows by the other columns, from the last to the first.  GP_TABLE_AS_ADDED: keep the
+ * order.  Returns 0 or -ENOMEM.
  */
 int gp_table_sort(struct gp_table *table, size_t column);
 

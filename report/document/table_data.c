@@ -9,7 +9,7 @@
 
 /* ---- CSV ---- */
 
-/* A title says its unit already ("Time %", "GB/s"), or has one that needs no word. */
+/* False if the title contains the unit ("Time %", "GB/s"), or the unit needs no word. */
 static bool shows_unit(enum gp_unit unit)
 {
 	return unit == GP_UNIT_NS || unit == GP_UNIT_MOMENT || unit == GP_UNIT_BYTES;

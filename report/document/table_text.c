@@ -11,7 +11,7 @@
 #define ROWS_AT_ONCE      1000
 #define INDENT            "  "
 #define GAP               "  "
-#define FOLDED_INDENT     "      " /* of the further lines of a row */
+#define FOLDED_INDENT     "      " /* for all lines of a row but the first */
 #define LEAST_LAST_COLUMN 24
 
 static bool is_left(enum gp_unit unit)
@@ -19,11 +19,11 @@ static bool is_left(enum gp_unit unit)
 	return unit == GP_UNIT_TEXT;
 }
 
-/* ---- aligned text: the rows are kept as figures until their widths are known ---- */
+/* ---- aligned text: rows are kept as strings until the column widths are known ---- */
 
 struct gp_text_column {
 	size_t width;   /* of its widest cell so far */
-	bool ends_line; /* the next column begins a line of its own */
+	bool ends_line; /* the next column begins a new line */
 };
 
 static void begin_text(struct gp_table_writer *writer)
@@ -54,7 +54,7 @@ static void measure(struct gp_table_writer *writer)
 		widen(&writer->columns[at], writer->figures[i]);
 }
 
-/* Fold the lines to a limit, and before a column (0 = any). Returns the lines of a row. */
+/* Fold lines at a limit, and before a column (0 = any).  Returns the lines of a row. */
 static size_t fold_to(struct gp_table_writer *writer, size_t limit, size_t before)
 {
 	size_t lines = 1, used = strlen(INDENT), count = writer->head->column_count;
@@ -90,7 +90,7 @@ static void fold(struct gp_table_writer *writer)
 	fold_to(writer, limit, 0);
 }
 
-/* The last column takes the rest of the line, but at least LEAST_LAST_COLUMN. */
+/* The last column gets the rest of the line, but at least LEAST_LAST_COLUMN. */
 static void limit_last(struct gp_table_writer *writer)
 {
 	size_t used = strlen(INDENT), last = writer->head->column_count - 1;
@@ -102,7 +102,7 @@ static void limit_last(struct gp_table_writer *writer)
 		*width = used + LEAST_LAST_COLUMN > most ? LEAST_LAST_COLUMN : most - used;
 }
 
-/* The last cell of a line gets no spaces behind it. */
+/* The last cell of a line has no trailing spaces. */
 static void print_cell(const struct gp_table_writer *writer, size_t column, const char *text)
 {
 	bool left = is_left(writer->head->columns[column].unit);
@@ -154,7 +154,7 @@ static void forget_figures(struct gp_table_writer *writer)
 	writer->figure_count = 0;
 }
 
-/* The rows so far; the titles above the first ones. */
+/* Print the rows so far, with the titles above the first ones. */
 static void flush_text(struct gp_table_writer *writer)
 {
 	bool is_first = writer->rows < ROWS_AT_ONCE;
@@ -219,7 +219,7 @@ int gp_table_print(const struct gp_table *table, FILE *out, size_t columns)
 
 /* ---- markdown ---- */
 
-/* Every character that any markdown gives a meaning. */
+/* Escapes every character with a meaning in any dialect of markdown. */
 void gp_table_put_markdown(FILE *out, const char *text)
 {
 	for (; *text; text++) {

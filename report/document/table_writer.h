@@ -45,24 +45,24 @@ extern const struct gp_table_format gp_table_text, gp_table_csv, gp_table_json, 
 const struct gp_table_format *gp_table_format_find(const char *name);
 #define GP_TABLE_FORMATS "text, csv, json or markdown"
 
-/* Which of them was meant by a name that is none. */
+/* Add the names of the formats as candidates for a wrong name. */
 void gp_table_format_near(struct gp_did_you_mean *nearest);
 
 struct gp_table_writer {
 	const struct gp_table_format *format;
 	FILE *out;
-	bool several; /* tables will be written */
+	bool several; /* more than one table will be written */
 	/*
-	 * Of text, set before a table begins.  A row takes several lines if its columns before the
-	 * last one, and 24 of that, do not fit into text_columns (0 = never). The second line
+	 * For text; set before a table begins.  A row takes several lines if all columns but the
+	 * last, and 24 columns of that, do not fit into text_columns (0 = never).  The second line
 	 * begins with column text_fold_before if that takes no more lines (0 = any).
 	 */
 	size_t text_columns, text_fold_before;
-	size_t text_most; /* columns of a line of text, as long as that leaves the last one 24 */
+	size_t text_most; /* limit of a text line, if that leaves 24 columns to the last cell */
 	const struct gp_table_head *head;
-	size_t tables, rows; /* begun; of this table, written */
+	size_t tables, rows; /* tables begun; rows written in this one */
 	int error;           /* 0 or the first -errno */
-	/* of the formats */
+	/* private to the formats */
 	struct gp_text_column *columns;
 	char **figures;
 	uint32_t figure_count, figure_capacity;
@@ -77,24 +77,26 @@ void gp_table_writer_begin(struct gp_table_writer *writer, const struct gp_table
 void gp_table_writer_row(struct gp_table_writer *writer, const struct gp_value *values);
 void gp_table_writer_end(struct gp_table_writer *writer);
 
-/* All of that, with the first rows of a table (0 = all).  Returns how many it left out. */
+/*
+ * Begin, rows and end for the first rows of a table (0 = all).  Returns the number of omitted rows.
+ */
 size_t gp_table_writer_rows(struct gp_table_writer *writer, const struct gp_table *table,
 			    size_t limit);
 
-/* In JSON, a document between tables, as that report; in other formats nothing. */
+/* In JSON, write a document between tables, as that report; in other formats nothing. */
 void gp_table_writer_document(struct gp_table_writer *writer, const char *report,
 			      const struct gp_document *document);
 
-/* Returns 0, -ENOMEM, or -EIO if out could not be written. */
+/* Returns 0, -ENOMEM, or -EIO if out cannot be written. */
 int gp_table_writer_close(struct gp_table_writer *writer);
 
 /*
- * A table without title as aligned text, in lines of so many columns (0 = any).  Returns 0 or the
- * error of the table.
+ * Print a table without its title as aligned text; columns: limit of a line, 0 = none.  Returns 0
+ * or the error of the table.
  */
 int gp_table_print(const struct gp_table *table, FILE *out, size_t columns);
 
-/* Text in markdown, with what markdown gives a meaning escaped. */
+/* Print text escaped for markdown. */
 void gp_table_put_markdown(FILE *out, const char *text);
 
 #endif

@@ -39,7 +39,7 @@ struct gp_value gp_value_ratio(uint64_t part, uint64_t whole)
 	return gp_value_real((double)millionths / 1e6);
 }
 
-/* 1234.500 as 1234.5: no digits that say nothing. */
+/* 1234.500 becomes 1234.5. */
 static void trim_zeros(char *text)
 {
 	char *end = text + strlen(text);
@@ -57,7 +57,7 @@ struct gp_value_number gp_value_number(const struct gp_value *value)
 	if (value->kind == GP_VALUE_WHOLE) {
 		snprintf(number.text, sizeof(number.text), "%" PRIu64, value->whole);
 	} else if (isfinite(value->real)) {
-		/* of what is less, enough not to read as nothing */
+		/* smaller values: enough digits not to read as 0 */
 		snprintf(number.text, sizeof(number.text),
 			 fabs(value->real) < 0.001 ? "%.9f" : "%.3f", value->real);
 		trim_zeros(number.text);
@@ -115,7 +115,7 @@ static struct gp_figure real_figure(const struct gp_value *value, enum gp_unit u
 	}
 }
 
-/* A change: the figure of its size, with a minus. */
+/* A negative change: the figure of its size, with a minus. */
 static char *negative_figure(double size, enum gp_unit unit)
 {
 	const struct gp_value real = gp_value_real(size);
@@ -136,7 +136,7 @@ char *gp_value_figure(const struct gp_value *value, enum gp_unit unit)
 		return strdup("-");
 	if (value->kind == GP_VALUE_TEXT)
 		return gp_text_escape(value->text);
-	/* a negative share is what one differs by from another */
+	/* a negative share is a difference of two shares */
 	if (unit == GP_UNIT_CHANGE ||
 	    (unit == GP_UNIT_PERCENT && value->kind == GP_VALUE_REAL && value->real < 0))
 		return strdup(gp_format_change(value->kind == GP_VALUE_WHOLE ? (double)value->whole

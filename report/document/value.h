@@ -1,7 +1,6 @@
 /*
- * value: a typed value of a report, and how it is written.
- *
- * A value keeps its unit (ns, bytes) whatever it is printed as.
+ * value: a typed value of a report, and its formatting.  A value keeps its unit (ns, bytes) in all
+ * formats.
  */
 #ifndef REPORT_DOCUMENT_VALUE_H
 #define REPORT_DOCUMENT_VALUE_H
@@ -13,18 +12,18 @@
 enum gp_unit {
 	GP_UNIT_TEXT,
 	GP_UNIT_COUNT,  /* of things */
-	GP_UNIT_NUMBER, /* a name that is a number (a pid): never grouped or scaled */
+	GP_UNIT_NUMBER, /* an identifier (a pid): never grouped or scaled */
 	GP_UNIT_NS,
-	GP_UNIT_MOMENT, /* ns from a time that all rows count from */
-	GP_UNIT_OFFSET, /* the same, to be read as a distance: +1.5ms */
+	GP_UNIT_MOMENT, /* ns relative to a start common to all rows */
+	GP_UNIT_OFFSET, /* the same, shown as a distance: +1.5ms */
 	GP_UNIT_BYTES,
 	GP_UNIT_PERCENT,
-	GP_UNIT_CHANGE,   /* percent that there is more, or less, of something */
+	GP_UNIT_CHANGE,   /* percent more or less of something */
 	GP_UNIT_GB_PER_S, /* 10^9 bytes per second */
 	GP_UNIT_ADDRESS,
-	GP_UNIT_RATIO, /* a part of 1, to a millionth */
-	GP_UNIT_REAL,  /* with all of its digits */
-	GP_UNIT_FLAG,  /* whether it is so: 1 or 0 */
+	GP_UNIT_RATIO, /* part of 1, to a millionth */
+	GP_UNIT_REAL,  /* with all digits */
+	GP_UNIT_FLAG,  /* 1 or 0 */
 	GP_UNITS
 };
 
@@ -64,34 +63,34 @@ static inline struct gp_value gp_value_text_or_none(const char *text)
 	return *text ? gp_value_text(text) : gp_value_none();
 }
 
-/* A moment, counted from another one: before that, negative. */
+/* A moment relative to another one; negative if before it. */
 static inline struct gp_value gp_value_moment(int64_t ns)
 {
 	return ns < 0 ? gp_value_real((double)ns) : gp_value_whole((uint64_t)ns);
 }
 
-/* part of whole in percent; none of nothing. */
+/* part of whole in percent; none if whole is 0. */
 struct gp_value gp_value_percent(double part, double whole);
 
-/* 10^9 bytes a second; none where no time passed. */
+/* 10^9 bytes per second; none if ns is 0. */
 struct gp_value gp_value_rate(uint64_t bytes, uint64_t ns);
 
-/* To a millionth, rounded down; of nothing, 0. */
+/* To a millionth, rounded down; 0 if whole is 0. */
 struct gp_value gp_value_ratio(uint64_t part, uint64_t whole);
 
 /*
- * A value as text and markdown have it, to be freed; text is escaped for a terminal.  NULL: no
+ * A value formatted for text and markdown; free it.  Text is escaped for a terminal.  NULL: no
  * memory.
  */
 char *gp_value_figure(const struct gp_value *value, enum gp_unit unit);
 
-/* A number as CSV and JSON have it: all of its digits, at most three decimals. */
+/* A number formatted for CSV and JSON: all digits, at most three decimals. */
 struct gp_value_number {
 	char text[40];
 };
 struct gp_value_number gp_value_number(const struct gp_value *value);
 
-/* "ns", "bytes", "percent", ...; "" for what has no unit. */
+/* "ns", "bytes", "percent", ...; "" for values without a unit. */
 const char *gp_unit_name(enum gp_unit unit);
 
 #endif

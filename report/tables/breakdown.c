@@ -42,15 +42,15 @@ bool gp_breakdown_is(const struct gp_breakdown *breakdown, const char *word)
 }
 
 int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *scope,
-		      struct gp_table *sheet)
+		      struct gp_table *table)
 {
 	int result;
 
-	gp_table_open(sheet, &breakdown->head);
-	result = breakdown->fill(scope, sheet);
+	gp_table_open(table, &breakdown->head);
+	result = breakdown->fill(scope, table);
 	if (result == 0)
-		result = sheet->error;
+		result = table->error;
 	if (result < 0 || breakdown->is_in_order)
 		return result;
-	return gp_table_sort(sheet, breakdown->sort_column);
+	return gp_table_sort(table, breakdown->sort_column);
 }

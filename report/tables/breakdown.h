@@ -1,9 +1,7 @@
 /*
- * breakdown: the tables of `gpuprof summary --by`: what was recorded, gathered by one thing.
- *
- * A new one is one new file in report/tables/by/ (or a part of one) that defines a struct
- * gp_breakdown, and one row in the table of report/tables/breakdown.c.  docs/reference/tables.md
- * says what its columns mean.
+ * breakdown: the tables of `gpuprof summary --by`: recorded data grouped by one property.  A new
+ * table is a new file in report/tables/by/ (or a part of one) that defines a struct gp_breakdown,
+ * and one row in report/tables/breakdown.c.  docs/reference/tables.md describes the columns.
  */
 #ifndef REPORT_TABLES_BREAKDOWN_H
 #define REPORT_TABLES_BREAKDOWN_H
@@ -13,40 +11,43 @@
 #include "report/document/table.h"
 
 struct gp_breakdown {
-	/* of --by; several may share one, then all are meant; else as head.name */
+	/* word of --by: selects all tables that share it; NULL = head.name */
 	const char *word;
 	const char *help; /* one line */
-	/* what to tell the user when there is no row: what, and how to get some */
+	/* message if the table has no row: the reason, and how to get rows */
 	const char *nothing;
 	/*
-	 * The same, of what was recorded: as long as the scope is open.  NULL = it is always that.
+	 * The same message if it depends on the trace; valid while the scope is open.  NULL =
+	 * always nothing.
 	 */
 	const char *(*say_nothing)(struct gp_scope *scope);
 	struct gp_table_head head;
-	/* the order of the rows: report/document/table.h; or GP_TABLE_AS_ADDED: there is no other */
+	/*
+	 * column of the default order (gp_table_sort()); GP_TABLE_AS_ADDED: no other order is
+	 * possible
+	 */
 	size_t sort_column;
-	/* the column before which text that is too wide is best folded; 0 = any */
+	/* the column before which a line that is too wide is folded; 0 = any */
 	size_t fold_before;
 	/*
-	 * Adds the rows, in any order.  Returns 0, -ENOMEM or -EOVERFLOW; sheet->error counts, too.
+	 * Add the rows, in any order.  Returns 0, -ENOMEM or -EOVERFLOW; table->error counts, too.
 	 */
-	int (*fill)(struct gp_scope *scope, struct gp_table *sheet);
-	/* of its own: the rows stay as they were added, unless others are asked for */
+	int (*fill)(struct gp_scope *scope, struct gp_table *table);
+	/* rows keep the order in which they were added, unless the user asks for another */
 	bool is_in_order;
 };
 
-/* In the order of the help; ends with NULL. */
+/* All tables, in the order of the help; ends with NULL. */
 extern const struct gp_breakdown *const gp_breakdowns[];
 
-/* Whether WORD of --by means this one. */
+/* Whether a word of --by selects this table. */
 bool gp_breakdown_is(const struct gp_breakdown *breakdown, const char *word);
 
 /*
- * Open the sheet, fill and sort it.  Returns 0, -ENOMEM or -EOVERFLOW; sheet is to be closed then,
- * too.
+ * Open the table, fill and sort it.  Returns 0, -ENOMEM or -EOVERFLOW; close the table in any case.
  */
 int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *scope,
-		      struct gp_table *sheet);
+		      struct gp_table *table);
 
 extern const struct gp_breakdown gp_breakdown_kernel, gp_breakdown_grid, gp_breakdown_gpu;
 extern const struct gp_breakdown gp_breakdown_api_gpu;
@@ -80,10 +81,7 @@ extern const struct gp_breakdown gp_breakdown_nvtx_launch, gp_breakdown_nvtx_seq
 extern const struct gp_breakdown gp_breakdown_collective_rank;
 extern const struct gp_breakdown gp_breakdown_counter;
 
-/*
- * Memory by call site: gathered once for all tables of a scope, whose it stays.  NULL if there is
- * no memory.
- */
+/* Memory by call site: gathered once for all tables, owned by the scope.  NULL: no memory. */
 const struct gp_memory_sites *gp_scope_memory(struct gp_scope *scope);
 
 #endif

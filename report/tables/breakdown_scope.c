@@ -9,7 +9,7 @@
 #include "report/base/stats.h"
 
 #define API_IDS 65536u
-#define GAPS    1000 /* that are kept of each device */
+#define GAPS    1000 /* kept for each device */
 
 static void start_at(struct gp_scope *scope, const struct gp_model *model, uint64_t start_ns)
 {
@@ -139,7 +139,7 @@ static uint64_t *new_numbers(size_t count)
 	return numbers;
 }
 
-/* One more than the model's: the last one is for kernels without a name. */
+/* One more than the names of the model: the last is for kernels without a name. */
 uint64_t *gp_scope_names(const struct gp_model *model)
 {
 	return new_numbers((size_t)model->name_count + 1);
@@ -243,7 +243,7 @@ void gp_scope_count_gpu_op(struct gp_tally *tally, struct gp_tally_row *row, con
 
 /* ---- the rows ---- */
 
-int gp_scope_rows(struct gp_scope *scope, struct gp_table *sheet, struct gp_tally *tally,
+int gp_scope_rows(struct gp_scope *scope, struct gp_table *table, struct gp_tally *tally,
 		  int result, gp_scope_put_row *put)
 {
 	double total = gp_tally_total(tally, 0);
@@ -251,18 +251,18 @@ int gp_scope_rows(struct gp_scope *scope, struct gp_table *sheet, struct gp_tall
 	if (result == 0)
 		result = tally->error;
 	for (uint32_t i = 0; result == 0 && i < tally->count; i++)
-		put(scope, sheet, &tally->rows[i], total);
+		put(scope, table, &tally->rows[i], total);
 	gp_tally_free(tally);
 	return result;
 }
 
-int gp_scope_table_of_ops(struct gp_scope *scope, struct gp_table *sheet, gp_scope_take_op *take,
+int gp_scope_table_of_ops(struct gp_scope *scope, struct gp_table *table, gp_scope_take_op *take,
 			  gp_scope_put_row *put)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_ops(scope, &tally, take);
 
-	return gp_scope_rows(scope, sheet, &tally, result, put);
+	return gp_scope_rows(scope, table, &tally, result, put);
 }
 
 void gp_scope_take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
@@ -273,15 +273,15 @@ void gp_scope_take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 		gp_scope_count_op(tally, gp_tally_find(tally, key), at->op);
 }
 
-void gp_scope_put_share(struct gp_table *sheet, const struct gp_tally_row *row, double total)
+void gp_scope_put_share(struct gp_table *table, const struct gp_tally_row *row, double total)
 {
 	const struct gp_tally_series *times = &row->series[0];
 
-	gp_table_cell(sheet, gp_value_percent((double)times->total, total));
-	gp_table_cell(sheet, gp_value_whole(times->total));
+	gp_table_cell(table, gp_value_percent((double)times->total, total));
+	gp_table_cell(table, gp_value_whole(times->total));
 }
 
-void gp_scope_put_spread(struct gp_table *sheet, const struct gp_tally_series *series)
+void gp_scope_put_spread(struct gp_table *table, const struct gp_tally_series *series)
 {
 	struct gp_stats stats = gp_stats_of(series->values, series->count);
 	const struct gp_value values[] = {
@@ -291,19 +291,19 @@ void gp_scope_put_spread(struct gp_table *sheet, const struct gp_tally_series *s
 	};
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-		gp_table_cell(sheet, series->count > 0 ? values[i] : gp_value_none());
+		gp_table_cell(table, series->count > 0 ? values[i] : gp_value_none());
 }
 
-void gp_scope_put_failed(const struct gp_scope *scope, struct gp_table *sheet, uint64_t failed)
+void gp_scope_put_failed(const struct gp_scope *scope, struct gp_table *table, uint64_t failed)
 {
 	bool is_told = true;
 
 	for (size_t i = 0; i < scope->model_count; i++)
 		is_told &= (scope->models[i]->unknown & GP_UNKNOWN_STATUS) == 0;
-	gp_table_cell(sheet, is_told ? gp_value_whole(failed) : gp_value_none());
+	gp_table_cell(table, is_told ? gp_value_whole(failed) : gp_value_none());
 }
 
-void gp_scope_put_pid(struct gp_scope *scope, struct gp_table *sheet, uint64_t process)
+void gp_scope_put_pid(struct gp_scope *scope, struct gp_table *table, uint64_t process)
 {
-	gp_table_put_whole(sheet, scope->models[process]->pid);
+	gp_table_put_whole(table, scope->models[process]->pid);
 }

@@ -23,10 +23,7 @@ static const struct gp_table_column gpu_columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
-/*
- * The first columns with the same kind of values for all operations, and those of launches and of
- * copies.
- */
+/* The first column of each group: launch shape, copy, and place (which all operations have). */
 enum { SHAPE = 3, COPY = 12, PLACE = 16 };
 
 static uint32_t count_ops(const struct gp_model *model)
@@ -39,7 +36,7 @@ static uint64_t start_of_op(const struct gp_model *model, uint32_t index)
 	return model->ops[index].start_ns;
 }
 
-#define STATIC_SHARED 7 /* of the columns of a shape */
+#define STATIC_SHARED 7 /* index in the columns of the shape */
 
 static void put_shape(struct gp_value *values, const struct gp_model *model,
 		      const struct gp_record_shape *shape)
@@ -185,26 +182,26 @@ const struct gp_event_list *gp_event_list_find(const char *word)
 	return NULL;
 }
 
-/* ---- in order ---- */
+/* ---- the order of the rows ---- */
 
-/* What is left of one model. */
+/* The rows of one model that are not written yet. */
 struct cursor {
 	uint32_t *order;
-	struct gp_curve made; /* in place of order, where rows are made */
+	struct gp_curve made; /* instead of order, for computed rows */
 	uint32_t at, count;
 };
 
 struct walk {
-	const struct gp_event_list *chronicle;
+	const struct gp_event_list *list;
 	struct gp_scope *scope;
 	struct cursor *cursors; /* one for each model */
-	/* of the models, by the starts of their next ones from there on: */
+	/* merges the models by the starts of their next rows: */
 	struct gp_kway_merge merge;
-	uint64_t start_unix_ns; /* of the scope, or of the first row where that is earlier */
+	uint64_t start_unix_ns; /* of the scope, or of the first row if that is earlier */
 };
 
 struct sorting {
-	const struct gp_event_list *chronicle;
+	const struct gp_event_list *list;
 	const struct gp_model *model;
 };
 
@@ -212,15 +209,15 @@ static int compare_starts(const void *a, const void *b, void *context)
 {
 	const struct sorting *sorting = context;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	uint64_t left_ns = sorting->chronicle->start(sorting->model, left);
-	uint64_t right_ns = sorting->chronicle->start(sorting->model, right);
+	uint64_t left_ns = sorting->list->start(sorting->model, left);
+	uint64_t right_ns = sorting->list->start(sorting->model, right);
 
 	if (left_ns != right_ns)
 		return left_ns < right_ns ? -1 : 1;
 	return (left > right) - (left < right);
 }
 
-/* Of the model's next row; UINT64_MAX: there is none. */
+/* The start of the model's next row; UINT64_MAX: none. */
 static uint64_t next_unix_ns(const struct walk *walk, size_t model)
 {
 	const struct gp_model *m = walk->scope->models[model];
@@ -228,9 +225,9 @@ static uint64_t next_unix_ns(const struct walk *walk, size_t model)
 
 	if (cursor->at == cursor->count)
 		return UINT64_MAX;
-	return m->base_unix_ns + (walk->chronicle->make
+	return m->base_unix_ns + (walk->list->make
 					  ? cursor->made.points[cursor->at].time_ns
-					  : walk->chronicle->start(m, cursor->order[cursor->at]));
+					  : walk->list->start(m, cursor->order[cursor->at]));
 }
 
 static void put_next(struct walk *walk, size_t model)
@@ -243,14 +240,14 @@ static void put_next(struct walk *walk, size_t model)
 
 static int choose_rows(struct cursor *cursor, struct sorting *sorting)
 {
-	const struct gp_event_list *chronicle = sorting->chronicle;
-	uint32_t count = chronicle->count(sorting->model);
+	const struct gp_event_list *list = sorting->list;
+	uint32_t count = list->count(sorting->model);
 
 	cursor->order = gp_spill_take(((size_t)count + 1) * sizeof(*cursor->order));
 	if (!cursor->order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
-		if (!chronicle->has || chronicle->has(sorting->model, i))
+		if (!list->has || list->has(sorting->model, i))
 			cursor->order[cursor->count++] = i;
 	qsort_r(cursor->order, cursor->count, sizeof(*cursor->order), compare_starts, sorting);
 	return 0;
@@ -258,7 +255,7 @@ static int choose_rows(struct cursor *cursor, struct sorting *sorting)
 
 static int make_rows(struct cursor *cursor, const struct sorting *sorting)
 {
-	int result = sorting->chronicle->make(&cursor->made, sorting->model);
+	int result = sorting->list->make(&cursor->made, sorting->model);
 
 	cursor->count = cursor->made.count;
 	return result;
@@ -272,11 +269,11 @@ static int begin(struct walk *walk)
 	if (!walk->cursors || gp_kway_merge_open(&walk->merge, count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		struct sorting sorting = {walk->chronicle, walk->scope->models[i]};
+		struct sorting sorting = {walk->list, walk->scope->models[i]};
 		struct cursor *cursor = &walk->cursors[i];
 
-		int result = walk->chronicle->make ? make_rows(cursor, &sorting)
-						   : choose_rows(cursor, &sorting);
+		int result = walk->list->make ? make_rows(cursor, &sorting)
+					      : choose_rows(cursor, &sorting);
 
 		if (result < 0)
 			return result;
@@ -301,15 +298,15 @@ static void end(struct walk *walk)
 static void write_row(struct walk *walk, size_t model, int64_t start_ns,
 		      struct gp_table_writer *writer)
 {
-	const struct gp_event_list *chronicle = walk->chronicle;
+	const struct gp_event_list *list = walk->list;
 	const struct gp_model *m = walk->scope->models[model];
 	const struct cursor *cursor = &walk->cursors[model];
 
-	if (chronicle->make)
-		chronicle->write_point(walk->scope, m, &cursor->made.points[cursor->at], start_ns,
-				       writer);
+	if (list->make)
+		list->write_point(walk->scope, m, &cursor->made.points[cursor->at], start_ns,
+				  writer);
 	else
-		chronicle->write(walk->scope, m, cursor->order[cursor->at], start_ns, writer);
+		list->write(walk->scope, m, cursor->order[cursor->at], start_ns, writer);
 }
 
 static bool is_before(int64_t start_ns, uint64_t ns)
@@ -342,17 +339,16 @@ static uint64_t write_part(struct walk *walk, const struct gp_event_list_part *p
 	return rows;
 }
 
-int gp_event_list_write(const struct gp_event_list *chronicle, struct gp_scope *scope,
+int gp_event_list_write(const struct gp_event_list *list, struct gp_scope *scope,
 			const struct gp_event_list_part *part, struct gp_table_writer *writer,
 			uint64_t *rows)
 {
-	struct walk walk = {
-		.chronicle = chronicle, .scope = scope, .start_unix_ns = scope->start_unix_ns};
+	struct walk walk = {.list = list, .scope = scope, .start_unix_ns = scope->start_unix_ns};
 	int result = begin(&walk);
 
 	*rows = 0;
 	if (result == 0) {
-		gp_table_writer_begin(writer, &chronicle->head);
+		gp_table_writer_begin(writer, &list->head);
 		*rows = write_part(&walk, part, writer);
 		gp_table_writer_end(writer);
 	}

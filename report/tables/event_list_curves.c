@@ -1,7 +1,4 @@
-/*
- * What changes over time: the lengths of queues, the bandwidth of copies and sets; and what each
- * moment waited for.
- */
+/* Curves over time: queue lengths, bandwidth of copies and memsets; and the critical path. */
 #include "report/tables/event_list.h"
 
 #include "gpuprof/count.h"
@@ -79,7 +76,7 @@ static const struct gp_table_column path_columns[] = {
 	{"Stream", GP_UNIT_NUMBER}, {"Category", GP_UNIT_TEXT}, {"What", GP_UNIT_TEXT},
 };
 
-/* From its beginning to its end. */
+/* The steps from first to last. */
 static int make_path(struct gp_curve *rows, const struct gp_model *model)
 {
 	struct gp_path path = {0};
@@ -97,7 +94,7 @@ static int make_path(struct gp_curve *rows, const struct gp_model *model)
 	return result;
 }
 
-/* Who was on it. */
+/* The thread, or the place of the operation. */
 static void put_place(struct gp_value values[], struct gp_scope *scope,
 		      const struct gp_model *model, const struct gp_path_step *step)
 {
@@ -136,7 +133,7 @@ static void write_step(struct gp_scope *scope, const struct gp_model *model,
 
 const struct gp_event_list gp_event_list_path = {
 	.word = "critical-path",
-	.help = "what each moment waited for",
+	.help = "the critical path, step by step",
 	.things = "API call",
 	.head = {"trace-critical-path", "Critical path", path_columns, COUNT(path_columns)},
 	.make = make_path,

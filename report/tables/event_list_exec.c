@@ -28,10 +28,10 @@ static const struct gp_table_column columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
-/* The first columns of the shape and of the place. */
+/* The first column of the launch shape, and of the place. */
 enum { SHAPE = 8, PLACE = 14 };
 
-/* The operations, then launches whose kernels have no record. */
+/* Indices: the operations, then launches whose kernels have no record. */
 static uint32_t count(const struct gp_model *model)
 {
 	return model->op_count + model->in_flight_count;
@@ -42,7 +42,7 @@ static const struct gp_in_flight *in_flight_of(const struct gp_model *model, uin
 	return index < model->op_count ? NULL : &model->in_flight[index - model->op_count];
 }
 
-/* Kernels of graphs are left out: one launch has many of them. */
+/* Kernels of graphs are left out: one graph launch has many kernels. */
 static bool has(const struct gp_model *model, uint32_t index)
 {
 	const struct gp_op *op;

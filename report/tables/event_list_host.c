@@ -1,4 +1,4 @@
-/* What Python did in each thread, look by look (--host-samples). */
+/* Every Python stack sample of each thread (--host-samples). */
 #include "report/tables/event_list.h"
 
 #include "gpuprof/count.h"
@@ -53,7 +53,7 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 
 const struct gp_event_list gp_event_list_host = {
 	.word = "host",
-	.help = "what Python did, by stack samples",
+	.help = "Python code on the host, by stack samples",
 	.things = "Python stack sample",
 	.head = {"trace-host", "Python on the host", columns, COUNT(columns)},
 	.count = count,

@@ -1,4 +1,4 @@
-/* Ranges and marks of the program, one by one, with what ran on the GPU for them. */
+/* Every range and mark of the program, with the GPU operations that it started. */
 #include "report/tables/event_list.h"
 
 #include <stdio.h>
@@ -17,12 +17,12 @@ static const struct gp_table_column columns[] = {
 	{"Name", GP_UNIT_TEXT},        {"NameTree", GP_UNIT_TEXT},
 };
 
-/* The first columns of what ran on the GPU, of the nesting, of the place and of the words. */
+/* The first column of each group: GPU work, nesting, place and texts. */
 enum { GPU = 6, NESTING = 10, PLACE = 15, WORDS = 17 };
 
 #define STACK_BYTES 256
 
-#define LEVEL_COLUMNS 2 /* of the tree of names, for each level */
+#define LEVEL_COLUMNS 2 /* indentation of a level in the tree of names */
 #define MOST_LEVELS   40
 #define TREE_BYTES    512
 
@@ -36,7 +36,7 @@ static uint64_t start(const struct gp_model *model, uint32_t index)
 	return model->ranges[index].start_ns;
 }
 
-/* One that was never closed lasts to the end of the recording, at least. */
+/* A range that was never closed lasts at least to the end of the recording. */
 static void put_times(struct gp_value *values, const struct gp_range *range, int64_t start_ns)
 {
 	uint64_t duration_ns = range->end_ns - range->start_ns;
@@ -64,7 +64,7 @@ static void put_projection(struct gp_value *values, const struct gp_range *range
 	values[2] = gp_value_whole(range->gpu_busy_ns);
 }
 
-/* ":1:4:7", from the outermost range to this one; of very many, the innermost behind "...". */
+/* ":1:4:7", from the outermost range to this one; if too many, "..." and the innermost. */
 static const char *stack_of(const struct gp_model *model, uint32_t index, char room[STACK_BYTES])
 {
 	char *at = room + STACK_BYTES - 1, number[16];
@@ -96,7 +96,7 @@ static void put_nesting(struct gp_value *values, const struct gp_model *model, u
 	values[4] = gp_value_text(stack_of(model, index, stack));
 }
 
-/* The name below those that it is in; of very many, as far as a line goes. */
+/* The name, indented by its nesting level, up to a limit. */
 static const char *name_in_tree(const struct gp_model *model, const struct gp_range *range,
 				char room[TREE_BYTES])
 {

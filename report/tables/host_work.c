@@ -8,16 +8,16 @@
 #include "report/base/text/format.h"
 #include "report/analysis/host/python_samples.h"
 
-#define MUCH        20 /* one of so many that found a stack */
-#define MOST_NESTED 4u /* calls in each other */
+#define MUCH        20 /* see gp_host_work_is_much(): one of this many samples */
+#define MOST_NESTED 4u /* levels of nested calls that are searched */
 
-/* In a tally: the keys and the sums of a row. */
+/* Keys and sums of a row in a tally. */
 enum { SUM, PLACE, THREAD };
 enum { NS, LOOKS, STAYED };
 
 /*
- * What of a look counts: the time that it stands for; that, if it fell into no recorded call of its
- * thread; or the look itself, where it was within.
+ * What a sample counts for: the time that it represents; the same, but only outside recorded calls
+ * of its thread; or GP_PYTHON_SAMPLE for each observation in the window.
  */
 enum weight { TIME, TIME_OUTSIDE_CALLS, WITHIN };
 
@@ -26,7 +26,7 @@ struct window {
 	enum weight weight;
 	struct gp_tally *tally;
 	uint64_t sum;
-	uint32_t apart; /* the thread whose time is a sum of its own; 0: it is not */
+	uint32_t apart; /* rows are kept for this thread; 0 = not by thread */
 	bool is_known;
 };
 
@@ -67,12 +67,12 @@ static bool is_of(const struct gp_model *model, uint32_t index, uint32_t thread)
 	return index < model->sample_count && model->samples[index].thread_id == thread;
 }
 
-/* Of looks that found the same and come in even steps, one behind the other. */
+/* Consecutive, evenly spaced observations of one sample. */
 struct run {
 	uint64_t first, count, step_ns;
 };
 
-/* Those within. */
+/* The observations of a sample that are in the window. */
 static struct run looks_in(const struct window *window, const struct gp_sample *sample)
 {
 	uint64_t start_ns = sample->start_ns, end_ns = sample->end_ns, last;
@@ -113,7 +113,7 @@ static bool is_in_call(const struct gp_model *model, uint32_t thread, uint64_t t
 	uint32_t end = gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
 					    starts_until, &moment);
 
-	/* one may be made in another */
+	/* calls may be nested */
 	for (uint32_t i = 1; i <= MOST_NESTED && i <= end; i++) {
 		const struct gp_call *call = &model->calls[end - i];
 
@@ -124,8 +124,8 @@ static bool is_in_call(const struct gp_model *model, uint32_t thread, uint64_t t
 }
 
 /*
- * How much of what the looks within stand for was in no call; where none is within, of the one that
- * is next to it.
+ * The share of the sample's observations in the window that were outside calls; if none is in the
+ * window, the nearest one decides.
  */
 static double share_outside_calls(const struct window *window, const struct gp_model *model,
 				  const struct gp_sample *sample)
@@ -145,7 +145,7 @@ static double share_outside_calls(const struct window *window, const struct gp_m
 	return (double)outside / (double)run.count;
 }
 
-/* From the first of looks that found the same to the last. */
+/* The time from the first to the last observation of a sample, inside the window. */
 static uint64_t stayed_in(const struct window *window, const struct gp_sample *sample)
 {
 	uint64_t start_ns =
@@ -168,7 +168,7 @@ static struct gp_tally_row *row_of(struct window *window, struct gp_host_places 
 			[SUM] = window->sum, [PLACE] = place, [THREAD] = window->apart});
 }
 
-/* One that found the same as the one before, or the next, stayed. */
+/* Add a sample; the thread stayed if several observations found the same instruction. */
 static void add_looks(struct window *window, struct gp_host_places *places,
 		      const struct gp_model *model, const struct gp_sample *sample)
 {
@@ -349,7 +349,7 @@ static int by_time(const void *a, const void *b)
 	return (left->place > right->place) - (left->place < right->place);
 }
 
-/* What is asked of a sum: of one thread, or of all. */
+/* A query: one sum, of one thread or of all threads. */
 #define ALL_THREADS UINT64_MAX
 struct question {
 	const struct gp_tally *tally;
@@ -363,7 +363,7 @@ static bool is_asked(const struct question *question, const struct gp_tally_row 
 	       (question->thread == ALL_THREADS || row->key[THREAD] == question->thread);
 }
 
-/* In a tally of lines, that of a row. */
+/* The row of a tally of lines that a place belongs to. */
 static uint32_t line_of(struct gp_tally *lines, const struct gp_host_places *places,
 			const struct gp_tally_row *row)
 {
@@ -386,9 +386,7 @@ static void add_row(struct gp_host_function *line, const struct gp_tally_row *ro
 	}
 }
 
-/*
- * One line after the other, in the order in which they were found first; NULL: there is no memory.
- */
+/* The lines, in the order in which they were first found; NULL: no memory. */
 static struct gp_host_function *list_lines(const struct question *question, uint32_t *count)
 {
 	const struct gp_tally *tally = question->tally;
@@ -419,7 +417,7 @@ static void add_line(struct gp_host_function *function, const struct gp_host_fun
 	*function = best;
 }
 
-/* Those with any time, by it. */
+/* Keep the functions with any time, and sort them by it. */
 static void order(struct gp_host_function *functions, uint32_t all, uint32_t *count)
 {
 	*count = 0;
@@ -473,7 +471,7 @@ struct gp_host_function *gp_host_work_lines(const struct gp_tally *tally, uint64
 /* ---- the line with most of a sum ---- */
 
 struct spots {
-	struct gp_tally lines, functions; /* NS, and a place of it */
+	struct gp_tally lines, functions; /* NS, and one of its places */
 	uint64_t all_ns;
 };
 
@@ -485,7 +483,7 @@ static void add_spot(struct gp_tally *spots, uint64_t number, const struct gp_ta
 	spot->sums[PLACE] = row->key[PLACE];
 }
 
-/* NULL: none has half. */
+/* The row with at least half of the time, or NULL. */
 static const struct gp_tally_row *most_of(const struct gp_tally *spots, uint64_t all_ns)
 {
 	for (uint32_t i = 0; i < spots->count; i++)
@@ -540,7 +538,7 @@ static bool waits_at(const struct gp_host_places *places, uint64_t place)
 	return gp_host_place_waits(&at);
 }
 
-/* A row for each thread that did anything but wait, with that time. */
+/* A row for each thread that did not only wait: its time without waiting. */
 static struct gp_tally threads_of(const struct gp_tally *tally, uint64_t sum,
 				  const struct gp_host_places *places)
 {
@@ -566,7 +564,7 @@ static const struct gp_tally_row *find_busiest(const struct gp_tally *threads)
 	return best;
 }
 
-/* Of those of a thread the first that is no waiting, of which there is one. */
+/* The thread's function with the most time that does not wait; false: none, or no memory. */
 static bool find_work(const struct gp_tally *tally, uint64_t sum, uint64_t thread,
 		      const struct gp_host_places *places, struct gp_host_function *function)
 {

@@ -36,7 +36,7 @@ struct page {
 	const struct gp_memory_sites *memory;
 };
 
-/* ---- tables, with the callers below their site ---- */
+/* ---- tables, with the callers below each call site ---- */
 
 #define CALLERS "Called by" /* the title of the last column of such a table */
 
@@ -47,7 +47,7 @@ static size_t count_columns(const struct gp_table_head *head)
 	return strcmp(head->columns[count - 1].title, CALLERS) == 0 ? count - 1 : count;
 }
 
-/* A line for each caller, with the last column only. */
+/* A row for each caller, with a cell in the last column only. */
 static void put_callers(struct gp_table *table, const char *callers)
 {
 	size_t length;
@@ -111,7 +111,7 @@ static int print_part(struct page *page, const struct gp_breakdown *part)
 
 /* ---- the closing lines ---- */
 
-/* Memory of another process is mapped here: no bytes of ours. */
+/* Totals of the page.  Mapped memory of another process adds no bytes. */
 struct totals {
 	uint64_t allocations, bytes, temporary, allocate_ns, free_ns;
 	uint64_t left_blocks, left_bytes, left_sites, left_mappings;
@@ -251,13 +251,13 @@ static const char *words_for_nothing(const struct page *page)
 
 		if (!gp_recorded_kind(model, "memory"))
 			return model->recorder
-				       ? "the trace does not tell what CUDA's calls allocated and freed"
+				       ? "the trace lacks the allocations and frees of CUDA calls"
 				       : "allocations were not recorded: --trace does not name memory";
 	}
-	return "nothing was allocated while it was recorded";
+	return "nothing was allocated while recording was on";
 }
 
-/* What allocators say of themselves is known all the same, such as PyTorch's in its own traces. */
+/* The statistics of allocators are known anyway, such as PyTorch's in its own traces. */
 static int print_pools(struct page *page)
 {
 	bool any = false;

@@ -1,6 +1,6 @@
 /*
- * memory_page: `gpuprof summary --memory`: the tables of memory by call site as one page for
- * people, and its closing lines.
+ * memory_page: `gpuprof summary --memory`: the tables of memory by call site as one page of text,
+ * with totals at the end.
  */
 #ifndef REPORT_TABLES_MEMORY_PAGE_H
 #define REPORT_TABLES_MEMORY_PAGE_H
@@ -10,7 +10,7 @@
 
 #include "report/model/model.h"
 
-/* The page's tables as words of --by: what --memory is in the other formats. */
+/* The tables of the page as words of --by, for --memory in the other formats. */
 extern const char gp_memory_page_words[];
 extern const char gp_memory_page_torch_words[]; /* with a snapshot of PyTorch */
 

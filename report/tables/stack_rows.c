@@ -9,34 +9,34 @@
 #include "report/base/text/format.h"
 #include "report/base/text/text.h"
 
-#define LEAST_SHARE   100u /* a row has one part of so many of the whole, or more */
+#define LEAST_SHARE   100u /* a row has at least 1 / LEAST_SHARE of the whole */
 #define TEXT_BYTES    4096u
 #define TEXT_COLUMNS  120u
 #define LABEL_COLUMNS 48u
-#define LEAST_TEXT    50u /* columns, however far a row is indented */
-#define MOST_LEVELS   40u /* that are indented */
+#define LEAST_TEXT    50u /* columns of text, at any indentation */
+#define MOST_LEVELS   40u /* deeper rows are not indented further */
 #define ARROW_COLUMNS 3u
 
-/* A node with all that it called. */
+/* A node, with the sums of its callees. */
 struct entry {
 	uint32_t node, parent;
 	uint64_t value, count;
 };
 
-/* A function of a chain, and how often it called itself. */
+/* A function in a chain, and how often it called itself. */
 struct link {
 	uint32_t node, times;
 	bool shown;
 };
 
-/* What was left out below some nodes. */
+/* The sum of hidden nodes. */
 struct rest {
 	uint64_t nodes, value, count;
 };
 
-/* A row to come: a node, or a rest. */
+/* A pending row: a node, or a rest. */
 struct item {
-	uint32_t entry; /* GP_NONE = the rest */
+	uint32_t entry; /* GP_NONE: it is the rest */
 	uint32_t level;
 	struct rest rest;
 };
@@ -45,13 +45,13 @@ struct rows {
 	const struct gp_stack_profile *profile;
 	enum gp_stack_order order;
 	enum gp_stack_metric value, counted;
-	bool all;              /* the small ones, too */
+	bool all;              /* also rows below LEAST_SHARE */
 	struct entry *entries; /* by parent, then by value and count */
-	/* of the entries whose parent is that node; [node_count] = those that have none */
+	/* first entry with that parent node; [node_count] = entries without a parent */
 	uint32_t *first;
 	uint64_t total;
 	struct item *items; /* a stack */
-	struct link *links; /* of the chain at hand */
+	struct link *links; /* of the current chain */
 	uint32_t count, item_count, item_capacity, link_capacity;
 	void (*put)(void *context, const struct gp_stack_row *row);
 	void *context;
@@ -72,7 +72,7 @@ static int compare_entries(const void *a, const void *b, const void *context)
 	return (left->count < right->count) - (left->count > right->count);
 }
 
-/* Parents come before their children: from the last node to the first, each hands its sum on. */
+/* Parents precede their children, so adding from last to first propagates all sums. */
 static void add_up(struct rows *rows)
 {
 	const struct gp_call_tree *tree = &rows->profile->tree;
@@ -115,20 +115,20 @@ static int prepare(struct rows *rows)
 	return 0;
 }
 
-/* ---- what a row shows ---- */
+/* ---- shown and hidden nodes ---- */
 
 static bool is_shown(const struct rows *rows, const struct entry *entry)
 {
 	return rows->all || (entry->value > 0 && entry->value >= rows->total / LEAST_SHARE);
 }
 
-/* A node that has something in these rows; the tree may be of other measures, too. */
+/* Whether a node has a value or count here: the tree may also hold other measures. */
 static bool is_there(const struct entry *entry)
 {
 	return entry->value + entry->count > 0;
 }
 
-/* How many of a node's children are shown, the first ones; the others come to the rest. */
+/* The number of a node's children that are shown (the first ones); the others are added to rest. */
 static uint32_t count_children(const struct rows *rows, uint32_t first, struct rest *rest)
 {
 	uint32_t shown = 0;
@@ -159,7 +159,7 @@ static void push(struct rows *rows, struct item item)
 		rows->items[rows->item_count++] = item;
 }
 
-/* The last one to be pushed is the first row. */
+/* Push in reverse order: the last one pushed is the first row. */
 static void push_children(struct rows *rows, uint32_t first, uint32_t shown, uint32_t level,
 			  const struct rest *rest)
 {
@@ -192,7 +192,7 @@ static void indent(struct text *text, uint32_t level)
 		append(text, "  ");
 }
 
-/* A chain's functions, the innermost first; one that called itself is there once. */
+/* The functions of a chain, innermost first; a recursive one once. */
 static uint32_t find_links(struct rows *rows, uint32_t top, uint32_t last)
 {
 	const struct gp_call_node *nodes = rows->profile->tree.nodes;
@@ -217,8 +217,8 @@ static uint32_t find_links(struct rows *rows, uint32_t top, uint32_t last)
 }
 
 /*
- * A function's label, fit for a terminal; long ones lose their middle.  Free it; NULL if there is
- * no memory.
+ * A function's label, escaped for a terminal and shortened in its middle.  Free it; NULL: no
+ * memory.
  */
 static char *label_of(const struct rows *rows, uint32_t link)
 {
@@ -247,7 +247,7 @@ static void append_label(struct rows *rows, struct text *text, uint32_t link)
 	free(label);
 }
 
-/* The lower, the more a function says. */
+/* Lower ranks are more useful to the reader. */
 static uint32_t rank_of(const struct rows *rows, uint32_t link)
 {
 	const struct gp_place *site =
@@ -256,7 +256,7 @@ static uint32_t rank_of(const struct rows *rows, uint32_t link)
 	return site->kind >= GP_SITE_CALL ? GP_CODE_OWN : gp_code_owner_of_place(site);
 }
 
-/* Whether there is room for one more; then it is shown. */
+/* Show one more link if there is room; returns whether there was. */
 static bool show(struct rows *rows, uint32_t link, size_t *columns)
 {
 	char *label = label_of(rows, link);
@@ -270,16 +270,16 @@ static bool show(struct rows *rows, uint32_t link, size_t *columns)
 	return true;
 }
 
-/* The links from the innermost function on. */
+/* The index of the i-th link from the innermost function. */
 static uint32_t inner(const struct rows *rows, uint32_t i, uint32_t count)
 {
 	return rows->order == GP_STACK_CALLERS_FIRST ? i : count - 1 - i;
 }
 
 /*
- * Choose what fits into so many columns: the innermost function; the first of the row, unless it is
- * nobody's, for it tells the row from those beside it; then the user's own, those of frameworks,
- * others, each from the innermost outwards.
+ * Choose the links that fit into that many columns: the innermost function; the first of the row,
+ * which tells it from its siblings, unless its owner is unknown; then the user's own functions,
+ * those of frameworks, and others, each from the innermost outwards.
  */
 static void choose_links(struct rows *rows, uint32_t count, size_t columns)
 {
@@ -308,7 +308,7 @@ static void append_left_out(struct text *text, const char *separator, uint32_t c
 	append(text, words);
 }
 
-/* Functions that called but the next one each. */
+/* A chain: functions each of which called only the next one. */
 static void put_chain(struct rows *rows, struct text *text, uint32_t top, uint32_t last)
 {
 	size_t columns =
@@ -347,7 +347,7 @@ static void put_rest(struct rows *rows, const struct item *item)
 		  &(struct gp_stack_row){text.bytes, item->rest.value, item->rest.count});
 }
 
-/* The children of an entry that are shown; what is left out of it comes to the rest. */
+/* The shown children of an entry; the hidden ones are added to rest. */
 static uint32_t find_children(const struct rows *rows, const struct entry *entry, uint32_t *first,
 			      struct rest *rest)
 {
@@ -355,9 +355,7 @@ static uint32_t find_children(const struct rows *rows, const struct entry *entry
 	return count_children(rows, *first, rest);
 }
 
-/*
- * Whether a node has all that it has from one callee: then what is said of it is true of that, too.
- */
+/* Whether one callee has all of a node's value and count: then they share a row. */
 static bool only_hands_on(const struct rows *rows, uint32_t node, uint32_t shown,
 			  const struct rest *rest)
 {

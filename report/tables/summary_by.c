@@ -9,7 +9,7 @@
 
 #define ALL          "all"
 #define WORD_BYTES   32
-#define MOST_SAID    64  /* more than there are tables */
+#define MOST_SAID    64  /* more than the number of tables */
 #define TEXT_COLUMNS 160 /* of a line */
 
 const char gp_summary_page_words[] =
@@ -23,7 +23,7 @@ void gp_summary_by_list(FILE *out)
 	fprintf(out, "  %-15s  every table\n", ALL);
 }
 
-/* The next word of a list with commas, which goes on at the result; NULL at its end. */
+/* Read the next word of a comma-separated list; returns the rest of the list, NULL at its end. */
 static const char *next_word(const char *words, char word[WORD_BYTES])
 {
 	size_t length = strcspn(words, ",");
@@ -42,7 +42,10 @@ static bool is_table(const char *word)
 	return false;
 }
 
-/* What programs read is the table of that name alone; people get those beside it, too. */
+/*
+ * Whether a word selects a table.  Formats for programs get the table of that name only; text also
+ * gets related ones.
+ */
 static bool means(const struct gp_summary_by *by, const char *word,
 		  const struct gp_breakdown *breakdown)
 {
@@ -72,7 +75,9 @@ static bool is_known(const struct gp_summary_by *by, const char *word)
 	return false;
 }
 
-/* The tables are made in the order of the words; of "all" and "copy", in that of the list. */
+/*
+ * Tables come in the order of the words; those of "all" and "copy" in the order of gp_breakdowns.
+ */
 static size_t count_wanted(const struct gp_summary_by *by)
 {
 	size_t count = 0;
@@ -90,8 +95,7 @@ static int say_columns(const struct gp_breakdown *breakdown, const char *sort, c
 
 	if (breakdown->sort_column == GP_TABLE_AS_ADDED) {
 		snprintf(message, size,
-			 "summary: %s is a tree, in the order of its own; leave out --sort",
-			 head->name);
+			 "summary: %s is a tree with a fixed order; leave out --sort", head->name);
 		return -EINVAL;
 	}
 	used = (size_t)snprintf(message, size, "summary: %s has no column %s; it has", head->name,
@@ -167,7 +171,7 @@ static void write_rows(struct gp_table_writer *writer, const struct gp_table *ta
 		fprintf(writer->out, "  ... %s more\n", gp_format_count(more).text);
 }
 
-/* What was said of tables without rows: several have the same reason. */
+/* Messages about tables without rows that were printed: several tables have the same. */
 struct said {
 	const char *texts[MOST_SAID];
 	size_t count;
@@ -184,29 +188,29 @@ static void say_once(struct said *said, const char *text, FILE *messages)
 		fprintf(messages, "gpuprof: %s\n", text);
 }
 
-/* In text, a table without rows is left out. */
+/* Text omits a table without rows. */
 static int write_table(struct gp_table_writer *writer, struct gp_scope *scope,
 		       const struct gp_breakdown *breakdown, const struct gp_summary_by *by,
 		       struct said *said)
 {
-	struct gp_table sheet;
-	int result = gp_breakdown_make(breakdown, scope, &sheet);
+	struct gp_table table;
+	int result = gp_breakdown_make(breakdown, scope, &table);
 
 	if (result == 0 && by->sort)
-		result = gp_table_sort(&sheet, gp_table_find_column(&breakdown->head, by->sort));
-	if (result == 0 && gp_table_rows(&sheet) == 0)
+		result = gp_table_sort(&table, gp_table_find_column(&breakdown->head, by->sort));
+	if (result == 0 && gp_table_rows(&table) == 0)
 		say_once(said,
 			 breakdown->say_nothing ? breakdown->say_nothing(scope)
 						: breakdown->nothing,
 			 by->messages);
 	writer->text_fold_before = breakdown->fold_before;
-	if (result == 0 && (gp_table_rows(&sheet) > 0 || writer->format != &gp_table_text))
-		write_rows(writer, &sheet, by->row_limit);
-	gp_table_close(&sheet);
+	if (result == 0 && (gp_table_rows(&table) > 0 || writer->format != &gp_table_text))
+		write_rows(writer, &table, by->row_limit);
+	gp_table_close(&table);
 	return result;
 }
 
-/* Whether a word in front of that one has it already. */
+/* Whether an earlier word selected the table already. */
 static bool is_written(const struct gp_summary_by *by, const char *until,
 		       const struct gp_breakdown *breakdown)
 {

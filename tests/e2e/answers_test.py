@@ -53,11 +53,11 @@ class Idle(Tables):
         self.assertTrue(self.summary("--by", "gap", "--sort", "duration", "--format", "csv", trace).stdout)
         self.assertEqual(list(self.tables("queue", trace)), ["queue-kernel", "queue-stream"])
         twice = self.summary("--by", "gap,gap-site,gap", trace).stdout
-        self.assertEqual(twice.count("Idle times by what was around them"), 1)
+        self.assertEqual(twice.count("Idle times by the operations around them"), 1)
         self.assertEqual(twice.count("Longest idle times"), 1)
         both = self.summary("--by", "gap", trace).stdout
         self.assertIn("Longest idle times", both)
-        self.assertIn("Idle times by what was around them", both)
+        self.assertIn("Idle times by the operations around them", both)
 
     def test_idle_times_name_the_user_s_line(self):
         result = self.run_program([os.path.join(support.BUILD, "programs", "places")], GPUPROF_STACKS="all",
@@ -78,7 +78,7 @@ class Idle(Tables):
                                   GPUPROF_OUTPUT="few")
         self.assertEqual(result.returncode, 0, result.stderr)
         said = self.summary("--by", "time,idle,gap", self.path("few.gpuprof")).stderr
-        self.assert_one_line(said, "idle times are at most what the tables say: operations are missing")
+        self.assert_one_line(said, "idle times in the tables are upper bounds: operations are missing")
         self.assertEqual(self.summary("--by", "time,idle", self.record("demo", "3")).stderr, "")
 
     def test_the_page_says_why_the_gpu_was_idle(self):
@@ -157,7 +157,7 @@ class Iterations(Tables):
         self.assertEqual(statistics.median(between), 0)
         longest = json.loads(self.summary("--by", "iteration", "--sort", "wall", "--format", "json", trace).stdout)["rows"]
         self.assertEqual([row["Wall"] for row in longest], sorted((row["Wall"] for row in rows), reverse=True))
-        self.assertRegex(self.summary("--full", trace).stdout, r"\n  loop      50 iterations of [^;]* in\s+one\s+of\s+2\s+streams,[^;]*;\s+by operations that repeat\n"
+        self.assertRegex(self.summary("--full", trace).stdout, r"\n  loop      50 iterations of [^;]* in\s+one\s+of\s+2\s+streams,[^;]*;\s+found by repeating operations\n"
                                                      r"    steady  [0-9.]+ % busy; idle: ")
 
     def test_ranges_say_what_the_gpu_did_in_them(self):

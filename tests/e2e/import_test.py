@@ -121,7 +121,7 @@ class Import(Case):
         self.assertEqual(row["Most used"], max(state["Total Allocated"] for state in states))
         self.assertEqual(row["Allocs"], None)
         result = self.run_gpuprof("summary", "--memory", path)
-        self.assertRegex(result.stdout, r"does not tell what CUDA's calls allocated and freed\n\n.*[Pp]ool.*\n.*Reserved")
+        self.assertRegex(result.stdout, r"lacks the allocations and frees of CUDA calls\n\n.*[Pp]ool.*\n.*Reserved")
         self.assertIn("gpuprof html FILE", result.stdout)
 
     def test_what_is_not_known_is_not_zero(self):

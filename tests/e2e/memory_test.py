@@ -83,7 +83,7 @@ class MemoryTest(Case):
         self.record([LEAKS])
         done = self.run_gpuprof("summary", "--memory", "out.gpuprof")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for text in ("Never freed", "At the peak", "Allocated again and again",
+        for text in ("Never freed", "At the peak", "Repeated allocations",
                      "by " + place("work_in_turns", "turn"),
                      "leaked       3.012MiB in 4 blocks from 2 call sites", "temporary    21 ",
                      "15.06MiB of GPU 0's device memory", "12.00KiB of pinned host memory"):
@@ -113,7 +113,7 @@ class MemoryTest(Case):
     def test_a_program_that_frees_everything_is_told_nothing(self):
         self.record([sys.executable, support.GPU[1], "copy=3"])
         self.assertNotIn("Never freed", self.run_gpuprof("summary", "out.gpuprof").stdout)
-        self.assertIn("every block that was allocated through CUDA while it was recorded was freed",
+        self.assertIn("every block that was allocated through CUDA while recording was on was freed",
                       self.run_gpuprof("summary", "--by", "memory-leak", "out.gpuprof").stderr)
 
     def test_the_first_call_of_all(self):

@@ -365,7 +365,7 @@ class Choices(Tables):
         trace = self.record("demo", "3")
         result = self.summary("--by", "unified", trace)
         self.assertEqual(result.stdout, "")
-        self.assert_one_line(result.stderr, "nothing of unified memory was recorded", "--trace=unified")
+        self.assert_one_line(result.stderr, "no unified memory events were recorded", "--trace=unified")
         self.assertEqual(self.tables("unified", trace), {"unified": []})
 
     def test_what_several_tables_lack_is_said_once(self):

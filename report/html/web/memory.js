@@ -65,7 +65,7 @@ function memoryView() {
 		['held', 'Owners'],
 		['memory-peak', 'At the peaks'],
 		['memory-leak', 'Never freed'],
-		['memory-churn', 'Allocated again and again'],
+		['memory-churn', 'Repeated allocations'],
 		['memory-wait', 'Waited for the GPU'],
 		['memory', 'All by kind'],
 		['memory-pool', 'Pools'],

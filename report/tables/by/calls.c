@@ -1,4 +1,4 @@
-/* By API function; by thread. */
+/* API calls by function, and by thread. */
 #include "report/tables/breakdown.h"
 
 #include "gpuprof/count.h"
@@ -38,22 +38,22 @@ static void take_function(struct gp_tally *tally, const struct gp_scope_call *at
 	count_call(tally, gp_tally_find(tally, key), at);
 }
 
-static void put_function(struct gp_scope *scope, struct gp_table *sheet,
+static void put_function(struct gp_scope *scope, struct gp_table *table,
 			 const struct gp_tally_row *row, double total)
 {
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_scope_put_failed(scope, sheet, row->sums[FAILED]);
-	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[0]));
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_scope_put_failed(scope, table, row->sums[FAILED]);
+	gp_scope_put_spread(table, &row->series[0]);
+	gp_table_put_text(table, gp_scope_text_of(scope, row->key[0]));
 }
 
-static int fill_functions(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_functions(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_calls(scope, &tally, take_function);
 
-	return gp_scope_rows(scope, sheet, &tally, result, put_function);
+	return gp_scope_rows(scope, table, &tally, result, put_function);
 }
 
 static void take_thread(struct gp_tally *tally, const struct gp_scope_call *at)
@@ -81,33 +81,33 @@ static const char *thread_name(const struct gp_model *model, uint64_t id)
 			       : gp_model_thread_name(model, (uint32_t)id);
 }
 
-static void put_thread(struct gp_scope *scope, struct gp_table *sheet,
+static void put_thread(struct gp_scope *scope, struct gp_table *table,
 		       const struct gp_tally_row *row, double total)
 {
 	uint64_t id = row->key[1];
 
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_scope_put_failed(scope, sheet, row->sums[FAILED]);
-	gp_table_put_whole(sheet, row->sums[LAUNCHES]);
-	gp_table_put_whole(sheet, row->sums[OPS]);
-	gp_table_put_whole(sheet, row->sums[OPS_NS]);
-	gp_scope_put_pid(scope, sheet, row->key[0]);
-	gp_table_cell(sheet, id == NO_THREAD ? gp_value_none() : gp_value_whole(id));
-	gp_table_put_text(sheet, thread_name(scope->models[row->key[0]], id));
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_scope_put_failed(scope, table, row->sums[FAILED]);
+	gp_table_put_whole(table, row->sums[LAUNCHES]);
+	gp_table_put_whole(table, row->sums[OPS]);
+	gp_table_put_whole(table, row->sums[OPS_NS]);
+	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_table_cell(table, id == NO_THREAD ? gp_value_none() : gp_value_whole(id));
+	gp_table_put_text(table, thread_name(scope->models[row->key[0]], id));
 }
 
-static int fill_threads(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_threads(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_calls(scope, &tally, take_thread);
 
 	if (result == 0)
 		result = gp_scope_ops(scope, &tally, take_operation);
-	return gp_scope_rows(scope, sheet, &tally, result, put_thread);
+	return gp_scope_rows(scope, table, &tally, result, put_thread);
 }
 
-#define NOTHING "no API call was recorded; `gpuprof summary FILE` says what was"
+#define NOTHING "no API call was recorded; `gpuprof summary FILE` shows the recorded data"
 
 const struct gp_breakdown gp_breakdown_api = {
 	.help = "API calls",

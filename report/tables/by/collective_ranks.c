@@ -1,12 +1,10 @@
 /*
- * Who came late to the operations that ranks make together, and who waited for whom: kernels of
- * collectives that no rank can leave before all have come end on all GPUs at about one time, so
- * that the one which ran shortest was the last to come.
- *
- * The n-th kernel of a name and a communicator is the same operation on all GPUs that have such,
- * where they have as many.  Where no range of NCCL's names the communicator it is taken for one of
- * all, and the n-th stream of a GPU with such kernels for the n-th of the others.  Clocks need not
- * agree: only durations are compared.
+ * Late ranks of collectives.  No rank can leave a collective before all have entered it, so its
+ * kernels end on all GPUs at about the same time, and the shortest kernel is the last rank's.  The
+ * n-th kernel of a name and a communicator is the same operation on all GPUs that have as many of
+ * them.  If no NCCL range names the communicator, all ranks are assumed to share one, and the n-th
+ * stream with such kernels to be the same on all GPUs.  Only durations are compared, so clocks need
+ * not agree.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -28,8 +26,8 @@ static const struct gp_table_column columns[] = {
 /* A kernel of a collective. */
 struct part {
 	uint64_t name, start_ns, duration_ns;
-	uint64_t communicator; /* 0 = it is not known */
-	uint32_t stream;       /* then: of those of its GPU that have such, in their order */
+	uint64_t communicator; /* 0 = unknown */
+	uint32_t stream; /* if unknown: ordinal among the streams of its GPU with collectives */
 	uint16_t device_id;
 	uint16_t process;
 };
@@ -52,7 +50,7 @@ static void add(struct parts *parts, struct part part)
 		parts->parts[parts->count++] = part;
 }
 
-/* Without regard to case, and to "_" in the text. */
+/* Ignores case, and "_" in the text. */
 static bool begins_with(const char *text, const char *word)
 {
 	for (; *word != '\0'; text++)
@@ -62,7 +60,8 @@ static bool begins_with(const char *text, const char *word)
 }
 
 /*
- * Whether each rank waits for all others in it: not sends, and broadcasts, whose sender may go on.
+ * Whether each rank waits for all others in it: not in sends, nor in broadcasts, whose sender may
+ * go on.
  */
 static bool is_of_all_ranks(const char *name)
 {
@@ -75,7 +74,7 @@ static bool is_of_all_ranks(const char *name)
 	return false;
 }
 
-/* Those of one model, stream after stream. */
+/* Add the collectives of one model, stream by stream. */
 static void gather(struct parts *parts, struct gp_scope *scope, uint16_t process,
 		   const uint8_t *kinds, uint64_t *names)
 {
@@ -159,8 +158,8 @@ static int compare(const void *a, const void *b, const void *context)
 }
 
 /*
- * One operation: parts of so many GPUs, each that far from the one before.  Where several ran
- * shortest none of them was the last.
+ * Count one operation: a part of each GPU, at that distance in the array.  If several ran equally
+ * short, none is the last.
  */
 static void take_operation(struct gp_tally *tally, const struct part *parts, uint32_t gpus,
 			   uint32_t distance)
@@ -192,10 +191,7 @@ static void take_operation(struct gp_tally *tally, const struct part *parts, uin
 	}
 }
 
-/*
- * Kernels that are alike: first those of one GPU, then as many of the next, ...; else nothing is
- * known.
- */
+/* Count matching kernels, sorted by GPU; only if all GPUs have the same number of them. */
 static void take_alike(struct gp_tally *tally, const struct part *parts, uint32_t count)
 {
 	uint32_t distance = 1, gpus;
@@ -213,25 +209,25 @@ static void take_alike(struct gp_tally *tally, const struct part *parts, uint32_
 		take_operation(tally, &parts[i], gpus, distance);
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		    double total)
 {
 	const struct gp_model *model = scope->models[row->key[PROCESS]];
 	const char *rank = model->info[GP_INFO_RANK];
 
 	(void)total;
-	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(table, row->count);
 	for (size_t i = 0; i <= TOTAL_NS; i++)
-		gp_table_put_whole(sheet, row->sums[i]);
-	gp_scope_put_pid(scope, sheet, row->key[PROCESS]);
-	gp_table_put_whole(sheet, gp_scope_device(scope, model, (uint16_t)row->key[DEVICE]));
-	gp_table_put_text(sheet, rank ? rank : "");
-	gp_table_cell(sheet, row->key[COMMUNICATOR] > 0 ? gp_value_whole(row->key[COMMUNICATOR])
+		gp_table_put_whole(table, row->sums[i]);
+	gp_scope_put_pid(scope, table, row->key[PROCESS]);
+	gp_table_put_whole(table, gp_scope_device(scope, model, (uint16_t)row->key[DEVICE]));
+	gp_table_put_text(table, rank ? rank : "");
+	gp_table_cell(table, row->key[COMMUNICATOR] > 0 ? gp_value_whole(row->key[COMMUNICATOR])
 							: gp_value_none());
-	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[NAME]));
+	gp_table_put_text(table, gp_scope_kernel_of(scope, row->key[NAME]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	struct parts parts = {0};
@@ -247,7 +243,7 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 		take_alike(&tally, &parts.parts[first], end - first);
 	}
 	gp_spill_free(parts.parts);
-	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+	return gp_scope_rows(scope, table, &tally, result, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_collective_rank = {

@@ -1,10 +1,8 @@
 /*
- * NCCL's operations, as far as its kernels tell: which collective and of what type by the name, how
- * many channels by the grid.
- *
- * A name says no more: it is that of the kernel which NCCL has for all reductions and protocols
- * ("Sum", "LL") of a collective and a type, and several operations of a group run in one kernel.
- * Of what communicator they are, the stream tells where each has its own, as in PyTorch.
+ * NCCL operations by their kernels: collective and type from the name, channels from the grid.  The
+ * name says no more: NCCL has one kernel for all reductions and protocols ("Sum", "LL") of a
+ * collective and type, and a group of operations runs in one kernel.  The stream identifies the
+ * communicator if each has its own stream, as in PyTorch.
  */
 #include "report/tables/breakdown.h"
 
@@ -26,7 +24,7 @@ static const struct gp_table_column columns[] = {
 	{"Type", GP_UNIT_TEXT},
 };
 
-/* Those that others begin with come behind them. */
+/* A name that is a prefix of another comes after it. */
 static const char *const collectives[] = {"AllReduce", "AllGather", "ReduceScatter", "Reduce",
 					  "Broadcast", "AllToAll",  "SendRecv",      "Generic"};
 
@@ -35,7 +33,7 @@ static const char *const types[] = {
 	"u64",     "i8",     "i32",      "i64",     "bfloat16", "half",   "float", "double",
 	"uint8_t", "int8_t", "uint32_t", "int32_t", "uint64_t", "int64_t"};
 
-/* From the collective on; NULL: it is no kernel of NCCL's. */
+/* The name from the collective on; NULL: not a kernel of NCCL. */
 static const char *find_collective(const char *name, size_t *number)
 {
 	name = strstr(name, "nccl");
@@ -48,7 +46,7 @@ static const char *find_collective(const char *name, size_t *number)
 	return NULL;
 }
 
-/* The word of those behind a "_" that is a type. */
+/* The first word after a "_" that is a type. */
 static const char *find_type(const char *name)
 {
 	for (; (name = strchr(name, '_')) != NULL; name++)
@@ -84,27 +82,27 @@ static void take(struct gp_tally *tally, const struct gp_scope_op *at)
 	gp_scope_count_op(tally, gp_tally_find(tally, key), op);
 }
 
-static void put(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		double total)
 {
 	size_t number = 0;
 	const char *name = find_collective(gp_scope_text_of(scope, row->key[NAME]), &number);
 
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
-	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_table_put_whole(sheet, row->key[CHANNELS]);
-	gp_scope_put_pid(scope, sheet, row->key[PROCESS]);
-	gp_table_put_whole(sheet, row->key[DEVICE]);
-	gp_table_put_whole(sheet, row->key[STREAM]);
-	gp_table_put_text(sheet, name ? collectives[number] : "");
-	gp_table_put_text(sheet, name ? find_type(name) : "");
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
+	gp_scope_put_spread(table, &row->series[0]);
+	gp_table_put_whole(table, row->key[CHANNELS]);
+	gp_scope_put_pid(scope, table, row->key[PROCESS]);
+	gp_table_put_whole(table, row->key[DEVICE]);
+	gp_table_put_whole(table, row->key[STREAM]);
+	gp_table_put_text(table, name ? collectives[number] : "");
+	gp_table_put_text(table, name ? find_type(name) : "");
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
-	return gp_scope_table_of_ops(scope, sheet, take, put);
+	return gp_scope_table_of_ops(scope, table, take, put);
 }
 
 const struct gp_breakdown gp_breakdown_collective = {

@@ -1,11 +1,11 @@
-/* Memory copies and sets: their times, their sizes. */
+/* Memory copies and memsets: times and sizes. */
 #include "report/tables/breakdown.h"
 
 #include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
 #include "report/model/peak_bandwidth.h"
 
-/* At the peak the timed ones would have taken so many ns, those whose peak is known. */
+/* PEAK_NS: the time that copies with a known peak would take at that bandwidth. */
 enum { TIMED_BYTES = GP_SCOPE_UNTIMED + 1, PEAK_NS, WITHOUT_PEAK };
 enum { TIMES, SIZES };
 
@@ -26,7 +26,7 @@ static const struct gp_table_column size_columns[] = {
 	{"Operation", GP_UNIT_TEXT},
 };
 
-/* What the label is made of, which does not say where a set was where that is not told. */
+/* The key holds the parts of the label; the place of a memset may be unknown. */
 static void take_copy(struct gp_tally *tally, const struct gp_scope_op *at)
 {
 	const struct gp_op *op = at->op;
@@ -46,7 +46,7 @@ static void take_copy(struct gp_tally *tally, const struct gp_scope_op *at)
 	}
 }
 
-static void put_label(struct gp_table *sheet, const struct gp_tally_row *row)
+static void put_label(struct gp_table *table, const struct gp_tally_row *row)
 {
 	const struct gp_op op = {
 		.kind = (uint8_t)row->key[0],
@@ -57,48 +57,48 @@ static void put_label(struct gp_table *sheet, const struct gp_tally_row *row)
 	char label[GP_ACTIVITY_LABEL_BYTES];
 
 	gp_activity_label(label, &op);
-	gp_table_put_text(sheet, label);
+	gp_table_put_text(table, label);
 }
 
-static void put_times(struct gp_scope *scope, struct gp_table *sheet,
+static void put_times(struct gp_scope *scope, struct gp_table *table,
 		      const struct gp_tally_row *row, double total)
 {
 	(void)scope;
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
-	gp_scope_put_spread(sheet, &row->series[TIMES]);
-	put_label(sheet, row);
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
+	gp_scope_put_spread(table, &row->series[TIMES]);
+	put_label(table, row);
 }
 
-static void put_sizes(struct gp_scope *scope, struct gp_table *sheet,
+static void put_sizes(struct gp_scope *scope, struct gp_table *table,
 		      const struct gp_tally_row *row, double total)
 {
 	(void)scope;
 	(void)total;
-	gp_table_put_whole(sheet, row->series[SIZES].total);
-	gp_table_put_whole(sheet, row->count);
-	gp_scope_put_spread(sheet, &row->series[SIZES]);
-	gp_table_cell(sheet, gp_value_rate(row->sums[TIMED_BYTES], row->series[TIMES].total));
-	gp_table_cell(sheet, gp_copy_peak_is_known(row->sums[WITHOUT_PEAK], row->sums[PEAK_NS],
+	gp_table_put_whole(table, row->series[SIZES].total);
+	gp_table_put_whole(table, row->count);
+	gp_scope_put_spread(table, &row->series[SIZES]);
+	gp_table_cell(table, gp_value_rate(row->sums[TIMED_BYTES], row->series[TIMES].total));
+	gp_table_cell(table, gp_copy_peak_is_known(row->sums[WITHOUT_PEAK], row->sums[PEAK_NS],
 						   row->series[TIMES].total)
 				     ? gp_value_percent((double)row->sums[PEAK_NS],
 							(double)row->series[TIMES].total)
 				     : gp_value_none());
-	put_label(sheet, row);
+	put_label(table, row);
 }
 
-static int fill_times(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_times(struct gp_scope *scope, struct gp_table *table)
 {
-	return gp_scope_table_of_ops(scope, sheet, take_copy, put_times);
+	return gp_scope_table_of_ops(scope, table, take_copy, put_times);
 }
 
-static int fill_sizes(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_sizes(struct gp_scope *scope, struct gp_table *table)
 {
-	return gp_scope_table_of_ops(scope, sheet, take_copy, put_sizes);
+	return gp_scope_table_of_ops(scope, table, take_copy, put_sizes);
 }
 
-#define NOTHING "no copy or memset ran on a GPU; `gpuprof summary FILE` says what was recorded"
+#define NOTHING "no copy or memset ran on a GPU; `gpuprof summary FILE` shows the recorded data"
 
 const struct gp_breakdown gp_breakdown_copy_time = {
 	.word = "copy",

@@ -1,4 +1,4 @@
-/* Hardware counters of kernels, by counter, kernel and the operators that it was launched in. */
+/* Hardware counters, by counter, kernel and the ranges (operators) that launched the kernel. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,17 +18,17 @@ static const struct gp_table_column columns[] = {
 enum { AVG_COLUMN = 2, COUNTER_COLUMN = 5 };
 enum { COUNTER, KERNEL, OPERATOR, OUTERMOST };
 
-/* The values that one kernel has stand side by side in the model. */
+/* The values of one kernel are adjacent in the model. */
 struct walk {
 	struct gp_scope *scope;
 	struct gp_tally *tally;
 	const struct gp_model *model;
-	uint32_t *kernels; /* the first values of kernels, in their order */
-	uint32_t *calls;   /* that launch, in their order */
+	uint32_t *kernels; /* the first value of each kernel, by start time */
+	uint32_t *calls;   /* the kernel launches, by start time */
 	uint32_t kernel_count, call_count;
-	/* of each range: one of its thread before it, all between them have ended */
+	/* for each range: an earlier one of its thread, or GP_NONE; all between have ended */
 	uint32_t *earlier;
-	uint32_t *outer; /* of each range: the one around it and all around that */
+	uint32_t *outer; /* for each range: the outermost range around it */
 };
 
 static bool begins_kernel(const struct gp_model *model, uint32_t i)
@@ -110,8 +110,8 @@ static bool goes_on(const struct gp_range *range, uint64_t ns)
 }
 
 /*
- * From that range on the first that goes on; those that had ended are not looked at again, as calls
- * come in the order of time.
+ * The nearest range, from that one backwards, that is still open at ns.  Ended ranges are skipped
+ * for good, as calls come in order of time.
  */
 static uint32_t skip_ended(struct walk *walk, uint32_t at, uint64_t ns)
 {
@@ -129,8 +129,8 @@ static uint32_t skip_ended(struct walk *walk, uint32_t at, uint64_t ns)
 }
 
 /*
- * The push/pop ranges around a call: of the thread's that begin before it the last that goes on,
- * and the one around all of those.
+ * The push/pop ranges around a call: the last open one of its thread that began before the call,
+ * and the outermost one around that.
  */
 static void find_operators(struct walk *walk, const struct gp_call *call, const char **innermost,
 			   const char **outermost)
@@ -205,16 +205,14 @@ static int take_model(struct gp_scope *scope, struct gp_tally *tally, const stru
 	return result;
 }
 
-/*
- * None where it is no number: there is none, or of hostile values, whose sum is beyond all numbers.
- */
-static void put_real(struct gp_table *sheet, double value)
+/* Empty if it is not finite: no value, or hostile values whose sum overflows. */
+static void put_real(struct gp_table *table, double value)
 {
-	gp_table_cell(sheet, isfinite(value) ? gp_value_real(value) : gp_value_none());
+	gp_table_cell(table, isfinite(value) ? gp_value_real(value) : gp_value_none());
 }
 
 /*
- * Of shares and of ratios a sum says nothing: "....pct_of_peak_sustained_active", "....pct",
+ * The sum of shares and ratios is meaningless: "....pct_of_peak_sustained_active", "....pct",
  * "....ratio".
  */
 static bool has_sum(const char *counter)
@@ -222,7 +220,7 @@ static bool has_sum(const char *counter)
 	return strstr(counter, ".pct") == NULL && strstr(counter, ".ratio") == NULL;
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		    double total)
 {
 	const char *counter = gp_scope_text_of(scope, row->key[COUNTER]);
@@ -238,15 +236,15 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 		least = i == 0 || value < least ? value : least;
 		most = i == 0 || value > most ? value : most;
 	}
-	gp_table_put_whole(sheet, row->count);
-	put_real(sheet, has_sum(counter) ? sum : NAN);
-	put_real(sheet, sum / (double)row->count);
-	put_real(sheet, least);
-	put_real(sheet, most);
-	gp_table_put_text(sheet, counter);
-	gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[OUTERMOST]));
-	gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[OPERATOR]));
-	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[KERNEL]));
+	gp_table_put_whole(table, row->count);
+	put_real(table, has_sum(counter) ? sum : NAN);
+	put_real(table, sum / (double)row->count);
+	put_real(table, least);
+	put_real(table, most);
+	gp_table_put_text(table, counter);
+	gp_table_put_text(table, gp_scope_text_of(scope, row->key[OUTERMOST]));
+	gp_table_put_text(table, gp_scope_text_of(scope, row->key[OPERATOR]));
+	gp_table_put_text(table, gp_scope_kernel_of(scope, row->key[KERNEL]));
 }
 
 static int compare_counters(const void *a, const void *b, const void *context)
@@ -257,29 +255,26 @@ static int compare_counters(const void *a, const void *b, const void *context)
 	return strcmp(left[COUNTER_COLUMN].text, right[COUNTER_COLUMN].text);
 }
 
-/*
- * Those of one counter together, as numbers of several do not compare; of these the highest average
- * first.
- */
-static int order_rows(struct gp_table *sheet)
+/* By counter, as numbers of different counters do not compare; then by average, highest first. */
+static int order_rows(struct gp_table *table)
 {
-	int result = gp_table_sort(sheet, AVG_COLUMN);
+	int result = gp_table_sort(table, AVG_COLUMN);
 
 	if (result < 0)
 		return result;
-	return gp_array_sort(sheet->cells, (uint32_t)gp_table_rows(sheet),
-			     COUNT(columns) * sizeof(*sheet->cells), compare_counters, NULL);
+	return gp_array_sort(table->cells, (uint32_t)gp_table_rows(table),
+			     COUNT(columns) * sizeof(*table->cells), compare_counters, NULL);
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
 		result = take_model(scope, &tally, scope->models[i]);
-	result = gp_scope_rows(scope, sheet, &tally, result, put_row);
-	return result == 0 ? order_rows(sheet) : result;
+	result = gp_scope_rows(scope, table, &tally, result, put_row);
+	return result == 0 ? order_rows(table) : result;
 }
 
 const struct gp_breakdown gp_breakdown_counter = {

@@ -1,4 +1,4 @@
-/* By what lies on the critical path: what each moment waited for. */
+/* The steps of the critical path, grouped. */
 #include "report/analysis/idle/critical_path.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static const struct gp_table_column columns[] = {
 
 #define NO_SITE UINT64_MAX
 
-/* Of a row: its key. */
+/* The key of a row. */
 enum { KIND, IS_KERNEL, WHAT, SITE };
 
 struct gathering {
@@ -40,7 +40,7 @@ static uint64_t what_is(struct gathering *gathering, const struct gp_path_step *
 			     gp_path_words(room, model, step, scope->names, scope->full_names));
 }
 
-/* Of a call, and of what the thread did before it: where it was made. */
+/* The call site of a call; time before a call belongs to the same site. */
 static uint64_t site_of(struct gathering *gathering, const struct gp_path_step *step)
 {
 	const struct gp_model *model = gathering->model;
@@ -91,22 +91,22 @@ static int take_model(struct gp_scope *scope, const struct gp_model *model, stru
 	return result;
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		    double total)
 {
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_table_put_text(sheet, gp_path_category((uint8_t)row->key[KIND]));
-	gp_table_put_text(sheet, row->key[IS_KERNEL] ? gp_scope_kernel_of(scope, row->key[WHAT])
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_scope_put_spread(table, &row->series[0]);
+	gp_table_put_text(table, gp_path_category((uint8_t)row->key[KIND]));
+	gp_table_put_text(table, row->key[IS_KERNEL] ? gp_scope_kernel_of(scope, row->key[WHAT])
 						     : gp_scope_text_of(scope, row->key[WHAT]));
 	if (row->key[SITE] == NO_SITE)
-		gp_table_cell(sheet, gp_value_none());
+		gp_table_cell(table, gp_value_none());
 	else
-		gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[SITE]));
+		gp_table_put_text(table, gp_scope_text_of(scope, row->key[SITE]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	int result = 0;
@@ -114,12 +114,12 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
 		if (scope->models[i]->call_count > 0)
 			result = take_model(scope, scope->models[i], &tally);
-	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+	return gp_scope_rows(scope, table, &tally, result, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_critical_path = {
-	.help = "what each moment waited for, from the end back to the start: what made the run as long as it is",
-	.nothing = "no call was recorded; `gpuprof summary FILE` says what was",
+	.help = "the critical path: the chain of waits that determines the length of the run",
+	.nothing = "no call was recorded; `gpuprof summary FILE` shows the recorded data",
 	.head = {"critical-path", "Critical path", columns, COUNT(columns)},
 	.sort_column = 1,
 	.fill = fill,

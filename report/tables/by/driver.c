@@ -1,4 +1,4 @@
-/* What the driver and CUPTI took time for: waiting, overhead, loading and compiling code. */
+/* Time spent in the driver and CUPTI: synchronization, overhead, loading and compiling code. */
 #include "report/tables/breakdown.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const struct gp_table_column module_columns[] = {
 	{"Operation", GP_UNIT_TEXT},
 };
 
-/* One more of that kind, from start to end. */
+/* Count one of that kind, from start to end. */
 static struct gp_tally_row *count(struct gp_tally *tally, uint64_t source, uint64_t kind,
 				  uint64_t duration_ns)
 {
@@ -40,24 +40,24 @@ static uint64_t span_of(uint64_t start_ns, uint64_t end_ns)
 	return end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
-static void put_times(struct gp_table *sheet, const struct gp_tally_row *row, double total)
+static void put_times(struct gp_table *table, const struct gp_tally_row *row, double total)
 {
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_scope_put_spread(sheet, &row->series[0]);
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_scope_put_spread(table, &row->series[0]);
 }
 
 /* ---- synchronizations ---- */
 
-static void put_sync(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_sync(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		     double total)
 {
 	(void)scope;
-	put_times(sheet, row, total);
-	gp_table_put_text(sheet, gp_sync_name((uint16_t)row->key[1]));
+	put_times(table, row, total);
+	gp_table_put_text(table, gp_sync_name((uint16_t)row->key[1]));
 }
 
-static int fill_syncs(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_syncs(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 
@@ -67,20 +67,20 @@ static int fill_syncs(struct gp_scope *scope, struct gp_table *sheet)
 
 			count(&tally, 0, sync->sync_kind, span_of(sync->start_ns, sync->end_ns));
 		}
-	return gp_scope_rows(scope, sheet, &tally, 0, put_sync);
+	return gp_scope_rows(scope, table, &tally, 0, put_sync);
 }
 
 /* ---- overheads ---- */
 
-static void put_overhead(struct gp_scope *scope, struct gp_table *sheet,
+static void put_overhead(struct gp_scope *scope, struct gp_table *table,
 			 const struct gp_tally_row *row, double total)
 {
 	(void)scope;
-	put_times(sheet, row, total);
-	gp_table_put_text(sheet, gp_overhead_name((uint32_t)row->key[1]));
+	put_times(table, row, total);
+	gp_table_put_text(table, gp_overhead_name((uint32_t)row->key[1]));
 }
 
-static int fill_overheads(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_overheads(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 
@@ -91,10 +91,10 @@ static int fill_overheads(struct gp_scope *scope, struct gp_table *sheet)
 			count(&tally, 0, overhead->overhead_kind,
 			      span_of(overhead->start_ns, overhead->end_ns));
 		}
-	return gp_scope_rows(scope, sheet, &tally, 0, put_overhead);
+	return gp_scope_rows(scope, table, &tally, 0, put_overhead);
 }
 
-/* ---- code: compiled, loaded, called for ---- */
+/* ---- code: compiled, loaded, looked up ---- */
 
 enum source { FROM_JIT, FROM_DRIVER, FROM_CALLS };
 
@@ -112,7 +112,7 @@ static void take_jits(struct gp_tally *tally, const struct gp_model *model)
 	}
 }
 
-/* Those overheads that are about code. */
+/* Count the overheads of loading code. */
 static void take_loading(struct gp_tally *tally, const struct gp_model *model)
 {
 	for (uint32_t i = 0; i < model->overhead_count; i++) {
@@ -130,33 +130,33 @@ static void take_call(struct gp_tally *tally, const struct gp_scope_call *at)
 		count(tally, FROM_CALLS, at->name, at->call->duration_ns);
 }
 
-static void put_jit_name(struct gp_table *sheet, uint64_t kinds)
+static void put_jit_name(struct gp_table *table, uint64_t kinds)
 {
 	char text[64];
 
 	snprintf(text, sizeof(text), "%s %s", gp_jit_op_name((uint8_t)(kinds >> 8)),
 		 gp_jit_entry_name((uint8_t)kinds));
-	gp_table_put_text(sheet, text);
+	gp_table_put_text(table, text);
 }
 
-static void put_module(struct gp_scope *scope, struct gp_table *sheet,
+static void put_module(struct gp_scope *scope, struct gp_table *table,
 		       const struct gp_tally_row *row, double total)
 {
 	static const char *const sources[] = {"compiler", "driver", "API call"};
 
-	put_times(sheet, row, total);
-	gp_table_cell(sheet, row->sums[CACHE_BYTES] > 0 ? gp_value_whole(row->sums[CACHE_BYTES])
+	put_times(table, row, total);
+	gp_table_cell(table, row->sums[CACHE_BYTES] > 0 ? gp_value_whole(row->sums[CACHE_BYTES])
 							: gp_value_none());
-	gp_table_put_text(sheet, sources[row->key[0]]);
+	gp_table_put_text(table, sources[row->key[0]]);
 	if (row->key[0] == FROM_JIT)
-		put_jit_name(sheet, row->key[1]);
+		put_jit_name(table, row->key[1]);
 	else if (row->key[0] == FROM_DRIVER)
-		gp_table_put_text(sheet, gp_overhead_name((uint32_t)row->key[1]));
+		gp_table_put_text(table, gp_overhead_name((uint32_t)row->key[1]));
 	else
-		gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[1]));
+		gp_table_put_text(table, gp_scope_text_of(scope, row->key[1]));
 }
 
-static int fill_modules(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_modules(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_calls(scope, &tally, take_call);
@@ -165,20 +165,20 @@ static int fill_modules(struct gp_scope *scope, struct gp_table *sheet)
 		take_jits(&tally, scope->models[m]);
 		take_loading(&tally, scope->models[m]);
 	}
-	return gp_scope_rows(scope, sheet, &tally, result, put_module);
+	return gp_scope_rows(scope, table, &tally, result, put_module);
 }
 
 const struct gp_breakdown gp_breakdown_sync = {
-	.help = "synchronizations: who waited for what",
+	.help = "synchronizations: what the host and streams waited for",
 	.nothing =
-		"what was waited for was not recorded: gpuprof-run --trace=default,sync records it; `gpuprof summary --by api FILE` has the calls",
+		"the objects of synchronization calls were not recorded: gpuprof-run --trace=default,sync records them; `gpuprof summary --by api FILE` has the calls",
 	.head = {"sync", "Synchronizations", sync_columns, COUNT(sync_columns)},
 	.sort_column = 1,
 	.fill = fill_syncs,
 };
 
 const struct gp_breakdown gp_breakdown_overhead = {
-	.help = "time that CUPTI and the driver say they took",
+	.help = "overhead that CUPTI and the driver report",
 	.nothing = "CUPTI reported no overhead",
 	.head = {"overhead", "Overheads that CUPTI reports", sync_columns, COUNT(sync_columns)},
 	.sort_column = 1,
@@ -188,7 +188,7 @@ const struct gp_breakdown gp_breakdown_overhead = {
 const struct gp_breakdown gp_breakdown_module = {
 	.help = "code: compiled, loaded, looked up",
 	.nothing =
-		"no code was compiled or loaded that was recorded; --trace=api-all records every call",
+		"no compilation or loading of code was recorded; --trace=api-all records every call",
 	.head = {"module", "Code", module_columns, COUNT(module_columns)},
 	.sort_column = 1,
 	.fill = fill_modules,

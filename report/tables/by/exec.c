@@ -27,9 +27,9 @@ static const struct gp_table_column columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
-#define FIRST_OF_QUEUE 14 /* columns[] before it: call and all together */
+#define FIRST_OF_QUEUE 14 /* first column of the queue variant */
 
-/* Kernels of graphs are left out: one launch has many of them. */
+/* Kernels of graphs are left out: one graph launch has many kernels. */
 static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 {
 	const struct gp_op *op = at->op;
@@ -52,32 +52,32 @@ static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 	gp_tally_value(tally, row, TOTAL, end_ns - call->start_ns);
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		    double total)
 {
 	const struct gp_model *model = scope->models[row->key[0]];
 
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->series[QUEUE].count);
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->series[QUEUE].count);
 	for (size_t stage = TOTAL; stage <= KERNEL; stage++)
-		gp_scope_put_spread(sheet, &row->series[stage]);
-	gp_scope_put_pid(scope, sheet, row->key[0]);
-	gp_table_put_whole(sheet, row->key[1]);
-	gp_table_put_whole(sheet, gp_scope_device(scope, model, (uint16_t)row->key[2]));
-	gp_table_put_text(sheet, gp_model_api(model, (uint16_t)row->key[3]).name);
-	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[4]));
+		gp_scope_put_spread(table, &row->series[stage]);
+	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_table_put_whole(table, row->key[1]);
+	gp_table_put_whole(table, gp_scope_device(scope, model, (uint16_t)row->key[2]));
+	gp_table_put_text(table, gp_model_api(model, (uint16_t)row->key[3]).name);
+	gp_table_put_text(table, gp_scope_kernel_of(scope, row->key[4]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
-	return gp_scope_table_of_ops(scope, sheet, take_kernel, put_row);
+	return gp_scope_table_of_ops(scope, table, take_kernel, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_exec = {
 	.help = "kernels from launch (A) over queue (Q) to execution (K)",
 	.nothing =
-		"no kernel with times and a recorded launch outside graphs; `gpuprof summary FILE` says what was recorded",
+		"no kernel with times and a recorded launch outside graphs; `gpuprof summary FILE` shows the recorded data",
 	.head = {"exec", "Kernels: launch call (A), queue (Q), execution (K), all together (T)",
 		 columns, COUNT(columns)},
 	.sort_column = 1,

@@ -1,4 +1,4 @@
-/* By API call that failed: function, error and place. */
+/* Failed API calls by function, error and place. */
 #include "report/tables/breakdown.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static const struct gp_table_column columns[] = {
 	{"Asked max", GP_UNIT_BYTES}, {"PID", GP_UNIT_NUMBER},     {"Processes", GP_UNIT_COUNT},
 };
 
-static void put_held(struct gp_table *sheet, const struct gp_failures *failures,
+static void put_held(struct gp_table *table, const struct gp_failures *failures,
 		     const struct gp_oom_snapshot *held)
 {
 	char *text = NULL;
@@ -26,50 +26,50 @@ static void put_held(struct gp_table *sheet, const struct gp_failures *failures,
 	if (out)
 		gp_oom_snapshot_tell_places(out, held, failures->sites);
 	if (out && gp_memstream_close(out, &text) == 0) {
-		gp_table_put_whole(sheet, held->bytes);
-		gp_table_put_text(sheet, text);
+		gp_table_put_whole(table, held->bytes);
+		gp_table_put_text(table, text);
 	} else {
-		gp_table_cell(sheet, gp_value_none());
-		gp_table_cell(sheet, gp_value_none());
+		gp_table_cell(table, gp_value_none());
+		gp_table_cell(table, gp_value_none());
 	}
 	free(text);
 }
 
-static void put_asked(struct gp_table *sheet, const struct gp_asked *asked)
+static void put_asked(struct gp_table *table, const struct gp_asked *asked)
 {
 	bool is_known = asked->count > 0;
 
-	gp_table_cell(sheet, is_known ? gp_value_whole(asked->least_bytes) : gp_value_none());
-	gp_table_cell(sheet, is_known ? gp_value_whole(asked->most_bytes) : gp_value_none());
+	gp_table_cell(table, is_known ? gp_value_whole(asked->least_bytes) : gp_value_none());
+	gp_table_cell(table, is_known ? gp_value_whole(asked->most_bytes) : gp_value_none());
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet,
+static void put_row(struct gp_scope *scope, struct gp_table *table,
 		    const struct gp_failures *failures, const struct gp_failure *row)
 {
 	struct gp_call_site site = gp_call_sites_at(failures->sites, row->site);
 
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->first_unix_ns - scope->start_unix_ns);
-	gp_table_put_whole(sheet, row->code);
-	gp_table_put_text(sheet, gp_status_symbol(row->code, row->is_driver));
-	gp_table_put_text(sheet, gp_status_name(row->code));
-	gp_table_put_text(sheet, row->function);
-	gp_table_put_text(sheet, row->has_stack ? site.place : "");
-	gp_table_put_text(sheet, row->has_stack ? site.callers : "");
-	gp_table_put_text(sheet, row->range ? row->range : "");
-	put_held(sheet, failures, &row->held);
-	put_asked(sheet, &row->asked);
-	gp_table_put_whole(sheet, row->pid);
-	gp_table_put_whole(sheet, row->processes);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->first_unix_ns - scope->start_unix_ns);
+	gp_table_put_whole(table, row->code);
+	gp_table_put_text(table, gp_status_symbol(row->code, row->is_driver));
+	gp_table_put_text(table, gp_status_name(row->code));
+	gp_table_put_text(table, row->function);
+	gp_table_put_text(table, row->has_stack ? site.place : "");
+	gp_table_put_text(table, row->has_stack ? site.callers : "");
+	gp_table_put_text(table, row->range ? row->range : "");
+	put_held(table, failures, &row->held);
+	put_asked(table, &row->asked);
+	gp_table_put_whole(table, row->pid);
+	gp_table_put_whole(table, row->processes);
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_failures failures;
 	int result = gp_failures_of(&failures, scope->models, scope->model_count);
 
 	for (uint32_t i = 0; result == 0 && i < failures.count; i++)
-		put_row(scope, sheet, &failures, &failures.rows[i]);
+		put_row(scope, table, &failures, &failures.rows[i]);
 	if (result == 0 && failures.count > 0 && scope->messages)
 		gp_call_sites_explain(failures.sites, scope->messages);
 	gp_failures_free(&failures);
@@ -78,7 +78,7 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 
 const struct gp_breakdown gp_breakdown_failure = {
 	.word = "api",
-	.help = "API calls that failed: which error, how often, where",
+	.help = "failed API calls: error, count, place",
 	.nothing = "no API call is known to have failed",
 	.head = {"failure", "API calls that failed", columns, COUNT(columns)},
 	.sort_column = 0,

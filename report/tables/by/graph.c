@@ -1,4 +1,4 @@
-/* Graphs: their launches, and what ran for them. */
+/* Graphs: their launches and operations. */
 #include "report/tables/breakdown.h"
 
 #include <assert.h>
@@ -6,14 +6,14 @@
 #include "gpuprof/count.h"
 
 /*
- * Series 0: the GPU time of an operation; 1: a launch's, from its first operation's start to its
- * last one's end.
+ * Series 0: GPU times of operations; 1: times of launches, from the first start to the last end
+ * of their operations.
  */
 enum { OP_TIMES, SPANS };
 
 /*
- * LAUNCH is the call that the row is at, counted from 1, with the span of its operations.  KINDS is
- * followed by one sum for each enum gp_op_kind.
+ * LAUNCH: the current call, counted from 1; START_NS, END_NS: the span of its operations.  KINDS is
+ * the first of one sum for each enum gp_op_kind.
  */
 enum { LAUNCH = GP_SCOPE_UNTIMED + 1, START_NS, END_NS, KINDS };
 static_assert(KINDS + GP_OP_GRAPH < GP_TALLY_SUMS, "a sum for each");
@@ -43,7 +43,7 @@ static void take_operation(struct gp_tally *tally, const struct gp_scope_op *at)
 	row->sums[KINDS + at->op->kind]++;
 }
 
-/* The launch that the row is at has been seen to its end. */
+/* Add the time of the current launch. */
 static void end_launch(struct gp_tally *tally, struct gp_tally_row *row)
 {
 	if (row->sums[LAUNCH] > 0)
@@ -67,8 +67,8 @@ static void stretch_launch(struct gp_tally *tally, struct gp_tally_row *row, uin
 }
 
 /*
- * The operations of one launch may be of several graphs: those within it.  A launch without a timed
- * operation is of no graph that we know.
+ * The operations of one launch may be of several (child) graphs.  The graph of a launch without
+ * timed operations is unknown.
  */
 static void take_launch(struct gp_tally *tally, const struct gp_scope_call *at)
 {
@@ -85,21 +85,21 @@ static void take_launch(struct gp_tally *tally, const struct gp_scope_call *at)
 	}
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		    double total)
 {
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->series[SPANS].count);
-	gp_scope_put_spread(sheet, &row->series[SPANS]);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->series[SPANS].count);
+	gp_scope_put_spread(table, &row->series[SPANS]);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
 	for (size_t kind = GP_OP_KERNEL; kind <= GP_OP_GRAPH; kind++)
-		gp_table_put_whole(sheet, row->sums[KINDS + kind]);
-	gp_scope_put_pid(scope, sheet, row->key[0]);
-	gp_table_put_whole(sheet, row->key[1]);
+		gp_table_put_whole(table, row->sums[KINDS + kind]);
+	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_table_put_whole(table, row->key[1]);
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_ops(scope, &tally, take_operation);
@@ -108,12 +108,12 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 		result = gp_scope_calls(scope, &tally, take_launch);
 	for (uint32_t i = 0; i < tally.count; i++)
 		end_launch(&tally, &tally.rows[i]);
-	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+	return gp_scope_rows(scope, table, &tally, result, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_graph = {
-	.help = "graphs: launches, and what ran for them",
-	.nothing = "no graph ran; `gpuprof summary FILE` says what was recorded",
+	.help = "graphs: launches and their operations",
+	.nothing = "no graph ran; `gpuprof summary FILE` shows the recorded data",
 	.head = {"graph", "Graphs", columns, COUNT(columns)},
 	.sort_column = 1,
 	.fill = fill,

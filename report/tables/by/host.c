@@ -1,5 +1,5 @@
 /*
- * What Python did on the host, in all threads (--host-samples): by line, for a script may be one
+ * Python work on the host, in all threads (--host-samples), by line, as a script may be one
  * function.
  */
 #include "report/tables/breakdown.h"
@@ -16,43 +16,43 @@ static const struct gp_table_column columns[] = {
 	{"Line", GP_UNIT_TEXT}, {"What", GP_UNIT_TEXT},
 };
 
-/* What threads that wait have is no work, and comes last: its time has a column of its own. */
-static void put_times(struct gp_table *sheet, const struct gp_host_function *row, bool waits,
+/* Waiting is not work: it has a separate column and comes last. */
+static void put_times(struct gp_table *table, const struct gp_host_function *row, bool waits,
 		      uint64_t total_ns)
 {
 	struct gp_value none = gp_value_none(), whole = gp_value_whole(row->total_ns);
 
-	gp_table_cell(sheet,
+	gp_table_cell(table,
 		      waits ? none : gp_value_percent((double)row->total_ns, (double)total_ns));
-	gp_table_cell(sheet, waits ? none : whole);
-	gp_table_cell(sheet, waits ? whole : none);
+	gp_table_cell(table, waits ? none : whole);
+	gp_table_cell(table, waits ? whole : none);
 }
 
 /*
- * The library's function, where most of the row's time was in it; none: the line's own code, or of
- * several each a part.
+ * The library's function with most of the row's time; empty: the line's own code, or several
+ * functions.
  */
-static void put_what(struct gp_table *sheet, const struct gp_host_place *place,
+static void put_what(struct gp_table *table, const struct gp_host_place *place,
 		     const struct gp_host_function *row)
 {
 	if (gp_host_function_has_what(row, place))
-		gp_table_put_text(sheet, place->what);
+		gp_table_put_text(table, place->what);
 	else
-		gp_table_cell(sheet, gp_value_none());
+		gp_table_cell(table, gp_value_none());
 }
 
-static void put_row(struct gp_table *sheet, const struct gp_host_places *places,
+static void put_row(struct gp_table *table, const struct gp_host_places *places,
 		    const struct gp_host_function *row, uint64_t total_ns)
 {
 	struct gp_host_place place = gp_host_places_at(places, row->place);
 
-	put_times(sheet, row, gp_host_place_waits(&place), total_ns);
-	gp_table_put_whole(sheet, row->looks);
+	put_times(table, row, gp_host_place_waits(&place), total_ns);
+	gp_table_put_whole(table, row->looks);
 	if (*place.own)
-		gp_table_put_text(sheet, place.own);
+		gp_table_put_text(table, place.own);
 	else
-		gp_table_cell(sheet, gp_value_none());
-	put_what(sheet, &place, row);
+		gp_table_cell(table, gp_value_none());
+	put_what(table, &place, row);
 }
 
 static uint64_t sum_of_work(const struct gp_host_places *places,
@@ -68,7 +68,7 @@ static uint64_t sum_of_work(const struct gp_host_places *places,
 	return sum_ns;
 }
 
-static int put_rows(struct gp_table *sheet, const struct gp_host_places *places,
+static int put_rows(struct gp_table *table, const struct gp_host_places *places,
 		    const struct gp_tally *tally)
 {
 	uint32_t count;
@@ -79,13 +79,13 @@ static int put_rows(struct gp_table *sheet, const struct gp_host_places *places,
 		return -ENOMEM;
 	total_ns = sum_of_work(places, rows, count);
 	for (uint32_t i = 0; i < count; i++)
-		put_row(sheet, places, &rows[i], total_ns);
+		put_row(table, places, &rows[i], total_ns);
 	free(rows);
 	return 0;
 }
 
-/* What calls and returns in quick turn is seldom found: those who read shares have to know. */
-static void say_missed(const struct gp_scope *scope)
+/* A warning: samples often miss functions that call and return quickly. */
+static void warn_missed(const struct gp_scope *scope)
 {
 	struct gp_python_samples looks = {0};
 
@@ -103,7 +103,7 @@ static void say_missed(const struct gp_scope *scope)
 			gp_format_count(looks.outside).text, gp_format_count(looks.all).text);
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_host_places *places = gp_host_places_in(scope);
 	struct gp_tally tally = {0};
@@ -114,16 +114,16 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 	if (result == 0)
 		result = tally.error;
 	if (result == 0)
-		result = put_rows(sheet, places, &tally);
+		result = put_rows(table, places, &tally);
 	if (result == 0)
-		say_missed(scope);
+		warn_missed(scope);
 	gp_tally_free(&tally);
 	return result;
 }
 
 const struct gp_breakdown gp_breakdown_host = {
 	.word = "host",
-	.help = "what Python did on the host: lines, by stack samples",
+	.help = "lines of Python code on the host, by stack samples",
 	.nothing =
 		"no Python stack sample was recorded (of a Python program: gpuprof-run --host-samples=20 PROGRAM)",
 	.head = {"host", "Python on the host", columns, COUNT(columns)},

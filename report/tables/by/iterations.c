@@ -13,7 +13,7 @@
 #include "report/tables/by/where.h"
 #include "report/base/spill_memory.h"
 
-/* What a device did during something. */
+/* Columns of the device states during a time. */
 #define STATE_COLUMNS                                                                              \
 	{"Busy %", GP_UNIT_PERCENT}, {"Busy", GP_UNIT_NS}, {"Compute", GP_UNIT_NS},                \
 		{"Communication", GP_UNIT_NS}, {"Copy", GP_UNIT_NS}, {"Idle", GP_UNIT_NS},         \
@@ -22,7 +22,7 @@
 		"Idle by it", GP_UNIT_NS                                                           \
 	}
 
-static void put_states(struct gp_table *sheet, const uint64_t state_ns[GP_STATES])
+static void put_states(struct gp_table *table, const uint64_t state_ns[GP_STATES])
 {
 	uint64_t wall_ns = gp_state_wall_ns(state_ns), idle_ns = gp_state_idle_ns(state_ns);
 	enum gp_idle_cause cause = gp_state_top_cause(state_ns);
@@ -30,11 +30,11 @@ static void put_states(struct gp_table *sheet, const uint64_t state_ns[GP_STATES
 				    gp_state_any_ns(state_ns, GP_STATE_COMMUNICATION),
 				    gp_state_any_ns(state_ns, GP_STATE_COPY), idle_ns};
 
-	gp_table_cell(sheet, gp_value_percent((double)numbers[0], (double)wall_ns));
+	gp_table_cell(table, gp_value_percent((double)numbers[0], (double)wall_ns));
 	for (size_t i = 0; i < COUNT(numbers); i++)
-		gp_table_put_whole(sheet, numbers[i]);
-	gp_table_put_text(sheet, idle_ns > 0 ? gp_idle_cause_name(cause) : "");
-	gp_table_put_whole(sheet, state_ns[GP_STATE_IDLE + cause]);
+		gp_table_put_whole(table, numbers[i]);
+	gp_table_put_text(table, idle_ns > 0 ? gp_idle_cause_name(cause) : "");
+	gp_table_put_whole(table, state_ns[GP_STATE_IDLE + cause]);
 }
 
 static int open_lines(struct gp_scope *scope, struct gp_gpu_lines *lines)
@@ -48,7 +48,7 @@ static int open_lines(struct gp_scope *scope, struct gp_gpu_lines *lines)
 }
 
 /*
- * By entry of the scope's list: whether the model has operations on it.  Free it; NULL: no memory.
+ * For each device of the scope: whether the model has operations on it.  Free it; NULL: no memory.
  */
 static bool *devices_of(struct gp_scope *scope, const struct gp_model *model)
 {
@@ -67,10 +67,10 @@ static bool *devices_of(struct gp_scope *scope, const struct gp_model *model)
 
 /* ---- iterations ---- */
 
-/* When the operations of each device began: in order, one device's behind the other's. */
+/* The sorted start times of the operations, device by device. */
 struct beginnings {
 	uint64_t *unix_ns;
-	uint32_t *first; /* by device of the scope, and where the last one's end */
+	uint32_t *first; /* first start of each device; one more entry for the end */
 };
 
 static int gather_beginnings(struct beginnings *all, struct gp_scope *scope,
@@ -121,7 +121,7 @@ static bool is_before(const void *element, const void *key)
 	return *began_ns < *time_ns;
 }
 
-/* How many began from that time on, until before the other. */
+/* How many operations began between two times. */
 static uint32_t count_begun(const struct beginnings *all, size_t device, uint64_t from_ns,
 			    uint64_t to_ns)
 {
@@ -132,7 +132,7 @@ static uint32_t count_begun(const struct beginnings *all, size_t device, uint64_
 	       gp_array_lower_bound(began_ns, count, sizeof(*began_ns), is_before, &from_ns);
 }
 
-/* What of all processes and devices tells what was done in iterations. */
+/* The inputs for the rows of iterations. */
 struct done {
 	struct gp_gpu_lines lines;
 	struct beginnings beginnings;
@@ -150,21 +150,21 @@ static const struct gp_table_column iteration_columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
-/* The range's text, or what the first operation is called. */
-static void put_name(struct gp_scope *scope, struct gp_table *sheet, uint32_t process,
+/* The text of the range, or the name of the first operation. */
+static void put_name(struct gp_scope *scope, struct gp_table *table, uint32_t process,
 		     const struct gp_iteration *row)
 {
 	const struct gp_model *model = scope->models[process];
 	bool by_range = row->range != GP_NONE;
 
-	gp_table_put_text(sheet, by_range ? "ranges" : "operations");
+	gp_table_put_text(table, by_range ? "ranges" : "operations");
 	if (by_range)
-		gp_table_put_text(sheet, gp_model_range_text(model, &model->ranges[row->range]));
+		gp_table_put_text(table, gp_model_range_text(model, &model->ranges[row->range]));
 	else
-		gp_scope_put_op(scope, sheet, (struct gp_op_at){process, row->first_op});
+		gp_scope_put_op(scope, table, (struct gp_op_at){process, row->first_op});
 }
 
-static void put_iteration(struct gp_scope *scope, struct gp_table *sheet, uint32_t process,
+static void put_iteration(struct gp_scope *scope, struct gp_table *table, uint32_t process,
 			  const struct gp_iterations *all, uint32_t number, const struct done *done,
 			  size_t device)
 {
@@ -175,17 +175,17 @@ static void put_iteration(struct gp_scope *scope, struct gp_table *sheet, uint32
 	uint64_t end_ns = model->base_unix_ns + row->end_ns;
 
 	gp_gpu_line_add(&done->lines.devices[device], start_ns, end_ns, state_ns);
-	gp_table_put_whole(sheet, end_ns - start_ns);
-	gp_table_put_whole(sheet, number + 1);
-	gp_table_cell(sheet, gp_value_moment((int64_t)(start_ns - scope->start_unix_ns)));
-	gp_table_put_whole(sheet, count_begun(&done->beginnings, device, start_ns, end_ns));
-	put_states(sheet, state_ns);
-	gp_table_put_whole(sheet, model->pid);
-	gp_table_put_whole(sheet, scope->devices.entries[device].number);
-	put_name(scope, sheet, process, row);
+	gp_table_put_whole(table, end_ns - start_ns);
+	gp_table_put_whole(table, number + 1);
+	gp_table_cell(table, gp_value_moment((int64_t)(start_ns - scope->start_unix_ns)));
+	gp_table_put_whole(table, count_begun(&done->beginnings, device, start_ns, end_ns));
+	put_states(table, state_ns);
+	gp_table_put_whole(table, model->pid);
+	gp_table_put_whole(table, scope->devices.entries[device].number);
+	put_name(scope, table, process, row);
 }
 
-static int fill_model(struct gp_scope *scope, struct gp_table *sheet, uint32_t process,
+static int fill_model(struct gp_scope *scope, struct gp_table *table, uint32_t process,
 		      const struct done *done)
 {
 	const struct gp_model *model = scope->models[process];
@@ -199,7 +199,7 @@ static int fill_model(struct gp_scope *scope, struct gp_table *sheet, uint32_t p
 
 	for (size_t device = 0; result == 0 && used && device < done->lines.count; device++)
 		for (uint32_t i = 0; used[device] && i < all.count; i++)
-			put_iteration(scope, sheet, process, &all, i, done, device);
+			put_iteration(scope, table, process, &all, i, done, device);
 	gp_iterations_free(&all);
 	gp_tuning_free(&tuning);
 	if (!used)
@@ -208,7 +208,7 @@ static int fill_model(struct gp_scope *scope, struct gp_table *sheet, uint32_t p
 	return result;
 }
 
-static int fill_iterations(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_iterations(struct gp_scope *scope, struct gp_table *table)
 {
 	struct done done = {0};
 	int result = open_lines(scope, &done.lines);
@@ -216,7 +216,7 @@ static int fill_iterations(struct gp_scope *scope, struct gp_table *sheet)
 	if (result == 0)
 		result = open_beginnings(&done.beginnings, scope);
 	for (uint32_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = fill_model(scope, sheet, i, &done);
+		result = fill_model(scope, table, i, &done);
 	close_beginnings(&done.beginnings);
 	gp_gpu_lines_free(&done.lines);
 	return result;
@@ -239,7 +239,7 @@ struct inside {
 };
 
 struct insides {
-	struct gp_tally rows; /* only for its index: its rows are parallel to those */
+	struct gp_tally rows; /* used as an index: its rows are parallel to all */
 	struct inside *inside;
 	uint32_t capacity;
 };
@@ -292,15 +292,15 @@ static int take_ranges(struct gp_scope *scope, struct insides *all, const struct
 	return result;
 }
 
-static void put_inside(struct gp_scope *scope, struct gp_table *sheet, const struct inside *inside)
+static void put_inside(struct gp_scope *scope, struct gp_table *table, const struct inside *inside)
 {
-	gp_table_put_whole(sheet, inside->total_ns);
-	gp_table_put_whole(sheet, inside->count);
-	put_states(sheet, inside->state_ns);
-	gp_range_put_key(scope, sheet, inside->key);
+	gp_table_put_whole(table, inside->total_ns);
+	gp_table_put_whole(table, inside->count);
+	put_states(table, inside->state_ns);
+	gp_range_put_key(scope, table, inside->key);
 }
 
-static int fill_ranges(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_ranges(struct gp_scope *scope, struct gp_table *table)
 {
 	struct insides all = {.capacity = 0};
 	struct gp_gpu_lines lines;
@@ -309,7 +309,7 @@ static int fill_ranges(struct gp_scope *scope, struct gp_table *sheet)
 	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
 		result = take_ranges(scope, &all, scope->models[i], &lines);
 	for (uint32_t i = 0; result == 0 && i < all.rows.count; i++)
-		put_inside(scope, sheet, &all.inside[i]);
+		put_inside(scope, table, &all.inside[i]);
 	gp_gpu_lines_free(&lines);
 	gp_tally_free(&all.rows);
 	free(all.inside);
@@ -317,9 +317,9 @@ static int fill_ranges(struct gp_scope *scope, struct gp_table *sheet)
 }
 
 const struct gp_breakdown gp_breakdown_iteration = {
-	.help = "iterations of the main loop, by ranges or by what repeats: busy, idle and why",
+	.help = "iterations of the main loop, by ranges or repeated operations: busy, idle, idle causes",
 	.nothing =
-		"no main loop was found: NVTX ranges with GPU work do not repeat, and no sequence of operations makes up half of the busiest stream, or of what a thread started (--by sequence has what does repeat)",
+		"no main loop was found: NVTX ranges with GPU work do not repeat, and no sequence of operations makes up half of the busiest stream, or of the work of a thread (--by sequence lists repeated sequences)",
 	.head = {"iteration", "Iterations", iteration_columns, COUNT(iteration_columns)},
 	.sort_column = 0,
 	.fold_before = 13,
@@ -328,7 +328,7 @@ const struct gp_breakdown gp_breakdown_iteration = {
 };
 
 const struct gp_breakdown gp_breakdown_nvtx_time = {
-	.help = "NVTX ranges: what the GPU did from the first to the last operation inside, why it was idle",
+	.help = "NVTX ranges: GPU busy and idle from the first to the last operation inside, idle causes",
 	.nothing = GP_RANGE_NOTHING("range started GPU work"),
 	.head = {"nvtx-time", "Where the time of ranges went", range_columns, COUNT(range_columns)},
 	.sort_column = 0,

@@ -1,7 +1,4 @@
-/*
- * By kernel; by kernel and launch shape; every operation by its name, with or without the API
- * calls.
- */
+/* Kernels; kernels by launch shape; operations by name, with or without API calls. */
 #include "report/tables/breakdown.h"
 
 #include "gpuprof/count.h"
@@ -23,27 +20,27 @@ static const struct gp_table_column grid_columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
-static void put_times(struct gp_table *sheet, const struct gp_tally_row *row, double total)
+static void put_times(struct gp_table *table, const struct gp_tally_row *row, double total)
 {
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
-	gp_scope_put_spread(sheet, &row->series[0]);
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
+	gp_scope_put_spread(table, &row->series[0]);
 }
 
-static void put_kernel(struct gp_scope *scope, struct gp_table *sheet,
+static void put_kernel(struct gp_scope *scope, struct gp_table *table,
 		       const struct gp_tally_row *row, double total)
 {
-	put_times(sheet, row, total);
-	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+	put_times(table, row, total);
+	gp_table_put_text(table, gp_scope_kernel_of(scope, row->key[0]));
 }
 
-static int fill_kernels(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_kernels(struct gp_scope *scope, struct gp_table *table)
 {
-	return gp_scope_table_of_ops(scope, sheet, gp_scope_take_kernel, put_kernel);
+	return gp_scope_table_of_ops(scope, table, gp_scope_take_kernel, put_kernel);
 }
 
-/* Two of the shape's numbers in each number of the key; all zero where it is not known. */
+/* Each key holds two numbers of the shape; all 0 if it is unknown. */
 static void take_shape(struct gp_tally *tally, const struct gp_scope_op *at)
 {
 	static const struct gp_record_shape unknown;
@@ -61,25 +58,25 @@ static void take_shape(struct gp_tally *tally, const struct gp_scope_op *at)
 		gp_scope_count_op(tally, gp_tally_find(tally, key), at->op);
 }
 
-static void put_shape(struct gp_scope *scope, struct gp_table *sheet,
+static void put_shape(struct gp_scope *scope, struct gp_table *table,
 		      const struct gp_tally_row *row, double total)
 {
-	put_times(sheet, row, total);
+	put_times(table, row, total);
 	for (size_t i = 1; i <= 3; i++) {
-		gp_table_put_whole(sheet, row->key[i] >> 32);
-		gp_table_put_whole(sheet, row->key[i] & UINT32_MAX);
+		gp_table_put_whole(table, row->key[i] >> 32);
+		gp_table_put_whole(table, row->key[i] & UINT32_MAX);
 	}
-	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+	gp_table_put_text(table, gp_scope_kernel_of(scope, row->key[0]));
 }
 
-static int fill_grids(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_grids(struct gp_scope *scope, struct gp_table *table)
 {
-	return gp_scope_table_of_ops(scope, sheet, take_shape, put_shape);
+	return gp_scope_table_of_ops(scope, table, take_shape, put_shape);
 }
 
-/* ---- every operation, and every call ---- */
+/* ---- operations and API calls by name ---- */
 
-/* Behind the kinds of operations (enum gp_op_kind). */
+/* Follows the kinds of operations (enum gp_op_kind). */
 #define API_CALL (GP_OP_GRAPH + 1)
 
 static const struct gp_table_column gpu_columns[] = {
@@ -101,7 +98,7 @@ static void take_op(struct gp_tally *tally, const struct gp_scope_op *at)
 		tally, gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){name, at->op->kind}), at->op);
 }
 
-static void put_op(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_op(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		   double total)
 {
 	static const char *const categories[] = {[GP_OP_KERNEL] = "kernel",
@@ -110,16 +107,16 @@ static void put_op(struct gp_scope *scope, struct gp_table *sheet, const struct 
 						 [GP_OP_GRAPH] = "graph",
 						 [API_CALL] = "API call"};
 
-	put_times(sheet, row, total);
-	gp_table_put_text(sheet, categories[row->key[1]]);
-	gp_table_put_text(sheet, row->key[1] == GP_OP_KERNEL
+	put_times(table, row, total);
+	gp_table_put_text(table, categories[row->key[1]]);
+	gp_table_put_text(table, row->key[1] == GP_OP_KERNEL
 					 ? gp_scope_kernel_of(scope, row->key[0])
 					 : gp_scope_text_of(scope, row->key[0]));
 }
 
-static int fill_ops(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_ops(struct gp_scope *scope, struct gp_table *table)
 {
-	return gp_scope_table_of_ops(scope, sheet, take_op, put_op);
+	return gp_scope_table_of_ops(scope, table, take_op, put_op);
 }
 
 static void take_call(struct gp_tally *tally, const struct gp_scope_call *at)
@@ -131,17 +128,17 @@ static void take_call(struct gp_tally *tally, const struct gp_scope_call *at)
 	gp_tally_value(tally, row, 0, at->call->duration_ns);
 }
 
-static int fill_calls_and_ops(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_calls_and_ops(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_calls(scope, &tally, take_call);
 
 	if (result == 0)
 		result = gp_scope_ops(scope, &tally, take_op);
-	return gp_scope_rows(scope, sheet, &tally, result, put_op);
+	return gp_scope_rows(scope, table, &tally, result, put_op);
 }
 
-#define NOTHING "no kernel ran; `gpuprof summary FILE` says what was recorded"
+#define NOTHING "no kernel ran; `gpuprof summary FILE` shows the recorded data"
 
 const struct gp_breakdown gp_breakdown_kernel = {
 	.help = "kernels",
@@ -161,7 +158,7 @@ const struct gp_breakdown gp_breakdown_grid = {
 
 const struct gp_breakdown gp_breakdown_gpu = {
 	.help = "kernels, copies and memsets",
-	.nothing = "no GPU operation was recorded; `gpuprof summary FILE` says what was",
+	.nothing = "no GPU operation was recorded; `gpuprof summary FILE` shows the recorded data",
 	.head = {"gpu", "GPU operations", gpu_columns, COUNT(gpu_columns)},
 	.sort_column = 1,
 	.fill = fill_ops,
@@ -170,7 +167,7 @@ const struct gp_breakdown gp_breakdown_gpu = {
 const struct gp_breakdown gp_breakdown_api_gpu = {
 	.help = "API calls, kernels, copies and memsets in one table",
 	.nothing =
-		"neither an API call nor a GPU operation was recorded; `gpuprof summary FILE` says what was",
+		"neither an API call nor a GPU operation was recorded; `gpuprof summary FILE` shows the recorded data",
 	.head = {"api-gpu", "API calls and GPU operations", gpu_columns, COUNT(gpu_columns)},
 	.sort_column = 1,
 	.fill = fill_calls_and_ops,

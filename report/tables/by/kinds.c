@@ -1,4 +1,4 @@
-/* By kind of operation: what kernels do, as their names tell; copies and sets beside them. */
+/* Operations by kind: kernels by their names, copies, memsets. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,10 +17,7 @@ static const struct gp_table_column kernel_columns[] = {
 	{"Kind", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
 };
 
-/*
- * Behind the kinds stands what is no kernel, by enum gp_op_kind, and what is no work of the
- * program.
- */
+/* After the kinds of kernels follow other operations, by enum gp_op_kind, and autotuning. */
 enum { TUNING = GP_OP_GRAPH + 1 };
 static const char *const others[] = {[GP_OP_COPY] = "memcpy",
 				     [GP_OP_SET] = "memset",
@@ -36,16 +33,16 @@ static uint64_t key_of(const uint8_t *names, const struct gp_model *model,
 						   : GP_KINDS_LIMIT + model->ops[op].kind;
 }
 
-static void put_kind(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_kind(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		     double total)
 {
 	uint64_t kind = row->key[0];
 
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
-	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_table_put_text(sheet, kind < GP_KINDS_LIMIT
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
+	gp_scope_put_spread(table, &row->series[0]);
+	gp_table_put_text(table, kind < GP_KINDS_LIMIT
 					 ? gp_kinds_name(gp_scope_kinds(scope), (uint32_t)kind)
 					 : others[kind - GP_KINDS_LIMIT]);
 }
@@ -69,7 +66,7 @@ static int take_model(struct gp_tally *tally, const struct gp_kinds *kinds,
 	return result;
 }
 
-static int fill_kinds(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_kinds(struct gp_scope *scope, struct gp_table *table)
 {
 	const struct gp_kinds *kinds = gp_scope_kinds(scope);
 	struct gp_tally tally = {0};
@@ -77,24 +74,24 @@ static int fill_kinds(struct gp_scope *scope, struct gp_table *sheet)
 
 	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
 		result = take_model(&tally, kinds, scope->models[i]);
-	return gp_scope_rows(scope, sheet, &tally, result, put_kind);
+	return gp_scope_rows(scope, table, &tally, result, put_kind);
 }
 
-/* ---- which kernels are of which kind ---- */
+/* ---- kernels with their kind ---- */
 
-/* A kernel that is tried out and used has two rows: key[1] tells. */
-static void put_kernel(struct gp_scope *scope, struct gp_table *sheet,
+/* A kernel that is used and also autotuned has two rows: key[1] tells them apart. */
+static void put_kernel(struct gp_scope *scope, struct gp_table *table,
 		       const struct gp_tally_row *row, double total)
 {
 	const struct gp_kinds *kinds = gp_scope_kinds(scope);
 	const char *name = gp_names_full(scope->names, gp_scope_text_of(scope, row->key[0]));
 
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
-	gp_table_put_text(sheet, row->key[1] ? others[TUNING]
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
+	gp_table_put_text(table, row->key[1] ? others[TUNING]
 					     : gp_kinds_name(kinds, gp_kinds_find(kinds, name)));
-	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+	gp_table_put_text(table, gp_scope_kernel_of(scope, row->key[0]));
 }
 
 static int take_kernels(struct gp_scope *scope, struct gp_tally *tally,
@@ -120,20 +117,20 @@ static int take_kernels(struct gp_scope *scope, struct gp_tally *tally,
 	return result;
 }
 
-static int fill_kernels(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_kernels(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_kinds(scope) ? 0 : -ENOMEM;
 
 	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
 		result = take_kernels(scope, &tally, scope->models[i]);
-	return gp_scope_rows(scope, sheet, &tally, result, put_kernel);
+	return gp_scope_rows(scope, table, &tally, result, put_kernel);
 }
 
-#define NOTHING "no GPU operation was recorded; `gpuprof summary FILE` says what was"
+#define NOTHING "no GPU operation was recorded; `gpuprof summary FILE` shows the recorded data"
 
 const struct gp_breakdown gp_breakdown_kind = {
-	.help = "what kernels do, by their names: GEMM, attention, reduction, ...",
+	.help = "kinds of kernels, by their names: GEMM, attention, reduction, ...",
 	.nothing = NOTHING,
 	.head = {"kind", "GPU operations by kind", kind_columns, COUNT(kind_columns)},
 	.sort_column = 1,
@@ -141,7 +138,7 @@ const struct gp_breakdown gp_breakdown_kind = {
 };
 
 const struct gp_breakdown gp_breakdown_kind_kernel = {
-	.help = "kernels, and of which kind each is",
+	.help = "kernels, each with its kind",
 	.nothing = NOTHING,
 	.head = {"kind-kernel", "Kernels and their kinds", kernel_columns, COUNT(kernel_columns)},
 	.sort_column = 1,

@@ -41,35 +41,35 @@ static void take_event(struct gp_scope *scope, struct gp_tally *tally, const str
 	gp_tally_value(tally, row, SIZES, event->bytes);
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		    double total)
 {
 	(void)total;
-	gp_table_put_whole(sheet, row->series[SIZES].total);
-	gp_table_put_whole(sheet, row->count);
-	gp_scope_put_spread(sheet, &row->series[SIZES]);
-	gp_table_put_whole(sheet, row->sums[CALL_NS]);
-	gp_table_put_text(sheet, row->key[0] == GP_MEMORY_ALLOC ? "allocate" : "free");
-	gp_table_put_text(sheet, gp_allocation_name((uint8_t)row->key[1]));
-	gp_table_cell(sheet,
+	gp_table_put_whole(table, row->series[SIZES].total);
+	gp_table_put_whole(table, row->count);
+	gp_scope_put_spread(table, &row->series[SIZES]);
+	gp_table_put_whole(table, row->sums[CALL_NS]);
+	gp_table_put_text(table, row->key[0] == GP_MEMORY_ALLOC ? "allocate" : "free");
+	gp_table_put_text(table, gp_allocation_name((uint8_t)row->key[1]));
+	gp_table_cell(table,
 		      row->key[2] == NO_DEVICE ? gp_value_none() : gp_value_whole(row->key[2]));
-	gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[3]));
+	gp_table_put_text(table, gp_scope_text_of(scope, row->key[3]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 
 	for (size_t i = 0; i < scope->model_count; i++)
 		for (uint32_t e = 0; e < scope->models[i]->memory_count; e++)
 			take_event(scope, &tally, scope->models[i], &scope->models[i]->memory[e]);
-	return gp_scope_rows(scope, sheet, &tally, 0, put_row);
+	return gp_scope_rows(scope, table, &tally, 0, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_memory = {
 	.help = "allocations and frees by API function, kind of memory and device",
 	.nothing =
-		"no memory was allocated through CUDA while it was recorded; `gpuprof summary FILE` says what was",
+		"no memory was allocated through CUDA while recording was on; `gpuprof summary FILE` shows the recorded data",
 	.head = {"memory", "Allocations and frees", columns, COUNT(columns)},
 	.sort_column = 0,
 	.fill = fill,

@@ -1,6 +1,6 @@
 /*
- * Memory by call site: what was left, what libraries keep, the peak, what was allocated over and
- * over, and what waited.
+ * Memory by call site: never freed, kept by libraries, at the peak, allocated repeatedly, calls
+ * that waited.
  */
 #include "report/tables/breakdown.h"
 
@@ -88,24 +88,24 @@ const struct gp_memory_sites *gp_scope_memory(struct gp_scope *scope)
 	return memory;
 }
 
-static void put_where(struct gp_scope *scope, struct gp_table *sheet,
+static void put_where(struct gp_scope *scope, struct gp_table *table,
 		      const struct gp_memory_site *row)
 {
-	gp_table_put_text(sheet, gp_allocation_name(row->kind));
-	gp_table_cell(sheet, row->device < scope->devices.count
+	gp_table_put_text(table, gp_allocation_name(row->kind));
+	gp_table_cell(table, row->device < scope->devices.count
 				     ? gp_value_whole(scope->devices.entries[row->device].number)
 				     : gp_value_none());
 }
 
-static void put_site(struct gp_table *sheet, const struct gp_call_site *site)
+static void put_site(struct gp_table *table, const struct gp_call_site *site)
 {
-	gp_table_put_text(sheet, site->place);
-	gp_table_put_text(sheet, site->callers);
+	gp_table_put_text(table, site->place);
+	gp_table_put_text(table, site->callers);
 }
 
 /* Call put for every row, with its site. */
-static int fill_by(struct gp_scope *scope, struct gp_table *sheet,
-		   void (*put)(struct gp_scope *scope, struct gp_table *sheet,
+static int fill_by(struct gp_scope *scope, struct gp_table *table,
+		   void (*put)(struct gp_scope *scope, struct gp_table *table,
 			       const struct gp_memory_site *row, const struct gp_call_site *site))
 {
 	const struct gp_memory_sites *memory = gp_scope_memory(scope);
@@ -113,37 +113,37 @@ static int fill_by(struct gp_scope *scope, struct gp_table *sheet,
 	for (uint32_t i = 0; memory && i < memory->row_count; i++) {
 		struct gp_call_site site = gp_call_sites_at(memory->sites, memory->rows[i].site);
 
-		put(scope, sheet, &memory->rows[i], &site);
+		put(scope, table, &memory->rows[i], &site);
 	}
 	return memory ? 0 : -ENOMEM;
 }
 
-/* ---- what is left ---- */
+/* ---- never freed ---- */
 
-static void put_left(struct gp_scope *scope, struct gp_table *sheet,
+static void put_left(struct gp_scope *scope, struct gp_table *table,
 		     const struct gp_memory_site *row, const struct gp_call_site *site)
 {
 	if (row->left_blocks == 0 || site->owner[0] != '\0')
 		return;
-	gp_table_put_whole(sheet, row->left_bytes);
-	gp_table_put_whole(sheet, row->left_blocks);
-	put_where(scope, sheet, row);
-	put_site(sheet, site);
+	gp_table_put_whole(table, row->left_bytes);
+	gp_table_put_whole(table, row->left_blocks);
+	put_where(scope, table, row);
+	put_site(table, site);
 }
 
 static const struct gp_table_head never_freed = {"memory-leak", "Never freed", left_columns,
 						 COUNT(left_columns)};
 
-/* Where nothing can be missing in the trace, it is told as what it is. */
-static int fill_left(struct gp_scope *scope, struct gp_table *sheet)
+/* Titled as leaked only if the trace cannot lack frees. */
+static int fill_left(struct gp_scope *scope, struct gp_table *table)
 {
 	if (gp_memory_sites_knows_leaks(scope->models, scope->model_count))
-		sheet->head = &never_freed;
-	return fill_by(scope, sheet, put_left);
+		table->head = &never_freed;
+	return fill_by(scope, table, put_left);
 }
 
-/* Not all was freed where libraries keep some of it. */
-static const char *say_nothing_leaked(struct gp_scope *scope)
+/* Libraries may still keep memory. */
+static const char *explain_no_leak(struct gp_scope *scope)
 {
 	const struct gp_memory_sites *memory = gp_scope_memory(scope);
 	uint64_t kept_bytes = 0;
@@ -161,36 +161,36 @@ static const char *say_nothing_leaked(struct gp_scope *scope)
 
 const struct gp_breakdown gp_breakdown_memory_leak = {
 	.help = "blocks that were never freed, by call site",
-	.nothing = "every block that was allocated through CUDA while it was recorded was freed",
-	.say_nothing = say_nothing_leaked,
-	.head = {"memory-leak", "Not freed while it was recorded", left_columns,
+	.nothing = "every block that was allocated through CUDA while recording was on was freed",
+	.say_nothing = explain_no_leak,
+	.head = {"memory-leak", "Not freed while recording was on", left_columns,
 		 COUNT(left_columns)},
 	.sort_column = 0,
 	.fill = fill_left,
 };
 
-static void put_kept(struct gp_scope *scope, struct gp_table *sheet,
+static void put_kept(struct gp_scope *scope, struct gp_table *table,
 		     const struct gp_memory_site *row, const struct gp_call_site *site)
 {
 	if (site->owner[0] == '\0')
 		return;
-	gp_table_put_whole(sheet, row->left_bytes);
-	gp_table_put_whole(sheet, row->left_blocks);
-	gp_table_put_whole(sheet, row->peak_bytes);
-	put_where(scope, sheet, row);
-	gp_table_put_text(sheet, site->owner);
-	put_site(sheet, site);
+	gp_table_put_whole(table, row->left_bytes);
+	gp_table_put_whole(table, row->left_blocks);
+	gp_table_put_whole(table, row->peak_bytes);
+	put_where(scope, table, row);
+	gp_table_put_text(table, site->owner);
+	put_site(table, site);
 }
 
-static int fill_kept(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_kept(struct gp_scope *scope, struct gp_table *table)
 {
-	return fill_by(scope, sheet, put_kept);
+	return fill_by(scope, table, put_kept);
 }
 
 const struct gp_breakdown gp_breakdown_memory_cache = {
-	.help = "what libraries took from CUDA for caches and handles, and had at the end",
+	.help = "memory that libraries kept for caches and handles until the end",
 	.nothing =
-		"no library was seen to allocate for itself; they are known by call stacks, which --stacks=none leaves out",
+		"no allocation by a library was found; libraries are known by call stacks, which --stacks=none leaves out",
 	.head = {"memory-cache", "Kept by libraries", kept_columns, COUNT(kept_columns)},
 	.sort_column = 0,
 	.fill = fill_kept,
@@ -198,7 +198,7 @@ const struct gp_breakdown gp_breakdown_memory_cache = {
 
 /* ---- the peak ---- */
 
-static void put_peak(struct gp_scope *scope, struct gp_table *sheet,
+static void put_peak(struct gp_scope *scope, struct gp_table *table,
 		     const struct gp_memory_site *row, const struct gp_call_site *site)
 {
 	const struct gp_memory_row *account = &gp_scope_memory(scope)->ledger.rows[row->account];
@@ -206,76 +206,76 @@ static void put_peak(struct gp_scope *scope, struct gp_table *sheet,
 
 	if (row->peak_blocks == 0)
 		return;
-	gp_table_cell(sheet,
+	gp_table_cell(table,
 		      gp_value_percent((double)row->peak_bytes, (double)account->peak_bytes));
-	gp_table_put_whole(sheet, row->peak_bytes);
-	gp_table_put_whole(sheet, row->peak_blocks);
-	gp_table_put_whole(sheet, account->peak_time > start ? account->peak_time - start : 0);
-	put_where(scope, sheet, row);
-	gp_table_put_text(sheet, site->owner);
-	put_site(sheet, site);
+	gp_table_put_whole(table, row->peak_bytes);
+	gp_table_put_whole(table, row->peak_blocks);
+	gp_table_put_whole(table, account->peak_time > start ? account->peak_time - start : 0);
+	put_where(scope, table, row);
+	gp_table_put_text(table, site->owner);
+	put_site(table, site);
 }
 
-static int fill_peak(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_peak(struct gp_scope *scope, struct gp_table *table)
 {
-	return fill_by(scope, sheet, put_peak);
+	return fill_by(scope, table, put_peak);
 }
 
 const struct gp_breakdown gp_breakdown_memory_peak = {
 	.help = "memory at the peak, by call site",
-	.nothing = "no memory was allocated through CUDA while it was recorded",
+	.nothing = "no memory was allocated through CUDA while recording was on",
 	.head = {"memory-peak", "At the peak", peak_columns, COUNT(peak_columns)},
 	.sort_column = 1,
 	.fill = fill_peak,
 };
 
-/* ---- over and over ---- */
+/* ---- allocated repeatedly ---- */
 
-static void put_churn(struct gp_scope *scope, struct gp_table *sheet,
+static void put_churn(struct gp_scope *scope, struct gp_table *table,
 		      const struct gp_memory_site *row, const struct gp_call_site *site)
 {
 	if (row->allocations <= row->blocks_at_once)
 		return;
-	gp_table_put_whole(sheet, row->allocate_ns + row->free_ns);
-	gp_table_put_whole(sheet, row->allocations);
-	gp_table_put_whole(sheet, row->blocks_at_once);
-	gp_table_put_whole(sheet, row->temporary);
-	gp_table_put_whole(sheet, row->allocated_bytes);
-	gp_table_cell(sheet, row->frees > 0
+	gp_table_put_whole(table, row->allocate_ns + row->free_ns);
+	gp_table_put_whole(table, row->allocations);
+	gp_table_put_whole(table, row->blocks_at_once);
+	gp_table_put_whole(table, row->temporary);
+	gp_table_put_whole(table, row->allocated_bytes);
+	gp_table_cell(table, row->frees > 0
 				     ? gp_value_real((double)row->lived_ns / (double)row->frees)
 				     : gp_value_none());
-	put_where(scope, sheet, row);
-	put_site(sheet, site);
+	put_where(scope, table, row);
+	put_site(table, site);
 }
 
-static int fill_churn(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_churn(struct gp_scope *scope, struct gp_table *table)
 {
-	return fill_by(scope, sheet, put_churn);
+	return fill_by(scope, table, put_churn);
 }
 
 const struct gp_breakdown gp_breakdown_memory_churn = {
-	.help = "what was allocated again and again, and what its calls cost, by call site",
+	.help = "repeated allocations, and the cost of their calls, by call site",
 	.nothing = "nothing was allocated again after it had been freed",
-	.head = {"memory-churn", "Allocated again and again", churn_columns, COUNT(churn_columns)},
+	.head = {"memory-churn", "Repeated allocations", churn_columns, COUNT(churn_columns)},
 	.sort_column = 0,
 	.fill = fill_churn,
 };
 
 /* ---- waits ---- */
 
-static void put_wait(struct gp_table *sheet, const struct gp_memory_calls *row,
+static void put_wait(struct gp_table *table, const struct gp_memory_calls *row,
 		     const struct gp_call_site *site)
 {
-	gp_table_put_whole(sheet, row->waited_ns);
-	gp_table_put_whole(sheet, row->waits);
-	gp_table_put_whole(sheet, row->longest_ns);
-	gp_table_put_whole(sheet, row->ns);
-	gp_table_put_whole(sheet, row->calls);
-	gp_table_put_text(sheet, gp_model_api(row->api_model, row->api).name);
-	put_site(sheet, site);
+	gp_table_put_whole(table, row->waited_ns);
+	gp_table_put_whole(table, row->waits);
+	gp_table_put_whole(table, row->longest_ns);
+	gp_table_put_whole(table, row->ns);
+	gp_table_put_whole(table, row->calls);
+	gp_table_put_text(table, gp_model_api(row->api_model, row->api).name);
+	put_site(table, site);
 }
 
-static int fill_wait(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_wait(struct gp_scope *scope, struct gp_table *table)
 {
 	const struct gp_memory_sites *memory = gp_scope_memory(scope);
 
@@ -283,7 +283,7 @@ static int fill_wait(struct gp_scope *scope, struct gp_table *sheet)
 		struct gp_call_site site = gp_call_sites_at(memory->sites, memory->calls[i].site);
 
 		if (memory->calls[i].waits > 0)
-			put_wait(sheet, &memory->calls[i], &site);
+			put_wait(table, &memory->calls[i], &site);
 	}
 	return memory ? 0 : -ENOMEM;
 }

@@ -1,4 +1,4 @@
-/* Lost records and incomplete traces, by process: the losses of a summary, for scripts. */
+/* Lost records and incomplete traces, by process, for scripts. */
 #include "report/tables/breakdown.h"
 
 #include "gpuprof/count.h"
@@ -12,7 +12,7 @@ static const struct gp_table_column columns[] = {
 };
 
 struct lacking {
-	struct gp_table *sheet;
+	struct gp_table *table;
 	uint32_t pid;
 };
 
@@ -20,16 +20,16 @@ static void put_row(void *context, const struct gp_loss *loss, uint64_t count)
 {
 	const struct lacking *lacking = context;
 
-	gp_table_put_whole(lacking->sheet, count);
-	gp_table_put_whole(lacking->sheet, lacking->pid);
-	gp_table_put_text(lacking->sheet, loss->sentence);
-	gp_table_put_text(lacking->sheet, loss->name);
+	gp_table_put_whole(lacking->table, count);
+	gp_table_put_whole(lacking->table, lacking->pid);
+	gp_table_put_text(lacking->table, loss->sentence);
+	gp_table_put_text(lacking->table, loss->name);
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	for (size_t m = 0; m < scope->model_count; m++) {
-		struct lacking lacking = {sheet, scope->models[m]->pid};
+		struct lacking lacking = {table, scope->models[m]->pid};
 
 		gp_loss_each(scope->models[m], put_row, &lacking);
 	}

@@ -1,4 +1,4 @@
-/* By kernel and what limits its occupancy. */
+/* Kernels by the limit of their occupancy. */
 #include "report/tables/breakdown.h"
 
 #include "gpuprof/count.h"
@@ -23,7 +23,7 @@ static const struct gp_table_column columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
-/* Launches of a row differ in their grids: means over them, in millionths. */
+/* The launches of a row may have different grids: sums for means, in millionths. */
 enum { WAVES = GP_SCOPE_UNTIMED + 1, TAIL, SMS, GRID_SHARE };
 #define MILLION 1000000.0
 
@@ -40,17 +40,14 @@ static void add_grid(struct gp_tally_row *row, const struct gp_occupancy *occupa
 	row->sums[GRID_SHARE] += millionths(occupancy->grid_share);
 }
 
-/* What a shape and a device make, 16 bits each: more than any GPU has. */
+/* Pack the limits, 16 bits each: more than any GPU needs. */
 static uint64_t pack_limits(const struct gp_occupancy *occupancy)
 {
 	return (uint64_t)occupancy->limit << 48 | (uint64_t)(uint16_t)occupancy->warps_most << 32 |
 	       (uint64_t)(uint16_t)occupancy->warps_per_block << 16 | (uint16_t)occupancy->blocks;
 }
 
-/*
- * Kernels whose occupancy is not known have no row: what is missing is the same for all of them,
- * the device.
- */
+/* Kernels of unknown occupancy have no row: the cause is the same for all, an unknown device. */
 static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 {
 	const struct gp_record_device *device = gp_model_device(at->model, at->op->device_id);
@@ -77,48 +74,48 @@ static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 	add_grid(row, &occupancy);
 }
 
-static void put_mean(struct gp_table *sheet, const struct gp_tally_row *row, size_t sum,
+static void put_mean(struct gp_table *table, const struct gp_tally_row *row, size_t sum,
 		     double scale)
 {
-	gp_table_cell(sheet,
+	gp_table_cell(table,
 		      gp_value_real((double)row->sums[sum] / MILLION * scale / (double)row->count));
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		    double total)
 {
 	uint64_t limits = row->key[4], blocks = (uint16_t)limits;
 	uint64_t warps = blocks * (uint16_t)(limits >> 16);
 
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
-	gp_table_cell(sheet, gp_value_percent((double)warps, (uint16_t)(limits >> 32)));
-	gp_table_put_text(sheet, gp_occupancy_limit_name((enum gp_occupancy_limit)(limits >> 48)));
-	gp_table_put_whole(sheet, blocks);
-	gp_table_put_whole(sheet, warps);
-	gp_table_put_whole(sheet, (uint32_t)row->key[2]);
-	gp_table_put_whole(sheet, row->key[2] >> 32);
-	gp_table_put_whole(sheet, row->key[3]);
-	put_mean(sheet, row, WAVES, 1);
-	put_mean(sheet, row, TAIL, 100);
-	put_mean(sheet, row, SMS, 100);
-	put_mean(sheet, row, GRID_SHARE, 100);
-	gp_table_put_whole(sheet, row->key[1]);
-	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
+	gp_table_cell(table, gp_value_percent((double)warps, (uint16_t)(limits >> 32)));
+	gp_table_put_text(table, gp_occupancy_limit_name((enum gp_occupancy_limit)(limits >> 48)));
+	gp_table_put_whole(table, blocks);
+	gp_table_put_whole(table, warps);
+	gp_table_put_whole(table, (uint32_t)row->key[2]);
+	gp_table_put_whole(table, row->key[2] >> 32);
+	gp_table_put_whole(table, row->key[3]);
+	put_mean(table, row, WAVES, 1);
+	put_mean(table, row, TAIL, 100);
+	put_mean(table, row, SMS, 100);
+	put_mean(table, row, GRID_SHARE, 100);
+	gp_table_put_whole(table, row->key[1]);
+	gp_table_put_text(table, gp_scope_kernel_of(scope, row->key[0]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
-	return gp_scope_table_of_ops(scope, sheet, take_kernel, put_row);
+	return gp_scope_table_of_ops(scope, table, take_kernel, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_occupancy = {
-	.help = "kernels by what limits their occupancy, their waves and tails",
+	.help = "kernels by the limit of their occupancy, their waves and tails",
 	.nothing =
-		"no kernel ran, or the trace does not say what the device has; `gpuprof summary FILE` says what was recorded",
-	.head = {"occupancy", "Kernels: theoretical occupancy, what limits it, and the grid",
-		 columns, COUNT(columns)},
+		"no kernel ran, or the trace lacks the properties of the device; `gpuprof summary FILE` shows the recorded data",
+	.head = {"occupancy", "Kernels: theoretical occupancy, its limit, and the grid", columns,
+		 COUNT(columns)},
 	.sort_column = 1,
 	.fill = fill,
 };

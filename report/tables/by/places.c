@@ -11,11 +11,11 @@
 #include "report/trace/cuda_names.h"
 #include "report/model/recorded.h"
 
-/* KINDS is followed by one sum for each enum gp_op_kind. */
+/* KINDS is the first of one sum for each enum gp_op_kind. */
 enum { BYTES = GP_SCOPE_UNTIMED + 1, BUSY_NS, REACHED_NS, KINDS, CALLS = KINDS + 4, FAILED };
 static_assert(FAILED < GP_TALLY_SUMS, "a sum for each");
 
-/* Series 0 is the operations' times, 1 that of calls. */
+/* Series 0: times of operations; 1: times of calls. */
 enum { API_TIMES = 1 };
 
 #define OPERATION_COLUMNS                                                                          \
@@ -61,19 +61,19 @@ static void count_operation(struct gp_tally *tally, const uint64_t key[GP_TALLY_
 	row->sums[BYTES] += op->bytes;
 }
 
-static void put_operations(struct gp_table *sheet, const struct gp_tally_row *row, double total)
+static void put_operations(struct gp_table *table, const struct gp_tally_row *row, double total)
 {
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
 	for (size_t kind = GP_OP_KERNEL; kind <= GP_OP_GRAPH; kind++)
-		gp_table_put_whole(sheet, row->sums[KINDS + kind]);
-	gp_table_put_whole(sheet, row->sums[BYTES]);
+		gp_table_put_whole(table, row->sums[KINDS + kind]);
+	gp_table_put_whole(table, row->sums[BYTES]);
 }
 
 /* ---- by stream ---- */
 
-/* A stream's operations come in the order of their starts: what is beyond the latest end is new. */
+/* Operations of a stream are sorted by start: only time after the latest end is added. */
 static void count_busy(struct gp_tally_row *row, const struct gp_op *op)
 {
 	uint64_t from = op->start_ns > row->sums[REACHED_NS] ? op->start_ns : row->sums[REACHED_NS];
@@ -93,61 +93,61 @@ static void take_stream(struct gp_tally *tally, const struct gp_scope_op *at)
 	count_busy(gp_tally_find(tally, key), at->op);
 }
 
-static void put_stream_kind(struct gp_table *sheet, const struct gp_record_stream *stream)
+static void put_stream_kind(struct gp_table *table, const struct gp_record_stream *stream)
 {
 	char priority[16] = "";
 
 	if (stream)
 		snprintf(priority, sizeof(priority), "%d", stream->priority);
-	gp_table_put_text(sheet, priority);
-	gp_table_put_text(sheet, stream ? gp_stream_kind_name(stream->flags) : "");
+	gp_table_put_text(table, priority);
+	gp_table_put_text(table, stream ? gp_stream_kind_name(stream->flags) : "");
 }
 
-static void put_place(struct gp_scope *scope, struct gp_table *sheet,
+static void put_place(struct gp_scope *scope, struct gp_table *table,
 		      const struct gp_tally_row *row)
 {
-	gp_scope_put_pid(scope, sheet, row->key[0]);
+	gp_scope_put_pid(scope, table, row->key[0]);
 	gp_table_put_whole(
-		sheet, gp_scope_device(scope, scope->models[row->key[0]], (uint16_t)row->key[1]));
-	gp_table_put_whole(sheet, row->key[2]);
+		table, gp_scope_device(scope, scope->models[row->key[0]], (uint16_t)row->key[1]));
+	gp_table_put_whole(table, row->key[2]);
 }
 
-/* When the call that made it began, and its name. */
-static void put_maker(struct gp_scope *scope, struct gp_table *sheet, const struct gp_model *model,
+/* Start and name of the call that created it. */
+static void put_maker(struct gp_scope *scope, struct gp_table *table, const struct gp_model *model,
 		      uint32_t call)
 {
 	uint64_t unix_ns;
 
 	if (call == GP_NONE) {
-		gp_table_cell(sheet, gp_value_none());
-		gp_table_cell(sheet, gp_value_none());
+		gp_table_cell(table, gp_value_none());
+		gp_table_cell(table, gp_value_none());
 		return;
 	}
 	unix_ns = model->base_unix_ns + model->calls[call].start_ns;
-	gp_table_cell(sheet, gp_value_moment((int64_t)(unix_ns - scope->start_unix_ns)));
-	gp_table_put_text(sheet, gp_model_api(model, model->calls[call].api).name);
+	gp_table_cell(table, gp_value_moment((int64_t)(unix_ns - scope->start_unix_ns)));
+	gp_table_put_text(table, gp_model_api(model, model->calls[call].api).name);
 }
 
-static void put_stream(struct gp_scope *scope, struct gp_table *sheet,
+static void put_stream(struct gp_scope *scope, struct gp_table *table,
 		       const struct gp_tally_row *row, double total)
 {
 	const struct gp_model *model = scope->models[row->key[0]];
 	const struct gp_record_stream *stream =
 		gp_model_stream(model, (uint32_t)row->key[2], (uint32_t)row->key[3]);
 
-	put_operations(sheet, row, total);
-	gp_table_put_whole(sheet, row->sums[BUSY_NS]);
-	put_place(scope, sheet, row);
-	gp_table_put_whole(sheet, row->key[3]);
-	put_stream_kind(sheet, stream);
-	put_maker(scope, sheet, model, gp_model_stream_call(model, stream));
+	put_operations(table, row, total);
+	gp_table_put_whole(table, row->sums[BUSY_NS]);
+	put_place(scope, table, row);
+	gp_table_put_whole(table, row->key[3]);
+	put_stream_kind(table, stream);
+	put_maker(scope, table, model, gp_model_stream_call(model, stream));
 	gp_table_put_text(
-		sheet, gp_model_stream_name(model, (uint32_t)row->key[2], (uint32_t)row->key[3]));
+		table, gp_model_stream_name(model, (uint32_t)row->key[2], (uint32_t)row->key[3]));
 }
 
-static int fill_streams(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_streams(struct gp_scope *scope, struct gp_table *table)
 {
-	return gp_scope_table_of_ops(scope, sheet, take_stream, put_stream);
+	return gp_scope_table_of_ops(scope, table, take_stream, put_stream);
 }
 
 /* ---- by context ---- */
@@ -159,24 +159,24 @@ static void take_context(struct gp_tally *tally, const struct gp_scope_op *at)
 	count_operation(tally, key, at->op);
 }
 
-static void put_context(struct gp_scope *scope, struct gp_table *sheet,
+static void put_context(struct gp_scope *scope, struct gp_table *table,
 			const struct gp_tally_row *row, double total)
 {
 	const struct gp_model *model = scope->models[row->key[0]];
 	uint32_t context_id = (uint32_t)row->key[2],
 		 maker = gp_model_context_call(model, context_id);
 
-	put_operations(sheet, row, total);
-	put_place(scope, sheet, row);
-	gp_table_cell(sheet, maker != GP_NONE ? gp_value_whole(model->calls[maker].duration_ns)
+	put_operations(table, row, total);
+	put_place(scope, table, row);
+	gp_table_cell(table, maker != GP_NONE ? gp_value_whole(model->calls[maker].duration_ns)
 					      : gp_value_none());
-	put_maker(scope, sheet, model, maker);
-	gp_table_put_text(sheet, gp_model_context_name(model, context_id));
+	put_maker(scope, table, model, maker);
+	gp_table_put_text(table, gp_model_context_name(model, context_id));
 }
 
-static int fill_contexts(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_contexts(struct gp_scope *scope, struct gp_table *table)
 {
-	return gp_scope_table_of_ops(scope, sheet, take_context, put_context);
+	return gp_scope_table_of_ops(scope, table, take_context, put_context);
 }
 
 /* ---- by device ---- */
@@ -189,18 +189,18 @@ static void take_device(struct gp_tally *tally, const struct gp_scope_op *at)
 	count_operation(tally, key, at->op);
 }
 
-static void put_device(struct gp_table *sheet, const struct gp_device_entry *device,
+static void put_device(struct gp_table *table, const struct gp_device_entry *device,
 		       const struct gp_busy *busy, bool is_known)
 {
-	gp_table_put_whole(sheet, busy->inside_ns + busy->outside_ns);
-	gp_table_cell(sheet, is_known ? gp_value_percent((double)busy->inside_ns,
+	gp_table_put_whole(table, busy->inside_ns + busy->outside_ns);
+	gp_table_cell(table, is_known ? gp_value_percent((double)busy->inside_ns,
 							 (double)busy->possible_ns)
 				      : gp_value_none());
-	gp_table_put_whole(sheet, device->number);
-	gp_table_put_text(sheet, device->name);
+	gp_table_put_whole(table, device->number);
+	gp_table_put_text(table, device->name);
 }
 
-static void put_devices(struct gp_scope *scope, struct gp_table *sheet, struct gp_tally *tally,
+static void put_devices(struct gp_scope *scope, struct gp_table *table, struct gp_tally *tally,
 			const struct gp_busy *busy)
 {
 	double total = gp_tally_total(tally, 0);
@@ -209,13 +209,13 @@ static void put_devices(struct gp_scope *scope, struct gp_table *sheet, struct g
 		const struct gp_device_entry *device = &scope->devices.entries[i];
 		const uint64_t key[GP_TALLY_KEYS] = {device->number};
 
-		put_operations(sheet, gp_tally_find(tally, key), total);
-		put_device(sheet, device, &busy[i], gp_scope_has_gpu(scope));
+		put_operations(table, gp_tally_find(tally, key), total);
+		put_device(table, device, &busy[i], gp_scope_has_gpu(scope));
 	}
 }
 
-/* A device that did nothing has a row, too. */
-static int fill_devices(struct gp_scope *scope, struct gp_table *sheet)
+/* Idle devices have a row, too. */
+static int fill_devices(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_window window = gp_busy_window(scope->models, scope->model_count);
 	struct gp_busy *busy =
@@ -224,7 +224,7 @@ static int fill_devices(struct gp_scope *scope, struct gp_table *sheet)
 	int result = busy ? gp_scope_ops(scope, &tally, take_device) : -ENOMEM;
 
 	if (result == 0)
-		put_devices(scope, sheet, &tally, busy);
+		put_devices(scope, table, &tally, busy);
 	if (result == 0)
 		result = tally.error;
 	gp_tally_free(&tally);
@@ -256,37 +256,37 @@ static const char *info_of(const struct gp_model *model, enum gp_info info)
 	return model->info[info] ? model->info[info] : "";
 }
 
-static void put_process(struct gp_scope *scope, struct gp_table *sheet,
+static void put_process(struct gp_scope *scope, struct gp_table *table,
 			const struct gp_tally_row *row, double total)
 {
 	const struct gp_model *model = scope->models[row->key[0]];
 
-	put_operations(sheet, row, total);
-	gp_table_put_whole(sheet, row->sums[CALLS]);
-	gp_scope_put_failed(scope, sheet, row->sums[FAILED]);
-	gp_table_put_whole(sheet, row->series[API_TIMES].total);
-	gp_table_put_whole(sheet, model->base_unix_ns + model->first_ns - scope->start_unix_ns);
-	gp_table_put_whole(sheet, model->last_ns - model->first_ns);
-	gp_table_put_whole(sheet, model->pid);
-	gp_table_put_text(sheet, info_of(model, GP_INFO_RANK));
-	gp_table_put_text(sheet, gp_recorded_how_ended(model).text);
-	gp_table_put_text(sheet, info_of(model, GP_INFO_PROGRAM));
+	put_operations(table, row, total);
+	gp_table_put_whole(table, row->sums[CALLS]);
+	gp_scope_put_failed(scope, table, row->sums[FAILED]);
+	gp_table_put_whole(table, row->series[API_TIMES].total);
+	gp_table_put_whole(table, model->base_unix_ns + model->first_ns - scope->start_unix_ns);
+	gp_table_put_whole(table, model->last_ns - model->first_ns);
+	gp_table_put_whole(table, model->pid);
+	gp_table_put_text(table, info_of(model, GP_INFO_RANK));
+	gp_table_put_text(table, gp_recorded_how_ended(model).text);
+	gp_table_put_text(table, info_of(model, GP_INFO_PROGRAM));
 }
 
-static int fill_processes(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_processes(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_ops(scope, &tally, take_process);
 
 	if (result == 0)
 		result = gp_scope_calls(scope, &tally, take_process_call);
-	return gp_scope_rows(scope, sheet, &tally, result, put_process);
+	return gp_scope_rows(scope, table, &tally, result, put_process);
 }
 
-#define NOTHING "no GPU operation was recorded; `gpuprof summary FILE` says what was"
+#define NOTHING "no GPU operation was recorded; `gpuprof summary FILE` shows the recorded data"
 
 const struct gp_breakdown gp_breakdown_stream = {
-	.help = "streams: what ran in them",
+	.help = "streams: their operations",
 	.nothing = NOTHING,
 	.head = {"stream", "Streams", stream_columns, COUNT(stream_columns)},
 	.sort_column = 1,
@@ -294,7 +294,7 @@ const struct gp_breakdown gp_breakdown_stream = {
 };
 
 const struct gp_breakdown gp_breakdown_context = {
-	.help = "contexts: what ran in them",
+	.help = "contexts: their operations",
 	.nothing = NOTHING,
 	.head = {"context", "Contexts", context_columns, COUNT(context_columns)},
 	.sort_column = 1,
@@ -302,8 +302,8 @@ const struct gp_breakdown gp_breakdown_context = {
 };
 
 const struct gp_breakdown gp_breakdown_device = {
-	.help = "devices: what ran on them, how busy they were",
-	.nothing = "no GPU was used; `gpuprof summary FILE` says what was recorded",
+	.help = "devices: their operations, how busy they were",
+	.nothing = "no GPU was used; `gpuprof summary FILE` shows the recorded data",
 	.head = {"device", "Devices", device_columns, COUNT(device_columns)},
 	.sort_column = 1,
 	.fill = fill_devices,
@@ -311,7 +311,7 @@ const struct gp_breakdown gp_breakdown_device = {
 
 const struct gp_breakdown gp_breakdown_process = {
 	.help = "processes",
-	.nothing = "no process used a GPU; `gpuprof summary FILE` says what was recorded",
+	.nothing = "no process used a GPU; `gpuprof summary FILE` shows the recorded data",
 	.head = {"process", "Processes", process_columns, COUNT(process_columns)},
 	.sort_column = 1,
 	.fill = fill_processes,

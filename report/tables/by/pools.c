@@ -1,4 +1,4 @@
-/* Memory pools: what was allocated from each, and what it kept from the device. */
+/* Memory pools: allocations, and reserved but unused memory. */
 #include "report/tables/breakdown.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 enum { NOW, MOST_USED, ALLOCATED, RESERVED, UNUSED, TRIMS };
 
-enum { TRIMMED = 3 }; /* of gp_record_pool.op */
+enum { TRIMMED = 3 }; /* value of gp_record_pool.op */
 
 static const struct gp_table_column columns[] = {
 	{"Reserved", GP_UNIT_BYTES},  {"Unused", GP_UNIT_BYTES}, {"Unused %", GP_UNIT_PERCENT},
@@ -20,8 +20,8 @@ static const struct gp_table_column columns[] = {
 };
 
 /*
- * A plain cudaMallocAsync names no pool, it takes the device's current one: which that is, is clear
- * where there is but one. By device: that one, 0 = none, SEVERAL.
+ * cudaMallocAsync uses the current pool of the device and does not name it; it is certain only if
+ * the device has one pool.  For each device: that pool, 0 = none, or SEVERAL.
  */
 static void find_only_pools(const struct gp_model *model, uint64_t only[GP_DEVICE_LIMIT])
 {
@@ -68,7 +68,7 @@ static void take_event(struct gp_scope *scope, struct gp_tally *tally, uint64_t 
 		row->sums[MOST_USED] = row->sums[NOW];
 }
 
-/* Else what a pool says of itself is all that there is. */
+/* If false, only the pool's own counters are known. */
 static bool knows_allocations(const struct gp_scope *scope, uint64_t process)
 {
 	return (scope->models[process]->unknown & GP_UNKNOWN_ALLOCATIONS) == 0;
@@ -95,32 +95,32 @@ static void take_pool(struct gp_scope *scope, struct gp_tally *tally, uint64_t p
 		row->sums[MOST_USED] = pool->used_bytes;
 }
 
-static void put_if_known(struct gp_scope *scope, struct gp_table *sheet,
+static void put_if_known(struct gp_scope *scope, struct gp_table *table,
 			 const struct gp_tally_row *row, uint64_t value)
 {
-	gp_table_cell(sheet, knows_allocations(scope, row->key[0]) ? gp_value_whole(value)
+	gp_table_cell(table, knows_allocations(scope, row->key[0]) ? gp_value_whole(value)
 								   : gp_value_none());
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		    double total)
 {
 	(void)total;
-	gp_table_put_whole(sheet, row->sums[RESERVED]);
-	gp_table_put_whole(sheet, row->sums[UNUSED]);
-	gp_table_cell(sheet,
+	gp_table_put_whole(table, row->sums[RESERVED]);
+	gp_table_put_whole(table, row->sums[UNUSED]);
+	gp_table_cell(table,
 		      gp_value_percent((double)row->sums[UNUSED], (double)row->sums[RESERVED]));
-	gp_table_put_whole(sheet, row->sums[MOST_USED]);
-	put_if_known(scope, sheet, row, row->sums[NOW]);
-	put_if_known(scope, sheet, row, row->sums[ALLOCATED]);
-	put_if_known(scope, sheet, row, row->count);
-	gp_table_put_whole(sheet, row->sums[TRIMS]);
-	gp_scope_put_pid(scope, sheet, row->key[0]);
-	gp_table_put_whole(sheet, row->key[1]);
-	gp_table_cell(sheet, row->key[2] == 0 ? gp_value_none() : gp_value_whole(row->key[2]));
+	gp_table_put_whole(table, row->sums[MOST_USED]);
+	put_if_known(scope, table, row, row->sums[NOW]);
+	put_if_known(scope, table, row, row->sums[ALLOCATED]);
+	put_if_known(scope, table, row, row->count);
+	gp_table_put_whole(table, row->sums[TRIMS]);
+	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_table_put_whole(table, row->key[1]);
+	gp_table_cell(table, row->key[2] == 0 ? gp_value_none() : gp_value_whole(row->key[2]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	uint64_t *only = malloc(GP_DEVICE_LIMIT * sizeof(*only));
 	struct gp_tally tally = {0};
@@ -136,7 +136,7 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 			take_pool(scope, &tally, m, &model->pools[i]);
 	}
 	free(only);
-	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+	return gp_scope_rows(scope, table, &tally, result, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_memory_pool = {

@@ -1,4 +1,4 @@
-/* Between launch and start: by operation, and by stream. */
+/* The time between launch and start, by operation and by stream. */
 #include <errno.h>
 
 #include "gpuprof/count.h"
@@ -10,7 +10,9 @@
 
 enum { LATE, SHORT, LONG_CALLS, LONG_WAITS, CALL_NS, GPU_NS };
 
-/* From there on a call, and the way from its end to the operation's start, count as outliers. */
+/*
+ * Calls, and delays from a call's end to the operation's start, from this length on count as long.
+ */
 #define LONG_CALL_NS 50000u
 #define LONG_WAIT_NS 100000u
 
@@ -38,7 +40,7 @@ static uint64_t name_of(const struct gp_scope_op *at)
 	return gp_scope_text(at->scope, label);
 }
 
-/* Whether all that the stream had to do was over when the call began. */
+/* Whether the stream was idle when the call began. */
 static bool is_late(const struct gp_scope_op *at, uint64_t called_ns)
 {
 	const struct gp_op *before = at->op - 1;
@@ -67,26 +69,26 @@ static void take_op(struct gp_tally *tally, const struct gp_scope_op *at)
 	gp_tally_value(tally, row, 0, gp_queue_delay_ns(at->model, op));
 }
 
-static void put_op(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_op(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		   double total)
 {
 	static const char *const categories[] = {
 		[GP_OP_KERNEL] = "kernel", [GP_OP_COPY] = "copy", [GP_OP_SET] = "memset"};
 
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_scope_put_spread(sheet, &row->series[0]);
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_scope_put_spread(table, &row->series[0]);
 	for (size_t i = 0; i <= GPU_NS; i++)
-		gp_table_put_whole(sheet, row->sums[i]);
-	gp_table_put_text(sheet, categories[row->key[1]]);
-	gp_table_put_text(sheet, row->key[1] == GP_OP_KERNEL
+		gp_table_put_whole(table, row->sums[i]);
+	gp_table_put_text(table, categories[row->key[1]]);
+	gp_table_put_text(table, row->key[1] == GP_OP_KERNEL
 					 ? gp_scope_kernel_of(scope, row->key[0])
 					 : gp_scope_text_of(scope, row->key[0]));
 }
 
-static int fill_kernels(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_kernels(struct gp_scope *scope, struct gp_table *table)
 {
-	return gp_scope_table_of_ops(scope, sheet, take_op, put_op);
+	return gp_scope_table_of_ops(scope, table, take_op, put_op);
 }
 
 /* ---- by stream ---- */
@@ -100,7 +102,7 @@ static const struct gp_table_column stream_columns[] = {
 };
 
 struct lengths {
-	struct gp_tally tally; /* one row: the lengths of one stream */
+	struct gp_tally tally; /* one row: queue lengths of one stream */
 	struct gp_tally_row *row;
 };
 
@@ -113,7 +115,7 @@ static void take_length(void *context, uint64_t time_ns, uint64_t length)
 	gp_tally_value(&lengths->tally, lengths->row, 0, length);
 }
 
-static void put_stream(struct gp_scope *scope, struct gp_table *sheet, const struct gp_queue *queue,
+static void put_stream(struct gp_scope *scope, struct gp_table *table, const struct gp_queue *queue,
 		       const struct lengths *lengths, const struct gp_model *model,
 		       const struct gp_op *op)
 {
@@ -121,18 +123,18 @@ static void put_stream(struct gp_scope *scope, struct gp_table *sheet, const str
 				  queue->host_wait_ns, queue->step_ns, queue->other_ns,
 				  model->pid};
 
-	gp_table_put_whole(sheet, queue->launched);
-	gp_table_put_whole(sheet, queue->late);
-	gp_table_put_whole(sheet, lengths->row->count);
-	gp_scope_put_spread(sheet, &lengths->row->series[0]);
+	gp_table_put_whole(table, queue->launched);
+	gp_table_put_whole(table, queue->late);
+	gp_table_put_whole(table, lengths->row->count);
+	gp_scope_put_spread(table, &lengths->row->series[0]);
 	for (size_t i = 0; i < COUNT(after); i++)
-		gp_table_put_whole(sheet, after[i]);
-	gp_table_put_whole(sheet, gp_scope_device(scope, model, op->device_id));
-	gp_table_put_whole(sheet, op->context_id);
-	gp_table_put_whole(sheet, op->stream_id);
+		gp_table_put_whole(table, after[i]);
+	gp_table_put_whole(table, gp_scope_device(scope, model, op->device_id));
+	gp_table_put_whole(table, op->context_id);
+	gp_table_put_whole(table, op->stream_id);
 }
 
-static int fill_stream(struct gp_scope *scope, struct gp_table *sheet, const struct gp_model *model,
+static int fill_stream(struct gp_scope *scope, struct gp_table *table, const struct gp_model *model,
 		       uint32_t first, uint32_t end)
 {
 	struct lengths lengths = {0};
@@ -144,12 +146,12 @@ static int fill_stream(struct gp_scope *scope, struct gp_table *sheet, const str
 	if (result == 0)
 		result = lengths.tally.error;
 	if (result == 0)
-		put_stream(scope, sheet, &queue, &lengths, model, &model->ops[first]);
+		put_stream(scope, table, &queue, &lengths, model, &model->ops[first]);
 	gp_tally_free(&lengths.tally);
 	return result;
 }
 
-static int fill_streams(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_streams(struct gp_scope *scope, struct gp_table *table)
 {
 	int result = 0;
 
@@ -158,7 +160,7 @@ static int fill_streams(struct gp_scope *scope, struct gp_table *sheet)
 
 		for (uint32_t first = 0, end; result == 0 && first < model->op_count; first = end) {
 			end = gp_model_stream_end(model, first);
-			result = fill_stream(scope, sheet, model, first, end);
+			result = fill_stream(scope, table, model, first, end);
 		}
 	}
 	return result;
@@ -180,7 +182,7 @@ const struct gp_breakdown gp_breakdown_queue_kernel = {
 
 const struct gp_breakdown gp_breakdown_queue_stream = {
 	.word = "queue",
-	.help = "streams: how many launched operations waited, full queues, what streams waited for",
+	.help = "streams: how many launched operations waited, full queues, causes of waits",
 	.nothing = NOTHING,
 	.head = {"queue-stream", "Queues", stream_columns, COUNT(stream_columns)},
 	.sort_column = 0,

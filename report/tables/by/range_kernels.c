@@ -9,7 +9,7 @@
 #include "report/tables/breakdown.h"
 #include "report/base/spill_memory.h"
 
-/* Ranges that are open at once; further ones are left out. */
+/* Ranges open at the same time; further ones are ignored. */
 #define MOST_OPEN 64
 
 enum { RANGES = GP_SCOPE_UNTIMED + 1, LAST_RANGE };
@@ -28,8 +28,8 @@ struct open_range {
 };
 
 /*
- * A walk over calls and ranges side by side, both in order of their starts: on each thread for
- * push/pop ranges, over all threads for start/end ranges.
+ * A parallel walk over calls and ranges, both sorted by start: for each thread for push/pop ranges,
+ * over all threads for start/end ranges.
  */
 struct walk {
 	struct gp_scope *scope;
@@ -38,7 +38,7 @@ struct walk {
 	uint64_t process; /* the model's index */
 	uint64_t *names;
 	uint8_t style;
-	uint32_t *calls, *ranges; /* in that order */
+	uint32_t *calls, *ranges; /* in the order of the walk */
 	uint32_t next;            /* in ranges */
 	struct open_range open[MOST_OPEN];
 	size_t open_count;
@@ -49,7 +49,7 @@ static bool is_by_thread(const struct walk *walk)
 	return walk->style == GP_STYLE_PUSH_POP;
 }
 
-/* Whether the range starts before the call does, or with it, in the walk's order. */
+/* Whether the range starts before the call, or with it, in the order of the walk. */
 static bool comes_first(const struct walk *walk, const struct gp_range *range,
 			const struct gp_call *call)
 {
@@ -92,13 +92,13 @@ static void open_ranges(struct walk *walk, const struct gp_call *call)
 	}
 }
 
-/* The one that opened it. */
+/* The thread that opened it. */
 static uint32_t thread_of(const struct walk *walk, const struct open_range *range)
 {
 	return walk->model->ranges[range->index].thread_id;
 }
 
-/* Whether an outer one is of the same row: a kernel counts once in it. */
+/* Whether an outer range has the same row: a kernel counts once there. */
 static bool is_repeated(const struct walk *walk, size_t index)
 {
 	const struct open_range *range = &walk->open[index];
@@ -147,7 +147,7 @@ static int compare_nothing(const void *a, const void *b, const void *context)
 	return 0;
 }
 
-/* The model's own order is by thread and start. */
+/* Sort both; the model's order is by thread and start. */
 static void order(struct walk *walk)
 {
 	const struct gp_model *model = walk->model;
@@ -186,22 +186,22 @@ static int walk_model(struct gp_scope *scope, struct gp_tally *tally, size_t pro
 	return result;
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		    double total)
 {
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
-	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_table_put_whole(sheet, row->sums[RANGES]);
-	gp_scope_put_pid(scope, sheet, row->key[4] >> 32);
-	gp_table_put_whole(sheet, row->key[4] & UINT32_MAX);
-	gp_range_put_key(scope, sheet,
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
+	gp_scope_put_spread(table, &row->series[0]);
+	gp_table_put_whole(table, row->sums[RANGES]);
+	gp_scope_put_pid(scope, table, row->key[4] >> 32);
+	gp_table_put_whole(table, row->key[4] & UINT32_MAX);
+	gp_range_put_key(scope, table,
 			 (struct gp_range_key){row->key[0], row->key[1], row->key[2]});
-	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[3]));
+	gp_table_put_text(table, gp_scope_kernel_of(scope, row->key[3]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	static const uint8_t styles[] = {GP_STYLE_PUSH_POP, GP_STYLE_START_END};
 	struct gp_tally tally = {0};
@@ -209,7 +209,7 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 
 	for (size_t i = 0; result == 0 && i < scope->model_count * COUNT(styles); i++)
 		result = walk_model(scope, &tally, i / COUNT(styles), styles[i % COUNT(styles)]);
-	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+	return gp_scope_rows(scope, table, &tally, result, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_nvtx_kernel = {

@@ -1,7 +1,7 @@
 /*
- * What push/pop ranges launch, kernel by kernel.  Each by itself, without those within it: which
- * kernels, how long until the first, how long until that begins.  And with those within it: the
- * sequences that an operator makes.
+ * The launches of push/pop ranges.  For a range without its inner ranges: its kernels in order, the
+ * delay to the first launch, and from there to the start of its kernel.  For a range with its inner ranges: the sequences
+ * of kernels that an operator makes.
  */
 #include "report/tables/by/ranges.h"
 
@@ -16,7 +16,7 @@
 #include "report/base/memstream.h"
 #include "report/base/stats.h"
 
-/* Kernels of one range that are named; of more it is told how many. */
+/* Kernels of one range that are named; the others are counted. */
 #define MOST_NAMED 8
 
 #define HASH_BASE UINT64_C(0x9e3779b97f4a7c15)
@@ -35,12 +35,12 @@ static const struct gp_table_column sequence_columns[] = {
 	{"Range", GP_UNIT_TEXT},    {"Kernel names", GP_UNIT_TEXT},
 };
 
-/* A range that is open, and what it launched. */
+/* An open range, and its launches. */
 struct opened {
 	uint32_t range;
 	uint32_t count; /* of its kernels */
 	uint64_t names[MOST_NAMED];
-	uint64_t hash; /* of the names of all of them, in order: a polynomial in HASH_BASE */
+	uint64_t hash; /* of all names, in order: a polynomial in HASH_BASE */
 	uint64_t launch_ns, start_ns, gpu_ns;
 };
 
@@ -49,7 +49,7 @@ struct walk {
 	struct gp_tally *tally;
 	const struct gp_model *model;
 	uint64_t process;
-	bool with_inner; /* what ranges within one launch counts in it, too */
+	bool with_inner; /* launches of inner ranges count in the outer ones, too */
 	uint64_t *names;
 	struct opened *open; /* the outermost first */
 	uint32_t count, capacity, next;
@@ -75,7 +75,7 @@ static void write_names(const struct walk *walk, const struct opened *opened, FI
 		fprintf(out, " > %u more", opened->count - named);
 }
 
-/* The number of "a > b (3 times) > c > 8 more". */
+/* The interned text "a > b (3 times) > c > 8 more". */
 static uint64_t number_names(const struct walk *walk, const struct opened *opened)
 {
 	uint64_t number = GP_SCOPE_NO_TEXT;
@@ -124,7 +124,7 @@ static uint64_t power(uint64_t base, uint32_t exponent)
 	return result;
 }
 
-/* What was launched within a range comes after what was launched around it so far. */
+/* Append the launches of an inner range to those of the outer one. */
 static void append(struct opened *around, const struct opened *within)
 {
 	for (uint32_t i = 0; i < within->count && around->count + i < MOST_NAMED; i++)
@@ -135,8 +135,8 @@ static void append(struct opened *around, const struct opened *within)
 }
 
 /*
- * To the innermost range that is around the last one: one of another domain may have ended before
- * that.
+ * Append the last open range to the innermost one that contains it: a range of another domain may
+ * end before it.
  */
 static void append_to_outer(struct walk *walk)
 {
@@ -151,9 +151,9 @@ static void append_to_outer(struct walk *walk)
 }
 
 /*
- * Those that had ended when the call began, or are another thread's, up to the innermost one that
- * goes on; call: NULL = all.  Those around it go on, too; but one of another domain may have ended:
- * it launches nothing more, and is closed when it is the innermost.
+ * Close ranges, from the innermost on, that had ended when the call began or belong to another
+ * thread; call NULL = all.  Stops at the first that is still open.  A range of another domain
+ * around that may have ended: it launches nothing more, and is closed once it is the innermost.
  */
 static void close_ranges(struct walk *walk, const struct gp_call *call)
 {
@@ -187,7 +187,7 @@ static int open_ranges(struct walk *walk, uint32_t index)
 	return 0;
 }
 
-/* Never 0, and without the order that numbers of names have. */
+/* A hash of the number: never 0. */
 static uint64_t mixed(uint64_t name)
 {
 	uint64_t mixed = (name + 1) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -250,45 +250,45 @@ static int walk_model(struct gp_scope *scope, struct gp_tally *tally, size_t pro
 	return result;
 }
 
-static void put_delays(struct gp_table *sheet, const struct gp_tally_series *series)
+static void put_delays(struct gp_table *table, const struct gp_tally_series *series)
 {
 	struct gp_stats stats = gp_stats_of(series->values, series->count);
 
-	gp_table_cell(sheet, gp_value_real(stats.mean));
-	gp_table_cell(sheet, gp_value_real(stats.median));
-	gp_table_put_whole(sheet, stats.max);
+	gp_table_cell(table, gp_value_real(stats.mean));
+	gp_table_cell(table, gp_value_real(stats.median));
+	gp_table_put_whole(table, stats.max);
 }
 
-static void put_names(struct gp_scope *scope, struct gp_table *sheet,
+static void put_names(struct gp_scope *scope, struct gp_table *table,
 		      const struct gp_tally_row *row)
 {
-	gp_scope_put_pid(scope, sheet, row->key[PROCESS]);
-	gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[DOMAIN]));
-	gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[TEXT]));
-	gp_table_put_text(sheet, gp_scope_text_of(scope, row->sums[NAMES]));
+	gp_scope_put_pid(scope, table, row->key[PROCESS]);
+	gp_table_put_text(table, gp_scope_text_of(scope, row->key[DOMAIN]));
+	gp_table_put_text(table, gp_scope_text_of(scope, row->key[TEXT]));
+	gp_table_put_text(table, gp_scope_text_of(scope, row->sums[NAMES]));
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		    double total)
 {
 	(void)total;
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[KERNELS]);
-	put_delays(sheet, &row->series[LAUNCH]);
-	put_delays(sheet, &row->series[START]);
-	gp_table_put_whole(sheet, row->sums[GPU_NS]);
-	put_names(scope, sheet, row);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[KERNELS]);
+	put_delays(table, &row->series[LAUNCH]);
+	put_delays(table, &row->series[START]);
+	gp_table_put_whole(table, row->sums[GPU_NS]);
+	put_names(scope, table, row);
 }
 
-static void put_sequence(struct gp_scope *scope, struct gp_table *sheet,
+static void put_sequence(struct gp_scope *scope, struct gp_table *table,
 			 const struct gp_tally_row *row, double total)
 {
 	(void)total;
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[KERNELS]);
-	gp_table_put_whole(sheet, row->sums[GPU_NS]);
-	gp_table_put_whole(sheet, row->sums[RANGE_NS]);
-	put_names(scope, sheet, row);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[KERNELS]);
+	gp_table_put_whole(table, row->sums[GPU_NS]);
+	gp_table_put_whole(table, row->sums[RANGE_NS]);
+	put_names(scope, table, row);
 }
 
 static int walk_models(struct gp_scope *scope, struct gp_tally *tally, bool with_inner)
@@ -300,24 +300,24 @@ static int walk_models(struct gp_scope *scope, struct gp_tally *tally, bool with
 	return result;
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	int result = walk_models(scope, &tally, false);
 
-	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+	return gp_scope_rows(scope, table, &tally, result, put_row);
 }
 
-static int fill_sequences(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_sequences(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	int result = walk_models(scope, &tally, true);
 
-	return gp_scope_rows(scope, sheet, &tally, result, put_sequence);
+	return gp_scope_rows(scope, table, &tally, result, put_sequence);
 }
 
 const struct gp_breakdown gp_breakdown_nvtx_launch = {
-	.help = "what each NVTX range, or operator, launches itself: kernels in order, delays",
+	.help = "kernels that each NVTX range, or operator, launches itself, in order, with delays",
 	.nothing = GP_RANGE_NOTHING("NVTX range that launched a kernel"),
 	.head = {"nvtx-launch", "Launches by NVTX range", columns, COUNT(columns)},
 	.sort_column = 0,

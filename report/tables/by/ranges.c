@@ -1,4 +1,4 @@
-/* By NVTX range: its time on the thread, and projected onto the GPU. */
+/* NVTX ranges: time on the thread, and projected onto the GPU. */
 #include "report/tables/by/ranges.h"
 
 #include "gpuprof/count.h"
@@ -38,7 +38,7 @@ struct gp_range_key gp_range_key_of(struct gp_scope *scope, const struct gp_mode
 	};
 }
 
-void gp_range_put_key(struct gp_scope *scope, struct gp_table *sheet, struct gp_range_key key)
+void gp_range_put_key(struct gp_scope *scope, struct gp_table *table, struct gp_range_key key)
 {
 	static const char *const styles[] = {
 		[GP_STYLE_PUSH_POP] = "push/pop",
@@ -46,9 +46,9 @@ void gp_range_put_key(struct gp_scope *scope, struct gp_table *sheet, struct gp_
 		[GP_STYLE_MARK] = "mark",
 	};
 
-	gp_table_put_text(sheet, styles[key.style]);
-	gp_table_put_text(sheet, gp_scope_text_of(scope, key.domain));
-	gp_table_put_text(sheet, gp_scope_text_of(scope, key.text));
+	gp_table_put_text(table, styles[key.style]);
+	gp_table_put_text(table, gp_scope_text_of(scope, key.domain));
+	gp_table_put_text(table, gp_scope_text_of(scope, key.text));
 }
 
 static struct gp_tally_row *find_row(struct gp_scope *scope, struct gp_tally *tally,
@@ -59,9 +59,9 @@ static struct gp_tally_row *find_row(struct gp_scope *scope, struct gp_tally *ta
 	return gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){key.text, key.domain, key.style});
 }
 
-static void put_key(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row)
+static void put_key(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row)
 {
-	gp_range_put_key(scope, sheet,
+	gp_range_put_key(scope, table,
 			 (struct gp_range_key){row->key[0], row->key[1], row->key[2]});
 }
 
@@ -69,7 +69,7 @@ static void put_key(struct gp_scope *scope, struct gp_table *sheet, const struct
 
 enum { SELF_NS, OPEN };
 
-/* One that was never closed lasts to the end of the recording, at least. */
+/* A range that was never closed lasts at least to the end of the recording. */
 static void count_range(struct gp_tally *tally, struct gp_tally_row *row,
 			const struct gp_range *range)
 {
@@ -84,17 +84,17 @@ static void count_range(struct gp_tally *tally, struct gp_tally_row *row,
 		duration_ns > range->children_ns ? duration_ns - range->children_ns : 0;
 }
 
-static void put_range(struct gp_scope *scope, struct gp_table *sheet,
+static void put_range(struct gp_scope *scope, struct gp_table *table,
 		      const struct gp_tally_row *row, double total)
 {
 	bool nests = row->key[2] == GP_STYLE_PUSH_POP;
 
-	gp_scope_put_share(sheet, row, total);
-	gp_table_cell(sheet, nests ? gp_value_whole(row->sums[SELF_NS]) : gp_value_none());
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[OPEN]);
-	gp_scope_put_spread(sheet, &row->series[0]);
-	put_key(scope, sheet, row);
+	gp_scope_put_share(table, row, total);
+	gp_table_cell(table, nests ? gp_value_whole(row->sums[SELF_NS]) : gp_value_none());
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[OPEN]);
+	gp_scope_put_spread(table, &row->series[0]);
+	put_key(scope, table, row);
 }
 
 static void take_ranges(struct gp_scope *scope, struct gp_tally *tally,
@@ -110,16 +110,16 @@ static void take_ranges(struct gp_scope *scope, struct gp_tally *tally,
 	}
 }
 
-static int fill_ranges(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_ranges(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 
 	for (size_t m = 0; m < scope->model_count; m++)
 		take_ranges(scope, &tally, scope->models[m]);
-	return gp_scope_rows(scope, sheet, &tally, 0, put_range);
+	return gp_scope_rows(scope, table, &tally, 0, put_range);
 }
 
-/* ---- those that differ in their numbers alone ---- */
+/* ---- names that differ only in their numbers ---- */
 
 enum { GPU_NS, LONGEST_NS, LONGEST_TEXT };
 
@@ -143,18 +143,18 @@ static void take_alike(struct gp_scope *scope, struct gp_tally *tally, const str
 	gp_tally_value(tally, row, 0, duration_ns);
 }
 
-static void put_alike(struct gp_scope *scope, struct gp_table *sheet,
+static void put_alike(struct gp_scope *scope, struct gp_table *table,
 		      const struct gp_tally_row *row, double total)
 {
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_table_put_whole(sheet, row->sums[GPU_NS]);
-	gp_table_put_text(sheet, gp_scope_text_of(scope, row->sums[LONGEST_TEXT]));
-	put_key(scope, sheet, row);
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_scope_put_spread(table, &row->series[0]);
+	gp_table_put_whole(table, row->sums[GPU_NS]);
+	gp_table_put_text(table, gp_scope_text_of(scope, row->sums[LONGEST_TEXT]));
+	put_key(scope, table, row);
 }
 
-static int fill_alike(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_alike(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 
@@ -170,7 +170,7 @@ static int fill_alike(struct gp_scope *scope, struct gp_table *sheet)
 				take_alike(scope, &tally, model, range);
 		}
 	}
-	return gp_scope_rows(scope, sheet, &tally, 0, put_alike);
+	return gp_scope_rows(scope, table, &tally, 0, put_alike);
 }
 
 /* ---- on the GPU ---- */
@@ -192,27 +192,27 @@ static void take_projection(struct gp_scope *scope, struct gp_tally *tally,
 		gp_tally_value(tally, row, 0, range->gpu_end_ns - range->gpu_start_ns);
 }
 
-static void put_mean(struct gp_table *sheet, const struct gp_tally_row *row, size_t sum)
+static void put_mean(struct gp_table *table, const struct gp_tally_row *row, size_t sum)
 {
-	gp_table_cell(sheet, gp_value_real((double)row->sums[sum] / (double)row->count));
+	gp_table_cell(table, gp_value_real((double)row->sums[sum] / (double)row->count));
 }
 
-static void put_projection(struct gp_scope *scope, struct gp_table *sheet,
+static void put_projection(struct gp_scope *scope, struct gp_table *table,
 			   const struct gp_tally_row *row, double total)
 {
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_table_put_whole(sheet, row->sums[BUSY_NS]);
-	gp_table_put_whole(sheet, row->sums[OPS]);
-	gp_table_put_whole(sheet, row->sums[RANGE_NS]);
-	put_mean(sheet, row, OPS);
-	put_mean(sheet, row, LEVELS);
-	put_mean(sheet, row, CHILDREN);
-	put_key(scope, sheet, row);
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_scope_put_spread(table, &row->series[0]);
+	gp_table_put_whole(table, row->sums[BUSY_NS]);
+	gp_table_put_whole(table, row->sums[OPS]);
+	gp_table_put_whole(table, row->sums[RANGE_NS]);
+	put_mean(table, row, OPS);
+	put_mean(table, row, LEVELS);
+	put_mean(table, row, CHILDREN);
+	put_key(scope, table, row);
 }
 
-static int fill_projections(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_projections(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 
@@ -221,7 +221,7 @@ static int fill_projections(struct gp_scope *scope, struct gp_table *sheet)
 			if (scope->models[m]->ranges[i].op_count > 0)
 				take_projection(scope, &tally, scope->models[m],
 						&scope->models[m]->ranges[i]);
-	return gp_scope_rows(scope, sheet, &tally, 0, put_projection);
+	return gp_scope_rows(scope, table, &tally, 0, put_projection);
 }
 
 const struct gp_breakdown gp_breakdown_nvtx = {
@@ -233,9 +233,10 @@ const struct gp_breakdown gp_breakdown_nvtx = {
 };
 
 const struct gp_breakdown gp_breakdown_nvtx_group = {
-	.help = "NVTX ranges whose names differ in their numbers alone, as those of requests and steps do, each name with \"*\" for its numbers",
+	.help = "NVTX ranges by name without numbers, as for requests and steps: \"*\" stands for a number",
 	.nothing = GP_RANGE_NOTHING("NVTX range"),
-	.head = {"nvtx-group", "NVTX ranges, numbers apart", group_columns, COUNT(group_columns)},
+	.head = {"nvtx-group", "NVTX ranges by name without numbers", group_columns,
+		 COUNT(group_columns)},
 	.sort_column = 1,
 	.fill = fill_alike,
 };

@@ -1,4 +1,4 @@
-/* ranges: what the breakdowns by NVTX range share. */
+/* ranges: common code of the breakdowns by NVTX range. */
 #ifndef REPORT_TABLES_BY_RANGES_H
 #define REPORT_TABLES_BY_RANGES_H
 
@@ -6,19 +6,19 @@
 
 /* Ranges of one text, domain and style are one row. */
 struct gp_range_key {
-	uint64_t text, domain, style; /* the first two of gp_scope_text() */
+	uint64_t text, domain, style; /* text and domain: gp_scope_text() */
 };
 
 struct gp_range_key gp_range_key_of(struct gp_scope *scope, const struct gp_model *model,
 				    const struct gp_range *range);
 
-/* The columns that tell ranges apart, and their cells. */
+/* The columns that identify a range, and their cells. */
 #define GP_RANGE_COLUMNS                                                                           \
 	{"Style", GP_UNIT_TEXT}, {"Domain", GP_UNIT_TEXT},                                         \
 	{                                                                                          \
 		"Range", GP_UNIT_TEXT                                                              \
 	}
-void gp_range_put_key(struct gp_scope *scope, struct gp_table *sheet, struct gp_range_key key);
+void gp_range_put_key(struct gp_scope *scope, struct gp_table *table, struct gp_range_key key);
 
 #define GP_RANGE_NOTHING(what)                                                                     \
 	"no " what                                                                                 \

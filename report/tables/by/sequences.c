@@ -1,4 +1,4 @@
-/* By sequence of operations that comes again and again. */
+/* Repeated sequences of operations. */
 #include "report/analysis/idle/queue.h"
 #include "gpuprof/count.h"
 #include "report/analysis/loop/sequences.h"
@@ -13,7 +13,7 @@ static const struct gp_table_column columns[] = {
 	{"Operations", GP_UNIT_TEXT},
 };
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_model *model,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_model *model,
 		    const struct gp_sequences *sequences, const struct gp_sequence *row)
 {
 	const struct gp_op *op = &model->ops[sequences->elements[row->first].op];
@@ -22,19 +22,19 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 				    row->call_ns, row->count,   row->length};
 
 	for (size_t i = 0; i < COUNT(numbers); i++)
-		gp_table_put_whole(sheet, numbers[i]);
-	gp_table_cell(sheet, gp_value_real((double)row->span_ns / (double)row->count));
-	gp_table_cell(sheet, gp_value_percent((double)(row->count * row->length),
+		gp_table_put_whole(table, numbers[i]);
+	gp_table_cell(table, gp_value_real((double)row->span_ns / (double)row->count));
+	gp_table_cell(table, gp_value_percent((double)(row->count * row->length),
 					      (double)sequences->own_count));
-	gp_table_put_whole(sheet, model->pid);
-	gp_table_put_whole(sheet, gp_scope_device(scope, model, op->device_id));
-	gp_table_put_whole(sheet, op->context_id);
-	gp_table_put_whole(sheet, op->stream_id);
+	gp_table_put_whole(table, model->pid);
+	gp_table_put_whole(table, gp_scope_device(scope, model, op->device_id));
+	gp_table_put_whole(table, op->context_id);
+	gp_table_put_whole(table, op->stream_id);
 	gp_sequence_text(text, scope->names, model, sequences, row);
-	gp_table_put_text(sheet, text);
+	gp_table_put_text(table, text);
 }
 
-static int fill_model(struct gp_scope *scope, struct gp_table *sheet, const struct gp_model *model)
+static int fill_model(struct gp_scope *scope, struct gp_table *table, const struct gp_model *model)
 {
 	struct gp_tuning tuning;
 	int result = gp_tuning_of(&tuning, model);
@@ -45,24 +45,24 @@ static int fill_model(struct gp_scope *scope, struct gp_table *sheet, const stru
 		end = gp_model_stream_end(model, first);
 		result = gp_sequences_of(&sequences, model, &tuning, first, end);
 		for (uint32_t i = 0; result == 0 && i < sequences.count; i++)
-			put_row(scope, sheet, model, &sequences, &sequences.rows[i]);
+			put_row(scope, table, model, &sequences, &sequences.rows[i]);
 		gp_sequences_free(&sequences);
 	}
 	gp_tuning_free(&tuning);
 	return result;
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = fill_model(scope, sheet, scope->models[i]);
+		result = fill_model(scope, table, scope->models[i]);
 	return result;
 }
 
 const struct gp_breakdown gp_breakdown_sequence = {
-	.help = "sequences of operations that come again and again: for graphs and fusion",
+	.help = "repeated sequences of operations, for graphs and fusion",
 	.nothing = "no sequence of operations came three times in a stream",
 	.head = {"sequence", "Sequences of operations", columns, COUNT(columns)},
 	.sort_column = 0,

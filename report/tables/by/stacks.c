@@ -1,4 +1,4 @@
-/* GPU time, and time in the API, by call stack: trees of callers and what they called. */
+/* GPU time, and time in API calls, by call stack: trees of callers and callees. */
 #include "report/tables/breakdown.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static int find_stacks(struct gp_scope *scope)
 }
 
 struct put {
-	struct gp_table *sheet;
+	struct gp_table *table;
 	uint64_t total;
 };
 
@@ -43,13 +43,13 @@ static void put_row(void *context, const struct gp_stack_row *row)
 {
 	const struct put *put = context;
 
-	gp_table_cell(put->sheet, gp_value_percent((double)row->value, (double)put->total));
-	gp_table_put_whole(put->sheet, row->value);
-	gp_table_put_whole(put->sheet, row->count);
-	gp_table_put_text(put->sheet, row->text);
+	gp_table_cell(put->table, gp_value_percent((double)row->value, (double)put->total));
+	gp_table_put_whole(put->table, row->value);
+	gp_table_put_whole(put->table, row->count);
+	gp_table_put_text(put->table, row->text);
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet, enum gp_stack_metric value,
+static int fill(struct gp_scope *scope, struct gp_table *table, enum gp_stack_metric value,
 		enum gp_stack_metric count)
 {
 	int result = scope->stacks ? 0 : find_stacks(scope);
@@ -57,21 +57,21 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet, enum gp_stack_me
 
 	return result == 0 ? gp_stack_rows(profile, GP_STACK_CALLERS_FIRST, value, count,
 					   scope->every_row, put_row,
-					   &(struct put){sheet, profile->totals[value]})
+					   &(struct put){table, profile->totals[value]})
 			   : result;
 }
 
-static int fill_gpu(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_gpu(struct gp_scope *scope, struct gp_table *table)
 {
-	return fill(scope, sheet, GP_STACK_METRIC_GPU_TIME, GP_STACK_METRIC_OPERATIONS);
+	return fill(scope, table, GP_STACK_METRIC_GPU_TIME, GP_STACK_METRIC_OPERATIONS);
 }
 
-static int fill_api(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_api(struct gp_scope *scope, struct gp_table *table)
 {
-	return fill(scope, sheet, GP_STACK_METRIC_API_TIME, GP_STACK_METRIC_CALLS);
+	return fill(scope, table, GP_STACK_METRIC_API_TIME, GP_STACK_METRIC_CALLS);
 }
 
-static int fill_callers(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_callers(struct gp_scope *scope, struct gp_table *table)
 {
 	int result = scope->stacks ? 0 : find_stacks(scope);
 	struct gp_stack_profile inverted;
@@ -83,13 +83,13 @@ static int fill_callers(struct gp_scope *scope, struct gp_table *sheet)
 		result = gp_stack_rows(
 			&inverted, GP_STACK_CALLERS_LAST, GP_STACK_METRIC_GPU_TIME,
 			GP_STACK_METRIC_OPERATIONS, scope->every_row, put_row,
-			&(struct put){sheet, inverted.totals[GP_STACK_METRIC_GPU_TIME]});
+			&(struct put){table, inverted.totals[GP_STACK_METRIC_GPU_TIME]});
 	gp_stack_profile_close(&inverted);
 	return result;
 }
 
 const struct gp_breakdown gp_breakdown_stack = {
-	.help = "GPU time by call stack: callers, and below them what they called and launched",
+	.help = "GPU time by call stack: callers, and below them callees and launches",
 	.nothing = "no launch has a call stack: record with --stacks=all",
 	.head = {"stack", "GPU time by call stack", columns, COUNT(columns)},
 	.sort_column = GP_TABLE_AS_ADDED,

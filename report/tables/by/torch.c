@@ -1,7 +1,4 @@
-/*
- * PyTorch's own memory snapshot: segments that it took from CUDA, and the blocks of them that it
- * gave to tensors.
- */
+/* PyTorch's memory snapshot: segments allocated from CUDA, and their blocks, used by tensors. */
 #include "report/tables/breakdown.h"
 
 #include <errno.h>
@@ -10,7 +7,7 @@
 #include "report/analysis/memory/torch_snapshot.h"
 
 #define NO_SNAPSHOT                                                                                \
-	"what PyTorch's caching allocator gives to tensors is in its own snapshot: write one by "  \
+	"memory of tensors in PyTorch's caching allocator is in its own snapshot: write one by "   \
 	"torch.cuda.memory._dump_snapshot(\"FILE\") and type gpuprof summary --memory "            \
 	"--torch-snapshot FILE TRACE"
 
@@ -59,34 +56,34 @@ static void take_segment(struct gp_scope *scope, struct gp_tally *tally,
 		row->sums[LARGEST] = segment->largest_free_bytes;
 }
 
-static void put_segments(struct gp_scope *scope, struct gp_table *sheet,
+static void put_segments(struct gp_scope *scope, struct gp_table *table,
 			 const struct gp_tally_row *row, double total)
 {
 	(void)scope;
 	(void)total;
-	gp_table_put_whole(sheet, row->sums[RESERVED]);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[TRACED]);
+	gp_table_put_whole(table, row->sums[RESERVED]);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[TRACED]);
 	for (size_t i = ALLOCATED; i <= LARGEST; i++)
-		gp_table_put_whole(sheet, row->sums[i]);
-	gp_table_put_whole(sheet, row->key[0]);
-	gp_table_put_whole(sheet, row->key[1]);
-	gp_table_put_text(sheet, row->key[3]   ? "blocks of any size, expandable"
+		gp_table_put_whole(table, row->sums[i]);
+	gp_table_put_whole(table, row->key[0]);
+	gp_table_put_whole(table, row->key[1]);
+	gp_table_put_text(table, row->key[3]   ? "blocks of any size, expandable"
 				 : row->key[2] ? "blocks up to 1MiB"
 					       : "larger blocks");
 }
 
-static int fill_segments(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_segments(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 
 	for (uint32_t i = 0; scope->torch && i < scope->torch->segment_count; i++)
 		take_segment(scope, &tally, &scope->torch->segments[i]);
-	return gp_scope_rows(scope, sheet, &tally, 0, put_segments);
+	return gp_scope_rows(scope, table, &tally, 0, put_segments);
 }
 
 const struct gp_breakdown gp_breakdown_torch_segment = {
-	.help = "PyTorch's snapshot: segments of its caching allocator, what is free in them",
+	.help = "PyTorch's snapshot: segments of its caching allocator, free memory in them",
 	.nothing = NO_SNAPSHOT,
 	.head = {"torch-segment", "PyTorch's segments, when the snapshot was written",
 		 segment_columns, COUNT(segment_columns)},
@@ -108,33 +105,33 @@ static void take_block(struct gp_scope *scope, struct gp_tally *tally,
 	row->sums[REQUESTED] += block->requested_bytes;
 }
 
-static void put_blocks(struct gp_scope *scope, struct gp_table *sheet,
+static void put_blocks(struct gp_scope *scope, struct gp_table *table,
 		       const struct gp_tally_row *row, double total)
 {
 	struct gp_call_site site = gp_call_sites_at(scope->torch->sites, (uint32_t)row->key[0]);
 
 	(void)total;
-	gp_table_put_whole(sheet, row->sums[BYTES]);
-	gp_table_put_whole(sheet, row->sums[REQUESTED]);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->key[1]);
-	gp_table_put_text(sheet, row->key[2] == GP_TORCH_ALLOCATED ? "allocated" : "waiting");
-	gp_table_put_text(sheet, site.place);
-	gp_table_put_text(sheet, site.callers);
+	gp_table_put_whole(table, row->sums[BYTES]);
+	gp_table_put_whole(table, row->sums[REQUESTED]);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->key[1]);
+	gp_table_put_text(table, row->key[2] == GP_TORCH_ALLOCATED ? "allocated" : "waiting");
+	gp_table_put_text(table, site.place);
+	gp_table_put_text(table, site.callers);
 }
 
-static int fill_blocks(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_blocks(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 
 	for (uint32_t i = 0; scope->torch && i < scope->torch->block_count; i++)
 		if (scope->torch->blocks[i].state != GP_TORCH_FREE)
 			take_block(scope, &tally, &scope->torch->blocks[i]);
-	return gp_scope_rows(scope, sheet, &tally, 0, put_blocks);
+	return gp_scope_rows(scope, table, &tally, 0, put_blocks);
 }
 
 const struct gp_breakdown gp_breakdown_torch_block = {
-	.help = "PyTorch's snapshot: blocks that tensors had, by call site",
+	.help = "PyTorch's snapshot: blocks of tensors, by call site",
 	.nothing = NO_SNAPSHOT,
 	.head = {"torch-block", "Blocks of PyTorch's tensors, when the snapshot was written",
 		 block_columns, COUNT(block_columns)},

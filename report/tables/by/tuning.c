@@ -1,7 +1,4 @@
-/*
- * By library that tried kernels out: how much of the GPU's time was autotuning, and no work of the
- * program.
- */
+/* GPU time of autotuning, by library, and of the program itself. */
 #include "report/analysis/host/tuning.h"
 #include "gpuprof/count.h"
 #include "report/tables/breakdown.h"
@@ -23,27 +20,27 @@ static void take_model(struct gp_tally *tally, const struct gp_model *model,
 	}
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		    double total)
 {
 	enum gp_tuner tuner = (enum gp_tuner)row->key[0];
 
 	(void)scope;
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
-	gp_table_put_text(sheet,
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
+	gp_table_put_text(table,
 			  tuner == GP_TUNER_NONE ? "the program itself" : gp_tuner_name(tuner));
 }
 
 static void say_what_is_unknown(const struct gp_scope *scope)
 {
 	if (scope->messages)
-		fputs("gpuprof: calls without a stack count as tuning only if their names tell (XLA's), or the Python stack samples before and after them\n",
+		fputs("gpuprof: calls without a stack count as tuning only if the kernel names (XLA's) or the Python stack samples around them show it\n",
 		      scope->messages);
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	bool any = false, lacks_stacks = false;
@@ -66,11 +63,11 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 		gp_tally_free(&tally);
 		return result;
 	}
-	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+	return gp_scope_rows(scope, table, &tally, result, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_tuning = {
-	.help = "GPU time that libraries took to try kernels out (autotuning), and the rest",
+	.help = "GPU time of autotuning by libraries, and of the program itself",
 	.nothing = "no operation is known to be of autotuning",
 	.head = {"tuning", "GPU time of autotuning", columns, COUNT(columns)},
 	.sort_column = 1,

@@ -1,4 +1,4 @@
-/* By launch whose kernel had not ended when the process did, or when what is known of it ends. */
+/* Launches whose kernel had not ended when the process, or the trace of it, ended. */
 #include "report/tables/breakdown.h"
 
 #include <errno.h>
@@ -13,29 +13,29 @@ static const struct gp_table_column columns[] = {
 	{"API", GP_UNIT_TEXT},    {"Name", GP_UNIT_TEXT},  {"Call site", GP_UNIT_TEXT},
 };
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_model *model,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_model *model,
 		    const struct gp_unfinished *row, struct gp_call_sites *sites)
 {
 	const struct gp_call *call = &model->calls[row->call];
 	const char *mangled = gp_unfinished_name(model, row);
 
-	gp_table_put_whole(sheet, model->base_unix_ns + call->start_ns - scope->start_unix_ns);
-	gp_table_put_whole(sheet, row->open_ns);
-	gp_table_put_text(sheet, gp_unfinished_state_name(row->state));
-	gp_table_put_whole(sheet, model->pid);
-	gp_table_put_whole(sheet, call->thread_id);
-	gp_table_put_whole(sheet, call->correlation_id);
-	gp_table_put_text(sheet, gp_model_api(model, call->api).name);
-	gp_table_put_text(sheet, scope->full_names ? gp_names_full(scope->names, mangled)
+	gp_table_put_whole(table, model->base_unix_ns + call->start_ns - scope->start_unix_ns);
+	gp_table_put_whole(table, row->open_ns);
+	gp_table_put_text(table, gp_unfinished_state_name(row->state));
+	gp_table_put_whole(table, model->pid);
+	gp_table_put_whole(table, call->thread_id);
+	gp_table_put_whole(table, call->correlation_id);
+	gp_table_put_text(table, gp_model_api(model, call->api).name);
+	gp_table_put_text(table, scope->full_names ? gp_names_full(scope->names, mangled)
 						   : gp_names_short(scope->names, mangled));
 	gp_table_put_text(
-		sheet,
+		table,
 		call->stack == GP_NONE
 			? ""
 			: gp_call_sites_at(sites, gp_call_sites_find(sites, model, call)).place);
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_call_sites *sites = gp_call_sites_new();
 	int result = sites ? 0 : -ENOMEM;
@@ -45,7 +45,7 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 
 		result = gp_unfinished_find(scope->models[m], &list);
 		for (uint32_t i = 0; i < list.count && result == 0; i++)
-			put_row(scope, sheet, scope->models[m], &list.rows[i], sites);
+			put_row(scope, table, scope->models[m], &list.rows[i], sites);
 		gp_unfinished_free(&list);
 	}
 	gp_call_sites_free(sites);
@@ -54,9 +54,9 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 
 const struct gp_breakdown gp_breakdown_unfinished = {
 	.word = "unfinished",
-	.help = "kernels that never ended, or of whose end nothing is known, by launch",
+	.help = "kernels that never ended, or whose end is unknown, by launch",
 	.nothing =
-		"no kernel is known to have been still under way; how many launches have no record, a summary says",
+		"no kernel is known to be unfinished; the summary counts launches without a record",
 	.head = {"unfinished", "Kernels without a known end", columns, COUNT(columns)},
 	.sort_column = 0,
 	.fill = fill,

@@ -12,7 +12,7 @@
 #include "report/base/stats.h"
 #include "report/base/tree.h"
 
-/* Series 0: durations of what has one; 1: sizes of what has one. */
+/* Series 0: durations; 1: sizes; of events that have one. */
 enum { TIMES, SIZES };
 enum { FAULTS, TIMED_BYTES };
 
@@ -61,59 +61,59 @@ static void take_event(struct gp_scope *scope, struct gp_tally *tally, uint64_t 
 									   : 0;
 }
 
-static void put_sizes(struct gp_table *sheet, const struct gp_tally_series *series)
+static void put_sizes(struct gp_table *table, const struct gp_tally_series *series)
 {
 	struct gp_stats stats = gp_stats_of(series->values, series->count);
 
-	gp_table_cell(sheet, series->count ? gp_value_real(stats.mean) : gp_value_none());
-	gp_table_cell(sheet, series->count ? gp_value_whole(stats.min) : gp_value_none());
-	gp_table_cell(sheet, series->count ? gp_value_whole(stats.max) : gp_value_none());
+	gp_table_cell(table, series->count ? gp_value_real(stats.mean) : gp_value_none());
+	gp_table_cell(table, series->count ? gp_value_whole(stats.min) : gp_value_none());
+	gp_table_cell(table, series->count ? gp_value_whole(stats.max) : gp_value_none());
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		    double total)
 {
-	gp_scope_put_share(sheet, row, total);
-	gp_table_put_whole(sheet, row->count);
-	gp_table_put_whole(sheet, row->series[SIZES].total);
-	gp_table_put_whole(sheet, row->sums[FAULTS]);
-	put_sizes(sheet, &row->series[SIZES]);
-	gp_table_cell(sheet, gp_value_rate(row->sums[TIMED_BYTES], row->series[TIMES].total));
-	gp_scope_put_pid(scope, sheet, row->key[0]);
-	gp_table_cell(sheet,
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->series[SIZES].total);
+	gp_table_put_whole(table, row->sums[FAULTS]);
+	put_sizes(table, &row->series[SIZES]);
+	gp_table_cell(table, gp_value_rate(row->sums[TIMED_BYTES], row->series[TIMES].total));
+	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_table_cell(table,
 		      row->key[2] == NO_DEVICE ? gp_value_none() : gp_value_whole(row->key[2]));
-	gp_table_put_text(sheet, gp_unified_name((uint16_t)row->key[1]));
+	gp_table_put_text(table, gp_unified_name((uint16_t)row->key[1]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_table *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 
 	for (size_t m = 0; m < scope->model_count; m++)
 		for (uint32_t i = 0; i < scope->models[m]->unified_count; i++)
 			take_event(scope, &tally, m, &scope->models[m]->unifieds[i]);
-	return gp_scope_rows(scope, sheet, &tally, 0, put_row);
+	return gp_scope_rows(scope, table, &tally, 0, put_row);
 }
 
 /* ---- managed memory ---- */
 
-/* An allocation, while it lives. */
+/* A live allocation. */
 struct managed {
 	uint64_t address, end_address;
 	uint32_t index; /* in memory */
-	bool is_known;  /* it was counted among those of its row */
+	bool is_known;  /* it is counted in its row */
 };
 
-/* A process's managed memory as it comes and goes. */
+/* The managed memory of a process over time. */
 struct managed_memory {
 	const struct gp_model *model;
 	struct managed *all; /* every allocation, by time */
 	uint32_t count, begun;
-	uint32_t seen; /* so many of the memory events are past */
-	void *living;  /* a tree of them */
+	uint32_t seen; /* number of memory events processed */
+	void *living;  /* a tree of the live ones */
 };
 
-/* The same: one address lies in both.  What lives at once lies apart. */
+/* Equal if they overlap: live allocations never do. */
 static int compare_managed(const void *a, const void *b)
 {
 	const struct managed *left = a, *right = b;
@@ -152,7 +152,7 @@ static struct managed *find_living(const struct managed_memory *memory, uint64_t
 	return found ? *found : NULL;
 }
 
-/* What lived where it lies was freed, though no free of it was recorded. */
+/* A live allocation that overlaps it was freed without a record. */
 static int begin_managed(struct managed_memory *memory, struct managed *one)
 {
 	struct managed **found;
@@ -170,7 +170,7 @@ static void end_managed(struct managed_memory *memory, const struct gp_memory_ev
 		tdelete(one, &memory->living, compare_managed);
 }
 
-/* What came until that time lives, but for what was freed before it. */
+/* Process the allocations up to that time, and the frees before it. */
 static int go_on(struct managed_memory *memory, uint64_t until_ns)
 {
 	const struct gp_model *model = memory->model;
@@ -197,11 +197,11 @@ static void free_managed(struct managed_memory *memory)
 	gp_spill_free(memory->all);
 }
 
-/* ---- by where it was allocated, and by address where that is not known ---- */
+/* ---- by call site of the allocation, or by address if unknown ---- */
 
 /*
- * Sums: bytes of each direction, faults of both, the bytes that took time, and what the row's
- * allocations have in common.
+ * Sums: bytes by direction, faults of CPU and GPU, bytes with a time, and common properties of the row's
+ * allocations.
  */
 enum {
 	MOVED_TO_DEVICE,
@@ -237,7 +237,7 @@ static bool is_by_address(uint16_t kind)
 	       kind == GP_UNIFIED_CPU_FAULT || kind == GP_UNIFIED_GPU_FAULT;
 }
 
-/* Where it was allocated; GP_NONE: no stack tells. */
+/* The call site of an allocation; GP_NONE: it has no stack. */
 static uint32_t site_of(struct gp_scope *scope, const struct gp_model *model,
 			const struct managed *one)
 {
@@ -265,8 +265,8 @@ static void count_allocation(struct gp_tally_row *row, struct managed *one)
 }
 
 /*
- * Of an allocation's site, without one of its address; of no allocation that is known: of the
- * event's.
+ * The row of the allocation's site, else of its address; without a known allocation, of the event's
+ * address.
  */
 static struct gp_tally_row *find_row(struct gp_scope *scope, struct gp_tally *tally,
 				     uint64_t process, struct managed *one, uint64_t address)
@@ -301,10 +301,10 @@ static void take_address(struct gp_tally *tally, struct gp_tally_row *row,
 }
 
 /*
- * How many, where they begin and how large they are, if that is the same of all, and who made them;
- * of memory that no allocation is known of, the address.
+ * The number of allocations, address and size if they are the same for all, and call site; without
+ * a known allocation, the address.
  */
-static void put_allocations(struct gp_scope *scope, struct gp_table *sheet,
+static void put_allocations(struct gp_scope *scope, struct gp_table *table,
 			    const struct gp_tally_row *row)
 {
 	bool is_known = row->key[1] != 0;
@@ -313,26 +313,26 @@ static void put_allocations(struct gp_scope *scope, struct gp_table *sheet,
 
 	if (row->key[2] != GP_NONE)
 		site = gp_call_sites_at(gp_scope_memory(scope)->sites, (uint32_t)row->key[2]);
-	gp_table_cell(sheet, is_known ? gp_value_whole(row->sums[ALLOCATIONS]) : gp_value_none());
-	gp_table_cell(sheet, is_known && address == 0 ? gp_value_none() : gp_value_whole(address));
-	gp_table_cell(sheet,
+	gp_table_cell(table, is_known ? gp_value_whole(row->sums[ALLOCATIONS]) : gp_value_none());
+	gp_table_cell(table, is_known && address == 0 ? gp_value_none() : gp_value_whole(address));
+	gp_table_cell(table,
 		      row->sums[SIZE] > 0 ? gp_value_whole(row->sums[SIZE]) : gp_value_none());
-	gp_table_put_text(sheet, site.place);
-	gp_table_put_text(sheet, site.callers);
+	gp_table_put_text(table, site.place);
+	gp_table_put_text(table, site.callers);
 }
 
-static void put_address(struct gp_scope *scope, struct gp_table *sheet,
+static void put_address(struct gp_scope *scope, struct gp_table *table,
 			const struct gp_tally_row *row, double total)
 {
-	gp_scope_put_share(sheet, row, total);
+	gp_scope_put_share(table, row, total);
 	for (size_t sum = MOVED_TO_DEVICE; sum <= DEVICE_FAULTS; sum++)
-		gp_table_put_whole(sheet, row->sums[sum]);
-	gp_table_cell(sheet, gp_value_rate(row->sums[TIMED], row->series[TIMES].total));
-	gp_scope_put_pid(scope, sheet, row->key[0]);
-	put_allocations(scope, sheet, row);
+		gp_table_put_whole(table, row->sums[sum]);
+	gp_table_cell(table, gp_value_rate(row->sums[TIMED], row->series[TIMES].total));
+	gp_scope_put_pid(scope, table, row->key[0]);
+	put_allocations(scope, table, row);
 }
 
-/* Events are in order of time, as allocations and frees are. */
+/* Events, allocations and frees are all sorted by time. */
 static int take_addresses(struct gp_scope *scope, uint64_t process, struct gp_tally *tally)
 {
 	const struct gp_model *model = scope->models[process];
@@ -354,7 +354,7 @@ static int take_addresses(struct gp_scope *scope, uint64_t process, struct gp_ta
 	return result;
 }
 
-static int fill_addresses(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_addresses(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	int result = 0;
@@ -362,12 +362,12 @@ static int fill_addresses(struct gp_scope *scope, struct gp_table *sheet)
 	for (size_t m = 0; result == 0 && m < scope->model_count; m++)
 		result = take_addresses(scope, m, &tally);
 	if (result == 0)
-		return gp_scope_rows(scope, sheet, &tally, 0, put_address);
+		return gp_scope_rows(scope, table, &tally, 0, put_address);
 	gp_tally_free(&tally);
 	return result;
 }
 
-/* ---- the host's faults by the instruction that met them, which is such a record's value ---- */
+/* ---- CPU faults by instruction, whose address is the value of the record ---- */
 
 static const struct gp_table_column fault_columns[] = {
 	{"Count", GP_UNIT_COUNT},
@@ -375,16 +375,16 @@ static const struct gp_table_column fault_columns[] = {
 	{"Instruction", GP_UNIT_ADDRESS},
 };
 
-static void put_fault(struct gp_scope *scope, struct gp_table *sheet,
+static void put_fault(struct gp_scope *scope, struct gp_table *table,
 		      const struct gp_tally_row *row, double total)
 {
 	(void)total;
-	gp_table_put_whole(sheet, row->count);
-	gp_scope_put_pid(scope, sheet, row->key[0]);
-	gp_table_put_whole(sheet, row->key[1]);
+	gp_table_put_whole(table, row->count);
+	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_table_put_whole(table, row->key[1]);
 }
 
-static int fill_faults(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_faults(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 
@@ -396,10 +396,10 @@ static int fill_faults(struct gp_scope *scope, struct gp_table *sheet)
 			if (event->counter_kind == GP_UNIFIED_CPU_FAULT)
 				gp_tally_find(&tally, key)->count++;
 		}
-	return gp_scope_rows(scope, sheet, &tally, 0, put_fault);
+	return gp_scope_rows(scope, table, &tally, 0, put_fault);
 }
 
-#define NOTHING "nothing of unified memory was recorded; record with --trace=unified"
+#define NOTHING "no unified memory events were recorded; record with --trace=unified"
 
 const struct gp_breakdown gp_breakdown_unified = {
 	.help = "unified memory: migrations and faults",

@@ -1,7 +1,4 @@
-/*
- * Where the time went: by device and what ran; idle time by cause, by gap, and by what was around
- * it.
- */
+/* Device time by state; idle time by cause, by gap, and by the operations around it. */
 #include "report/tables/by/where.h"
 
 #include <errno.h>
@@ -23,7 +20,7 @@ static void say_missing(struct gp_scope *scope)
 		if (!why)
 			continue;
 		fprintf(scope->messages,
-			"gpuprof: idle times are at most what the tables say: %s (pid %u)\n", why,
+			"gpuprof: idle times in the tables are upper bounds: %s (pid %u)\n", why,
 			scope->models[i]->pid);
 		scope->said_missing = true;
 	}
@@ -35,7 +32,7 @@ struct gp_window gp_scope_window(struct gp_scope *scope)
 	return gp_busy_window(scope->models, scope->model_count);
 }
 
-/* NULL if there is no memory. */
+/* NULL: no memory. */
 static const struct gp_wheres *find_wheres(struct gp_scope *scope)
 {
 	const struct gp_analysis *analysis = gp_scope_analysis(scope);
@@ -44,47 +41,49 @@ static const struct gp_wheres *find_wheres(struct gp_scope *scope)
 	return analysis ? &analysis->wheres : NULL;
 }
 
-void gp_scope_put_op(struct gp_scope *scope, struct gp_table *sheet, struct gp_op_at at)
+void gp_scope_put_op(struct gp_scope *scope, struct gp_table *table, struct gp_op_at at)
 {
 	const struct gp_op *op = gp_op_of(scope->models, at);
 	char label[GP_ACTIVITY_LABEL_BYTES];
 	const char *mangled;
 
 	if (!op) {
-		gp_table_cell(sheet, gp_value_none());
+		gp_table_cell(table, gp_value_none());
 	} else if (op->kind == GP_OP_KERNEL) {
 		mangled = gp_model_kernel_name(scope->models[at.model], op);
-		gp_table_put_text(sheet, scope->full_names ? gp_names_full(scope->names, mangled)
+		gp_table_put_text(table, scope->full_names ? gp_names_full(scope->names, mangled)
 							   : gp_names_short(scope->names, mangled));
 	} else {
 		gp_activity_label(label, op);
-		gp_table_put_text(sheet, label);
+		gp_table_put_text(table, label);
 	}
 }
 
-/* "place < who called it < ..."; none of a call without a stack. */
-static void put_site(struct gp_call_sites *sites, struct gp_table *sheet,
+/* "place < caller < ..."; empty for a call without a stack. */
+static void put_site(struct gp_call_sites *sites, struct gp_table *table,
 		     const struct gp_model *model, const struct gp_call *call)
 {
 	struct gp_call_site site;
 	char *text;
 
 	if (call->stack == GP_NONE) {
-		gp_table_cell(sheet, gp_value_none());
+		gp_table_cell(table, gp_value_none());
 		return;
 	}
 	site = gp_call_sites_at(sites, gp_call_sites_find(sites, model, call));
 	if (asprintf(&text, "%s%s%s", site.place, *site.callers ? GP_SITE_SEPARATOR : "",
 		     site.callers) < 0) {
-		sheet->error = -ENOMEM;
+		table->error = -ENOMEM;
 		return;
 	}
-	gp_table_put_text(sheet, text);
+	gp_table_put_text(table, text);
 	free(text);
 }
 
-/* Two cells: the function of the call that started it, and its place in the user's code. */
-static void put_cause(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_table *sheet,
+/*
+ * Two cells: the function of the call that started the operation, and its place in the user's code.
+ */
+static void put_cause(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_table *table,
 		      struct gp_op_at at)
 {
 	const struct gp_model *model = scope->models[at.model];
@@ -92,12 +91,12 @@ static void put_cause(struct gp_scope *scope, struct gp_call_sites *sites, struc
 	const struct gp_call *call = op ? gp_model_op_cause(model, op) : NULL;
 
 	if (call) {
-		gp_table_put_text(sheet, gp_model_api(model, call->api).name);
-		put_site(sites, sheet, model, call);
+		gp_table_put_text(table, gp_model_api(model, call->api).name);
+		put_site(sites, table, model, call);
 		return;
 	}
-	gp_table_cell(sheet, gp_value_none());
-	gp_table_cell(sheet, gp_value_none());
+	gp_table_cell(table, gp_value_none());
+	gp_table_cell(table, gp_value_none());
 }
 
 /* ---- by device ---- */
@@ -113,7 +112,7 @@ static const struct gp_table_column time_columns[] = {
 	{"Device", GP_UNIT_NUMBER},
 };
 
-static void put_time(struct gp_table *sheet, const struct gp_where *where)
+static void put_time(struct gp_table *table, const struct gp_where *where)
 {
 	const uint64_t *ns = where->state_ns;
 	uint64_t wall = gp_state_wall_ns(ns), busy = gp_state_busy_ns(ns), idle = wall - busy;
@@ -137,16 +136,16 @@ static void put_time(struct gp_table *sheet, const struct gp_where *where)
 	};
 
 	for (size_t i = 0; i < COUNT(cells); i++)
-		gp_table_cell(sheet, cells[i]);
+		gp_table_cell(table, cells[i]);
 }
 
-static int fill_times(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_times(struct gp_scope *scope, struct gp_table *table)
 {
 	const struct gp_wheres *all = find_wheres(scope);
 
 	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->count; i++) {
-		put_time(sheet, &all->devices[i]);
-		gp_table_put_whole(sheet, scope->devices.entries[i].number);
+		put_time(table, &all->devices[i]);
+		gp_table_put_whole(table, scope->devices.entries[i].number);
 	}
 	return all ? 0 : -ENOMEM;
 }
@@ -159,13 +158,13 @@ static const struct gp_table_column idle_columns[] = {
 };
 
 /*
- * What shares of idle time are of: a device that did nothing at all is nobody's idle time, unless
- * that is so of all.
+ * The base of shares of idle time: without devices that had no operation, unless that is true for
+ * all.
  */
 struct idle_base {
 	const struct gp_wheres *wheres;
 	bool any_is_used;
-	uint64_t total_ns; /* of those that count */
+	uint64_t total_ns; /* of the devices that count */
 };
 
 static bool counts(const struct idle_base *base, size_t device)
@@ -185,16 +184,16 @@ static struct idle_base idle_base_of(const struct gp_wheres *wheres)
 	return base;
 }
 
-static void put_share(struct gp_table *sheet, const struct idle_base *base, size_t device,
+static void put_share(struct gp_table *table, const struct idle_base *base, size_t device,
 		      uint64_t ns)
 {
-	gp_table_cell(sheet, counts(base, device)
+	gp_table_cell(table, counts(base, device)
 				     ? gp_value_percent((double)ns, (double)base->total_ns)
 				     : gp_value_none());
-	gp_table_put_whole(sheet, ns);
+	gp_table_put_whole(table, ns);
 }
 
-static void put_causes(struct gp_table *sheet, const struct idle_base *base, size_t index,
+static void put_causes(struct gp_table *table, const struct idle_base *base, size_t index,
 		       uint32_t device)
 {
 	const struct gp_where *where = &base->wheres->devices[index];
@@ -205,15 +204,15 @@ static void put_causes(struct gp_table *sheet, const struct idle_base *base, siz
 
 		if (cause_ns == 0)
 			continue;
-		put_share(sheet, base, index, cause_ns);
-		gp_table_cell(sheet, gp_value_percent((double)cause_ns, (double)wall_ns));
-		gp_table_put_whole(sheet, where->cause_count[i]);
-		gp_table_put_whole(sheet, device);
-		gp_table_put_text(sheet, gp_idle_cause_name(i));
+		put_share(table, base, index, cause_ns);
+		gp_table_cell(table, gp_value_percent((double)cause_ns, (double)wall_ns));
+		gp_table_put_whole(table, where->cause_count[i]);
+		gp_table_put_whole(table, device);
+		gp_table_put_text(table, gp_idle_cause_name(i));
 	}
 }
 
-static int fill_idle(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_idle(struct gp_scope *scope, struct gp_table *table)
 {
 	const struct gp_wheres *all = find_wheres(scope);
 	struct idle_base base;
@@ -222,7 +221,7 @@ static int fill_idle(struct gp_scope *scope, struct gp_table *sheet)
 		return -ENOMEM;
 	base = idle_base_of(all);
 	for (size_t i = 0; gp_scope_has_gpu(scope) && i < all->count; i++)
-		put_causes(sheet, &base, i, scope->devices.entries[i].number);
+		put_causes(table, &base, i, scope->devices.entries[i].number);
 	return 0;
 }
 
@@ -235,36 +234,36 @@ static const struct gp_table_column gap_columns[] = {
 	{"After by", GP_UNIT_TEXT},  {"After at", GP_UNIT_TEXT},
 };
 
-static void put_gap(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_table *sheet,
+static void put_gap(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_table *table,
 		    const struct gp_gap *gap)
 {
 	uint64_t length_ns = gap->end_ns - gap->start_ns;
 	enum gp_idle_cause cause = gap->cause;
 
-	gp_table_put_whole(sheet, length_ns);
-	gp_table_cell(sheet, gp_value_moment((int64_t)(gap->start_ns - scope->start_unix_ns)));
-	gp_table_put_whole(sheet, scope->devices.entries[gap->device].number);
-	gp_table_put_text(sheet, gp_idle_cause_name(cause));
-	gp_table_cell(sheet, gp_value_percent((double)gap->cause_ns[cause], (double)length_ns));
-	gp_scope_put_op(scope, sheet, gap->before);
-	put_cause(scope, sites, sheet, gap->before);
-	gp_scope_put_op(scope, sheet, gap->after);
-	put_cause(scope, sites, sheet, gap->after);
+	gp_table_put_whole(table, length_ns);
+	gp_table_cell(table, gp_value_moment((int64_t)(gap->start_ns - scope->start_unix_ns)));
+	gp_table_put_whole(table, scope->devices.entries[gap->device].number);
+	gp_table_put_text(table, gp_idle_cause_name(cause));
+	gp_table_cell(table, gp_value_percent((double)gap->cause_ns[cause], (double)length_ns));
+	gp_scope_put_op(scope, table, gap->before);
+	put_cause(scope, sites, table, gap->before);
+	gp_scope_put_op(scope, table, gap->after);
+	put_cause(scope, sites, table, gap->after);
 }
 
-static int fill_gaps(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_gaps(struct gp_scope *scope, struct gp_table *table)
 {
 	const struct gp_wheres *all = find_wheres(scope);
 	struct gp_call_sites *sites = gp_call_sites_new();
 
 	for (size_t i = 0; all && sites && gp_scope_has_gpu(scope) && i < all->count; i++)
 		for (size_t g = 0; g < all->devices[i].gaps_kept; g++)
-			put_gap(scope, sites, sheet, &all->devices[i].gaps[g]);
+			put_gap(scope, sites, table, &all->devices[i].gaps[g]);
 	gp_call_sites_free(sites);
 	return all && sites ? 0 : -ENOMEM;
 }
 
-/* ---- by what was around the gap ---- */
+/* ---- by the operations around the gap ---- */
 
 static const struct gp_table_column site_columns[] = {
 	GP_SHARE_COLUMNS,           {"Gaps", GP_UNIT_COUNT},    GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
@@ -274,7 +273,7 @@ static const struct gp_table_column site_columns[] = {
 
 #define NO_SITE UINT64_MAX
 
-/* In a tally: the keys, and in the sums one of each of the operations around. */
+/* Keys of a tally row; the sums hold one operation before and one after. */
 enum { DEVICE, CAUSE, API, SITE, BEFORE, AFTER };
 enum { BEFORE_MODEL, BEFORE_OP, AFTER_MODEL, AFTER_OP };
 
@@ -284,8 +283,8 @@ struct by_site {
 	struct gp_tally tally;
 };
 
-/* What tells operations apart in their labels. */
-static uint64_t what_is(const struct gp_scope *scope, struct gp_op_at at)
+/* A number for the label of an operation. */
+static uint64_t label_number_of(const struct gp_scope *scope, struct gp_op_at at)
 {
 	const struct gp_op *op = gp_op_of(scope->models, at);
 	uint64_t what = 0;
@@ -316,8 +315,8 @@ static void take_gap(void *context, const struct gp_gap *gap)
 			     : NO_SITE,
 		[SITE] = call && call->stack != GP_NONE ? gp_call_sites_find(by->sites, model, call)
 							: NO_SITE,
-		[BEFORE] = what_is(by->scope, gap->before),
-		[AFTER] = what_is(by->scope, gap->after),
+		[BEFORE] = label_number_of(by->scope, gap->before),
+		[AFTER] = label_number_of(by->scope, gap->after),
 	};
 
 	row = gp_tally_find(&by->tally, key);
@@ -329,31 +328,31 @@ static void take_gap(void *context, const struct gp_gap *gap)
 	gp_tally_value(&by->tally, row, 0, gap->end_ns - gap->start_ns);
 }
 
-static void put_op(struct gp_scope *scope, struct gp_table *sheet, uint64_t model, uint64_t op)
+static void put_op(struct gp_scope *scope, struct gp_table *table, uint64_t model, uint64_t op)
 {
-	gp_scope_put_op(scope, sheet, (struct gp_op_at){(uint32_t)model, (uint32_t)op});
+	gp_scope_put_op(scope, table, (struct gp_op_at){(uint32_t)model, (uint32_t)op});
 }
 
-static void put_by_site(const struct by_site *by, struct gp_table *sheet,
+static void put_by_site(const struct by_site *by, struct gp_table *table,
 			const struct gp_tally_row *row, const struct idle_base *base)
 {
 	struct gp_call_site site = {.place = "", .callers = ""};
 
 	if (row->key[SITE] != NO_SITE)
 		site = gp_call_sites_at(by->sites, (uint32_t)row->key[SITE]);
-	put_share(sheet, base, row->key[DEVICE], row->series[0].total);
-	gp_table_put_whole(sheet, row->count);
-	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_table_put_whole(sheet, by->scope->devices.entries[row->key[DEVICE]].number);
-	gp_table_put_text(sheet, gp_idle_cause_name((enum gp_idle_cause)row->key[CAUSE]));
-	put_op(by->scope, sheet, row->sums[BEFORE_MODEL], row->sums[BEFORE_OP]);
-	put_op(by->scope, sheet, row->sums[AFTER_MODEL], row->sums[AFTER_OP]);
+	put_share(table, base, row->key[DEVICE], row->series[0].total);
+	gp_table_put_whole(table, row->count);
+	gp_scope_put_spread(table, &row->series[0]);
+	gp_table_put_whole(table, by->scope->devices.entries[row->key[DEVICE]].number);
+	gp_table_put_text(table, gp_idle_cause_name((enum gp_idle_cause)row->key[CAUSE]));
+	put_op(by->scope, table, row->sums[BEFORE_MODEL], row->sums[BEFORE_OP]);
+	put_op(by->scope, table, row->sums[AFTER_MODEL], row->sums[AFTER_OP]);
 	gp_table_put_text(
-		sheet, row->key[API] != NO_SITE ? gp_scope_text_of(by->scope, row->key[API]) : "");
-	gp_table_put_text(sheet, site.place);
+		table, row->key[API] != NO_SITE ? gp_scope_text_of(by->scope, row->key[API]) : "");
+	gp_table_put_text(table, site.place);
 }
 
-static int fill_sites(struct gp_scope *scope, struct gp_table *sheet)
+static int fill_sites(struct gp_scope *scope, struct gp_table *table)
 {
 	struct by_site by = {.scope = scope, .sites = gp_call_sites_new()};
 	const struct gp_sweep_taker taker = {.gap = take_gap, .context = &by};
@@ -370,16 +369,16 @@ static int fill_sites(struct gp_scope *scope, struct gp_table *sheet)
 	if (result == 0)
 		base = idle_base_of(all);
 	for (uint32_t i = 0; result == 0 && i < by.tally.count; i++)
-		put_by_site(&by, sheet, &by.tally.rows[i], &base);
+		put_by_site(&by, table, &by.tally.rows[i], &base);
 	gp_tally_free(&by.tally);
 	gp_call_sites_free(by.sites);
 	return result;
 }
 
-#define NOTHING "no GPU operation was recorded; `gpuprof summary FILE` says what was"
+#define NOTHING "no GPU operation was recorded; `gpuprof summary FILE` shows the recorded data"
 
 const struct gp_breakdown gp_breakdown_time = {
-	.help = "devices: computing, communication, copies, what of them overlaps; idle",
+	.help = "devices: computing, communication, copies, their overlap; idle",
 	.nothing = NOTHING,
 	.head = {"time", "Where the time went", time_columns, COUNT(time_columns)},
 	.sort_column = GP_TABLE_AS_ADDED,
@@ -395,7 +394,7 @@ const struct gp_breakdown gp_breakdown_idle = {
 };
 
 const struct gp_breakdown gp_breakdown_gap = {
-	.help = "the longest idle times of devices, and what was before and after each",
+	.help = "the longest idle gaps of devices, with the operations before and after",
 	.nothing = "no device was idle between the first and the last call",
 	.head = {"gap", "Longest idle times", gap_columns, COUNT(gap_columns)},
 	.sort_column = 0,
@@ -407,7 +406,7 @@ const struct gp_breakdown gp_breakdown_gap_site = {
 	.word = "gap",
 	.help = "idle times of devices by cause, and by the operations and the call around them",
 	.nothing = "no device was idle between the first and the last call",
-	.head = {"gap-site", "Idle times by what was around them", site_columns,
+	.head = {"gap-site", "Idle times by the operations around them", site_columns,
 		 COUNT(site_columns)},
 	.sort_column = 1,
 	.fold_before = 10,

@@ -232,7 +232,7 @@ static void test_a_line_on_each_kind(void **state)
 	       " sync the host waited 1.000us (without copies), 1 x for an event, 1 x for a stream, 1 x by a stream for an event\n");
 	expect(text, " graph 1 graph launch, 2 operations of 1 graph: 20ns\n");
 	expect(text, " 2 memory pools, at most 4.000KiB reserved in one\n");
-	expect(text, " unified 4.000KiB moved to GPUs, 3 page faults of GPUs\n");
+	expect(text, " unified 4.000KiB migrated to GPUs, 3 GPU page faults\n");
 	free(text);
 }
 

@@ -12,7 +12,7 @@
 #include "report/codec/json_write.h"
 
 #define FORMAT     1
-#define ORIGIN     "gpuprof check --write-baseline makes one"
+#define ORIGIN     "gpuprof check --write-baseline writes one"
 #define FILE_BYTES (64u << 20)
 #define MOST       9007199254740992.0 /* 2^53 */
 
@@ -49,7 +49,7 @@ static void write_machine(struct gp_json *json, const struct gp_machine *machine
 	}
 }
 
-/* What is found by comparing has no value here. */
+/* A metric that results from comparing (new kernels) has no value here. */
 static void write_metrics(struct gp_json *json, const struct gp_run_set *set)
 {
 	double values[GP_RANK_MOST];
@@ -122,7 +122,7 @@ struct reading {
 
 static int refuse(const struct reading *reading, const char *what)
 {
-	snprintf(reading->message, reading->message_bytes, "%s is no baseline: %s; " ORIGIN,
+	snprintf(reading->message, reading->message_bytes, "%s is not a baseline: %s; " ORIGIN,
 		 reading->name, what);
 	return -EINVAL;
 }
@@ -133,7 +133,7 @@ static int no_memory(const struct reading *reading)
 	return -ENOMEM;
 }
 
-/* One for each run. */
+/* One value for each run. */
 static bool read_values(const json_t *array, uint32_t count, double *values)
 {
 	if (!json_is_array(array) || json_array_size(array) != count)
@@ -152,7 +152,7 @@ static bool read_values(const json_t *array, uint32_t count, double *values)
 static int read_machine(const struct reading *reading, const json_t *machine)
 {
 	if (!json_is_object(machine))
-		return refuse(reading, "it does not say of which machine");
+		return refuse(reading, "it does not name the machine");
 	for (int i = 0; i < GP_MACHINE_FACTS; i++) {
 		const char *text = json_string_value(
 			json_object_get(machine, gp_machine_fact_name((enum gp_machine_fact)i)));
@@ -164,7 +164,7 @@ static int read_machine(const struct reading *reading, const json_t *machine)
 	return 0;
 }
 
-/* Its value in a file; baselines of earlier versions have other names of some. */
+/* The value of a metric in a file; earlier versions had other names for some. */
 static const json_t *metric_of(const json_t *metrics, int metric)
 {
 	static const char *const earlier[GP_METRICS] = {
@@ -191,7 +191,7 @@ static int read_metrics(const struct reading *reading, const json_t *metrics)
 	for (int i = 0; i < GP_METRICS; i++) {
 		const json_t *array = metric_of(metrics, i);
 
-		snprintf(text, sizeof(text), "%s has not one number for each of its %u runs",
+		snprintf(text, sizeof(text), "%s does not have one number for each of its %u runs",
 			 gp_metric_rows[i].name, set->count);
 		if (array && !read_values(array, set->count, values))
 			return refuse(reading, text);
@@ -224,14 +224,14 @@ static int read_kernel(const struct reading *reading, const char *name, const js
 
 	if (!read_values(json_object_get(kernel, "count"), set->count, counts) ||
 	    !read_values(json_object_get(kernel, "total_ns"), set->count, totals))
-		return refuse(reading, "a kernel has not one count and time for each run");
+		return refuse(reading, "a kernel does not have one count and time for each run");
 	for (uint32_t i = 0; i < set->count; i++) {
 		struct gp_named_list *kernels = &set->runs[i].figures.named[GP_NAMED_KERNEL];
 
 		if (!(counts[i] > 0))
 			continue;
 		if (isnan(totals[i]))
-			return refuse(reading, "a kernel that ran has no time");
+			return refuse(reading, "a kernel with a count has no time");
 		if (add_kernel(kernels, name, counts[i], totals[i]) < 0)
 			return no_memory(reading);
 	}
@@ -289,9 +289,9 @@ static int read_root(const struct reading *reading, const json_t *root)
 	int result;
 
 	if (!json_is_integer(format))
-		return refuse(reading, "it is of another kind");
+		return refuse(reading, "it is another kind of file");
 	if (json_integer_value(format) != FORMAT)
-		return refuse(reading, "it is of another version of gpuprof");
+		return refuse(reading, "another version of gpuprof wrote it");
 	result = read_runs(reading, root);
 	if (result == 0)
 		result = read_machine(reading, json_object_get(root, "machine"));

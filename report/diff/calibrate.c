@@ -22,7 +22,7 @@ double gp_noise_of(const double *values, uint32_t count)
 	return sqrt(squares / (count - 1)) * (1 + 1.645 / sqrt(2.0 * (count - 1)));
 }
 
-/* Values that are all known, of which any is not 0 and any differs. */
+/* Whether all values are known, and not all are equal. */
 static bool varies(const double *values, uint32_t count)
 {
 	bool differs = false;
@@ -71,7 +71,7 @@ static void print_metric(FILE *out, const struct gp_run_set *set, enum gp_metric
 	gp_thresholds_print(out, metric, proposed(share), is_time ? GP_CALIBRATE_NS : 1);
 }
 
-/* The share of all kernels' time, in the median of the runs. */
+/* The share of a time in the kernel time: the median of the runs. */
 static double part_of(const struct gp_run_set *set, double total_ns)
 {
 	double values[GP_RANK_MOST], all_ns;
@@ -108,18 +108,18 @@ static int print_kernels(FILE *out, const struct gp_run_set *set,
 	return names ? result : -ENOMEM;
 }
 
-/* A line for each thing that helps: what is noise here is known best to who has the machine. */
+/* Ways to reduce the noise: only the owner of the machine knows its causes. */
 static void print_remedies(FILE *out, const struct gp_calibration *calibration)
 {
 	fprintf(out,
-		"# %u of these %u thresholds are above %s %%: only what makes the program much slower would be found.\n"
-		"# The runs differ too much.  What helps, most of all first:\n"
-		"#   nobody else on the GPU and the CPU meanwhile: nvidia-smi, top\n"
-		"#   a longer program, with more of the same work in each run\n"
-		"#   no start-up: --delay, --capture-range, or a loop that is warmed up before\n"
-		"#   clocks that stay: nvidia-smi --lock-gpu-clocks; a CPU of its own: taskset\n"
-		"# Then record and calibrate anew.  What stays as noisy, switch off: `wall off`; counts and bytes are\n"
-		"# judged without it.\n",
+		"# %u of these %u thresholds are above %s %%: only large regressions would be found.\n"
+		"# The runs differ too much.  To reduce the noise, the most effective first:\n"
+		"#   let no other program use the GPU and the CPU: check with nvidia-smi, top\n"
+		"#   run longer, with more of the same work in each run\n"
+		"#   leave out startup: --delay, --capture-range, or a warm-up before the loop\n"
+		"#   fix the clocks: nvidia-smi --lock-gpu-clocks; reserve CPU cores: taskset\n"
+		"# Then record and calibrate again.  Switch off metrics that stay noisy (`wall off`): counts and bytes\n"
+		"# are still judged.\n",
 		calibration->useless, calibration->thresholds,
 		gp_format_percent(GP_CALIBRATE_USELESS, 1).text);
 }
@@ -130,10 +130,10 @@ int gp_calibrate(FILE *out, const struct gp_run_set *set, struct gp_calibration 
 
 	*calibration = (struct gp_calibration){0};
 	fprintf(out,
-		"# What `gpuprof check --thresholds` tolerates, proposed from %u runs on %s.\n"
-		"# A metric or kernel, a share of the baseline's median, an amount: the larger of the two.\n"
+		"# Thresholds for `gpuprof check --thresholds`, proposed from %u runs on %s.\n"
+		"# A metric or kernel, a share of the baseline's median, an amount: the larger one counts.\n"
 		"# Each is %.0f times the noise, the standard deviation from run to run (its upper bound), and\n"
-		"# at least %s %%.  What is not named is the same in all runs, or has the default.\n",
+		"# at least %s %%.  Metrics that are not listed were equal in all runs, or keep the default.\n",
 		set->count, gp_machine_fact(&set->machine, GP_MACHINE_GPUS), GP_CALIBRATE_FACTOR,
 		gp_format_percent(GP_CALIBRATE_SHARE, 1).text);
 	for (int metric = 0; metric < GP_METRICS; metric++)

@@ -10,7 +10,7 @@
 #include "report/symbols/names.h"
 #include "report/base/spill_memory.h"
 
-/* Counts that vary in the baseline, of which nothing was said: their threshold. */
+/* The threshold of counts that vary in the baseline, if none is given. */
 #define VARYING_SHARE 0.05
 
 struct judging {
@@ -100,7 +100,7 @@ static bool occurs(const struct gp_run_set *set, const char *name)
 	return false;
 }
 
-/* Names of kernels that one set has and the other has not. */
+/* Names of kernels that only the first set has. */
 static int list_missing(const struct gp_run_set *set, const struct gp_run_set *other,
 			const char ***names, uint32_t *count)
 {
@@ -114,7 +114,7 @@ static int list_missing(const struct gp_run_set *set, const struct gp_run_set *o
 	return result;
 }
 
-/* What came in place of another is not more. */
+/* New kernels that replace others do not count. */
 static int count_new_kernels(struct judging *j, struct gp_series *series)
 {
 	struct gp_check *check = j->check;
@@ -136,7 +136,7 @@ static int count_new_kernels(struct judging *j, struct gp_series *series)
 	return result;
 }
 
-/* ---- all of them ---- */
+/* ---- all findings ---- */
 
 static bool knows_none(const double *values, uint32_t count)
 {
@@ -146,7 +146,7 @@ static bool knows_none(const double *values, uint32_t count)
 	return true;
 }
 
-/* What neither side recorded is left out. */
+/* A metric that neither side recorded is left out. */
 static int take_metric(struct judging *j, enum gp_metric metric)
 {
 	const struct gp_threshold *threshold = &j->thresholds->metrics[metric];
@@ -243,7 +243,7 @@ static int take_kernels(struct judging *j)
 
 GP_COMPARE_BY(compare_chances, struct gp_finding, chance)
 
-/* left: how many tests there are besides those that showed a regression. */
+/* left: the number of tests that did not show a regression. */
 static enum gp_doubt doubt_of(const struct gp_check *check, const struct gp_finding *finding,
 			      uint32_t left)
 {
@@ -268,8 +268,8 @@ static void decide(struct judging *j, uint32_t at, uint32_t left)
 }
 
 /*
- * Of the findings without a verdict; what varies from run to run, though it did not, no number of
- * them tells.
+ * The runs that all inconclusive findings need; 0 if no number of runs is enough for one of them, as
+ * for a count that varies although it did not in the baseline.
  */
 static void plan_all(struct gp_check *check)
 {
@@ -289,7 +289,7 @@ static void plan_all(struct gp_check *check)
 	}
 }
 
-/* Holm: the k-th least likely chance may be at most ALARMS / (tests - k), and all before it. */
+/* Holm: the k-th smallest chance, from k = 0 on, may be at most ALARMS / (tests - k). */
 static int decide_all(struct judging *j)
 {
 	struct gp_check *check = j->check;
@@ -334,7 +334,7 @@ static void sum_up(struct gp_check *check, bool is_partial)
 			check->verdict = check->findings[i].verdict;
 }
 
-/* Whole runs only. */
+/* A view of the runs that are not partial. */
 static int view(struct judging *j, const struct gp_run_set *now)
 {
 	j->now = (struct gp_run_set){.runs = calloc((size_t)now->count + 1, sizeof(*now->runs))};

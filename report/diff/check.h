@@ -1,16 +1,15 @@
 /*
- * check: whether runs are slower than those of a baseline, or do more than they did.
+ * check: whether runs are slower, or do more work, than those of a baseline.
  *
- * Counts and bytes that are the same in all runs of the baseline are compared as they are: a
- * regression is what is beyond the threshold in every run.  All else (times, and counts that vary)
- * is judged by rank tests (report/diff/rank.h) of the values against the baseline's, raised by the
- * threshold:
+ * Counts and bytes that are equal in all runs of the baseline are compared directly: it is a
+ * regression if every run exceeds the threshold.  Rank tests (report/diff/rank.h) judge all others
+ * (times, and counts that vary) against the values of the baseline, raised by the threshold:
  *
- *  regression    more than the threshold is shown, in such a way that with all metrics together
- *                less than GP_CHECK_ALARMS of the checks of equal programs show one (Holm);
- *  pass          more than the threshold is excluded, with the probability 1 - GP_CHECK_DOUBT for
- *                each metric;
- *  inconclusive  neither, and how many runs would probably tell.
+ *  regression    an increase beyond the threshold is shown; over all metrics together, less than
+ *                GP_CHECK_ALARMS of the checks of equal programs show one (Holm);
+ *  pass          an increase beyond the threshold is excluded, with the probability
+ *                1 - GP_CHECK_DOUBT for each metric;
+ *  inconclusive  neither; the check estimates how many runs would probably be enough.
  */
 #ifndef REPORT_DIFF_CHECK_H
 #define REPORT_DIFF_CHECK_H
@@ -25,13 +24,13 @@
 #define GP_CHECK_DOUBT  0.05
 
 /*
- * Kernels that are judged: the longest ones that have at least that share of all kernels' time, and
- * those that a threshold names.
+ * Kernels that are judged: the longest ones with at least that share of the kernel time, and those
+ * that a threshold names.
  */
 #define GP_CHECK_KERNELS      20u
 #define GP_CHECK_KERNEL_SHARE 0.01
 
-/* What resolves thresholds of about twice the noise. */
+/* Enough runs for thresholds of about twice the noise. */
 #define GP_CHECK_GOOD_RUNS     7u
 #define GP_CHECK_GOOD_BASELINE 20u
 
@@ -41,45 +40,45 @@ enum gp_verdict { GP_VERDICT_PASS, GP_VERDICT_INCONCLUSIVE, GP_VERDICT_REGRESSIO
 enum gp_doubt {
 	GP_DOUBT_NONE,
 	GP_DOUBT_UNKNOWN, /* not recorded in all runs */
-	/* the same in the baseline's runs, more than that in some of the runs only */
+	/* equal in all runs of the baseline; beyond the threshold in some runs, not in all */
 	GP_DOUBT_VARIES,
-	GP_DOUBT_FEW, /* so few runs can show nothing, whatever they say */
+	GP_DOUBT_FEW, /* too few runs to show anything, whatever their values */
 	/*
-	 * worse by the medians, but so few runs cannot show that of so many metrics, whatever they
-	 * say
+	 * the median is worse, but too few runs to show that for so many metrics, whatever their
+	 * values
 	 */
 	GP_DOUBT_UNSHOWN,
 	/*
-	 * it would be a regression if it were judged alone: of so many metrics, one seems worse by
+	 * it would be a regression if it were the only metric: among so many, one may seem worse by
 	 * chance
 	 */
 	GP_DOUBT_TOGETHER,
-	GP_DOUBT_NOISE, /* it varies too much for that many runs */
+	GP_DOUBT_NOISE, /* it varies too much for the number of runs */
 };
 
 /* One metric, or one kernel's time. */
 struct gp_finding {
-	enum gp_metric metric; /* GP_METRICS: the kernel's */
-	const char *kernel;    /* its mangled name, of the sets; NULL = none */
+	enum gp_metric metric; /* GP_METRICS: the time of a kernel */
+	const char *kernel;    /* its mangled name, a pointer into the sets; NULL = none */
 	enum gp_unit unit;
 	enum gp_verdict verdict;
 	enum gp_doubt doubt;
-	bool exact; /* compared as it is */
+	bool exact; /* compared directly, without a rank test */
 	bool improved;
 	double baseline, now; /* medians */
-	double margin;        /* what is tolerated above the baseline's */
-	uint32_t beyond;      /* exact: how many runs have more than that */
-	/* Of the rank tests. */
+	double margin;        /* tolerated increase over the baseline */
+	uint32_t beyond;      /* exact: number of runs that exceed it */
 	/*
-	 * The change is more than low, as sure as a regression has to be, all metrics together (low
-	 * > margin: it is one); and less than high with 1 - GP_CHECK_DOUBT (high < margin: it
-	 * passes).  May be infinite; low is not below -baseline otherwise.
+	 * Rank tests: the change is above low with the certainty that a regression needs, over all
+	 * metrics together (low > margin: a regression), and below high with the probability
+	 * 1 - GP_CHECK_DOUBT (high < margin: pass).  May be infinite; a finite low is at least
+	 * -baseline.
 	 */
 	double low, high;
-	double chance;            /* of at least such a regression where there is none */
-	double excluded;          /* of at least so few signs of a regression where there is one */
-	uint32_t runs_needed;     /* would probably tell; 0 = more than GP_RANK_MOST */
-	uint32_t baseline_needed; /* with a baseline of so many */
+	double chance;        /* probability of such values, or worse ones, without a regression */
+	double excluded;      /* probability of such values, or better ones, with a regression */
+	uint32_t runs_needed; /* for a probable verdict; 0 = more than GP_RANK_MOST */
+	uint32_t baseline_needed; /* runs of the baseline for that */
 };
 
 struct gp_check {
@@ -87,19 +86,19 @@ struct gp_check {
 	struct gp_finding *findings;
 	uint32_t count, capacity;
 	enum gp_verdict verdict;
-	uint32_t baseline_runs, runs; /* that were compared: without partial ones */
-	uint32_t tested;              /* findings of rank tests */
+	uint32_t baseline_runs, runs; /* compared runs, without partial ones */
+	uint32_t tested;              /* number of findings by rank tests */
 	uint32_t runs_needed,
 		/*
-		 * would probably tell all that are inconclusive; 0 = none is, or more than
-		 * GP_RANK_MOST
+		 * for probable verdicts on all inconclusive findings; 0 = there are none, or more
+		 * than GP_RANK_MOST are needed
 		 */
 		baseline_needed;
-	const char **new_kernels, **gone_kernels; /* names of the sets */
+	const char **new_kernels, **gone_kernels; /* pointers into the sets */
 	uint32_t new_count, gone_count;
 	/*
-	 * What the thresholds switch off of what is judged by default: metrics, and kernels, by
-	 * their names of the sets.
+	 * Metrics and kernels that are judged by default but switched off by the thresholds; names
+	 * are pointers into the sets.
 	 */
 	enum gp_metric off[GP_METRICS];
 	const char *kernels_off[GP_CHECK_KERNELS];
@@ -107,8 +106,8 @@ struct gp_check {
 };
 
 /*
- * The sets must outlive the check, each has GP_RANK_MOST runs at most, the baseline's no partial
- * one.  Returns 0 or -ENOMEM; gp_check_close() in either case.
+ * The sets must outlive the check.  Each has at most GP_RANK_MOST runs, and the baseline has no
+ * partial ones.  Returns 0 or -ENOMEM; call gp_check_close() in either case.
  */
 int gp_check_judge(const struct gp_run_set *baseline, const struct gp_run_set *now,
 		   const struct gp_thresholds *thresholds, struct gp_check *check);

@@ -6,7 +6,7 @@
 #include "report/diff/check_words.h"
 #include "report/document/document.h"
 
-/* Not known, or without a bound: null. */
+/* An unknown or infinite number is null. */
 static void add_number(struct gp_document *document, const char *id, double value)
 {
 	if (!isfinite(value))
@@ -17,7 +17,7 @@ static void add_number(struct gp_document *document, const char *id, double valu
 		gp_document_add(document, id, GP_UNIT_REAL, gp_value_real(value));
 }
 
-/* How many runs would tell; runs 0: no number of them. */
+/* The runs that a verdict needs; runs 0: no number is enough. */
 static void add_needed(struct gp_document *document, uint32_t runs, uint32_t baseline)
 {
 	add_number(document, "runs_needed", runs > 0 ? runs : NAN);

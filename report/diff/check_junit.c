@@ -12,7 +12,7 @@
 
 #define REASON_BYTES 512
 
-/* In an attribute or a text.  Control characters, which XML forbids, are written out. */
+/* Escape a text for XML.  Control characters, which XML forbids, are written as escapes. */
 static int put_xml(FILE *out, const char *text)
 {
 	static const struct {
@@ -42,7 +42,7 @@ static bool is_failure(const struct gp_check_report *report, enum gp_verdict ver
 	       (report->strict && verdict == GP_VERDICT_INCONCLUSIVE);
 }
 
-/* The rest of its case; what is to be said of it all the same. */
+/* The rest of a test case that passed; reason: a remark, or "". */
 static int put_passed(FILE *out, const char *reason)
 {
 	int result;
@@ -106,14 +106,14 @@ static int put_partial(FILE *out, const struct gp_check_report *report)
 	return result;
 }
 
-/* Nobody judged it, and nobody is to think so: skipped, with --strict, too. */
+/* A metric that is not judged is skipped, also with --strict. */
 static int put_off(FILE *out, const char *kind, const char *name)
 {
 	int result;
 
 	fprintf(out, "    <testcase classname=\"gpuprof\" name=\"%s", kind);
 	result = put_xml(out, name);
-	fputs("\">\n      <skipped message=\"not judged, by the thresholds\"/>\n    </testcase>\n",
+	fputs("\">\n      <skipped message=\"switched off by the thresholds\"/>\n    </testcase>\n",
 	      out);
 	return result;
 }

@@ -14,7 +14,7 @@
 
 #define WORD_BYTES 4352
 
-/* Where docs/howto/ci.md has them. */
+/* The names in docs/howto/ci.md. */
 #define BASELINE "gpuprof-baseline.json"
 #define FOLDER   "baseline-runs"
 
@@ -32,7 +32,7 @@ static void say_wrote(const char *path, uint32_t runs)
 	fprintf(stderr, " from %u run%s; next: ", runs, runs == 1 ? "" : "s");
 }
 
-/* Enough runs, and the command that makes the file of them. */
+/* The commands that record enough runs and write the file from them. */
 static void say_enough(const char *option, const char *path)
 {
 	fprintf(stderr, "type: gpuprof-run --runs %u -o " FOLDER " -- PROGRAM && gpuprof check %s ",
@@ -44,8 +44,8 @@ static void say_enough(const char *option, const char *path)
 /* ---- a baseline ---- */
 
 /*
- * Whether no time can be shown to be worse by as many runs as are usual, of as many times as are
- * judged at most.
+ * Whether a baseline of that many runs is too small for the usual number of runs to show a
+ * regression of a time, if as many times as possible are judged.
  */
 static bool are_few(uint32_t runs)
 {
@@ -89,7 +89,7 @@ static size_t count_entries(const char *folder)
 	return count < 0 ? 0 : (size_t)count;
 }
 
-/* The folder that has these runs and nothing else, or NULL. */
+/* The folder that contains these runs and nothing else, or NULL. */
 static char *folder_of(char *const *runs, size_t run_count)
 {
 	const char *slash = strrchr(runs[0], '/');

@@ -1,8 +1,6 @@
 /*
- * check_next: what to type when a baseline or thresholds are written, or cannot be: commands that
- * belong together, on stderr.
- *
- * PROGRAM alone is left to fill in.
+ * check_next: prints the next command on stderr after a baseline or thresholds were written, or
+ * could not be.  The user fills in PROGRAM only.
  */
 #ifndef REPORT_DIFF_CHECK_NEXT_H
 #define REPORT_DIFF_CHECK_NEXT_H
@@ -11,18 +9,18 @@
 #include <stdint.h>
 
 /*
- * The baseline was written from so many runs.  Also says whether these are too few to judge times,
- * and how to make enough.
+ * After a baseline was written from that many runs.  If these are too few to judge times, also
+ * prints how to record enough.
  */
 void gp_check_next_to_baseline(const char *path, uint32_t runs);
 
 /*
- * The thresholds were written from these runs, which make the baseline where there is none of the
- * usual name.
+ * After thresholds were written from these runs.  If there is no baseline of the usual name, the
+ * command makes it from the same runs.
  */
 void gp_check_next_to_thresholds(const char *path, char *const *runs, size_t run_count);
 
-/* These runs are too few for thresholds. */
+/* After too few runs for thresholds. */
 void gp_check_next_to_few(const char *path, uint32_t least);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * check_report: a check, for people and for programs.
- *
- * Names that the profiled program chose are made harmless in each format.
+ * check_report: the result of a check in the output formats.  Each format escapes the names that
+ * the profiled program chose.
  */
 #ifndef REPORT_DIFF_CHECK_REPORT_H
 #define REPORT_DIFF_CHECK_REPORT_H
@@ -17,10 +16,10 @@ struct gp_check_report {
 	const struct gp_check *check;
 	const struct gp_run_set *baseline, *now;
 	struct gp_names *names;
-	char *const *notes; /* on what is not the same as in the baseline, one sentence each */
+	char *const *notes; /* differences from the conditions of the baseline, one sentence each */
 	uint32_t note_count;
 	bool strict; /* inconclusive fails */
-	bool all;    /* text, markdown: also what passed */
+	bool all;    /* text, markdown: list passed metrics, too */
 };
 
 /* Each writes one format and returns 0, -ENOMEM or -EIO. */

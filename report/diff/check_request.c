@@ -31,7 +31,7 @@ static int fail(int status, const char *message)
 	return gp_command_fail(status, "check: %s", message);
 }
 
-/* ---- what goes in ---- */
+/* ---- inputs ---- */
 
 static int load_runs(struct gp_run_set *set, char *const *runs, size_t run_count)
 {
@@ -68,9 +68,9 @@ static int read_baseline(struct work *work)
 	return 0;
 }
 
-/* ---- whether they may be compared ---- */
+/* ---- conditions of a comparison ---- */
 
-/* The note is the work's from now on; NULL: no memory. */
+/* Take ownership of the note; NULL: no memory. */
 static int take_note(struct work *work, char *note)
 {
 	if (!note || gp_array_grow(&work->notes, &work->note_capacity, work->note_count,
@@ -86,7 +86,7 @@ static int note_difference(struct work *work, enum gp_machine_fact fact)
 {
 	char *note;
 
-	if (asprintf(&note, "%s: %s, that of the baseline: %s", gp_machine_fact_title(fact),
+	if (asprintf(&note, "%s: %s; baseline: %s", gp_machine_fact_title(fact),
 		     gp_machine_fact_text(&work->now.machine, fact),
 		     gp_machine_fact_text(&work->baseline.machine, fact)) < 0)
 		note = NULL;
@@ -103,13 +103,13 @@ static int compare_fact(struct work *work, enum gp_machine_fact fact)
 	if (fact == GP_MACHINE_OPTIONS)
 		return gp_command_fail(
 			GP_CHECK_EXIT_USAGE,
-			"check: the baseline was recorded with other options (%s; now: %s); record alike, or make a new baseline with --write-baseline",
+			"check: the baseline was recorded with other options (%s; now: %s); record with the same options, or make a new baseline with --write-baseline",
 			gp_machine_fact_text(&work->baseline.machine, fact),
 			gp_machine_fact_text(&work->now.machine, fact));
 	if (fact == GP_MACHINE_GPUS && !work->request->any_device)
 		return gp_command_fail(
 			GP_CHECK_EXIT_USAGE,
-			"check: the baseline is of another device (%s; now: %s); make one of this with --write-baseline, or compare all the same with --any-device",
+			"check: the baseline is of another device (%s; now: %s); make one for this device with --write-baseline, or compare anyway with --any-device",
 			gp_machine_fact_text(&work->baseline.machine, fact),
 			gp_machine_fact_text(&work->now.machine, fact));
 	return note_difference(work, fact);
@@ -124,7 +124,7 @@ static int compare_machines(struct work *work)
 	return status;
 }
 
-/* ---- expressions that judge nothing ---- */
+/* ---- patterns without a kernel ---- */
 
 static bool fits_any(const struct gp_kernel_threshold *kernel, struct gp_names *names,
 		     const char **kernels, uint32_t count)
@@ -135,7 +135,7 @@ static bool fits_any(const struct gp_kernel_threshold *kernel, struct gp_names *
 	return false;
 }
 
-/* Somebody counts on them. */
+/* A note for each: the user expects it to judge something. */
 static int note_unused(struct work *work)
 {
 	const struct gp_thresholds *thresholds = &work->thresholds;
@@ -151,7 +151,7 @@ static int note_unused(struct work *work)
 
 		if (fits_any(&thresholds->kernels[i], names, kernels, count))
 			continue;
-		if (asprintf(&note, "thresholds: no kernel of the baseline fits /%s/",
+		if (asprintf(&note, "thresholds: no kernel of the baseline matches /%s/",
 			     thresholds->kernels[i].text) < 0)
 			note = NULL;
 		status = take_note(work, note);
@@ -161,7 +161,7 @@ static int note_unused(struct work *work)
 	return status;
 }
 
-/* ---- what comes out ---- */
+/* ---- outputs ---- */
 
 typedef int write_report(FILE *out, const struct gp_check_report *report);
 
@@ -231,7 +231,7 @@ static int judge(struct work *work)
 	status = report_all(work);
 	if (status == 0 && work->check.runs == 0)
 		status = fail(GP_CHECK_EXIT_FAILED,
-			      "no run is whole, and so nothing was compared with the baseline");
+			      "all runs are partial, so nothing was compared with the baseline");
 	return status == 0 ? status_of(work) : status;
 }
 
@@ -281,7 +281,7 @@ int gp_check_inputs(const struct gp_check_request *request)
 
 /* ---- baselines and thresholds ---- */
 
-/* A baseline that lacks something would make everything else look like more. */
+/* Compared with a partial baseline, every complete run would seem worse. */
 static int refuse_partial(const struct gp_run_set *set)
 {
 	for (uint32_t i = 0; i < set->count; i++)
@@ -335,7 +335,7 @@ static int write_thresholds(FILE *out, const struct gp_run_set *set)
 
 	if (result == 0 && calibration.useless > 0)
 		fprintf(stderr,
-			"gpuprof: check: %u of %u proposed thresholds %s above %s %% and useless: the runs differ too much; the file's last lines say what helps\n",
+			"gpuprof: check: %u of %u proposed thresholds %s above %s %% and useless: the runs differ too much; the end of the file says how to reduce the noise\n",
 			calibration.useless, calibration.thresholds,
 			calibration.useless == 1 ? "is" : "are",
 			gp_format_percent(GP_CALIBRATE_USELESS, 1).text);

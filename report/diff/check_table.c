@@ -26,7 +26,7 @@ struct layout {
 	void (*put_note)(FILE *out, const char *line);
 };
 
-/* One line stands for the times that so few runs cannot judge. */
+/* Times without a verdict for lack of runs have one line together: put_few(). */
 static bool is_shown(const struct gp_check_report *report, const struct gp_finding *finding)
 {
 	if (report->all || finding->improved)
@@ -81,7 +81,7 @@ static int put_table(FILE *out, const struct gp_check_report *report, const stru
 	return result == 0 ? closed : result;
 }
 
-/* Of times that so few runs cannot judge, one line for all. */
+/* One line for all times that have too few runs for a verdict. */
 static void put_few(FILE *out, const struct gp_check_report *report, const struct layout *layout)
 {
 	const struct gp_check *check = report->check;

@@ -49,7 +49,7 @@ static struct gp_figure percent(double change, double whole)
 	return figure;
 }
 
-/* Of nothing there is no percentage. */
+/* A percentage; an amount if the baseline is 0. */
 struct gp_figure gp_check_change(const struct gp_finding *finding, double change)
 {
 	struct gp_figure figure;
@@ -69,7 +69,7 @@ struct gp_figure gp_check_change(const struct gp_finding *finding, double change
 	return figure;
 }
 
-/* An amount, where it is many times as much as there was. */
+/* An amount if it is ten times the baseline or more, else a percentage. */
 struct gp_figure gp_check_tolerated(const struct gp_finding *finding)
 {
 	struct gp_figure figure = {"0"};
@@ -111,13 +111,13 @@ static void say_needed(const struct gp_finding *finding, uint32_t baseline_runs,
 	if (finding->runs_needed == 0)
 		snprintf(
 			text, bytes,
-			"more than %u runs would be needed: raise the threshold, or make the measurement steadier",
+			"more than %u runs would be needed: raise the threshold, or reduce the noise",
 			GP_RANK_MOST);
 	else if (finding->baseline_needed > baseline_runs)
-		snprintf(text, bytes, "%u runs and %u of a baseline would probably tell",
+		snprintf(text, bytes, "%u runs and a baseline of %u would probably be enough",
 			 finding->runs_needed, finding->baseline_needed);
 	else
-		snprintf(text, bytes, "%u runs would probably tell", finding->runs_needed);
+		snprintf(text, bytes, "%u runs would probably be enough", finding->runs_needed);
 }
 
 static void say_doubt(const struct gp_check_report *report, const struct gp_finding *finding,
@@ -129,15 +129,16 @@ static void say_doubt(const struct gp_check_report *report, const struct gp_find
 	say_needed(finding, check->baseline_runs, needed, sizeof(needed));
 	switch (finding->doubt) {
 	case GP_DOUBT_UNKNOWN:
-		snprintf(text, bytes, "it was not recorded in all runs");
+		snprintf(text, bytes, "not recorded in all runs");
 		return;
 	case GP_DOUBT_VARIES:
 		snprintf(text, bytes,
-			 "%u of %u runs have more than the baseline, whose runs are all alike",
+			 "%u of %u runs have more than the baseline, whose runs are all equal",
 			 finding->beyond, check->runs);
 		return;
 	case GP_DOUBT_FEW:
-		snprintf(text, bytes, "%u run%s and %u of the baseline are too few for a time; %s",
+		snprintf(text, bytes,
+			 "%u run%s and %u of the baseline are too few to judge a time; %s",
 			 check->runs, check->runs == 1 ? "" : "s", check->baseline_runs, needed);
 		return;
 	case GP_DOUBT_UNSHOWN:
@@ -151,13 +152,13 @@ static void say_doubt(const struct gp_check_report *report, const struct gp_find
 	case GP_DOUBT_TOGETHER:
 		snprintf(
 			text, bytes,
-			"%s: alone it would be a regression, but of %u metrics that are judged together one may seem so by chance; %s",
+			"%s: as the only metric it would be a regression, but among %u metrics one may seem worse by chance; %s",
 			gp_check_change(finding, finding->now - finding->baseline).text,
 			check->tested, needed);
 		return;
 	default:
 		snprintf(text, bytes,
-			 "it varies too much for %u run%s to tell whether it is %s more; %s",
+			 "varies too much for %u run%s to show whether it is %s more; %s",
 			 check->runs, check->runs == 1 ? "" : "s", gp_check_tolerated(finding).text,
 			 needed);
 	}
@@ -217,14 +218,13 @@ void gp_check_reason(const struct gp_check_report *report, const struct gp_findi
 	if (finding->verdict == GP_VERDICT_INCONCLUSIVE)
 		say_doubt(report, finding, text, bytes);
 	else if (finding->verdict == GP_VERDICT_REGRESSION)
-		snprintf(text, bytes, "%s, was %s: %s, of which %s is tolerated",
+		snprintf(text, bytes, "%s, was %s: %s, but %s is tolerated",
 			 gp_check_value(finding, finding->now).text,
 			 gp_check_value(finding, finding->baseline).text,
 			 gp_check_change(finding, finding->now - finding->baseline).text,
 			 finding->margin > 0 ? gp_check_tolerated(finding).text : "nothing");
 	else if (gp_check_is_coarse(finding))
-		snprintf(text, bytes, "judged only beyond %s more; now %s",
-			 gp_check_tolerated(finding).text,
+		snprintf(text, bytes, "tolerates %s more; now %s", gp_check_tolerated(finding).text,
 			 gp_check_change(finding, finding->now - finding->baseline).text);
 	say_leaks(report, finding, text, bytes);
 }
@@ -238,7 +238,7 @@ uint32_t gp_check_count(const struct gp_check *check, enum gp_verdict verdict)
 	return count;
 }
 
-/* Of all that are inconclusive. */
+/* The runs that all inconclusive findings need. */
 static void say_all_needed(const struct gp_check *check, char *text, size_t bytes)
 {
 	char baseline[48] = "";
@@ -246,14 +246,15 @@ static void say_all_needed(const struct gp_check *check, char *text, size_t byte
 	if (check->baseline_needed > check->baseline_runs)
 		snprintf(baseline, sizeof(baseline), " and a baseline of %u",
 			 check->baseline_needed);
-	snprintf(text, bytes, "; %u runs%s would probably tell%s", check->runs_needed, baseline,
-		 check->verdict == GP_VERDICT_INCONCLUSIVE ? "" : " of what is inconclusive");
+	snprintf(text, bytes, "; %u runs%s would probably be enough%s", check->runs_needed,
+		 baseline,
+		 check->verdict == GP_VERDICT_INCONCLUSIVE ? "" : " for the inconclusive ones");
 }
 
-/* "; not judged, by the thresholds: wall, 3 kernels" */
+/* "; switched off by the thresholds: wall, 3 kernels" */
 static void say_off(const struct gp_check *check, char *text, size_t bytes)
 {
-	const char *separator = "; not judged, by the thresholds: ";
+	const char *separator = "; switched off by the thresholds: ";
 	size_t used = 0;
 
 	text[0] = '\0';
@@ -267,7 +268,7 @@ static void say_off(const struct gp_check *check, char *text, size_t bytes)
 			 check->kernels_off_count, check->kernels_off_count == 1 ? "" : "s");
 }
 
-/* "; judged only beyond a large change: wall (54.4 %), 1 more" */
+/* "; large changes tolerated: wall (54.4 %), 1 more" */
 static void say_coarse(const struct gp_check_report *report, char *text, size_t bytes)
 {
 	size_t used = 0;
@@ -282,8 +283,7 @@ static void say_coarse(const struct gp_check_report *report, char *text, size_t 
 			continue;
 		name = gp_check_name(report, finding);
 		used += (size_t)snprintf(text + used, bytes - used, "%s%.60s (%s)",
-					 count == 1 ? "; judged only beyond a large change: "
-						    : ", ",
+					 count == 1 ? "; large changes tolerated: " : ", ",
 					 name ? name : "", gp_check_tolerated(finding).text);
 		free(name);
 	}

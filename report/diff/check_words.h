@@ -1,4 +1,4 @@
-/* check_words: what the formats of a check say alike. */
+/* check_words: texts that all formats of a check share. */
 #ifndef REPORT_DIFF_CHECK_WORDS_H
 #define REPORT_DIFF_CHECK_WORDS_H
 
@@ -11,34 +11,34 @@
 char *gp_check_name(const struct gp_check_report *report, const struct gp_finding *finding);
 
 /*
- * A value in the finding's unit, "-" for what is not known; a change has its sign; a change in
- * percent of the baseline.
+ * A value in the unit of the finding, "-" if it is unknown; and a change, with its sign, in percent
+ * of the baseline.
  */
 struct gp_figure gp_check_value(const struct gp_finding *finding, double value);
 struct gp_figure gp_check_change(const struct gp_finding *finding, double change);
 
-/* What is tolerated: "5.0 %", "50.00us", "0". */
+/* The tolerated increase: "5.0 %", "50.00us", "0". */
 struct gp_figure gp_check_tolerated(const struct gp_finding *finding);
 
-/* "-1.2 to +3.4 %": where the change lies; "" of what is compared as it is. */
+/* "-1.2 to +3.4 %": the range of the change; "" if it was compared directly. */
 void gp_check_range(const struct gp_finding *finding, char *text, size_t bytes);
 
 /*
- * Passes, but so would what is much worse: what is tolerated is a quarter of the baseline's and
- * more, by more than a small time's amount.
+ * Whether it passed with a tolerance of a quarter of the baseline or more (and more than the default
+ * amount for times): a much worse value would pass, too.
  */
 bool gp_check_is_coarse(const struct gp_finding *finding);
 
 /*
- * More was leaked: "never freed: 78.12KiB at main (leak.cu:9)", the largest three call sites of the
- * run in the middle; "": none is known.
+ * For a regression of leaked bytes: "never freed: 78.12KiB at main (leak.cu:9)", the three largest
+ * call sites of the run with the median time; "": none is known.
  */
 bool gp_check_has_leaks(const struct gp_finding *finding);
 void gp_check_leaks(const struct gp_check_report *report, char *text, size_t bytes);
 
 /*
- * One sentence on a regression, on why it is inconclusive, or beyond what it is judged where that
- * is coarse; of others "".
+ * One sentence: the regression, why the finding is inconclusive, or its coarse tolerance; "" for all
+ * others.
  */
 void gp_check_reason(const struct gp_check_report *report, const struct gp_finding *finding,
 		     char *text, size_t bytes);

@@ -20,12 +20,12 @@ struct comparing {
 	struct gp_table_writer *writer;
 	struct gp_names *names;
 	struct gp_rank rank;
-	double *values_a, *values_b; /* room for those of one metric */
+	double *values_a, *values_b; /* the values of one metric */
 	struct gp_compare_result *result;
 	int error; /* 0 or -ENOMEM */
 };
 
-/* One number of both sides. */
+/* One number of A and B. */
 struct pair {
 	double a, b; /* medians; NAN = not known */
 	const char *sure;
@@ -41,7 +41,7 @@ static bool is_steady(const double *values, uint32_t count)
 	return count > 0 && !isnan(values[0]);
 }
 
-/* How many pairs the value of B wins, and how many that of A. */
+/* The number of pairs in which B is larger, and of those in which A is. */
 static void count_wins(const struct comparing *c, uint32_t wins[2])
 {
 	wins[0] = wins[1] = 0;
@@ -78,7 +78,7 @@ static const char *is_sure(struct comparing *c, bool exact)
 											  : "no";
 }
 
-/* Of the values that are there; they are in another order afterwards. */
+/* A pair from values_a and values_b, which are reordered. */
 static struct pair make_pair(struct comparing *c, bool exact)
 {
 	struct pair pair = {.sure = is_sure(c, exact)};
@@ -103,7 +103,7 @@ static struct pair named_pair(struct comparing *c, enum gp_named_kind kind, cons
 	return make_pair(c, field == GP_NAMED_COUNT);
 }
 
-/* A number that is whole stays whole. */
+/* Whole numbers stay whole. */
 static struct gp_value value_of(double value)
 {
 	if (isnan(value))
@@ -149,7 +149,7 @@ static double larger(const struct pair *pair)
 	return pair->a > pair->b || isnan(pair->b) ? pair->a : pair->b;
 }
 
-/* Of times, whether a row is worth a line; of counts and bytes each one is. */
+/* Whether a change of time is worth a row. */
 static bool is_worth(const struct comparing *c, const struct pair *time, double effect, double all)
 {
 	return c->options->top == 0 || isnan(time->a) || isnan(time->b) ||
@@ -216,7 +216,7 @@ static void put_metrics(struct comparing *c, enum gp_unit unit, const char *name
 	gp_table_writer_end(c->writer);
 }
 
-/* ---- a table of what has a name ---- */
+/* ---- a table of named rows ---- */
 
 struct named_row {
 	const char *name;
@@ -224,7 +224,7 @@ struct named_row {
 	double effect;
 };
 
-/* The name comes last; before it, of kernels, the occupancy. */
+/* The name comes last, after the occupancy of kernels. */
 #define NAMED_COLUMNS                                                                              \
 	{"Is", GP_UNIT_TEXT}, {"Count A", GP_UNIT_COUNT}, {"Count B", GP_UNIT_COUNT},              \
 		{"Total A", GP_UNIT_NS}, {"Total B", GP_UNIT_NS}, {"Change", GP_UNIT_NS},          \
@@ -281,10 +281,7 @@ static bool is_equal(const struct pair *pair)
 	return pair->a == pair->b || (isnan(pair->a) && isnan(pair->b));
 }
 
-/*
- * Whether something differs that no chance makes another; whether looks find a function may be
- * chance.
- */
+/* Whether something differs that chance cannot change.  Samples find a function by chance. */
 static bool is_other(enum gp_named_kind kind, const struct named_row *row)
 {
 	if (kind == GP_NAMED_HOST)
@@ -294,7 +291,7 @@ static bool is_other(enum gp_named_kind kind, const struct named_row *row)
 	return !is_equal(&row->count) || !is_equal(&row->occupancy);
 }
 
-/* Of what so few looks found, how long it took is not known. */
+/* Too few samples to know the time. */
 static bool is_seldom(const struct comparing *c, enum gp_named_kind kind,
 		      const struct named_row *row)
 {
@@ -302,7 +299,7 @@ static bool is_seldom(const struct comparing *c, enum gp_named_kind kind,
 	       larger(&row->count) < GP_COMPARE_LOOKS;
 }
 
-/* Rows that are worth a line. */
+/* Keep the rows that are worth a line. */
 static uint32_t keep_named(struct comparing *c, enum gp_named_kind kind, struct named_row *rows,
 			   uint32_t count, double all)
 {
@@ -316,10 +313,7 @@ static uint32_t keep_named(struct comparing *c, enum gp_named_kind kind, struct 
 	return kept;
 }
 
-/*
- * Whether both can have what is listed: somebody looked at the host; what was left, and whose it
- * was, is known.
- */
+/* Whether both sides have the data: stack samples of the host; the leaks. */
 static bool is_comparable(struct comparing *c, enum gp_named_kind kind, const struct pair *sum)
 {
 	struct pair leaked;
@@ -434,7 +428,7 @@ static uint32_t more_runs(const struct comparing *c)
 	return c->a->count > c->b->count ? c->a->count : c->b->count;
 }
 
-/* No two kernels have one name. */
+/* Make the short names of kernels unique. */
 static int tell_kernels_apart(struct comparing *c)
 {
 	const char **kernels = NULL;
@@ -479,7 +473,7 @@ int gp_compare_write(struct gp_table_writer *writer, const struct gp_run_set *a,
 	return c.error;
 }
 
-/* ---- what else is not the same ---- */
+/* ---- other reasons for differences ---- */
 
 struct doubts {
 	void (*say)(void *context, const char *line);
@@ -508,7 +502,7 @@ static void doubt_partial(struct doubts *doubts, const struct gp_run_set *set)
 {
 	for (uint32_t i = 0; i < set->count; i++)
 		if (set->runs[i].partial)
-			doubt(doubts, "%s is partial, and what it lacks differs for that: %s",
+			doubt(doubts, "%s is partial, so values may differ for lack of records: %s",
 			      set->runs[i].name, set->runs[i].partial);
 }
 
@@ -522,7 +516,7 @@ int gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,
 	for (enum gp_machine_fact fact = 0; fact < GP_MACHINE_FACTS; fact++)
 		if (strcmp(gp_machine_fact(&a->machine, fact),
 			   gp_machine_fact(&b->machine, fact)) != 0)
-			doubt(&doubts, "%s of A: %s, of B: %s", gp_machine_fact_title(fact),
+			doubt(&doubts, "%s: A: %s; B: %s", gp_machine_fact_title(fact),
 			      gp_machine_fact_text(&a->machine, fact),
 			      gp_machine_fact_text(&b->machine, fact));
 	return doubts.error;

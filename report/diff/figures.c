@@ -37,7 +37,7 @@ enum gp_metric gp_metric_find(const char *name)
 	return (enum gp_metric)metric;
 }
 
-/* A run on its way to figures. */
+/* State while the figures of a run are computed. */
 struct gathering {
 	struct gp_model *const *models;
 	size_t model_count;
@@ -59,7 +59,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-/* Kernels of two files of one name, in two folders. */
+/* Merge kernels with one name, as from two files with the same name in different folders. */
 static void add_same(struct gp_named_figure *row, struct gp_named_figure *same)
 {
 	row->count += same->count;
@@ -100,7 +100,7 @@ const struct gp_named_figure *gp_named_find(const struct gp_named_list *list, co
 	return bsearch(&key, list->rows, list->count, sizeof(*list->rows), compare_names);
 }
 
-/* The name is to be freed with the list. */
+/* The list takes ownership of the name. */
 static int take_group(struct gp_named_list *list, struct gp_group *group, char *name)
 {
 	struct gp_stats stats = gp_group_stats(group);
@@ -178,7 +178,7 @@ static int take_activity(struct gathering *g)
 	return result;
 }
 
-/* ---- what Python did ---- */
+/* ---- Python functions ---- */
 
 static int take_functions(struct gp_named_list *list, const struct gp_host_function *functions,
 			  uint32_t count, const struct gp_host_places *places)
@@ -313,7 +313,7 @@ static void take_launch(struct occupancy *found, const struct gp_model *model,
 	found[op->name].count++;
 }
 
-/* Of several processes, that of the last one that has the kernel. */
+/* If several processes have a kernel, the last one counts. */
 static int take_occupancy_of(struct gathering *g, const struct gp_model *model)
 {
 	struct gp_named_list *kernels = &g->figures->named[GP_NAMED_KERNEL];
@@ -346,9 +346,9 @@ static int take_occupancy(struct gathering *g)
 	return result;
 }
 
-/* ---- busy, idle and why, exposed ---- */
+/* ---- busy and idle times, idle causes, exposed times ---- */
 
-/* A device that the program has nothing for is not idle, unless that is so of all. */
+/* A device without any operation does not count as idle, unless no device has any. */
 static bool is_used(const struct gathering *g, const struct gp_busy *busy, size_t device)
 {
 	bool any = false;
@@ -389,8 +389,7 @@ static void take_states(struct gathering *g, const struct gp_busy *busy,
 		{GP_METRIC_IDLE_UNKNOWN, GP_STATE_IDLE + GP_IDLE_UNKNOWN},
 	};
 
-	_Static_assert(COUNT(states) == 2 + GP_IDLE_CAUSES,
-		       "what is idle has a metric of its own for each cause");
+	_Static_assert(COUNT(states) == 2 + GP_IDLE_CAUSES, "each idle cause has a metric");
 	for (size_t i = 0; i < wheres->count; i++)
 		for (size_t k = 0; is_used(g, busy, i) && k < COUNT(states); k++)
 			add(g, states[k].metric, wheres->devices[i].state_ns[states[k].state]);
@@ -481,7 +480,7 @@ static int take_leaked(struct gathering *g)
 	return result;
 }
 
-/* ---- what is known ---- */
+/* ---- unknown metrics ---- */
 
 static bool is_recorded(const struct gp_model *model, enum gp_metric_source source)
 {

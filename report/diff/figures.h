@@ -1,9 +1,8 @@
 /*
- * figures: what a run of a program amounts to: one number for each metric, and what each kernel,
- * other operation, API function, and function of the host took.  A run is all processes of it.
+ * figures: the numbers of one run of a program, with all its processes: one for each metric, and
+ * count and time of each kernel, other operation, API function and function of the host.
  *
- * Figures are those of the summary, from the same functions.  Sums of times and numbers are
- * doubles: exact up to 2^53.
+ * They are those of the summary, from the same functions.  Sums are doubles: exact up to 2^53.
  */
 #ifndef REPORT_DIFF_FIGURES_H
 #define REPORT_DIFF_FIGURES_H
@@ -24,7 +23,7 @@ enum gp_metric {
 
 enum gp_metric_kind { GP_METRIC_EXACT, GP_METRIC_TIME };
 
-/* What the recording must have had for the metric to be known. */
+/* The data that a recording needs for a metric to be known. */
 enum gp_metric_source { GP_METRIC_OF_GPU, GP_METRIC_OF_MEMORY, GP_METRIC_OF_WAITS };
 
 struct gp_metric_row {
@@ -40,13 +39,13 @@ extern const struct gp_metric_row gp_metric_rows[GP_METRICS];
 /* The metric of that name, or GP_METRICS. */
 enum gp_metric gp_metric_find(const char *name);
 
-/* What has a name and happened some times. */
+/* Count and time of a name. */
 struct gp_named_figure {
-	/* valid UTF-8 without control characters; a kernel's is mangled, as every build has it */
+	/* valid UTF-8 without control characters; for kernels see gp_kernel_figure_name() */
 	char *name;
 	double count, total_ns; /* of leaks: bytes */
-	double median_ns; /* NAN: no such operation had a time; of the host: it is not known */
-	/* kernels: theoretical, the mean of all launches, 0 to 1; NAN = not known */
+	double median_ns;       /* NAN: no such operation had a time; always for host functions */
+	/* kernels: theoretical occupancy, the mean of all launches, 0 to 1; NAN = unknown */
 	double occupancy;
 };
 
@@ -59,18 +58,18 @@ enum gp_named_kind {
 	GP_NAMED_KERNEL,
 	GP_NAMED_OTHER, /* "[memcpy HtoD pageable]" */
 	GP_NAMED_CALL,  /* API functions */
-	GP_NAMED_HOST,  /* what Python did (report/analysis/host/host_place.h); count: looks */
-	GP_NAMED_LEAK,  /* call sites of what was never freed; count: blocks, total: bytes */
+	GP_NAMED_HOST,  /* Python functions (report/analysis/host/host_place.h); count: samples */
+	GP_NAMED_LEAK,  /* call sites of memory never freed; count: blocks, total: bytes */
 	GP_NAMED_KINDS
 };
 
 /* Zeroed = empty. */
 struct gp_figures {
-	double values[GP_METRICS]; /* NAN = not known; NEW_KERNELS is for whoever compares */
+	double values[GP_METRICS]; /* NAN = unknown; NEW_KERNELS comes from a comparison */
 	struct gp_named_list named[GP_NAMED_KINDS];
 };
 
-/* The models are one run.  Returns 0 or -ENOMEM; gp_figures_free() in either case. */
+/* The models are one run.  Returns 0 or -ENOMEM; call gp_figures_free() in either case. */
 int gp_figures_of(struct gp_model *const *models, size_t model_count, struct gp_figures *figures);
 void gp_figures_free(struct gp_figures *figures);
 
@@ -78,12 +77,12 @@ void gp_figures_free(struct gp_figures *figures);
 const struct gp_named_figure *gp_named_find(const struct gp_named_list *list, const char *name);
 
 /*
- * What a kernel is called in figures: as every build of the program has it
- * (report/symbols/demangle.h).  To be freed; NULL: no memory.
+ * The name of a kernel in figures: mangled, and the same in every build of the program
+ * (report/symbols/demangle.h).  Free it; NULL: no memory.
  */
 char *gp_kernel_figure_name(const char *recorded);
 
-/* By name, each to be found then; those of one name become one. */
+/* Sort by name, for gp_named_find(), and merge rows with equal names. */
 void gp_named_sort(struct gp_named_list *list);
 
 #endif

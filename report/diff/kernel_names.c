@@ -7,12 +7,12 @@
 #include "report/symbols/names.h"
 
 struct meaning {
-	const char *full; /* of the cache of names */
+	const char *full; /* owned by the cache of names */
 	char *mangled;
 };
 
 struct meanings {
-	struct meaning *rows; /* by full */
+	struct meaning *rows; /* sorted by full */
 	uint32_t count;
 };
 
@@ -30,7 +30,7 @@ static void forget(struct meanings *meanings)
 	free(meanings->rows);
 }
 
-/* Of the names that are mangled. */
+/* List the mangled names with their meanings. */
 static int learn(struct meanings *meanings, struct gp_names *names, const char *const *kernels,
 		 uint32_t count)
 {

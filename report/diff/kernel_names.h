@@ -1,6 +1,6 @@
 /*
- * kernel_names: kernels whose names others' traces have demangled are the same as those whose
- * mangled names ours have.
+ * kernel_names: matches demangled kernel names in traces of other profilers with mangled names in
+ * traces of gpuprof.
  */
 #ifndef REPORT_DIFF_KERNEL_NAMES_H
 #define REPORT_DIFF_KERNEL_NAMES_H
@@ -8,9 +8,9 @@
 #include "report/diff/run_set.h"
 
 /*
- * Give each kernel of both sets that has a demangled name the mangled one that another kernel of
- * theirs has for it.  Of mangled names with the same meaning, as functions without linkage of two
- * files have, it is one.  Returns 0 or -ENOMEM.
+ * Replace each demangled kernel name in both sets by the mangled name that stands for it in either
+ * set.  If several mangled names stand for it, as for static functions of two files, it is one of
+ * them.  Returns 0 or -ENOMEM.
  */
 int gp_kernel_names_match(struct gp_run_set *a, struct gp_run_set *b);
 

@@ -19,7 +19,7 @@ static const struct {
 	[GP_MACHINE_DRIVER] = {"driver", "driver for CUDA"},
 	[GP_MACHINE_CUPTI] = {"cupti", "CUPTI"},
 	[GP_MACHINE_GPUPROF] = {"gpuprof", "gpuprof"},
-	[GP_MACHINE_OPTIONS] = {"options", "options of the recording"},
+	[GP_MACHINE_OPTIONS] = {"options", "recording options"},
 	[GP_MACHINE_PROGRAM] = {"program", "program"},
 };
 
@@ -44,7 +44,7 @@ const char *gp_machine_fact_text(const struct gp_machine *machine, enum gp_machi
 
 	if (*text)
 		return text;
-	return fact == GP_MACHINE_OPTIONS && !machine->is_of_others ? "the default" : "not known";
+	return fact == GP_MACHINE_OPTIONS && !machine->is_of_others ? "the default" : "unknown";
 }
 
 void gp_machine_free(struct gp_machine *machine)
@@ -65,8 +65,8 @@ static const struct gp_model *model_of(struct gp_model *const *models, size_t mo
 }
 
 /*
- * Of "NVIDIA H200 (what the program calls it)" the name of the device: what a program calls it may
- * be another in each run.
+ * The length of the device's own name in "NVIDIA H200 (name given by the program)": the given name
+ * may differ from run to run.
  */
 static size_t own_name_length(struct gp_model *const *models, size_t model_count,
 			      const struct gp_device_entry *device)
@@ -112,7 +112,7 @@ static int describe_gpus(FILE *out, struct gp_model *const *models, size_t model
 	return result;
 }
 
-/* Those that decide what is in a trace, not where it goes. */
+/* Whether the option decides the content of a trace, not only its place. */
 static bool says_what_is_recorded(const char *line, size_t length)
 {
 	static const char *const names[] = {

@@ -20,8 +20,8 @@ void gp_rank_free(struct gp_rank *rank)
 }
 
 /*
- * Of all orders of the values, the share with w wins is the coefficient of x^w in the Gaussian
- * binomial coefficient (left + right choose left), over its sum: the product of (1 - x^(right + i))
+ * The share of all orders of the values that has w wins is the coefficient of x^w in the Gaussian
+ * binomial coefficient (left + right choose left), divided by the sum of the coefficients: the product of (1 - x^(right + i))
  * / (1 - x^i).  Divided by (right + i) / i at each step it stays a distribution.
  */
 static void multiply_in(double *shares, uint32_t size, uint32_t right, uint32_t i)
@@ -37,8 +37,8 @@ static void multiply_in(double *shares, uint32_t size, uint32_t right, uint32_t 
 }
 
 /*
- * Half of the symmetric distribution is worked out, the other half is its mirror: small shares keep
- * all their digits.
+ * Sum one half of the symmetric distribution and mirror it, so that small probabilities keep all
+ * their digits.
  */
 static void sum_tails(double *shares, uint32_t size)
 {
@@ -49,7 +49,7 @@ static void sum_tails(double *shares, uint32_t size)
 	}
 	for (uint32_t w = size - 1; w-- > 0;) {
 		shares[w] += shares[w + 1];
-		if (shares[w] > 1) /* by rounding */
+		if (shares[w] > 1) /* a rounding error */
 			shares[w] = 1;
 	}
 }

@@ -1,20 +1,20 @@
 /*
- * rank: whether values of one kind are larger than those of another, by their order alone (Mann and
- * Whitney), exactly.
+ * rank: an exact rank test (Mann and Whitney): whether the values of one group are larger than those
+ * of another, by their order only.
  *
- * Nothing is assumed of how they are distributed, but that both would be distributed alike.  Ties
- * count against what is to be shown, which errs on the safe side.
+ * The hypothesis is that both groups have the same distribution; its shape does not matter.  Ties
+ * count as no win, which errs on the safe side.
  */
 #ifndef REPORT_DIFF_RANK_H
 #define REPORT_DIFF_RANK_H
 
 #include <stdint.h>
 
-#define GP_RANK_MOST 64u /* values of a kind */
+#define GP_RANK_MOST 64u /* values of a group */
 
 /*
- * The distribution of the number of pairs (one of `left` values, one of `right` values) that the
- * left one wins, where both are distributed alike.  Zeroed = of none.
+ * The distribution of the number of wins, if both groups have the same distribution: pairs of one of
+ * `left` values and one of `right` values in which the left one is larger.  Zeroed = empty.
  */
 struct gp_rank {
 	uint32_t left, right;
@@ -22,8 +22,8 @@ struct gp_rank {
 };
 
 /*
- * Make it that of these sizes, each from 1 to GP_RANK_MOST; quick where it is already.  Returns 0
- * or -ENOMEM.
+ * Compute the distribution for these sizes, each from 1 to GP_RANK_MOST; fast if it is already for
+ * them.  Returns 0 or -ENOMEM.
  */
 int gp_rank_set(struct gp_rank *rank, uint32_t left, uint32_t right);
 void gp_rank_free(struct gp_rank *rank);
@@ -32,12 +32,12 @@ void gp_rank_free(struct gp_rank *rank);
 double gp_rank_tail(const struct gp_rank *rank, uint32_t wins);
 
 /*
- * The fewest wins whose probability is at most that; left * right + 1: even all of them are
- * likelier.
+ * The least w with a probability of at least w wins of at most that; left * right + 1: even winning
+ * all pairs is more probable.
  */
 uint32_t gp_rank_needed(const struct gp_rank *rank, double probability);
 
-/* The lowest probability that any outcome has: 1 / (left + right choose left). */
+/* The probability of the rarest outcome: 1 / (left + right choose left). */
 double gp_rank_least(uint32_t left, uint32_t right);
 
 #endif

@@ -43,7 +43,7 @@ void gp_run_set_free(struct gp_run_set *set)
 
 /* ---- why a trace is partial ---- */
 
-/* The first loss that a comparison is to know of; GP_LOSSES: there is none. */
+/* The first loss that matters for a comparison; GP_LOSSES: there is none. */
 static unsigned first_loss(const struct gp_model *model)
 {
 	static const unsigned others[] = {GP_LOST_DAMAGED_BYTES, GP_LOST_UNREADABLE_RECORDS,
@@ -59,7 +59,7 @@ static unsigned first_loss(const struct gp_model *model)
 	return GP_LOSSES;
 }
 
-/* The first reason that there is, maybe in text; NULL = all that it was to have is there. */
+/* The first reason, perhaps in text; NULL = the trace is complete. */
 static const char *why_partial(const struct gp_model *model, char *text, size_t size)
 {
 	const struct gp_losses *losses = &model->losses;
@@ -86,7 +86,7 @@ int gp_run_note_partial(struct gp_run_figures *run, const struct gp_model *model
 
 	if (!why || run->partial)
 		return 0;
-	if (asprintf(&run->partial, "%s; `gpuprof summary %s` says more", why,
+	if (asprintf(&run->partial, "%s; for details: gpuprof summary %s", why,
 		     gp_shell_word(model->path, word, sizeof(word))) < 0)
 		run->partial = NULL;
 	return run->partial ? 0 : -ENOMEM;
@@ -127,8 +127,8 @@ static int is_trace(const struct dirent *entry)
 }
 
 /*
- * What other profilers write (report/import/); beside traces of gpuprof's, files so named are made
- * of them.
+ * Whether a file may come from another profiler (report/import/).  Next to traces of gpuprof, files
+ * with these names are exports of them.
  */
 static int is_of_others(const struct dirent *entry)
 {
@@ -140,7 +140,7 @@ static int is_of_others(const struct dirent *entry)
 	return i < COUNT(suffixes);
 }
 
-/* Returns how many, or -1 with errno. */
+/* Returns the number of entries, or -1 with errno. */
 static int list_folder(const char *folder, struct dirent ***entries, bool *are_of_others)
 {
 	int count = scandir(folder, entries, is_trace, alphasort);
@@ -174,12 +174,12 @@ static int has_no_trace(const char *folder, const struct message *message)
 	return -ENODATA;
 }
 
-/* A folder in which training runs leave traces may have other JSON files, too: settings, say. */
+/* A folder of training runs may have other JSON files, too, such as settings. */
 static int pass_over(int result, const struct message *message)
 {
 	if (result != -ENODATA)
 		return result;
-	gp_command_fail(0, "%s; it is passed over", message->text);
+	gp_command_fail(0, "%s; skipped", message->text);
 	return 0;
 }
 
@@ -243,8 +243,8 @@ static int compare_machines(const struct gp_run_set *set, const struct gp_machin
 		if (strcmp(first, other) == 0)
 			continue;
 		snprintf(message->text, message->bytes,
-			 "%s and %s cannot be taken together: %s: %s, and: %s", set->runs[0].name,
-			 path, gp_machine_fact_title((enum gp_machine_fact)i),
+			 "%s and %s are not runs of the same kind: %s: %s and %s",
+			 set->runs[0].name, path, gp_machine_fact_title((enum gp_machine_fact)i),
 			 gp_machine_fact_text(&set->machine, (enum gp_machine_fact)i),
 			 gp_machine_fact_text(machine, (enum gp_machine_fact)i));
 		return -EXDEV;
@@ -315,7 +315,7 @@ static double wall_of(const struct gp_run_figures *run)
 	return run->figures.values[GP_METRIC_WALL];
 }
 
-/* How many runs come before one in the order of their times, and of equal ones in the set's. */
+/* The number of runs before this one when sorted by time; equal times keep the order of the set. */
 static uint32_t place_of(const struct gp_run_set *set, uint32_t run)
 {
 	uint32_t place = 0;

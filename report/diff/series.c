@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POWER_SIGMAS 0.84 /* so that four of five checks of that many runs tell */
+#define POWER_SIGMAS 0.84 /* so that 80 % of checks with that many runs have a verdict */
 
 bool gp_series_is_known(const struct gp_series *series)
 {
@@ -62,7 +62,7 @@ void gp_series_compare(const struct gp_series *series, struct gp_finding *findin
 
 /* ---- rank tests ---- */
 
-/* Every run against every one of the baseline, in order. */
+/* The differences of each new run and each run of the baseline, sorted. */
 static double *make_differences(const struct gp_series *series, uint32_t *count)
 {
 	double *differences;
@@ -127,8 +127,8 @@ int gp_series_bound(const struct gp_series *series, struct gp_rank *rank, double
 	if (result == 0) {
 		needed = gp_rank_needed(rank, chance);
 		/*
-		 * pairs with the longest run of the baseline differ by more than its median: that
-		 * much cannot go
+		 * differences to the longest run of the baseline may be below -median; a value cannot
+		 * decrease by more than the median
 		 */
 		finding->low = needed <= count
 				       ? fmax(differences[count - needed], -finding->baseline)
@@ -143,7 +143,7 @@ bool gp_series_is_worse(const struct gp_finding *finding)
 	return finding->now > finding->baseline + finding->margin;
 }
 
-/* ---- how many runs would tell ---- */
+/* ---- number of runs for a verdict ---- */
 
 /* The standard normal value that is exceeded with that probability. */
 static double sigmas_of(double probability)
@@ -159,8 +159,8 @@ static double sigmas_of(double probability)
 }
 
 /*
- * Which part of the pairs of two values is on one side of the margin: of a run and one of the
- * baseline, or where runs are few and seem no worse, of two of the baseline.
+ * The shares of pairs whose difference is above and below the margin: pairs of a new run and one of
+ * the baseline, or of two of the baseline if there are fewer than 3 new runs that do not seem worse.
  */
 struct lean {
 	double above, below;
@@ -183,11 +183,11 @@ static struct lean lean_of(const struct gp_series *series, const struct gp_findi
 			above += difference > finding->margin;
 			below += difference < finding->margin;
 		}
-	/* of a finite number of pairs, all is not certain */
+	/* pairs + 1: a finite number of pairs is never certain */
 	return (struct lean){above / (pairs + 1), below / (pairs + 1)};
 }
 
-/* Whether that many runs would probably show what a part of the pairs shows, at that level. */
+/* Whether that many runs would probably show, at that level, a difference with this share of pairs. */
 static bool would_tell(double part, uint32_t runs, uint32_t baseline, double level, double sigmas)
 {
 	double pairs = (double)runs * baseline;

@@ -34,7 +34,7 @@ static const struct amount_unit amount_units[] = {
 	{GP_UNIT_COUNT, "", 1},
 };
 
-/* A line being read. */
+/* The line that is being read. */
 struct reading {
 	const char *name; /* of the file */
 	unsigned line;
@@ -108,15 +108,15 @@ static bool read_amount(const char *word, enum gp_unit unit, double *amount)
 	return false;
 }
 
-static const char *what_is_needed(enum gp_unit unit)
+static const char *expected_words(enum gp_unit unit)
 {
 	switch (unit) {
 	case GP_UNIT_NS:
-		return "after the name comes a share such as 5%, a time such as 100us, both, or off, not";
+		return "after the name, write a share such as 5%, a time such as 100us, both, or off; found";
 	case GP_UNIT_BYTES:
-		return "after the name comes a share such as 5%, a size such as 1MiB, both, or off, not";
+		return "after the name, write a share such as 5%, a size such as 1MiB, both, or off; found";
 	default:
-		return "after the name comes a share such as 5%, a number, both, or off, not";
+		return "after the name, write a share such as 5%, a number, both, or off; found";
 	}
 }
 
@@ -138,14 +138,14 @@ static int read_threshold(struct reading *reading, enum gp_unit unit,
 		if (read_amount(word, unit, &threshold->amount))
 			word = next_word(reading);
 		else if (!has_share)
-			return refuse(reading, what_is_needed(unit), *word ? word : "nothing");
+			return refuse(reading, expected_words(unit), *word ? word : "nothing");
 	}
-	return *word ? refuse(reading, what_is_needed(unit), word) : 0;
+	return *word ? refuse(reading, expected_words(unit), word) : 0;
 }
 
 /*
- * "/.../", in which \/ stands for a slash: what is between them, to be used until the line is gone.
- * NULL: it has no end.
+ * The pattern in "/.../", in which \/ stands for a slash; valid as long as the line.  NULL: it has no
+ * end.
  */
 static const char *next_pattern(struct reading *reading)
 {
@@ -178,7 +178,7 @@ static int compile(const struct reading *reading, struct gp_kernel_threshold *ke
 		return kernel->text ? 0 : -ENOMEM;
 	}
 	regerror(error, &kernel->pattern, why, sizeof(why));
-	return refuse(reading, "the regular expression is wrong", why);
+	return refuse(reading, "invalid regular expression", why);
 }
 
 static int read_kernel(struct reading *reading, struct gp_thresholds *thresholds,
@@ -192,7 +192,7 @@ static int read_kernel(struct reading *reading, struct gp_thresholds *thresholds
 	if (result < 0)
 		return result;
 	if (!pattern)
-		return refuse(reading, "the expression has no / at its end", "");
+		return refuse(reading, "the regular expression has no / at its end", "");
 	kernel = &thresholds->kernels[thresholds->kernel_count];
 	result = read_threshold(reading, GP_UNIT_NS, &kernel->threshold);
 	if (result == 0)
@@ -215,7 +215,7 @@ static int read_line(struct reading *reading, struct gp_thresholds *thresholds, 
 	if (strcmp(word, "kernel") != 0)
 		return refuse(
 			reading,
-			"there is no such metric; gpuprof check --list names them, and kernel is for kernels",
+			"unknown metric (gpuprof check --list lists them; kernel is for kernels)",
 			word);
 	reading->rest += strspn(reading->rest, " \t");
 	if (*reading->rest == '/')
@@ -223,7 +223,7 @@ static int read_line(struct reading *reading, struct gp_thresholds *thresholds, 
 	return read_threshold(reading, GP_UNIT_NS, &thresholds->kernel);
 }
 
-/* A # begins a comment at the line's begin or after a space, outside of an expression. */
+/* A # at the start of a line or after a space begins a comment, except inside a pattern. */
 static void cut_comment(char *line)
 {
 	bool inside = false;
@@ -294,7 +294,7 @@ double gp_threshold_margin(const struct gp_threshold *threshold, double median)
 
 /* ---- writing ---- */
 
-/* The largest unit that leaves a whole number. */
+/* Print it in the largest unit that gives a whole number. */
 static void print_amount(FILE *out, enum gp_unit unit, double amount)
 {
 	const struct amount_unit *best = NULL;

@@ -1,17 +1,16 @@
 /*
- * thresholds: how much more of a metric the gate tolerates: a small file.
+ * thresholds: the increase of each metric that the gate tolerates, read from a small file.
  *
- *	# a metric, a share of the baseline's median, an amount; what is tolerated is the larger
- *	of the two
+ *	# a metric, a share of the baseline's median, an amount; the larger one is tolerated
  *	wall            5% 1ms
  *	peak_bytes      1% 1MiB
  *	launches        2
  *	copy_time       off
- *	kernel /gemm/   10% 100us     # kernels whose name, demangled, has a match of the extended regular expression
+ *	kernel /gemm/   10% 100us     # kernels whose demangled name matches the extended regular expression
  *	kernel          5% 50us       # all others
  *
- * The first line that fits a kernel counts.  What is not named has the default: of counts and bytes
- * nothing is tolerated, of times GP_THRESHOLD_SHARE and GP_THRESHOLD_NS.
+ * The first line that matches a kernel counts.  Defaults of metrics without a line: counts and bytes
+ * tolerate nothing, times GP_THRESHOLD_SHARE and GP_THRESHOLD_NS.
  */
 #ifndef REPORT_DIFF_THRESHOLDS_H
 #define REPORT_DIFF_THRESHOLDS_H
@@ -31,7 +30,7 @@ struct gp_threshold {
 	double share;  /* of the baseline's median */
 	double amount; /* in the metric's unit */
 	bool off;      /* not judged */
-	bool given;    /* by the file */
+	bool given;    /* in the file */
 };
 
 struct gp_kernel_threshold {
@@ -42,8 +41,8 @@ struct gp_kernel_threshold {
 
 struct gp_thresholds {
 	struct gp_threshold metrics[GP_METRICS];
-	struct gp_threshold kernel;          /* of kernels that no pattern fits */
-	struct gp_kernel_threshold *kernels; /* in the file's order */
+	struct gp_threshold kernel;          /* of kernels that match no pattern */
+	struct gp_kernel_threshold *kernels; /* in the order of the file */
 	uint32_t kernel_count;
 };
 
@@ -52,26 +51,26 @@ void gp_thresholds_open(struct gp_thresholds *thresholds);
 void gp_thresholds_close(struct gp_thresholds *thresholds);
 
 /*
- * What a file's text says, on top.  name is for messages.  Returns 0, -EINVAL or -ENOMEM, with one
- * line for the user in message.
+ * Add the thresholds in the text of a file.  name is its name in messages.  Returns 0, -EINVAL or
+ * -ENOMEM, and a one-line error message.
  */
 int gp_thresholds_parse(struct gp_thresholds *thresholds, const char *name, const char *text,
 			char *message, size_t message_bytes);
 
-/* The same of a file; also what open() and read() return, and -EFBIG. */
+/* The same for a file; also returns errors of open() and read(), and -EFBIG. */
 int gp_thresholds_read(struct gp_thresholds *thresholds, const char *path, char *message,
 		       size_t message_bytes);
 
 bool gp_kernel_threshold_fits(const struct gp_kernel_threshold *kernel, const char *full_name);
 
-/* Of a kernel by its full, demangled name. */
+/* The threshold of a kernel by its full, demangled name. */
 const struct gp_threshold *gp_thresholds_of_kernel(const struct gp_thresholds *thresholds,
 						   const char *full_name);
 
-/* What is tolerated above a median. */
+/* The tolerated increase over a median. */
 double gp_threshold_margin(const struct gp_threshold *threshold, double median);
 
-/* A line for a kernel, by its full name, or for a metric. */
+/* Print a line for a kernel, by its full name, or for a metric. */
 void gp_thresholds_print_kernel(FILE *out, const char *full_name, double share, double amount_ns);
 void gp_thresholds_print(FILE *out, enum gp_metric metric, double share, double amount);
 

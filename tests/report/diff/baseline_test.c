@@ -121,7 +121,7 @@ static void assert_refused(const char *text, const char *why)
 
 	assert_int_equal(gp_baseline_parse(&set, "base", text, message, sizeof(message)), -EINVAL);
 	assert_int_equal(set.count, 0);
-	if (!strstr(message, why) || !strstr(message, "base is no baseline"))
+	if (!strstr(message, why) || !strstr(message, "base is not a baseline"))
 		fail_msg("%s", message);
 }
 
@@ -131,13 +131,13 @@ static void other_files_are_refused(void **state)
 		const char *text, *why;
 	} wrong[] = {
 		{"", "it is empty"},
-		{"[]", "of another kind"},
-		{"{\"gpuprof_baseline\": \"1\"}", "of another kind"},
+		{"[]", "another kind of file"},
+		{"{\"gpuprof_baseline\": \"1\"}", "another kind of file"},
 		{"{\"gpuprof_baseline\": 2}", "another version"},
 		{"{\"gpuprof_baseline\": 1}", "no runs"},
 		{"{\"gpuprof_baseline\": 1, \"runs\": -1}", "no runs"},
 		{"{\"gpuprof_baseline\": 1, \"runs\": 1000000000}", "too many"},
-		{"{\"gpuprof_baseline\": 1, \"runs\": 1}", "of which machine"},
+		{"{\"gpuprof_baseline\": 1, \"runs\": 1}", "not name the machine"},
 		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}}", "no metrics"},
 		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {\"gpus\": 7}, \"metrics\": {}}",
 		 "no kernels"},
@@ -150,7 +150,7 @@ static void other_files_are_refused(void **state)
 		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {\"wall\": [true]}}",
 		 "wall"},
 		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {}, \"kernels\": {\"k\": []}}",
-		 "a kernel has not"},
+		 "a kernel does not have"},
 		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {}, \"kernels\": {\"k\": {\"count\": [1], \"total_ns\": [null]}}}",
 		 "has no time"},
 	};

@@ -44,13 +44,13 @@ static void what_another_recorder_does_not_say_is_not_known(void **state)
 	model = build_end(&b);
 	assert_int_equal(gp_machine_of(&model, 1, &machine), 0);
 	assert_string_equal(gp_machine_fact_text(&machine, GP_MACHINE_OPTIONS), "the default");
-	assert_string_equal(gp_machine_fact_text(&machine, GP_MACHINE_CUPTI), "not known");
+	assert_string_equal(gp_machine_fact_text(&machine, GP_MACHINE_CUPTI), "unknown");
 	gp_machine_free(&machine);
 	model->recorder = "another";
 	assert_int_equal(gp_machine_of(&model, 1, &machine), 0);
 	assert_string_equal(gp_machine_fact(&machine, GP_MACHINE_OPTIONS), "");
-	assert_string_equal(gp_machine_fact_text(&machine, GP_MACHINE_OPTIONS), "not known");
-	assert_string_equal(gp_machine_fact_text(&machine, GP_MACHINE_GPUPROF), "not known");
+	assert_string_equal(gp_machine_fact_text(&machine, GP_MACHINE_OPTIONS), "unknown");
+	assert_string_equal(gp_machine_fact_text(&machine, GP_MACHINE_GPUPROF), "unknown");
 	gp_machine_free(&machine);
 	gp_model_free(model);
 }

@@ -160,8 +160,7 @@ static void runs_of_other_options_are_no_set(void **state)
 	paths[0] = (char *)save(&one);
 	paths[1] = (char *)save(&other);
 	assert_int_equal(gp_run_set_load(&set, paths, 2, message, sizeof(message)), -EXDEV);
-	assert_non_null(
-		strstr(message, "options of the recording: the default, and: GRAPHS=graph"));
+	assert_non_null(strstr(message, "recording options: the default and GRAPHS=graph"));
 	gp_run_set_free(&set);
 	/* where the files go is no difference */
 	gp_builder_free(&other);

@@ -81,19 +81,19 @@ static void wrong_lines_are_named(void **state)
 	static const struct {
 		const char *text, *message;
 	} wrong[] = {
-		{"wall 5% 1ms\nwalls 5%\n", "line 2: there is no such metric"},
-		{"wall\n", "line 1: after the name comes a share such as 5%, a time"},
+		{"wall 5% 1ms\nwalls 5%\n", "line 2: unknown metric"},
+		{"wall\n", "line 1: after the name, write a share such as 5%, a time"},
 		{"wall 5\n", "a time such as 100us"},
-		{"wall -5%\n", "not: -5%"},
-		{"wall nan%\n", "not: nan%"},
-		{"wall 1e99%\n", "not: 1e99%"},
-		{"wall 5% 1ms more\n", "not: more"},
-		{"wall off 5%\n", "not: 5%"},
+		{"wall -5%\n", "found: -5%"},
+		{"wall nan%\n", "found: nan%"},
+		{"wall 1e99%\n", "found: 1e99%"},
+		{"wall 5% 1ms more\n", "found: more"},
+		{"wall off 5%\n", "found: 5%"},
 		{"peak_bytes 1ms\n", "a size such as 1MiB"},
-		{"launches infinity\n", "not: infinity"},
+		{"launches infinity\n", "found: infinity"},
 		{"kernel /gemm 5%\n", "no / at its end"},
-		{"kernel /(/ 5%\n", "the regular expression is wrong"},
-		{"kernel /a/\n", "not: nothing"},
+		{"kernel /(/ 5%\n", "invalid regular expression"},
+		{"kernel /a/\n", "found: nothing"},
 		{"kernel /\\", "no / at its end"},
 	};
 

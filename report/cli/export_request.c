@@ -44,8 +44,8 @@ int gp_export_request_check(const struct gp_command_line *line)
 
 	if (!option)
 		return GP_COMMAND_GO_ON;
-	return gp_command_fail(GP_EXIT_USAGE, "%s: %s, which --format %s does not support",
-			       line->command, option, request->exporter->name);
+	return gp_command_fail(GP_EXIT_USAGE, "%s: --format %s does not support %s", line->command,
+			       request->exporter->name, option);
 }
 
 static bool is_trace_name(const char *path)

@@ -1,5 +1,5 @@
 /*
- * One table of everything (report/export/event_rows.h) as CSV: RFC 4180, lines that end in \n, for
+ * The table of all events (report/export/event_rows.h) as CSV: RFC 4180, but lines end in \n, for
  * pandas, DuckDB, R and spreadsheets.
  */
 #include <assert.h>
@@ -11,7 +11,7 @@
 #include "report/codec/csv_text.h"
 #include "report/export/event_rows.h"
 
-/* gp_json does the characters and the buffer. */
+/* Uses the escapes and the buffer of gp_json. */
 static void put_text(struct gp_json *csv, const char *text)
 {
 	size_t length = strlen(text);
@@ -43,7 +43,7 @@ static void put_value(struct gp_json *csv, const struct gp_value *value, enum gp
 	}
 }
 
-/* Most columns of a row are empty: the commas between two values are written at once. */
+/* Most columns of a row are empty: write the commas between two values in one call. */
 static const char commas[] = ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,";
 static_assert(sizeof(commas) > GP_EVENT_COLUMNS, "enough commas");
 
@@ -83,7 +83,7 @@ static int write_csv(const struct gp_export_source *source, const struct gp_expo
 const struct gp_exporter gp_exporter_csv = {
 	.name = "csv",
 	.suffix = ".csv",
-	.help = "every event, a row each",
+	.help = "all events, one row each",
 	.readers = "pandas, DuckDB, R, spreadsheets",
 	.heeds = GP_EXPORT_PART,
 	.write = write_csv,

@@ -62,12 +62,12 @@ struct rows {
 	struct gp_names *names;
 	struct gp_symbols *symbols;
 	struct gp_gpu_numbers gpus;
-	uint64_t base_unix_ns; /* where times count from */
-	uint64_t offset_ns;    /* from the model's times to the rows' */
+	uint64_t base_unix_ns; /* times are relative to this */
+	uint64_t offset_ns;    /* added to times of the model */
 	const struct gp_event_format *format;
 	struct gp_json out;
-	struct gp_value values[GP_EVENT_COLUMNS]; /* the row that is being made */
-	uint32_t thread_id;                       /* of the walk's track */
+	struct gp_value values[GP_EVENT_COLUMNS]; /* the current row */
+	uint32_t thread_id;                       /* of the current track */
 	struct gp_json fields;                    /* of its payload, in memory */
 	char label[GP_ACTIVITY_LABEL_BYTES], payload[40], category[16]; /* its texts */
 };
@@ -79,7 +79,7 @@ static void set(struct rows *rows, enum gp_event_column column, uint64_t whole)
 	rows->values[column] = gp_value_whole(whole);
 }
 
-/* Of numbers that are 0 where there is none. */
+/* Leaves the column empty for 0, which means none. */
 static void set_if_any(struct rows *rows, enum gp_event_column column, uint64_t whole)
 {
 	if (whole != 0)
@@ -121,7 +121,7 @@ static void end(struct rows *rows)
 	rows->format->put_row(&rows->out, rows->values);
 }
 
-/* From the arguments of an event; those without a column are left out. */
+/* Set columns from the arguments of an event; arguments without a column are ignored. */
 static void set_args(struct rows *rows, const struct gp_timeline_event *event)
 {
 	static const struct {
@@ -193,10 +193,7 @@ static void write_threads(struct rows *rows)
 
 /* ---- operations ---- */
 
-/*
- * A trace with nothing but the sum of shared memory has that as dynamic; the static part is not
- * known.
- */
+/* If a trace has only the sum of shared memory, it is in the dynamic part; the static is unknown. */
 static void set_shape(struct rows *rows, const struct gp_record_shape *shape)
 {
 	for (int i = 0; i < 3; i++) {
@@ -257,7 +254,7 @@ static void set_call(struct rows *rows, const struct gp_timeline_event *event)
 		set(rows, GP_EVENT_BYTES, asked_bytes);
 }
 
-/* The name is of the innermost function. */
+/* The name of the row is the innermost function. */
 static void set_sample(struct rows *rows, const struct gp_timeline_event *event)
 {
 	const struct gp_sample *sample = event->of.sample;
@@ -287,7 +284,7 @@ static void set_overhead(struct rows *rows, const struct gp_timeline_event *even
 	set_if_any(rows, GP_EVENT_CORRELATION, event->of.overhead->correlation_id);
 }
 
-/* CUDA calls them on a thread of its own. */
+/* CUDA runs host functions on its own thread. */
 static void set_host_function(struct rows *rows, const struct gp_timeline_event *event)
 {
 	set_args(rows, event);
@@ -389,7 +386,7 @@ static void set_unified(struct rows *rows, const struct gp_timeline_event *event
 	set(rows, GP_EVENT_ADDRESS, unified->address);
 }
 
-/* The driver tells of a device's memory for all processes together. */
+/* The driver reports the memory of a device for all processes together. */
 static int take_counter(void *context, const struct gp_timeline_counter *counter)
 {
 	struct rows *rows = context;
@@ -415,9 +412,9 @@ static void write_missing(void *context, const struct gp_loss *loss, uint64_t co
 	end(rows);
 }
 
-/* ---- the whole ---- */
+/* ---- all rows ---- */
 
-/* Each kind that has a row. */
+/* Event kinds that have a row. */
 static const struct {
 	const char *word;
 	void (*set)(struct rows *rows, const struct gp_timeline_event *event);
@@ -451,7 +448,7 @@ static int take_event(void *context, const struct gp_timeline_event *event)
 {
 	struct rows *rows = context;
 
-	if (event->kind == GP_TIMELINE_EVENT && event->start_ns == 0) /* its time is not known */
+	if (event->kind == GP_TIMELINE_EVENT && event->start_ns == 0) /* its time is unknown */
 		return 0;
 	begin(rows, kinds[event->kind].word, event->name ? event->name : "");
 	set_times(rows, event->start_ns, event->end_ns);
@@ -471,7 +468,7 @@ static void write_about(struct rows *rows)
 	gp_loss_each_of_part(rows->model, write_missing, rows);
 }
 
-/* Kinds one after the other. */
+/* Write the rows of each kind in turn. */
 static int write_events(struct rows *rows, const struct gp_export_options *options)
 {
 #define BIT(id) GP_TIMELINE_BIT(id)

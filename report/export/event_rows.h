@@ -1,11 +1,10 @@
 /*
- * event_rows: everything that a trace holds as the rows of one wide table, for exports that are
- * tables.
+ * event_rows: the content of a trace as the rows of one wide table, for exports that are tables.
  *
- * A row has a kind (docs/reference/formats.md names all): the process, its devices and threads,
- * kernels, copies, calls, ranges, allocations, ... and lost records.  A column without meaning for a
- * kind has no value.  Kinds come one after the other, within a kind in the order of the model; of a
- * process in parts, in each part.  Times count from the start of the first process's recording; the
+ * A row has a kind (docs/reference/formats.md lists them): the process, its devices and threads,
+ * kernels, copies, calls, ranges, allocations, ... and lost records.  Columns that do not apply to a
+ * kind are empty.  Rows are sorted by kind, then in the order of the model; a process in parts
+ * repeats that in each part.  Times are relative to the start of the first process's recording; the
  * row of that process has the Unix time.
  */
 #ifndef REPORT_EXPORT_EVENT_ROWS_H
@@ -55,21 +54,18 @@ enum gp_event_column {
 	GP_EVENT_COLUMNS
 };
 
-/*
- * By enum gp_event_column: titles are words with _, and their unit where they have one
- * ("start_ns").
- */
+/* Columns by enum gp_event_column.  A title ends in its unit, if there is one ("start_ns"). */
 extern const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS];
 
-/* A format of rows; gp_json does its characters and its buffer. */
+/* A format of rows, with the escapes and the buffer of gp_json. */
 struct gp_event_format {
-	void (*put_titles)(struct gp_json *out); /* NULL: it has none */
+	void (*put_titles)(struct gp_json *out); /* NULL: no titles */
 	void (*put_row)(struct gp_json *out, const struct gp_value *values);
 };
 
 /*
- * Write every row of the processes.  Returns 0, -ENODATA if there was no process, -ENOMEM, or the
- * error of writing.
+ * Write every row of the processes.  Returns 0, -ENODATA if there was no process, -ENOMEM, or a
+ * write error.
  */
 int gp_event_rows_write(const struct gp_event_format *format, const struct gp_export_source *source,
 			const struct gp_export_options *options, FILE *out);

@@ -40,17 +40,17 @@ const char *gp_export_unheeded(const struct gp_exporter *exporter,
 			       const struct gp_export_options *options)
 {
 	if (!(exporter->heeds & GP_EXPORT_LIMIT) && options->slice_limit > 0)
-		return "--limit is for slices";
+		return "--limit (for slices)";
 	if (!(exporter->heeds & GP_EXPORT_VALUE) && options->measure < GP_STACK_METRICS)
-		return "--value is for call stacks";
+		return "--value (for call stacks)";
 	if (!(exporter->heeds & GP_EXPORT_PART) && !gp_slice_choice_is_all(&options->choice))
-		return "--start, --end, --min-duration and --parts are for events";
+		return "--start, --end, --min-duration and --parts (for events)";
 	if (!(exporter->heeds & GP_EXPORT_STREAM_RANGES) && options->ranges_on_streams)
-		return "--ranges-on-streams is for Chrome traces";
+		return "--ranges-on-streams (for Chrome traces)";
 	if (!(exporter->heeds & GP_EXPORT_CURVES) && options->counters)
-		return "--counters is for Chrome traces and Perfetto's";
+		return "--counters (for Chrome and Perfetto traces)";
 	if (!(exporter->heeds & GP_EXPORT_CURVES) && options->critical_path)
-		return "--critical-path is for Chrome traces and Perfetto's";
+		return "--critical-path (for Chrome and Perfetto traces)";
 	return NULL;
 }
 
@@ -58,7 +58,7 @@ void gp_export_explain_cut(uint64_t ranges, FILE *messages)
 {
 	if (ranges > 0 && messages)
 		fprintf(messages,
-			"gpuprof: of %s range%s what ran on the GPU is left out, being longer than what is in memory at a time: for more there, --at-once N\n",
+			"gpuprof: %s range%s without GPU operations, because they span more events than fit in memory: increase --at-once N\n",
 			gp_format_count(ranges).text, ranges == 1 ? "" : "s");
 }
 

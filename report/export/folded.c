@@ -1,6 +1,6 @@
 /*
- * Folded stacks, as flamegraph.pl reads them: a line for each stack, the outermost function first,
- * semicolons between, then a blank and the value.
+ * Folded stacks, the input of flamegraph.pl: a line for each stack, with the functions from the
+ * outermost one, separated by semicolons, then a space and the value.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "report/export/stack_export.h"
 #include "report/base/text/utf8.h"
 
-/* What would end a function or a line; a line that begins with # is a comment to some readers. */
+/* Replaces separators and line ends, and a # at the start: some readers take that as a comment. */
 static int put_function(FILE *out, const char *label, bool is_first)
 {
 	char *text = gp_utf8_repair(label);
@@ -68,7 +68,7 @@ static int write_folded(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_folded = {
 	.name = "folded",
 	.suffix = ".folded",
-	.help = "call stacks and their values, a line each",
+	.help = "call stacks with one value, one line each",
 	.readers = "flamegraph.pl, inferno, speedscope, Perfetto",
 	.heeds = GP_EXPORT_VALUE | GP_EXPORT_PART | GP_EXPORT_MEMORY,
 	.write = write_folded,

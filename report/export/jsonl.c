@@ -1,12 +1,12 @@
 /*
- * One table of everything (report/export/event_rows.h) as JSON lines: an object each, without what
- * is absent, for jq, DuckDB and scripts.
+ * The table of all events (report/export/event_rows.h) as JSON lines: an object for each row,
+ * without empty columns, for jq, DuckDB and scripts.
  */
 #include <string.h>
 
 #include "report/export/event_rows.h"
 
-/* Readers have 64 bits with a sign: a larger number is text. */
+/* Readers use signed 64-bit numbers: a larger number becomes text. */
 static void put_whole(struct gp_json *json, uint64_t whole)
 {
 	const char *quote = whole > INT64_MAX ? "\"" : "";
@@ -55,7 +55,7 @@ static int write_jsonl(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_jsonl = {
 	.name = "jsonl",
 	.suffix = ".jsonl",
-	.help = "every event, an object on a line each",
+	.help = "all events, one JSON object per line",
 	.readers = "jq, DuckDB, pandas, log pipelines",
 	.heeds = GP_EXPORT_PART,
 	.write = write_jsonl,

@@ -1,12 +1,12 @@
 /*
- * Figures of a recording for a monitoring system, as OpenMetrics text
- * (https://prometheus.io/docs/specs/om/open_metrics_spec/), which Prometheus' older text format is
- * near enough to read, too, but for metrics of the type info: the node exporter's folder, a push
- * gateway.
+ * Numbers of a recording for a monitoring system, as OpenMetrics text
+ * (https://prometheus.io/docs/specs/om/open_metrics_spec/).  Readers of the older text format of
+ * Prometheus (the folder of the node exporter, a push gateway) accept it, too, except metrics of
+ * type info.
  *
- * The figures are those of the tables of `gpuprof summary --by`.  Each is a metric with its
- * process's pid and program as labels; equal labels are one, so that what is written is valid
- * whatever things are called.
+ * The numbers are those of the tables of `gpuprof summary --by`.  Each is a metric with the pid and
+ * program of its process as labels.  Samples with equal labels are merged, so that the output is
+ * valid for any names.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,18 +25,18 @@
 #include "report/base/text/text.h"
 
 enum unit { COUNT, SECONDS, BYTES };
-enum kind { COUNTER, GAUGE, MOST }; /* MOST is a gauge; of equal labels, the largest counts */
+enum kind { COUNTER, GAUGE, MOST }; /* MOST: a gauge that keeps the maximum of equal labels */
 
 struct label {
 	const char *name, *column;
 };
 
-/* A column of a table, and which of its others are labels. */
+/* A column of a table, and the columns that become labels. */
 struct metric {
-	const char *name, *help; /* the name without the ending that its kind and unit ask for */
+	const char *name, *help; /* name: without the suffix for its kind and unit */
 	enum kind kind;
 	enum unit unit;
-	const struct gp_breakdown *table; /* NULL: written by a function of its own */
+	const struct gp_breakdown *table; /* NULL: a special one */
 	const char *column;
 	const struct label *labels;
 };
@@ -50,7 +50,7 @@ static const struct label by_range[] = {
 	{"range", "Range"}, {"domain", "Domain"}, {"style", "Style"}, {0}};
 static const struct label by_device[] = {{"device", "Device"}, {"name", "Name"}, {0}};
 
-/* Those of one table stand together.  The specials come first, by their numbers. */
+/* Special metrics come first, by their numbers; metrics of one table are adjacent. */
 static const struct metric metrics[] = {
 	[MEMORY_PEAK] = {"gpuprof_memory_peak", "Peak of allocated memory.", MOST, BYTES, NULL,
 			 NULL, NULL},
@@ -60,10 +60,10 @@ static const struct metric metrics[] = {
 		      GAUGE, SECONDS, NULL, NULL, NULL},
 	[STARTED] = {"gpuprof_start_time", "Unix time of the first call or GPU operation.", GAUGE,
 		     SECONDS, NULL, NULL, NULL},
-	[MISSING] = {"gpuprof_missing", "What the recording lacks.", GAUGE, COUNT, NULL, NULL,
-		     NULL},
+	[MISSING] = {"gpuprof_missing", "Lost records and other missing data, by cause.", GAUGE,
+		     COUNT, NULL, NULL, NULL},
 	[PROCESS] = {"gpuprof_info", "The process.", GAUGE, COUNT, NULL, NULL, NULL},
-	{"gpuprof_kernels", "Kernels that ran.", COUNTER, COUNT, &gp_breakdown_kernel, "Count",
+	{"gpuprof_kernels", "Kernel runs.", COUNTER, COUNT, &gp_breakdown_kernel, "Count",
 	 by_kernel},
 	{"gpuprof_kernel", "Time in kernels.", COUNTER, SECONDS, &gp_breakdown_kernel, "Total",
 	 by_kernel},
@@ -75,24 +75,25 @@ static const struct metric metrics[] = {
 	 &gp_breakdown_copy_time, "Total", by_operation},
 	{"gpuprof_copy", "Bytes of memory copies and memsets.", COUNTER, BYTES,
 	 &gp_breakdown_copy_size, "Total", by_operation},
-	{"gpuprof_api_calls", "Calls of the CUDA API.", COUNTER, COUNT, &gp_breakdown_api, "Count",
+	{"gpuprof_api_calls", "CUDA API calls.", COUNTER, COUNT, &gp_breakdown_api, "Count",
 	 by_function},
-	{"gpuprof_api", "Time in calls of the CUDA API.", COUNTER, SECONDS, &gp_breakdown_api,
-	 "Total", by_function},
-	{"gpuprof_api_failures", "Calls of the CUDA API that returned an error.", COUNTER, COUNT,
+	{"gpuprof_api", "Time in CUDA API calls.", COUNTER, SECONDS, &gp_breakdown_api, "Total",
+	 by_function},
+	{"gpuprof_api_failures", "CUDA API calls that returned an error.", COUNTER, COUNT,
 	 &gp_breakdown_api, "Failed", by_function},
 	{"gpuprof_ranges", "Ranges of the program.", COUNTER, COUNT, &gp_breakdown_nvtx, "Count",
 	 by_range},
 	{"gpuprof_range", "Time in ranges of the program.", COUNTER, SECONDS, &gp_breakdown_nvtx,
 	 "Total", by_range},
-	{"gpuprof_device_busy", "Time in which a GPU did at least one thing for this process.",
-	 COUNTER, SECONDS, &gp_breakdown_device, "Busy", by_device},
+	{"gpuprof_device_busy",
+	 "Time with at least one operation of this process running on the GPU.", COUNTER, SECONDS,
+	 &gp_breakdown_device, "Busy", by_device},
 };
 enum { METRICS = sizeof(metrics) / sizeof(metrics[0]) };
 
-/* The samples of a metric, so far. */
+/* The samples of a metric so far. */
 struct samples {
-	struct gp_groups labels; /* only their keys are used */
+	struct gp_groups labels; /* only the keys are used */
 	uint64_t *values;
 	uint32_t capacity;
 };
@@ -100,15 +101,15 @@ struct samples {
 struct collection {
 	const struct gp_model *model;
 	struct samples samples[METRICS];
-	char *labels; /* of the sample that is being made */
+	char *labels; /* of the current sample */
 	size_t labels_bytes;
-	FILE *text; /* writes them */
+	FILE *text; /* writes the labels */
 	int error;  /* 0, -ENOMEM or -EOVERFLOW */
 };
 
 /* ---- labels ---- */
 
-/* What may not stand in a label is written out; so is what a terminal would obey. */
+/* Escapes characters that are not allowed in labels, and control characters of terminals. */
 static void put_label(struct collection *e, const char *name, const char *value)
 {
 	char *escaped = gp_text_escape(value);
@@ -125,7 +126,7 @@ static void put_label(struct collection *e, const char *name, const char *value)
 	free(escaped);
 }
 
-/* pid="1",program="a.out": what all begin with. */
+/* pid="1",program="a.out": the first labels of all samples. */
 static bool begin_labels(struct collection *e)
 {
 	const char *program = e->model->info[GP_INFO_PROGRAM];
@@ -140,7 +141,7 @@ static bool begin_labels(struct collection *e)
 	return true;
 }
 
-/* The sample is made: it is that of equal labels, or a new one. */
+/* Add the sample, or merge it with the one that has equal labels. */
 static void end_labels(struct collection *e, int metric, uint64_t value)
 {
 	struct samples *samples = &e->samples[metric];
@@ -206,7 +207,7 @@ static void take_row(struct collection *e, int metric, const struct gp_table_hea
 	end_labels(e, metric, whole(&row[column]));
 }
 
-/* All metrics of a table, the first of which that is. */
+/* All metrics of a table; first: the index of the first one. */
 static void take_table(struct collection *e, struct gp_scope *scope, int first)
 {
 	const struct gp_breakdown *table = metrics[first].table;
@@ -296,7 +297,7 @@ static void take_process(struct collection *e)
 	end_labels(e, PROCESS, 1);
 }
 
-/* What is once for a process, and in each of its parts. */
+/* Metrics of the whole process, which each of its parts contains. */
 static void take_whole(struct collection *e)
 {
 	struct gp_model *const models[] = {(struct gp_model *)e->model};
@@ -338,7 +339,7 @@ static void write_metric(const struct metric *metric, const struct samples *samp
 	}
 }
 
-/* Returns how many processes there are. */
+/* Returns the number of processes. */
 static size_t take_all(struct collection *e, const struct gp_export_source *source,
 		       const struct gp_export_options *options)
 {
@@ -386,7 +387,7 @@ static int write_openmetrics(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_openmetrics = {
 	.name = "openmetrics",
 	.suffix = ".prom",
-	.help = "figures of the summary, as metrics with labels",
+	.help = "numbers of the summary, as metrics with labels",
 	.readers = "Prometheus (node exporter, push gateway), VictoriaMetrics, Grafana Agent",
 	.heeds = GP_EXPORT_MEMORY,
 	.write = write_openmetrics,

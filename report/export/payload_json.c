@@ -38,7 +38,7 @@ void gp_payload_json_value(struct gp_json *json, uint8_t kind, uint64_t value)
 	}
 }
 
-/* The fields of a payload that are written already: keys of an object may not occur twice. */
+/* The fields written so far: keys of an object must be unique. */
 struct fields {
 	struct gp_json *json;
 	uint32_t hashes[GP_PAYLOAD_MOST_FIELDS];

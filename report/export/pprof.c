@@ -1,6 +1,6 @@
 /*
- * pprof's format: profile.proto of github.com/google/pprof, compressed by gzip.  Locations are
- * sites, functions are told apart by name and file; a sample has all the measures.
+ * The pprof format: profile.proto of github.com/google/pprof, compressed by gzip.  Locations are
+ * call sites; functions are identified by name and file; a sample has all measures.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "report/export/stack_export.h"
 #include "report/base/text/utf8.h"
 
-/* The numbers of profile.proto's fields. */
+/* Field numbers of profile.proto. */
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
 	PROFILE_SAMPLE = 2,
@@ -34,14 +34,14 @@ enum { LOCATION_ID = 1, LOCATION_LINE = 4 };
 enum { LINE_FUNCTION = 1, LINE_LINE = 2 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
 
-/* The message is written when it is so long: stacks together are many times as long as the tree. */
+/* Write the message in pieces of this size: all stacks are many times as long as the tree. */
 #define FLUSH_BYTES (1u << 20)
 
 struct pprof {
 	struct gp_stack_profile *profile;
 	struct gp_protobuf message, part, inner;
-	struct gp_groups strings; /* only their keys are used: each string once */
-	uint32_t *functions;      /* by site: the number of its function, from 1 on */
+	struct gp_groups strings; /* interned strings: only the keys are used */
+	uint32_t *functions;      /* by site: the number of its function, from 1 */
 	z_stream zip;
 	FILE *out;
 	int error;
@@ -136,7 +136,7 @@ static bool has_value(const struct gp_stack_profile *profile, uint32_t node)
 	return false;
 }
 
-/* The innermost function comes first. */
+/* The innermost function is first. */
 static void put_sample(struct pprof *pprof, uint32_t node)
 {
 	const struct gp_call_tree *tree = &pprof->profile->tree;
@@ -154,9 +154,9 @@ static void put_sample(struct pprof *pprof, uint32_t node)
 /* ---- the file ---- */
 
 #define PIECE_BYTES 16384u
-#define GZIP_WINDOW (15 + 16) /* zlib's way to ask for gzip's header */
+#define GZIP_WINDOW (15 + 16) /* asks zlib for a gzip header */
 
-/* Compress what there is of the message and write it: a message may come in pieces. */
+/* Compress and write the current piece of the message. */
 static void flush(struct pprof *pprof, int how)
 {
 	uint8_t piece[PIECE_BYTES];
@@ -196,7 +196,7 @@ static void put_profile(struct pprof *pprof, enum gp_stack_metric measure)
 {
 	const struct gp_stack_profile *profile = pprof->profile;
 
-	find_string(pprof, ""); /* the first one has to be this */
+	find_string(pprof, ""); /* string 0 must be empty */
 	put_types(pprof);
 	put_functions(pprof);
 	put_locations(pprof);
@@ -244,7 +244,7 @@ static int write_pprof(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_pprof = {
 	.name = "pprof",
 	.suffix = ".pb.gz",
-	.help = "call stacks with all values, --value first",
+	.help = "call stacks with all values, that of --value first",
 	.readers = "go tool pprof, Pyroscope, Polar Signals",
 	.heeds = GP_EXPORT_VALUE | GP_EXPORT_PART | GP_EXPORT_MEMORY,
 	.is_compressed = true,

@@ -1,6 +1,6 @@
 /*
- * speedscope's own format: a profile for each measure, and for what Python did in each thread, in
- * the order of time; the functions shared.
+ * The speedscope format: a profile for each measure, and one for the Python samples of each thread,
+ * in order of time.  All profiles share one list of functions.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -99,9 +99,7 @@ static int put_profile(struct gp_json *json, struct gp_stack_profile *profile,
 	return result;
 }
 
-/*
- * The one that was chosen, or all that there are; at least one, for speedscope shows no empty file.
- */
+/* The chosen measure, or all with a value; at least one, as speedscope rejects a file without. */
 static bool is_written(const struct gp_stack_profile *profile, enum gp_stack_metric chosen,
 		       int measure)
 {
@@ -124,12 +122,9 @@ static int put_profiles(struct gp_json *json, struct gp_stack_profile *profile,
 	return result;
 }
 
-/* ---- what Python did, thread by thread ---- */
+/* ---- Python samples of each thread ---- */
 
-/*
- * The looks at a thread that are wanted: how many, and for how long they stand.  Each part of a
- * process has all of them.
- */
+/* The chosen samples of a thread: first to end.  Each part of a process has all samples. */
 struct looks {
 	struct gp_stack_profile *profile;
 	const struct gp_model *model;
@@ -137,7 +132,7 @@ struct looks {
 	uint32_t first, end;
 };
 
-/* 0: it is not wanted. */
+/* The time of a sample; 0: it is not chosen. */
 static uint64_t time_of(const struct looks *looks, uint32_t index)
 {
 	struct gp_host_time time = gp_python_sample_time(looks->model, index);
@@ -233,7 +228,7 @@ static int put_threads(struct gp_json *json, const struct gp_export_source *sour
 
 /* ---- the file ---- */
 
-/* The number of the profile that is shown first: the first one whose calls have stacks. */
+/* The number of the profile to show first: the first one whose calls have stacks. */
 static uint64_t find_active(const struct gp_stack_profile *profile, enum gp_stack_metric chosen)
 {
 	uint64_t number = 0;
@@ -297,7 +292,7 @@ static int write_speedscope(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_speedscope = {
 	.name = "speedscope",
 	.suffix = ".speedscope.json",
-	.help = "call stacks with all values, or --value",
+	.help = "call stacks with all values, or that of --value",
 	.readers = "https://www.speedscope.app",
 	.heeds = GP_EXPORT_VALUE | GP_EXPORT_PART | GP_EXPORT_MEMORY,
 	.write = write_speedscope,

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-/* -ENODATA: there is none. */
+/* -ENODATA: no process. */
 static int add_all(struct gp_stack_profile *profile, const struct gp_export_source *source)
 {
 	int result = -ENODATA;

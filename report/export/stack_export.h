@@ -9,10 +9,9 @@
 #include "report/export/export.h"
 
 /*
- * An exporter's work: have write() write what all processes of the export cost, and tell the user
- * what gp_stack_profile_explain() has to say.  chosen: the measure that was chosen,
- * GP_STACK_METRICS = none was.  Returns what write() does, -ENODATA (there is no process) or as
- * gp_stack_profile_add().
+ * Gather the call stacks of all processes, call write() with them, and print the messages of
+ * gp_stack_profile_explain().  chosen: the chosen measure, or GP_STACK_METRICS.  Returns the result
+ * of write(), -ENODATA (no process) or an error of gp_stack_profile_add().
  */
 int gp_stack_export(const struct gp_export_source *source, const struct gp_export_options *options,
 		    bool with_lines,

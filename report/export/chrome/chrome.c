@@ -16,7 +16,7 @@
 
 /* ---- the window ---- */
 
-/* Ends of slices, in the file's time. */
+/* Ends of slices, in times of the file. */
 struct ends {
 	uint64_t offset_ns;
 	uint64_t *ns;
@@ -37,7 +37,7 @@ static int ignore_track(void *context, const struct gp_timeline_track *track)
 	return 0;
 }
 
-/* Start/end ranges are two events each, and no slice. */
+/* Start/end ranges are two events, not a slice. */
 static int note_end(void *context, const struct gp_timeline_event *event)
 {
 	struct ends *ends = context;
@@ -78,7 +78,7 @@ static void cut(struct gp_chrome *chrome, struct ends *ends, uint64_t limit)
 		chrome->slices_left_out += ends->ns[i] <= chrome->cut_in_file_ns;
 }
 
-/* The last slices up to the limit, by their end: those that run into the window belong to it. */
+/* Keep the last slices, by their ends: a slice that began before the window belongs to it. */
 static int choose_window(struct gp_chrome *chrome, const struct gp_export_source *source)
 {
 	uint64_t limit = chrome->options->slice_limit;
@@ -108,7 +108,7 @@ static void explain_window(const struct gp_chrome *chrome)
 	if (!chrome->is_cut || !chrome->options->messages)
 		return;
 	fprintf(chrome->options->messages,
-		"gpuprof: the Chrome trace holds the last %s of %s slices, from %s on; for all: ",
+		"gpuprof: the Chrome trace has the last %s of %s slices, from %s on; for all of them: ",
 		gp_format_count(chrome->slices).text,
 		gp_format_count(chrome->slices + chrome->slices_left_out).text,
 		gp_format_moment((int64_t)(cut_ns - start_ns)).text);
@@ -124,11 +124,11 @@ static void explain_depth(const struct gp_chrome *chrome)
 {
 	if (chrome->timeline.deep_ranges > 0 && chrome->options->messages)
 		fprintf(chrome->options->messages,
-			"gpuprof: %s ranges lie in %u others of their thread or more: the Chrome trace has them on the thread, not on the GPU\n",
+			"gpuprof: %s ranges are nested in %u or more others of their thread: the Chrome trace shows them on the thread, not on the GPU\n",
 			gp_format_count(chrome->timeline.deep_ranges).text, GP_RANGE_SPANS_OPEN);
 }
 
-/* ---- what stands before the events ---- */
+/* ---- before the events ---- */
 
 static void put_text_field(struct gp_json *json, const char *key, const char *text)
 {
@@ -198,8 +198,8 @@ static void put_integer_info(struct gp_chrome *chrome, const char *key, enum gp_
 }
 
 /*
- * HTA needs a rank, and its search for it the space. Without a rank the program is taken for the
- * only one.
+ * HTA needs a rank, and its search needs the space.  Without a rank the program counts as the only
+ * one.
  */
 static void put_rank(struct gp_chrome *chrome)
 {
@@ -259,11 +259,11 @@ static void put_loss(void *context, const struct gp_loss *loss, uint64_t count)
 	gp_chrome_put_number(json, count);
 }
 
-/* What is not in the file is said in it. */
+/* Metadata: identifies the process, and names missing data. */
 static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
 			 struct gp_json *json)
 {
-	const bool is_whole = !model->part.is_one; /* a part knows of no join that failed */
+	const bool is_whole = !model->part.is_one; /* a part does not know failed joins */
 	const struct gp_losses *losses = &model->losses;
 	const struct {
 		const char *key;
@@ -297,7 +297,7 @@ static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
 	gp_json_text(json, "}");
 }
 
-/* Before the events, as Kineto has it. */
+/* Before the events, as in Kineto. */
 static void put_process(struct gp_chrome *chrome)
 {
 	put_devices(chrome);
@@ -324,7 +324,7 @@ static void write_head(struct gp_chrome *chrome)
 	gp_json_text(json, "\"traceEvents\": [");
 }
 
-/* Kineto's last key: the file's name, which here is the trace's with another suffix. */
+/* The last key in Kineto: the name of the file, here that of the trace with another suffix. */
 static void write_name(struct gp_chrome *chrome)
 {
 	const char *path = chrome->model->path ? chrome->model->path : "gpuprof";
@@ -338,7 +338,7 @@ static void write_name(struct gp_chrome *chrome)
 	gp_json_string(&chrome->json, text, strlen(text));
 }
 
-/* What is known of the processes only when all have been seen. */
+/* Data about all processes, known at the end. */
 static void write_about(struct gp_chrome *chrome)
 {
 	struct gp_json *json = &chrome->json;
@@ -373,7 +373,7 @@ static void write_tail(struct gp_chrome *chrome)
 
 /* ---- processes ---- */
 
-/* Those of all threads that called something or opened a range. */
+/* Take the tids of all threads with calls or ranges. */
 static int take_threads(const struct gp_model *model, struct gp_chrome_tids *tids)
 {
 	uint32_t *threads = gp_spill_take(((size_t)model->call_count + model->range_count + 1) *
@@ -439,7 +439,7 @@ static void begin_process(struct gp_chrome *chrome)
 	gp_chrome_write_processes(chrome);
 }
 
-/* Streams have their tids again; others are kept by gp_chrome_begin_track(). */
+/* A later part: streams get their tids again; gp_chrome_begin_track() keeps the others. */
 static void go_on(struct gp_chrome *chrome)
 {
 	for (uint32_t i = 0; i < chrome->gpu_count; i++)
@@ -479,7 +479,7 @@ static void explain_left_out(const struct gp_chrome *chrome)
 {
 	if (chrome->options->messages)
 		fprintf(chrome->options->messages,
-			"gpuprof: %s began more than a day before the first of the traces and is left out; name it first\n",
+			"gpuprof: %s begins more than a day before the first trace and is left out; name it first\n",
 			chrome->model->path ? chrome->model->path : "a trace");
 }
 
@@ -508,7 +508,7 @@ static void explain_clocks(const struct gp_chrome *chrome)
 {
 	if (chrome->boot_count > 1 && chrome->options->messages)
 		fprintf(chrome->options->messages,
-			"gpuprof: these processes ran on %u machines (or boots of one): they are aligned by the wall clocks, which may differ by milliseconds\n",
+			"gpuprof: these processes ran on %u machines (or boots of one): their times are aligned by wall clocks, which may differ by milliseconds\n",
 			chrome->boot_count);
 }
 

@@ -6,7 +6,7 @@
 #include "report/export/chrome/chrome_writer.h"
 #include "report/base/spill_memory.h"
 
-/* ---- streams, and with the default one their context ---- */
+/* ---- streams, and the context with its default stream ---- */
 
 static int compare_streams(const void *a, const void *b, void *context)
 {
@@ -32,9 +32,7 @@ static int order_streams(struct gp_chrome_args *args, const struct gp_model *mod
 	return 0;
 }
 
-/*
- * The streams that came into being in a call, one number or several; and their context, if it did.
- */
+/* The streams that a call created, and the context, if the call created it. */
 static void put_made(struct gp_json *json, const struct gp_model *model, const uint32_t *made,
 		     uint32_t count)
 {
@@ -62,7 +60,7 @@ static void put_made(struct gp_json *json, const struct gp_model *model, const u
 		}
 }
 
-/* Calls come in the order of their indices. */
+/* Called in the order of the calls. */
 static void put_streams(struct gp_chrome *chrome, struct gp_chrome_args *args, uint32_t index)
 {
 	const struct gp_model *model = chrome->model;
@@ -146,7 +144,7 @@ static void put_mapping(struct gp_chrome *chrome, struct gp_chrome_args *args, u
 	gp_json_address(&chrome->json, mapping->handle);
 }
 
-/* ---- the whole ---- */
+/* ---- all arguments ---- */
 
 int gp_chrome_args_open(struct gp_chrome_args *args, const struct gp_model *model)
 {
@@ -166,6 +164,6 @@ void gp_chrome_args_put(struct gp_chrome *chrome, struct gp_chrome_args *args,
 {
 	put_streams(chrome, args, (uint32_t)(call - chrome->model->calls));
 	put_event(chrome, args, call);
-	if (call->memory == GP_NONE) /* an unmapping may end the memory */
+	if (call->memory == GP_NONE) /* else an unmapping that freed the memory */
 		put_mapping(chrome, args, (uint32_t)(call - chrome->model->calls));
 }

@@ -12,7 +12,7 @@ struct gp_chrome_calls {
 	struct gp_chrome_text *openings; /* by API */
 	struct gp_json scratch;
 	struct gp_chrome_args args;
-	/* not all are of one of the first GPU, as who reads none takes them for */
+	/* not all calls use a context of the first GPU, which readers assume */
 	bool has_contexts;
 };
 
@@ -31,7 +31,7 @@ bool gp_chrome_arrow_end(const struct gp_chrome *chrome, const struct gp_op *op,
 }
 
 /*
- * Arrow ids are operations' numbers, over all processes: one arrow for each.  Of parts, that of the
+ * The id of an arrow is the number of its operation, over all processes.  For parts, the part of the
  * operation has both ends.
  */
 static void write_arrows(struct gp_chrome *chrome, const struct gp_call *call, uint32_t tid)
@@ -84,7 +84,7 @@ static void put_failure(struct gp_chrome *chrome, const struct gp_call *call)
 	}
 }
 
-/* What all calls of an API have in common: the event from its beginning to the tid. */
+/* The event up to its tid: the same for all calls of an API function. */
 static struct gp_chrome_text make_opening(struct gp_chrome *chrome, struct gp_json *scratch,
 					  uint16_t api)
 {
@@ -133,7 +133,7 @@ static void write_call(struct gp_chrome *chrome, const struct gp_call *call)
 	write_arrows(chrome, call, tid);
 }
 
-/* Thread 0 stands for threads that shared a ring and are not known apart. */
+/* Thread 0 stands for threads that shared a ring and cannot be distinguished. */
 void gp_chrome_begin_thread(struct gp_chrome *chrome, uint32_t thread_id)
 {
 	const char *name = gp_model_thread_name(chrome->model, thread_id);

@@ -10,24 +10,24 @@
 #include "report/base/spill_memory.h"
 #include "report/base/text/utf8.h"
 
-/* CUPTI's flag of a stream that does not wait for the default one. */
+/* CUPTI's flag of a stream that does not synchronize with the default stream. */
 #define NON_BLOCKING 2
 
-/* The operations of one stream, which are neighbors in the model. */
+/* The operations of one stream; they are adjacent in the model. */
 struct track {
 	uint32_t first_op, op_count;
 	uint32_t tid;
-	bool wants_tid; /* its stream's id is no good for one */
+	bool wants_tid; /* the id of the stream cannot be its tid */
 };
 
-/* The streams of the process, and texts that many operations share. */
+/* The streams of the process, and texts shared by many operations. */
 struct gp_chrome_ops {
 	struct track *tracks; /* in the order of the model */
 	uint32_t track_count, at;
-	uint32_t next_device; /* the first track of the device after the one being written */
+	uint32_t next_device; /* the first track of the next device */
 	struct gp_json scratch;
 	struct gp_chrome_text *names; /* by name, then one for kernels without a name */
-	/* by shape, for the device of the operations being written */
+	/* by shape, for the current device */
 	struct gp_chrome_text *shapes;
 	uint32_t name_count, shape_count;
 };
@@ -40,7 +40,7 @@ static void clear(struct gp_chrome_text *texts, uint32_t count)
 	}
 }
 
-/* ---- a kernel's attributes ---- */
+/* ---- attributes of a kernel ---- */
 
 static uint64_t product(const uint32_t sides[3])
 {
@@ -49,7 +49,7 @@ static uint64_t product(const uint32_t sides[3])
 	return all > INT64_MAX ? INT64_MAX : (uint64_t)all;
 }
 
-/* Most launches have none: a field that is zero is left out. */
+/* A field that is 0, as for most launches, is left out. */
 static void put_if_any(struct gp_json *json, const char *key, uint64_t value)
 {
 	if (value > 0)
@@ -66,7 +66,7 @@ static void put_sides(struct gp_json *json, const char *key, const uint32_t side
 	gp_json_text(json, "]");
 }
 
-/* Kineto's measures of how the launch fills the device. */
+/* Kineto's fields for the load of the device. */
 static void put_load(struct gp_json *json, const struct gp_record_shape *shape,
 		     const struct gp_record_device *device)
 {
@@ -84,8 +84,8 @@ static void put_load(struct gp_json *json, const struct gp_record_shape *shape,
 }
 
 /*
- * Kineto's estimate: the threads that an SM has of the grid, as far as they fit, of those that it
- * can hold; rounded.
+ * Kineto's estimate: the threads of the grid for each SM, at most as many as fit, in percent of the
+ * threads that an SM can hold; rounded.
  */
 static void put_occupancy(struct gp_json *json, const struct gp_record_shape *shape,
 			  const struct gp_record_device *device)
@@ -124,7 +124,7 @@ static void put_word(struct gp_json *json, const char *key, const char *const *w
 	gp_json_string(json, words[which], strlen(words[which]));
 }
 
-/* What a launch or its function asks for; most ask for nothing. */
+/* Settings of a launch or its function; most have none. */
 static void put_wishes(struct gp_json *json, const struct gp_record_shape *shape)
 {
 	static const char *const caches[] = {"", "prefer shared", "prefer L1", "prefer equal"};
@@ -254,8 +254,8 @@ static void put_bytes(const struct gp_model *model, struct gp_json *json, const 
 }
 
 /*
- * How it was launched, and by whom; of a kernel in a graph, by the call that was captured, whose
- * slice is elsewhere: its whole stack.
+ * Launch type and caller.  For a kernel in a graph, the captured call, with its whole stack, as its
+ * slice is elsewhere.
  */
 static void put_launch(struct gp_chrome *chrome, const struct gp_op *op)
 {
@@ -329,7 +329,7 @@ static void write_arrow_end(struct gp_chrome *chrome, uint32_t index, uint32_t t
 	gp_json_text(json, "}");
 }
 
-/* op: the index-th, as it was stated. */
+/* op: operation number index of the model. */
 static void write_op(struct gp_chrome *chrome, struct gp_chrome_ops *ops, uint32_t index,
 		     const struct gp_op *op)
 {
@@ -382,7 +382,7 @@ static uint32_t stream_of(const struct gp_chrome *chrome, const struct track *tr
 	return chrome->model->ops[track->first_op].stream_id;
 }
 
-/* Those that can have their stream's id get it; ids becomes all streams' ids, sorted. */
+/* Assign stream ids as tids where possible; ids becomes the sorted ids of all streams. */
 static void assign_ids(struct gp_chrome *chrome, struct track *tracks, uint32_t count,
 		       const struct gp_chrome_gpu *gpu, const uint32_t *order, uint32_t *ids)
 {
@@ -398,8 +398,8 @@ static void assign_ids(struct gp_chrome *chrome, struct track *tracks, uint32_t 
 }
 
 /*
- * A stream's tid is its id, except 0 outside pid 0, which viewers take for the process, and an id
- * that two contexts or processes use on the device: the later ones get others.
+ * The tid of a stream is its id, with two exceptions that get unused tids: 0 outside pid 0, as
+ * viewers take it for the process; and an id that an earlier context or process uses on the device.
  */
 static int assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t count,
 		       struct gp_chrome_gpu *gpu)
@@ -421,7 +421,7 @@ static int assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t 
 	return result;
 }
 
-/* As far as there is room: what a trace says can be of any length. */
+/* Truncates the text: names in a trace can have any length. */
 __attribute__((format(printf, 2, 3))) static void append_to_name(struct gp_chrome *chrome,
 								 const char *format, ...)
 {
@@ -460,7 +460,7 @@ static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32
 		append_to_name(chrome, " (context %u)", op->context_id);
 }
 
-/* The streams of the next device, all at once: tids that collide are given out anew. */
+/* Assign tids to all streams of the next device. */
 static void begin_device(struct gp_chrome *chrome, struct gp_chrome_ops *ops)
 {
 	uint16_t device_id = chrome->model->ops[ops->tracks[ops->at].first_op].device_id;
@@ -475,7 +475,7 @@ static void begin_device(struct gp_chrome *chrome, struct gp_chrome_ops *ops)
 		chrome->error = -ENOMEM;
 }
 
-/* Tracks come in the order of the model. */
+/* Called in the order of the model. */
 void gp_chrome_begin_stream(struct gp_chrome *chrome, const struct gp_timeline_track *stream)
 {
 	const struct gp_op *op = &chrome->model->ops[stream->first_op];
@@ -508,7 +508,7 @@ void gp_chrome_write_op(struct gp_chrome *chrome, const struct gp_timeline_event
 		write_op(chrome, chrome->ops, event->index, event->of.op);
 }
 
-/* ---- the whole ---- */
+/* ---- all operations ---- */
 
 int gp_chrome_ops_open(struct gp_chrome *chrome)
 {

@@ -8,24 +8,24 @@
 #include "report/model/memory_stats.h"
 
 /*
- * Times count from a multiple of this: half of Kineto's quarter of a year, the same for all ranks
- * of a job. Readers hold us in a double and multiply by 1000: that gives every ns below 2^42 us (51
- * days), but not in the day after.
+ * Times are relative to a multiple of this: half of the quarter of a year that Kineto uses, and the
+ * same for all ranks of a job.  Readers keep microseconds in a double and multiply them by 1000,
+ * which is exact to the ns below 2^42 us (51 days).
  */
 #define BASE_UNIT_NS 3944619000000000u
 
-/* By so much a process may begin before the first that is written. */
+/* A process may begin this much before the first one in the file. */
 #define EARLIER_NS 86400000000000u
 
-/* Pids of programs whose own one another process has; above all that Linux gives. */
+/* Pids for processes whose pid is in use; above all pids of Linux. */
 #define FIRST_FREE_PID 20000000u
 
-/* Sort indices of programs without a rank come after those of all ranks and before GPUs'. */
+/* Sort indices of programs without a rank: after all ranks and before the GPUs. */
 #define FIRST_UNRANKED 1000000u
 
 #define DEVICES GP_DEVICE_LIMIT
 
-/* ---- when ---- */
+/* ---- times ---- */
 
 static struct gp_chrome_boot *find_boot(struct gp_chrome *chrome, const char *id)
 {
@@ -53,7 +53,7 @@ static void get_boot_id(const struct gp_model *model, char id[40])
 	snprintf(id, 40, "%s", text ? text : "");
 }
 
-/* Unix time of the model's 0, by the wall clock as the first process of its machine saw it. */
+/* Unix time of time 0 of the model, by the wall clock of the first process of its boot. */
 static uint64_t find_start(struct gp_chrome *chrome)
 {
 	const struct gp_model *model = chrome->model;
@@ -79,7 +79,7 @@ bool gp_chrome_set_times(struct gp_chrome *chrome)
 	return start_ns >= chrome->base_ns;
 }
 
-/* ---- where ---- */
+/* ---- pids ---- */
 
 static bool has_host_pid(const struct gp_chrome *chrome, uint32_t pid)
 {
@@ -89,8 +89,10 @@ static bool has_host_pid(const struct gp_chrome *chrome, uint32_t pid)
 	return false;
 }
 
-/* Pids of two machines or containers may be the same, and that of a process is before and after an
- * exec. */
+/*
+ * Two machines or containers may have the same pids, and a process has the same pid before and after
+ * an exec.
+ */
 static void choose_host_pid(struct gp_chrome *chrome)
 {
 	uint32_t pid = chrome->model->pid;
@@ -116,7 +118,7 @@ static void name_owner(struct gp_chrome *chrome)
 		snprintf(chrome->owner, sizeof(chrome->owner), "pid %u", chrome->model->pid);
 }
 
-/* Ranks in their order, then the others as they came. */
+/* Ranks in their order, then the others in order of the file. */
 static uint32_t sort_index(const struct gp_chrome *chrome)
 {
 	const char *rank = chrome->model->info[GP_INFO_RANK];
@@ -143,7 +145,7 @@ static void write_program(struct gp_chrome *chrome)
 	gp_chrome_name_process(chrome, chrome->host_pid, title, "CPU", sort_index(chrome));
 }
 
-/* Which of several it is: what tells it apart, as far as that is known. */
+/* Name a GPU, with the known facts that distinguish it from others. */
 static void write_gpu(struct gp_chrome *chrome, const struct gp_chrome_gpu *gpu)
 {
 	const char *host = gpu->gpu.host;
@@ -172,7 +174,7 @@ static uint32_t choose_number(const struct gp_chrome *chrome, uint16_t device_id
 	return is_free ? device_id : beyond;
 }
 
-/* Returns the index of the new one, or GP_NONE. */
+/* Returns the index of the new GPU, or GP_NONE. */
 static uint32_t add_gpu(struct gp_chrome *chrome, uint16_t device_id)
 {
 	const struct gp_record_device *record = gp_model_device(chrome->model, device_id);
@@ -198,7 +200,7 @@ static uint32_t add_gpu(struct gp_chrome *chrome, uint16_t device_id)
 	return chrome->gpu_count - 1;
 }
 
-/* Among those of other processes: what one process tells apart stays apart. */
+/* Searches only the GPUs of earlier processes: devices of one process stay distinct. */
 static uint32_t find_gpu(const struct gp_chrome *chrome, uint32_t known, uint16_t device_id)
 {
 	struct gp_gpu gpu = gp_gpu_of(chrome->model, device_id);
@@ -217,7 +219,7 @@ static void mark_if_known(struct gp_chrome *chrome, uint32_t device_id)
 		chrome->gpu_of_device[device_id] = 0;
 }
 
-/* 0 marks a device that is used. */
+/* Mark used devices with 0. */
 static void mark_devices(struct gp_chrome *chrome)
 {
 	const struct gp_model *model = chrome->model;
@@ -244,7 +246,7 @@ static void mark_devices(struct gp_chrome *chrome)
 		mark_if_known(chrome, gp_unified_device(&model->unifieds[i]));
 }
 
-/* As Kineto has it, GPUs' numbers are their pids, unless a program's pid is among those. */
+/* As in Kineto, the pids of GPUs are their numbers, unless a program has one of these pids. */
 static uint32_t choose_pid_base(const struct gp_chrome *chrome)
 {
 	uint32_t pid = chrome->model->pid;

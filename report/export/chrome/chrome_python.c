@@ -1,14 +1,13 @@
 /*
- * What Python did in each thread, by samples of its stacks: functions as slices that nest, on a track
- * of their own.
+ * Python functions of each thread, by stack samples, as nested slices on their own track.
  *
- * They nest by how they are made, and callers begin when what they called does: lanes, which keep
- * starts apart, are not for them.  Beginnings and ends are events of their own: readers that add up
- * whole slices, and take each for work that a thread did, see none of these.
+ * They nest by construction, and a caller begins together with its first callee, so they need no
+ * lanes.  Starts and ends are separate events: readers that sum whole slices as work of a thread do
+ * not see them.
  */
 #include "report/export/chrome/chrome_writer.h"
 
-/* So many changes of a line a text has at most: readers keep the first 64 KiB of one. */
+/* The most line changes in a text: readers keep the first 64 KiB of it. */
 #define LINES_IN_TEXT 2000u
 
 static void end_until(struct gp_chrome *chrome, uint64_t time_ns)
@@ -23,10 +22,7 @@ static void end_until(struct gp_chrome *chrome, uint64_t time_ns)
 	}
 }
 
-/*
- * ,"lines":"14@2500000 2@7000000": so many ns after its beginning samples found the span at another
- * line than before.
- */
+/* ,"lines":"14@2500000 2@7000000": changes of the line, each with the ns since the span began. */
 static void put_lines(struct gp_chrome *chrome, const struct gp_host_span *span,
 		      const struct gp_host_turn *turns)
 {

@@ -1,6 +1,6 @@
 /*
- * What the walk tells, as events of the file: tracks, slices and instants with their arguments,
- * counters.  Events of which there are many have writers of their own.
+ * The sink of the timeline walk: writes tracks, slices and instants with their arguments, and
+ * counters.  Frequent kinds of events have their own writers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 /* ---- tracks ---- */
 
-/* Names of tracks and counters of a GPU say whose they are. */
+/* Names of tracks and counters of a GPU contain their process. */
 static const char *owner_separator(const struct gp_chrome *chrome)
 {
 	return *chrome->owner ? ": " : "";
@@ -154,8 +154,8 @@ static void write_instant(struct gp_chrome *chrome, const struct gp_timeline_eve
 }
 
 /*
- * Slices that follow from others are none for the limit.  Ranges on a stream's own track lie
- * whatever else is there.
+ * Slices that are derived from others do not count for the limit.  Ranges on the track of a stream
+ * overlap its operations.
  */
 static uint32_t place(struct gp_chrome *chrome, const struct gp_timeline_event *event)
 {
@@ -177,7 +177,7 @@ static void write_slice(struct gp_chrome *chrome, const struct gp_timeline_event
 	put_args(chrome, event);
 }
 
-/* Two events; a viewer draws what lies between them on a track of its own. */
+/* Two events; viewers draw the time between them on a separate track. */
 static void write_started(struct gp_chrome *chrome, const struct gp_timeline_event *event)
 {
 	const char *category = gp_timeline_categories[event->kind];

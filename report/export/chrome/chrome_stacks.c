@@ -1,9 +1,9 @@
 /*
  * Call stacks as arguments of slices: one line of text each, the innermost function first.
  *
- * A stack is written as often as it is called, so its line is short: the user's own functions and
- * Python's by name, and for each library between them its name.  That also spares most files the
- * search for their functions, which would take its time at a program's exit.
+ * A stack is written for each of its calls, so its line is short: functions of the user and of
+ * Python by name, and the names of the libraries between them.  This also avoids symbolizing most
+ * libraries, which would take time at the exit of a program.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,15 +15,15 @@
 #include "report/base/text/format.h"
 #include "report/symbols/symbols.h"
 
-#define LINE_BYTES 480u          /* of a stack's line */
-#define MOST_BYTES (64ull << 20) /* of all stacks in a file; beyond, slices have their place only */
-#define RECENT     16384u        /* a stack that is met again costs much less */
+#define LINE_BYTES 480u          /* of the line of a stack */
+#define MOST_BYTES (64ull << 20) /* of all stacks in a file; later slices have only the call site */
+#define RECENT     16384u        /* cached stacks: a repeated one costs much less */
 #define SEPARATOR  " < "
 
-/* Frames of a stack that are looked at: others can only be counted. */
+/* Frames of a stack that are resolved; the others are only counted. */
 #define MOST_FRAMES 512u
 
-/* A stack's texts, kept by the lowest bits of its number. */
+/* The texts of a stack, cached by the lowest bits of its number. */
 struct recent {
 	uint32_t stack;
 	char *line, *place;
@@ -34,7 +34,7 @@ struct gp_chrome_stacks {
 	const struct gp_model *model;
 	struct recent recent[RECENT];
 	uint64_t bytes;    /* written */
-	uint64_t left_out; /* slices that have no line */
+	uint64_t left_out; /* slices without their line */
 	char function[GP_SITE_LABEL_BYTES];
 };
 
@@ -82,12 +82,12 @@ void gp_chrome_stacks_free(struct gp_chrome_stacks *stacks)
 	free(stacks);
 }
 
-/* ---- a stack's texts ---- */
+/* ---- the texts of a stack ---- */
 
 struct line {
 	char bytes[LINE_BYTES + GP_SITE_LABEL_BYTES + 64];
 	size_t used;
-	char last[GP_SITE_LABEL_BYTES]; /* what came last, "" = nothing */
+	char last[GP_SITE_LABEL_BYTES]; /* the last label, "" = none */
 	uint32_t times;                 /* in a row */
 	char place[GP_SITE_LABEL_BYTES];
 	enum gp_code_owner rank; /* of the place */
@@ -103,7 +103,7 @@ static void say_times(struct line *line)
 	line->times = 1;
 }
 
-/* A function that called itself is there once.  Once one is left out all others are. */
+/* Recursive calls are counted.  After the first label that does not fit, all are left out. */
 static void append(struct line *line, const char *label)
 {
 	if (line->left_out > 0) {
@@ -124,7 +124,7 @@ static void append(struct line *line, const char *label)
 				       "%s%s", line->used > 0 ? SEPARATOR : "", line->last);
 }
 
-/* The place is the innermost function of the user's; without one, of a framework's; or any. */
+/* The place: the innermost function of the user; else of a framework; else any. */
 static void take_place(struct line *line, const char *label, enum gp_code_owner rank)
 {
 	if (line->place[0] != '\0' && rank >= line->rank)
@@ -164,7 +164,7 @@ static void take_frame(struct gp_chrome_stacks *stacks, uint32_t index, struct l
 		take(line, gp_site_label(&places[i], label), gp_code_owner_of_place(&places[i]));
 }
 
-/* Nothing that comes can change it any more. */
+/* More frames cannot change it. */
 static bool is_full(const struct line *line)
 {
 	return line->left_out > 0 && line->rank == GP_CODE_OWN;
@@ -246,6 +246,6 @@ void gp_chrome_explain_stacks(const struct gp_chrome *chrome)
 {
 	if (chrome->stacks->left_out > 0 && chrome->options->messages)
 		fprintf(chrome->options->messages,
-			"gpuprof: the Chrome trace has the whole stacks of its first slices; of %s others it has the place only: `gpuprof export --format speedscope` has all\n",
+			"gpuprof: the Chrome trace has whole call stacks for its first slices only, and just the call site for %s others; `gpuprof export --format speedscope` has all\n",
 			gp_format_count(chrome->stacks->left_out).text);
 }

@@ -5,8 +5,7 @@
 #include "report/base/array.h"
 #include "report/export/chrome/chrome_writer.h"
 
-/* Lanes of one track that are told apart by the viewer's order; more of them are drawn, in any
- * order. */
+/* Lanes of a track with an order in the viewer; further ones are in any order. */
 #define SORTED_LANES 100u
 
 static int compare_tids(const void *a, const void *b)
@@ -16,7 +15,7 @@ static int compare_tids(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Those that were handed out are taken too. */
+/* Includes tids from gp_chrome_fresh_tid(). */
 bool gp_chrome_is_taken(const struct gp_chrome_tids *tids, uint32_t tid)
 {
 	if (tid >= GP_CHROME_FIRST_FREE_TID && tid < tids->next)
@@ -48,7 +47,7 @@ int gp_chrome_take_tids(struct gp_chrome_tids *tids, const uint32_t *more, uint3
 	return 0;
 }
 
-/* The number of a key of the track's, from 0 on; *is_new: it had none. */
+/* The number of a key of the track, from 0; *is_new: it is new. */
 static uint32_t number_of(struct gp_chrome *chrome, char what, uint32_t lane, bool *is_new)
 {
 	char key[sizeof(chrome->track_key) + 16];
@@ -62,7 +61,7 @@ static uint32_t number_of(struct gp_chrome *chrome, char what, uint32_t lane, bo
 	return number;
 }
 
-/* Of a process in parts, the one that the lane has in all of them. */
+/* The tid of a lane in all parts of a process. */
 static uint32_t lasting_tid(struct gp_chrome *chrome, uint32_t lane)
 {
 	bool is_new;
@@ -70,7 +69,7 @@ static uint32_t lasting_tid(struct gp_chrome *chrome, uint32_t lane)
 	return GP_CHROME_FIRST_FREE_TID + number_of(chrome, 't', lane, &is_new);
 }
 
-/* owner: what tells tracks of one name apart. */
+/* owner: distinguishes tracks with the same name. */
 static void begin_track(struct gp_chrome *chrome, struct gp_chrome_tids *tids, uint32_t pid,
 			uint32_t tid, bool nesting, uint32_t owner)
 {
@@ -104,7 +103,7 @@ void gp_chrome_note_stream(struct gp_chrome *chrome, struct gp_chrome_stream str
 	}
 	stream.sort_index = chrome->sort_index;
 	chrome->streams[chrome->stream_count++] = stream;
-	chrome->last_sort_index++; /* is left free for gp_chrome_begin_track_of() */
+	chrome->last_sort_index++; /* reserved for gp_chrome_begin_track_of() */
 }
 
 static int compare_streams(const void *a, const void *b)

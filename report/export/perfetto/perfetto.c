@@ -1,10 +1,10 @@
 /*
- * Perfetto's own format: a stream of TracePackets (protos/perfetto/trace/trace_packet.proto of
+ * The Perfetto format: a stream of TracePackets (protos/perfetto/trace/trace_packet.proto of
  * github.com/google/perfetto).
  *
- * Calls and ranges are track events on threads; what the GPU did are GpuRenderStageEvents, which
- * overlap on a stream without being misplaced, carry the launch's arguments, and fill the viewer's
- * GPU tabs.  A call names the operations that it started.
+ * Calls and ranges are track events on threads.  GPU operations are GpuRenderStageEvents: they may
+ * overlap on a stream, have the arguments of the launch, and fill the GPU tabs of the viewer.  A
+ * call names the operations that it launched.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #define API_IDS 65536u
 
-/* Pids from here on are no program's: for those whose own one another process has. */
+/* Pids for processes whose pid is in use; above all pids of Linux. */
 #define FIRST_FREE_PID 4194305u
 
 struct pids {
@@ -24,7 +24,7 @@ struct pids {
 	uint32_t count, capacity;
 };
 
-/* Two machines, or a process before and after an exec, may have the same. */
+/* Two machines, or a process before and after an exec, may have the same pid. */
 static void choose_pid(struct gp_perfetto *p, struct pids *pids)
 {
 	p->pid = p->model->pid;
@@ -110,7 +110,7 @@ static void forget_process(struct gp_perfetto *p)
 	p->lasting_count = 0;
 }
 
-/* Times of packets are Unix times: processes need no common base. */
+/* Packets have Unix times, so processes need no common base. */
 static int write_models(struct gp_perfetto *p, const struct gp_export_source *source)
 {
 	struct pids pids = {0};
@@ -136,7 +136,7 @@ static int write_models(struct gp_perfetto *p, const struct gp_export_source *so
 	gp_export_explain_cut(p->timeline.cut_ranges, p->options->messages);
 	if (p->timeline.deep_ranges > 0 && p->options->messages)
 		fprintf(p->options->messages,
-			"gpuprof: %llu ranges lie in %u others of their thread or more: they are drawn on the thread, not on the GPU\n",
+			"gpuprof: %llu ranges are nested in %u or more others of their thread: the trace shows them on the thread, not on the GPU\n",
 			(unsigned long long)p->timeline.deep_ranges, GP_RANGE_SPANS_OPEN);
 	return written > 0 ? 0 : -ENODATA;
 }
@@ -171,7 +171,7 @@ static int write_perfetto(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_perfetto = {
 	.name = "perfetto",
 	.suffix = ".pftrace",
-	.help = "timeline in Perfetto's own format: smaller, with its GPU tabs",
+	.help = "timeline in the Perfetto format: smaller, with Perfetto's GPU tabs",
 	.readers = "https://ui.perfetto.dev, trace_processor",
 	.heeds = GP_EXPORT_PART | GP_EXPORT_CURVES,
 	.write = write_perfetto,

@@ -10,29 +10,26 @@
 #include "report/model/occupancy.h"
 #include "report/base/text/utf8.h"
 
-/*
- * What is the same for all launches of a shape on a device: the part of a launch that says so,
- * written once.
- */
+/* The bytes of a launch that are the same for all launches of a shape on a device. */
 struct shape_part {
 	uint8_t *bytes;
 	size_t length;
 };
 
-/* Of an operation that is no kernel: there are few names, and many have each. */
+/* The last name of operations other than kernels: few names are shared by many. */
 struct recent_name {
 	uint32_t parts[5];
 	uint64_t iid;
 };
 
 struct gp_perfetto_ops {
-	uint64_t stages[GP_OP_GRAPH + 1]; /* by kind: numbers in the same list as queues */
-	/* by shape, of the device of the operations that are being written */
+	uint64_t stages[GP_OP_GRAPH + 1]; /* iids by kind, in the same list as queues */
+	/* by shape, for the current device */
 	struct shape_part *shapes;
 	uint16_t device_id;
-	bool has_device, has_stream; /* has_stream: the one that is being written has its queue */
+	bool has_device, has_stream; /* has_stream: the queue of the current stream is known */
 	struct recent_name recent[32];
-	uint64_t queue, context; /* iids of the stream that is being written */
+	uint64_t queue, context; /* iids of the current stream */
 };
 
 /* ---- arguments ---- */
@@ -79,7 +76,7 @@ static void put_occupancy(struct gp_perfetto *p, const struct gp_record_device *
 	put_limit(p, GP_PERFETTO_ARG_BLOCKS_BY_BLOCKS, occupancy.by_blocks);
 }
 
-/* Modulo 2^64, as no device has more. */
+/* Modulo 2^64: no device can have more. */
 static uint64_t count_threads(const struct gp_record_shape *shape)
 {
 	uint64_t threads = 1;
@@ -105,8 +102,8 @@ static void put_shape(struct gp_perfetto *p, const struct gp_record_device *devi
 }
 
 /*
- * The launch is the shape's part and the arguments behind it: messages that stand one after the
- * other are one.
+ * Begin a launch with the bytes of its shape; arguments are appended: concatenated messages are one
+ * message.
  */
 static void begin_launch(struct gp_perfetto *p, struct gp_perfetto_ops *ops, uint32_t index)
 {
@@ -312,7 +309,7 @@ static void put_launch(struct gp_perfetto *p, struct gp_perfetto_ops *ops, const
 	gp_protobuf_message(&p->event, STAGE_LAUNCH, &p->inner);
 }
 
-/* So that no two numbers that are close come to close ones. */
+/* A hash: close numbers get distant values. */
 static uint64_t mix(uint64_t number)
 {
 	number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9u;
@@ -320,7 +317,7 @@ static uint64_t mix(uint64_t number)
 	return number ^ number >> 31;
 }
 
-/* Operations of one call begin at different times, or are different nodes of a graph. */
+/* Operations of one call differ in their start or in their graph node. */
 uint64_t gp_perfetto_event_id(const struct gp_perfetto *p, uint32_t index)
 {
 	const struct gp_op *op = &p->model->ops[index];
@@ -357,9 +354,9 @@ void gp_perfetto_write_op(struct gp_perfetto *p, const struct gp_timeline_event 
 	gp_perfetto_close(p);
 }
 
-/* ---- the GPUs themselves ---- */
+/* ---- GPUs ---- */
 
-/* The list is by number: those that are not known are there without a name. */
+/* The list is by number: unknown GPUs have no name in it. */
 static void write_gpus(struct gp_perfetto *p)
 {
 	const struct gp_model *model = p->model;
@@ -387,7 +384,7 @@ static void write_gpus(struct gp_perfetto *p)
 	gp_perfetto_close(p);
 }
 
-/* ---- the whole ---- */
+/* ---- all operations ---- */
 
 int gp_perfetto_ops_open(struct gp_perfetto *p)
 {

@@ -8,13 +8,13 @@
 #include "report/export/perfetto/perfetto_schema.h"
 #include "report/export/perfetto/perfetto_writer.h"
 
-/* In whatever part the operation is. */
+/* Whether the operation is written, in any part. */
 static bool is_submitted(const struct gp_perfetto *p, const struct gp_op *op)
 {
 	return !op->untimed && gp_timeline_has(&p->timeline, op->start_ns, op->end_ns);
 }
 
-/* What the call put on the GPU: the reader draws the arrows. */
+/* The operations that the call launched: readers draw the arrows. */
 static void put_submitted(struct gp_perfetto *p, const struct gp_call *call)
 {
 	bool any = false;
@@ -37,7 +37,7 @@ static void put_memory(struct gp_perfetto *p, const struct gp_memory_event *memo
 	gp_perfetto_note_text(p, GP_PERFETTO_MEMORY, gp_allocation_name(memory->memory_kind));
 }
 
-/* Room for the iids of so many sites; false: no memory. */
+/* Make room for the iid of that site; false: no memory. */
 static bool reserve_sites(struct gp_perfetto *p, uint32_t site)
 {
 	uint32_t capacity = p->site_capacity;
@@ -53,7 +53,7 @@ static bool reserve_sites(struct gp_perfetto *p, uint32_t site)
 	return true;
 }
 
-/* The line of the user's code, written once for all calls that it makes. */
+/* The line of the user's code; its text is written once. */
 static void put_caller(struct gp_perfetto *p, const struct gp_call *call)
 {
 	uint32_t site =

@@ -128,7 +128,7 @@ uint64_t gp_perfetto_text_name(struct gp_perfetto *p, const char *name)
 	return gp_perfetto_name(p, &p->event_name_iids[number], name);
 }
 
-/* The number of an argument's key: in the list above, or behind it. */
+/* The number of the key of an argument: in the list above, or after it. */
 static uint64_t find_key(struct gp_perfetto *p, const char *key)
 {
 	uint32_t number;
@@ -169,9 +169,7 @@ static void put_clock(struct gp_perfetto *p, uint64_t clock, uint64_t ns)
 	gp_protobuf_message(&p->event, CLOCKS_CLOCK, &p->inner);
 }
 
-/*
- * Times of packets are those of the clock that readers take for granted; we let it show Unix time.
- */
+/* Packets use the default clock of readers; we set it to Unix time. */
 void gp_perfetto_begin(struct gp_perfetto *p, uint64_t unix_ns, uint64_t monotonic_ns)
 {
 	open_packet(p, unix_ns, FLAG_CLEARED);
@@ -254,7 +252,7 @@ static void put_payload(struct gp_perfetto *p, const struct gp_timeline_arg *arg
 				  arg->number);
 }
 
-/* As JSON. */
+/* The fields of a payload, as JSON. */
 static void put_fields(struct gp_perfetto *p, uint32_t payload)
 {
 	p->fields.used = 0;

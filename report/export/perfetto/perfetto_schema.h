@@ -1,6 +1,6 @@
 /*
- * perfetto_schema: the numbers of fields and values of Perfetto's protos (protos/perfetto/trace of
- * github.com/google/perfetto) that we write.
+ * perfetto_schema: numbers of the fields and values that we write, from the protos of Perfetto
+ * (protos/perfetto/trace of github.com/google/perfetto).
  */
 #ifndef REPORT_EXPORT_PERFETTO_PERFETTO_SCHEMA_H
 #define REPORT_EXPORT_PERFETTO_PERFETTO_SCHEMA_H

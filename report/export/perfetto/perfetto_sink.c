@@ -1,4 +1,4 @@
-/* What the walk tells, as packets: tracks, slices and instants with their arguments, counters. */
+/* The sink of the timeline walk: tracks, slices and instants with their arguments, counters. */
 #include <stdio.h>
 
 #include "report/export/perfetto/perfetto_schema.h"
@@ -12,7 +12,7 @@ static uint32_t number_of(struct gp_perfetto *p, uint32_t device_id)
 	return gp_gpu_numbers_find(&p->gpus, p->model, (uint16_t)device_id, NULL);
 }
 
-/* Tracks of the process: Perfetto takes nothing but operations on a GPU's queue. */
+/* These are tracks of the process: in Perfetto a GPU queue accepts only operations. */
 static void name_track(struct gp_perfetto *p, const struct gp_timeline_track *track, char *name,
 		       size_t bytes)
 {
@@ -81,7 +81,7 @@ static void write_slice(struct gp_perfetto *p, const struct gp_timeline_event *e
 	gp_perfetto_end_slice(p, track, event->end_ns);
 }
 
-/* Frames of one function share its name, which is written once. */
+/* Frames of one function share an interned name. */
 static uint64_t name_of(struct gp_perfetto *p, const struct gp_frame *frame, struct gp_place place)
 {
 	uint32_t code = frame->origin < p->model->text_count ? frame->origin : p->model->text_count;
@@ -91,10 +91,7 @@ static uint64_t name_of(struct gp_perfetto *p, const struct gp_frame *frame, str
 	return gp_perfetto_name(p, &p->codes[code], gp_site_label(&place, label));
 }
 
-/*
- * Python's spans nest by how they are made, and a caller begins with its first callee: lanes, which
- * keep starts apart, are not for them.
- */
+/* Python spans nest by construction, and a caller begins with its first callee: no lanes needed. */
 static void write_python(struct gp_perfetto *p, const struct gp_timeline_event *event)
 {
 	const struct gp_host_span *span = event->of.python;
@@ -144,7 +141,7 @@ static int take_event(void *context, const struct gp_timeline_event *event)
 
 /* ---- counters ---- */
 
-/* Each series is a counter; those of memory and pools are named. */
+/* Each series is a counter; series of memory and pools have names. */
 static uint64_t track_of(struct gp_perfetto *p, const struct gp_timeline_counter *counter,
 			 uint32_t series)
 {

@@ -6,7 +6,7 @@
 #include "report/export/perfetto/perfetto_schema.h"
 #include "report/export/perfetto/perfetto_writer.h"
 
-/* Of threads that shared a ring and are not known apart: no thread of Linux has it. */
+/* Tid of threads that shared a ring and cannot be distinguished; no thread of Linux has it. */
 #define UNKNOWN_THREAD 0x7fffffffu
 
 static void close_track(struct gp_perfetto *p)
@@ -61,10 +61,7 @@ uint64_t *gp_perfetto_lasting(struct gp_perfetto *p, const char *what, const cha
 	return &p->lasting_numbers[number];
 }
 
-/*
- * The number of the track of the next lane of what is being written; *is_new: no earlier part has
- * it.
- */
+/* Add a lane to the current track; returns its track number.  *is_new: no earlier part has it. */
 static uint64_t add_lane(struct gp_perfetto *p, bool *is_new)
 {
 	char lane[24];
@@ -83,10 +80,7 @@ static uint64_t add_lane(struct gp_perfetto *p, bool *is_new)
 	return p->lane_tracks[p->lane_count++] = *known;
 }
 
-/*
- * A track with a name, the next lane of what is being written; the first one of a thread is the
- * thread itself.
- */
+/* Write the next lane as a named track; the first lane of a thread is the thread itself. */
 static uint64_t write_lane(struct gp_perfetto *p)
 {
 	char name[sizeof(p->track_name) + 24];
@@ -153,7 +147,7 @@ uint64_t gp_perfetto_first_track(struct gp_perfetto *p)
 	return p->lane_count > 0 ? p->lane_tracks[0] : write_lane(p);
 }
 
-/* Perfetto knows some units, others have a name. */
+/* Perfetto knows some units; others are named. */
 static void put_unit(struct gp_protobuf *counter, enum gp_perfetto_unit unit)
 {
 	if (unit == GP_PERFETTO_UNIT_GB_PER_S)

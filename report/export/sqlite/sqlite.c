@@ -1,8 +1,8 @@
 /*
- * A SQLite database as nsys exports one: report/export/sqlite/sqlite_tables.h.
+ * A SQLite database with the tables of nsys: report/export/sqlite/sqlite_tables.h.
  *
- * SQLite writes a file by its name.  Where out is a plain file that is empty yet, that is it; where
- * it is a pipe or compressed, a temporary file is, which is copied then.
+ * SQLite opens a file by name.  If out is an empty plain file, SQLite writes to it; if it is a pipe
+ * or compressed, to a temporary file that is copied.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -67,8 +67,9 @@ static void write_events(struct gp_sqlite_export *e, const struct gp_slice_choic
 		e->error = gp_sqlite_write_events(e, choice);
 		e->ranges += e->model->range_count;
 		if (e->stacks.left_out > 0)
-			gp_sqlite_put_missing(e, "calls without their stack: there are too many",
-					      e->stacks.left_out);
+			gp_sqlite_put_missing(
+				e, "calls without their stack, because there are too many stacks",
+				e->stacks.left_out);
 		e->stacks.left_out = 0;
 	} else {
 		e->error = -ENOMEM;
@@ -77,7 +78,7 @@ static void write_events(struct gp_sqlite_export *e, const struct gp_slice_choic
 	free_ids(&e->ids);
 }
 
-/* ---- all ---- */
+/* ---- all processes ---- */
 
 static int write_models(struct gp_sqlite_export *e, const struct gp_export_source *source,
 			const struct gp_export_options *options)
@@ -120,12 +121,9 @@ static int write_database(const struct gp_export_source *source,
 	return result < 0 ? result : closed;
 }
 
-/* ---- where ---- */
+/* ---- the file ---- */
 
-/*
- * The name of out where it is a plain file that is empty yet; false: it is none, or has no name any
- * more.
- */
+/* The name of out if it is an empty plain file; false: it is not, or was renamed or removed. */
 static bool find_path(FILE *out, char *path, size_t bytes)
 {
 	struct stat of_out, of_path;
@@ -192,7 +190,7 @@ static int write_sqlite(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_sqlite = {
 	.name = "sqlite",
 	.suffix = ".sqlite",
-	.help = "tables as nsys export --type=sqlite has them",
+	.help = "the tables of nsys export --type=sqlite",
 	.readers = "sqlite3, pandas, scripts written for nsys",
 	.heeds = GP_EXPORT_PART,
 	.write = write_sqlite,

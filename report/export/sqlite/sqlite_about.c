@@ -56,7 +56,7 @@ static struct uuid uuid_of(const struct gp_record_device *device)
 	return uuid;
 }
 
-/* By the places of TARGET_INFO_GPU's columns; what the trace does not know is NULL. */
+/* Values in the order of the columns of TARGET_INFO_GPU; unknown ones are NULL. */
 static void put_gpu(struct gp_sqlite_export *e, const struct gp_record_device *device,
 		    const char *name, uint32_t number)
 {
@@ -114,7 +114,7 @@ static void put_devices(struct gp_sqlite_export *e)
 	}
 }
 
-/* What the peaks of copies are measured against, in bytes a second. */
+/* The peak bandwidth of links, in bytes per second. */
 static void put_links(struct gp_sqlite_export *e)
 {
 	static const char *const kinds[] = {
@@ -196,7 +196,7 @@ static void put_streams(struct gp_sqlite_export *e)
 	}
 }
 
-/* ---- what is missing ---- */
+/* ---- missing data ---- */
 
 void gp_sqlite_put_missing(void *context, const char *what, uint64_t count)
 {
@@ -260,7 +260,7 @@ static struct date date_of(uint64_t unix_ns, struct tm *(*convert)(const time_t 
 	return date;
 }
 
-/* Once all processes are written. */
+/* Called after all processes. */
 void gp_sqlite_write_session(struct gp_sqlite_export *e)
 {
 	const struct date utc = date_of(e->base_unix_ns, gmtime_r);

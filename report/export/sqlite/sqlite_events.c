@@ -9,7 +9,7 @@
 
 /* ---- names ---- */
 
-/* The id of a string that is remembered at *known. */
+/* The id of a string, cached in *known. */
 static struct gp_value remember(struct gp_sqlite_export *e, uint32_t *known, const char *text)
 {
 	if (*known == 0)
@@ -31,7 +31,7 @@ static struct gp_value full_name(struct gp_sqlite_export *e, const struct gp_op 
 				 gp_names_full(e->names, gp_model_kernel_name(e->model, op)));
 }
 
-/* The function alone, without its namespace, class and template arguments, as nsys has it. */
+/* The function name without namespace, class and template arguments, as in nsys. */
 static const char *base_name(const char *name, char *text, size_t bytes)
 {
 	const char *end = name + strcspn(name, "<("), *start = end;
@@ -67,19 +67,19 @@ static struct gp_value number(uint64_t whole)
 	return gp_value_whole(whole);
 }
 
-/* The columns that all operations begin with. */
+/* The first columns of all operations. */
 #define OPERATION(e, op)                                                                           \
 	gp_sqlite_time(e, (op)->start_ns), gp_sqlite_time(e, (op)->end_ns),                        \
 		number((op)->device_id), number((op)->context_id), gp_value_none(),                \
 		number((op)->stream_id), number((op)->correlation_id), gp_sqlite_process(e)
 
-/* Nothing, where the trace's recorder does not tell that. */
+/* NULL if the recorder of the trace does not provide the value. */
 static struct gp_value if_known(const struct gp_sqlite_export *e, uint32_t unknown, uint64_t whole)
 {
 	return (e->model->unknown & unknown) != 0 ? gp_value_none() : number(whole);
 }
 
-/* CUPTI's regular is 0, nsys's is 1; others are not known there. */
+/* A regular launch is 0 in CUPTI and 1 in nsys; nsys knows no others. */
 static struct gp_value launch_type(const struct gp_sqlite_export *e, const struct gp_op *op)
 {
 	uint8_t type = gp_model_launch_type(e->model, op);
@@ -120,7 +120,7 @@ static void put_kernel(struct gp_sqlite_export *e, const struct gp_timeline_even
 	GP_SQLITE_PUT(e, GP_SQLITE_KERNEL, values);
 }
 
-/* CUPTI's 0 is unknown, nsys's is pageable. */
+/* 0 is unknown in CUPTI and pageable in nsys. */
 static struct gp_value memory_kind(uint8_t kind)
 {
 	return number(kind > 0 && kind <= GP_NSYS_UNKNOWN_MEMORY ? kind - 1u
@@ -150,7 +150,7 @@ static void put_copy(struct gp_sqlite_export *e, const struct gp_timeline_event 
 	GP_SQLITE_PUT(e, GP_SQLITE_MEMCPY, values);
 }
 
-/* The value that was set is not kept in the model. */
+/* The model does not have the value of a memset. */
 static void put_set(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
 {
 	const struct gp_op *op = event->of.op;
@@ -340,7 +340,7 @@ static void put_fault(struct gp_sqlite_export *e, const struct gp_record_unified
 	GP_SQLITE_PUT(e, GP_SQLITE_GPU_FAULT, values);
 }
 
-/* nsys has migrations among the copies. */
+/* In nsys, migrations are in the table of copies. */
 static void put_unified(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
 {
 	const struct gp_record_unified *unified = event->of.unified;
@@ -380,8 +380,8 @@ static int take_event(void *context, const struct gp_timeline_event *event)
 }
 
 /*
- * nsys has no tables for other kinds.  An operation without times is left out, and
- * DIAGNOSTIC_EVENT says so.
+ * nsys has no tables for other kinds.  Operations without times are left out; DIAGNOSTIC_EVENT has
+ * their number.
  */
 int gp_sqlite_write_events(struct gp_sqlite_export *e, const struct gp_slice_choice *choice)
 {

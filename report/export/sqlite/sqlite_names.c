@@ -16,7 +16,7 @@ static const struct gp_sqlite_name event_classes[] = {
 	{GP_SQLITE_CLASS_DRIVER, "CUDA_DRIVER", "CUDA driver"},
 };
 
-/* CUPTI's numbers, then those of unified memory. */
+/* Numbers of CUPTI, then those of unified memory. */
 static const struct gp_sqlite_name copies[] = {
 	{0, "UNKNOWN", "Unknown"},
 	{1, "HTOD", "Host-to-Device"},
@@ -65,7 +65,7 @@ static const struct gp_sqlite_name syncs[] = {
 	{4, "CONTEXT_SYNCHRONIZE", "Context sync"},
 };
 
-/* CUPTI's numbers. */
+/* Numbers of CUPTI. */
 static const struct gp_sqlite_name overheads[] = {
 	{0, "UNKNOWN", "Unknown"},
 	{1, "DRIVER_COMPILER", "Driver Compiler"},

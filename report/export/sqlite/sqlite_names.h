@@ -1,7 +1,4 @@
-/*
- * sqlite_names: what the numbers in an nsys-like database mean: its tables ENUM_..., where they are
- * of CUDA and NVTX.
- */
+/* sqlite_names: the tables ENUM_... of nsys that give names to numbers of CUDA and NVTX. */
 #ifndef REPORT_EXPORT_SQLITE_SQLITE_NAMES_H
 #define REPORT_EXPORT_SQLITE_SQLITE_NAMES_H
 
@@ -12,7 +9,7 @@ struct gp_sqlite_name {
 
 struct gp_sqlite_names {
 	const char *table;
-	const char *prefix; /* of all names */
+	const char *prefix; /* of all its names */
 	const struct gp_sqlite_name *names;
 	int count;
 };
@@ -20,11 +17,11 @@ struct gp_sqlite_names {
 extern const struct gp_sqlite_names gp_sqlite_all_names[];
 extern const int gp_sqlite_name_tables;
 
-/* Of ENUM_NSYS_EVENT_CLASS. */
+/* Values of ENUM_NSYS_EVENT_CLASS. */
 enum { GP_SQLITE_CLASS_RUNTIME = 0, GP_SQLITE_CLASS_DRIVER = 1 };
 
 /*
- * Of ENUM_DIAGNOSTIC_SEVERITY_LEVEL, ENUM_DIAGNOSTIC_SOURCE_TYPE and
+ * Values of ENUM_DIAGNOSTIC_SEVERITY_LEVEL, ENUM_DIAGNOSTIC_SOURCE_TYPE and
  * ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE.
  */
 enum { GP_SQLITE_WARNING = 2, GP_SQLITE_SOURCE_ANALYSIS = 3, GP_SQLITE_CLOCK_TARGET = 1 };

@@ -45,8 +45,8 @@ static struct gp_value text_id(struct gp_sqlite_export *e, const struct gp_range
 }
 
 /*
- * A text is there twice, as itself and by its id: nsys has one or the other, by how the program
- * gave it, and readers may know only one.  A range that was never closed has no end.
+ * A text is written twice, as a text and as an id: nsys has one of them, depending on the NVTX
+ * function, and readers may use only one.  A range that was never closed has no end.
  */
 static void put_range(struct gp_sqlite_export *e, const struct gp_range *range, uint32_t index)
 {
@@ -73,7 +73,7 @@ static void put_range(struct gp_sqlite_export *e, const struct gp_range *range, 
 	GP_SQLITE_PUT(e, GP_SQLITE_NVTX, values);
 }
 
-/* What a domain or a category is called is an event, too. */
+/* Names of domains and categories are events, too. */
 static void put_name(struct gp_sqlite_export *e, int type, uint32_t domain, uint32_t category,
 		     const char *name)
 {

@@ -5,8 +5,8 @@
 #include "report/export/sqlite/sqlite_writer.h"
 
 /*
- * Stacks of which each is another would make a file of any size: what comes later has none, and
- * that is said.
+ * The most rows: if all stacks differ, the file would grow without limit.  Later calls have no stack,
+ * and are counted.
  */
 #define MOST_ROWS (4u << 20)
 
@@ -18,7 +18,7 @@ static void put_place(struct gp_sqlite_export *e, uint64_t chain, const struct g
 	char label[GP_SITE_LABEL_BYTES];
 	const struct gp_value values[] = {
 		gp_value_whole(chain),
-		/* what launches a kernel is known by the kernel's name */
+		/* a launch stub has the name of its kernel */
 		gp_sqlite_string(e->db,
 				 place->is_stub ? place->function : gp_site_label(place, label)),
 		gp_sqlite_string(e->db, is_native ? place->module : place->file),

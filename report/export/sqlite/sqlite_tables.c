@@ -121,12 +121,12 @@ static const struct {
 
 struct gp_sqlite {
 	sqlite3 *db;
-	sqlite3_stmt *insert[GP_SQLITE_TABLES]; /* NULL: the table is not there yet */
-	struct gp_groups strings;               /* only their keys are used */
+	sqlite3_stmt *insert[GP_SQLITE_TABLES]; /* NULL: the table does not exist yet */
+	struct gp_groups strings;               /* only the keys are used */
 	int error;
 };
 
-/* A full disk and the like are told by the system's number. */
+/* A full disk and the like have the errno value of the system. */
 static void fail(struct gp_sqlite *db, int code)
 {
 	int system = db->db ? sqlite3_system_errno(db->db) : 0;
@@ -161,7 +161,7 @@ static int count_columns(const char *columns)
 	return count;
 }
 
-/* Create a table, and what inserts into it. */
+/* Create a table and its insert statement. */
 static sqlite3_stmt *prepare(struct gp_sqlite *db, enum gp_sqlite_table table)
 {
 	char statement[2048];
@@ -187,7 +187,7 @@ static sqlite3_stmt *prepare(struct gp_sqlite *db, enum gp_sqlite_table table)
 	return insert;
 }
 
-/* Text is a copy with every byte that is no UTF-8 replaced: readers decode strictly. */
+/* Bind a copy of the text with invalid UTF-8 replaced: readers decode strictly. */
 static int bind_text(sqlite3_stmt *insert, int column, const char *text)
 {
 	char *repaired = gp_utf8_repair(text);
@@ -261,7 +261,7 @@ static void write_names(struct gp_sqlite *db, const struct gp_sqlite_names *name
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- the database ---- */
 
 int gp_sqlite_open(struct gp_sqlite **opened, const char *path)
 {

@@ -2,11 +2,11 @@
  * sqlite_tables: a database with the tables that `nsys export --type=sqlite` writes for CUDA and
  * NVTX, row by row.
  *
- * Tables and columns have the names, order and meaning of that export's schema 3.16, so that what
- * was written for it reads this; one table (GP_SQLITE_LINK) and the last column of GP_SQLITE_STREAM
- * are ours alone.  A table without rows is not there, as in that export, but for StringIds and the
- * tables of names (ENUM_...).  All goes through prepared statements in one transaction, without a
- * journal: a database that was not closed is worth nothing.
+ * Tables and columns have the names, order and meaning of schema 3.16 of that export, so that its
+ * readers work; only one table (GP_SQLITE_LINK) and the last column of GP_SQLITE_STREAM are ours.  As
+ * in that export, a table without rows does not exist, except StringIds and the tables of names
+ * (ENUM_...).  All rows are written by prepared statements in one transaction, without a journal: a
+ * database that was not closed is useless.
  */
 #ifndef REPORT_EXPORT_SQLITE_SQLITE_TABLES_H
 #define REPORT_EXPORT_SQLITE_SQLITE_TABLES_H
@@ -48,25 +48,24 @@ enum gp_sqlite_table {
 struct gp_sqlite;
 
 /*
- * path: an empty file, or none.  Returns 0 or a negative errno value; *db is to be closed if it is
- * not NULL.
+ * path: an empty file, or none.  Returns 0 or a negative errno value; close *db if it is not NULL.
  */
 int gp_sqlite_open(struct gp_sqlite **db, const char *path);
 
 /*
- * Add a row: a value for each of the first columns, the others are NULL.  Whole numbers are 64 bits
- * with a sign.
+ * Add a row: values for the first columns, NULL for the others.  Whole numbers are signed 64-bit
+ * numbers.
  */
 void gp_sqlite_put(struct gp_sqlite *db, enum gp_sqlite_table table, const struct gp_value *values,
 		   int count);
 
-/* The id of a text in StringIds, the same for equal ones. */
+/* The id of a text in StringIds; equal texts have the same id. */
 struct gp_value gp_sqlite_string(struct gp_sqlite *db, const char *text);
 
-/* 0 or the first error, a negative errno value: nothing more is written then. */
+/* 0 or the first error, a negative errno value; after an error nothing more is written. */
 const int *gp_sqlite_error(const struct gp_sqlite *db);
 
-/* Write what is left.  Returns 0 or the first error. */
+/* Write the rest and close.  Returns 0 or the first error. */
 int gp_sqlite_close(struct gp_sqlite *db);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * sqlite_writer: shared by the parts of the SQLite exporter.  docs/reference/formats.md names the
- * contents of each table.
+ * sqlite_writer: shared by the parts of the SQLite exporter.  docs/reference/formats.md describes
+ * each table.
  *
- * Processes come one after the other; their rows are told apart by globalPid and globalTid, which
- * have nsys's form: the pid from bit 24 on, the tid below.
+ * Processes are written one after the other.  Their rows differ in globalPid and globalTid, which
+ * have the form of nsys: the pid from bit 24 on, the tid below.
  */
 #ifndef REPORT_EXPORT_SQLITE_SQLITE_WRITER_H
 #define REPORT_EXPORT_SQLITE_SQLITE_WRITER_H
@@ -18,20 +18,19 @@
 #include "report/symbols/symbols.h"
 #include "report/timeline/timeline.h"
 
-/* Ids of strings that many rows have; 0 = not asked for yet, else the id plus 1. */
+/* Cached ids of frequent strings, plus 1; 0 = not known yet. */
 struct gp_sqlite_ids {
-	uint32_t *full, *brief,
-		*mangled; /* by name of kernels, then one for kernels without a name */
-	uint32_t *apis;   /* by API */
-	uint32_t *texts;  /* by range_texts */
+	uint32_t *full, *brief, *mangled; /* by kernel name, then one for kernels without a name */
+	uint32_t *apis;                   /* by API */
+	uint32_t *texts;                  /* by range_texts */
 };
 
-/* Call stacks, each written when a call first has it. */
+/* Call stacks, each written at its first call. */
 struct gp_sqlite_stacks {
 	struct gp_symbols *symbols; /* of the model */
 	bool *is_written;           /* by frame */
 	uint32_t frames;
-	uint64_t first; /* number of ids that earlier processes have */
+	uint64_t first; /* number of ids of earlier processes */
 	uint64_t rows, left_out;
 };
 
@@ -42,11 +41,11 @@ struct gp_sqlite_export {
 	struct gp_gpu_numbers gpus;
 	struct gp_sqlite_ids ids;
 	struct gp_sqlite_stacks stacks;
-	struct gp_groups categories; /* of ranges, that have their name */
-	uint64_t ranges;             /* in earlier parts of the process */
-	uint64_t base_unix_ns;       /* the session's start: times count from here */
-	uint64_t offset_ns;          /* from the model's times to the session's */
-	uint64_t last_ns;            /* the session's end so far */
+	struct gp_groups categories; /* of ranges, whose names are written */
+	uint64_t ranges;             /* number in earlier parts of the process */
+	uint64_t base_unix_ns;       /* the start of the session: times are relative to it */
+	uint64_t offset_ns;          /* added to times of the model */
+	uint64_t last_ns;            /* the end of the session so far */
 	int error;                   /* 0 or -ENOMEM */
 };
 
@@ -55,23 +54,23 @@ void gp_sqlite_write_about(struct gp_sqlite_export *export);
 void gp_sqlite_write_session(struct gp_sqlite_export *export);
 
 /*
- * sqlite_events.c: the events of the process that are chosen.  Returns 0, or a negative errno value
- * of the walk or of the database.
+ * sqlite_events.c: the chosen events of the process.  Returns 0, or a negative errno value of the
+ * walk or of the database.
  */
 int gp_sqlite_write_events(struct gp_sqlite_export *export, const struct gp_slice_choice *choice);
 
 /*
- * sqlite_stacks.c: the id of a call's stack (an index in frames), NULL if it has none; between
- * begin, which is false without memory, and end, of a process.
+ * sqlite_stacks.c: the id of the stack of a call (an index in frames), NULL if it has none.  Call it
+ * between begin (false: no memory) and end of a process.
  */
 bool gp_sqlite_begin_stacks(struct gp_sqlite_export *export);
 struct gp_value gp_sqlite_stack(struct gp_sqlite_export *export, uint32_t stack);
 void gp_sqlite_end_stacks(struct gp_sqlite_export *export, FILE *messages);
 
-/* Something is missing, and how much of it. */
+/* Report missing data and its amount. */
 void gp_sqlite_put_missing(void *export, const char *what, uint64_t count);
 
-/* sqlite_ranges.c: NVTX; the domains, once for a process. */
+/* sqlite_ranges.c: NVTX; the domains are written once for a process. */
 void gp_sqlite_write_domains(struct gp_sqlite_export *export);
 void gp_sqlite_put_range(struct gp_sqlite_export *export, const struct gp_timeline_event *event);
 
@@ -80,7 +79,7 @@ static inline struct gp_value gp_sqlite_time(const struct gp_sqlite_export *expo
 	return gp_value_whole(export->offset_ns + ns);
 }
 
-/* Pids and tids of 24 bits, as Linux has them. */
+/* For pids and tids of 24 bits: Linux has no larger ones. */
 static inline uint64_t gp_sqlite_tid(const struct gp_sqlite_export *export, uint32_t tid)
 {
 	return (uint64_t)(export->model->pid & 0xffffffu) << 24 | (tid & 0xffffffu);
@@ -96,7 +95,7 @@ static inline struct gp_value gp_sqlite_process(const struct gp_sqlite_export *e
 	return gp_value_whole(gp_sqlite_tid(export, 0));
 }
 
-/* Of numbers that are 0 where there is none: then NULL. */
+/* NULL for 0, which means none. */
 static inline struct gp_value gp_sqlite_if_any(uint64_t value)
 {
 	return value != 0 ? gp_value_whole(value) : gp_value_none();

@@ -245,7 +245,7 @@ static void test_all_stacks_together_are_bounded(void **state)
 	fclose(out);
 	assert_in_range(bytes, 64 << 20,
 			110 << 20); /* 67 MB of stacks, the rest are 200 bytes a call */
-	assert_non_null(strstr(s.messages, "whole stacks of its first slices"));
+	assert_non_null(strstr(s.messages, "whole call stacks for its first slices"));
 	gp_model_free(s.b.model);
 	free(s.messages);
 }

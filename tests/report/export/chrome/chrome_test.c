@@ -673,8 +673,8 @@ static void the_limit_keeps_the_last_window_and_says_so(void **state)
 	for (size_t i = 0; i < trace.count; i++)
 		assert_true(trace.slices[i].end - trace.slices[0].start < 11000);
 	assert_int_equal(counter_at(&trace, 0, "device"), 1000);
-	assert_non_null(strstr(trace.messages,
-			       "gpuprof: the Chrome trace holds the last 21 of 201 slices"));
+	assert_non_null(
+		strstr(trace.messages, "gpuprof: the Chrome trace has the last 21 of 201 slices"));
 	assert_non_null(strstr(trace.messages, "gpuprof export --format chrome"));
 	assert_int_equal(integer_of(json_object_get(trace.root, "metadata"), "slices left out"),
 			 180);

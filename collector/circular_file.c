@@ -49,12 +49,17 @@ static uint32_t take_block(struct gp_circular_file *circular, uint64_t *records)
 	return block;
 }
 
+static bool has_chunks(const struct gp_circular_file_block *block)
+{
+	return !block->keeps && !block->is_empty;
+}
+
 static const struct gp_circular_file_block *oldest_block(const struct gp_circular_file *circular)
 {
 	const struct gp_circular_file_block *oldest = &circular->blocks[circular->current];
 
 	for (uint32_t i = 0; i < circular->count; i++)
-		if (!circular->blocks[i].keeps &&
+		if (has_chunks(&circular->blocks[i]) &&
 		    circular->blocks[i].first_sequence < oldest->first_sequence)
 			oldest = &circular->blocks[i];
 	return oldest;
@@ -107,7 +112,7 @@ void gp_circular_file_note_uncopied(struct gp_circular_file *circular, uint64_t 
 	uint64_t *sum = &circular->gone_definitions;
 
 	for (uint32_t i = 0; i < circular->count; i++)
-		if (!circular->blocks[i].keeps &&
+		if (has_chunks(&circular->blocks[i]) &&
 		    circular->blocks[i].first_sequence == first_sequence)
 			sum = &circular->blocks[i].uncopied;
 	*sum += definitions;
@@ -118,6 +123,8 @@ bool gp_circular_file_stop_growing(struct gp_circular_file *circular)
 	if (circular->is_in_vain ||
 	    circular->count - circular->keepers < GP_CIRCULAR_FILE_MIN_BLOCKS)
 		return false;
+	circular->blocks[circular->current].is_empty |=
+		circular->at == start_of(circular, circular->current);
 	circular->most = circular->count;
 	circular->at = circular->end;
 	circular->is_in_vain = true;

@@ -21,6 +21,7 @@ struct gp_circular_file_block {
 	uint64_t uncopied;       /* number of definitions in it without a copy */
 	uint64_t start_ticks;    /* time of its first chunk */
 	bool keeps;              /* holds definitions */
+	bool is_empty;           /* left without a chunk: nothing could be written */
 };
 
 struct gp_circular_file {

@@ -202,13 +202,16 @@ bool gp_tracefile_has_space(const struct gp_tracefile *file, uint32_t payload_by
 	return file->limit_bytes == 0 || file->bytes + needed + after_bytes <= file->limit_bytes;
 }
 
-/* A torn chunk does not count; the next one replaces it. */
+/*
+ * A torn chunk does not count; the next one replaces it.  Beyond the block is the content of
+ * another one.
+ */
 static int put(struct gp_tracefile *file, struct gp_chunk *chunk, enum gp_chunk_form form,
-	       uint64_t *at)
+	       uint64_t *at, uint64_t end)
 {
 	size_t bytes = sizeof(chunk->header) + gp_chunk_padded_bytes(chunk->header.payload_bytes);
 	size_t written;
-	int error = begin(file);
+	int error = *at + bytes <= end ? begin(file) : -ENOSPC;
 
 	if (error)
 		return error;
@@ -226,7 +229,7 @@ static int put(struct gp_tracefile *file, struct gp_chunk *chunk, enum gp_chunk_
 
 int gp_tracefile_keep(struct gp_tracefile *file, struct gp_chunk *chunk)
 {
-	return put(file, chunk, GP_CHUNK_KEPT, &file->circular.kept_at);
+	return put(file, chunk, GP_CHUNK_KEPT, &file->circular.kept_at, file->circular.kept_end);
 }
 
 static int append(struct gp_tracefile *file, struct gp_chunk *chunk)
@@ -260,7 +263,7 @@ static int append(struct gp_tracefile *file, struct gp_chunk *chunk)
 int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 {
 	if (file->circular.block_bytes != 0)
-		return put(file, chunk, GP_CHUNK_PACKED, &file->circular.at);
+		return put(file, chunk, GP_CHUNK_PACKED, &file->circular.at, file->circular.end);
 	return append(file, chunk);
 }
 

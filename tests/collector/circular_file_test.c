@@ -14,7 +14,9 @@
 #include <sys/syscall.h>
 
 #include "collector/atomic.h"
+#include "collector/encode.h"
 #include "collector/sys.h"
+#include "collector/tracefile.h"
 #include "gpuprof/counter.h"
 
 #define KEEP_BYTES (8u << 20)
@@ -255,6 +257,52 @@ static void definitions_have_a_limit(void)
 	CHECK(said.ranges + said.lost_definitions < 50000 + MANY / NAME_EACH);
 }
 
+/* ---- single chunks ---- */
+
+/* Append a chunk of the writer, with the floor; on a disk with space for most_bytes of it. */
+static int append_chunk(struct gp_tracefile *file, uint64_t most_bytes)
+{
+	static struct gp_chunk chunk;
+	static struct gp_encoder encoder;
+	struct gp_record_counter counter = {.kind = GP_RECORD_COUNTER, .slots = 1, .value = 1};
+
+	gp_encode_init(&encoder);
+	gp_encode_begin(&encoder, chunk.payload, sizeof(chunk.payload));
+	CHECK(gp_encode(&encoder, (const struct gp_record *)&counter));
+	chunk.header.payload_bytes = gp_encode_bytes(&encoder);
+	chunk.header.records = 1;
+	chunk.header.position = file->circular.floor;
+	room_bytes = file->circular.at + most_bytes;
+	return gp_tracefile_append(file, &chunk);
+}
+
+static void create_alone(struct gp_tracefile *file)
+{
+	real_call = gp_sys.call;
+	gp_sys.call = full_disk;
+	CHECK(gp_tracefile_create_circular(file, in_folder("t"), KEEP_BYTES) == 0);
+}
+
+/*
+ * Nothing could be written in the sixth block: the file stops growing.  Later there is space again.
+ * One chunk in each block.
+ */
+static void a_block_without_a_chunk(void)
+{
+	struct gp_tracefile file;
+
+	create_alone(&file);
+	for (uint32_t i = 0; i < 30; i++) {
+		if (i == 5) {
+			CHECK(append_chunk(&file, 0) == -ENOSPC);
+			CHECK(gp_circular_file_stop_growing(&file.circular));
+		}
+		CHECK(append_chunk(&file, KEEP_BYTES) == (i == 5 ? -ENOSPC : 0));
+		CHECK(read_circle(file.path) && scan.chunks == (i < 5 ? i + 1 : i < 12 ? 5 : 6));
+		gp_circular_file_next_block(&file.circular, file.sequence, 0);
+	}
+}
+
 /* ---- killed ---- */
 
 static uint64_t *published_by_child;
@@ -326,6 +374,7 @@ CASE(nothing_is_lost_if_everything_fits)
 CASE(a_full_disk_limits_the_file)
 CASE(a_disk_with_hardly_any_space)
 CASE(definitions_have_a_limit)
+CASE(a_block_without_a_chunk)
 CASE(killed_at_any_instant)
 
 int main(void)
@@ -337,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_a_full_disk_limits_the_file),
 		cmocka_unit_test(test_a_disk_with_hardly_any_space),
 		cmocka_unit_test(test_definitions_have_a_limit),
+		cmocka_unit_test(test_a_block_without_a_chunk),
 		cmocka_unit_test(test_killed_at_any_instant),
 	};
 

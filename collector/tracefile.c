@@ -203,12 +203,13 @@ bool gp_tracefile_has_space(const struct gp_tracefile *file, uint32_t payload_by
 }
 
 /*
- * A torn chunk does not count; the next one replaces it.  Beyond the block is the content of
- * another one.
+ * A torn chunk does not count; the next one replaces it.  If only the zeros are missing, the chunk
+ * is valid.  Beyond the block is the content of another one.
  */
 static int put(struct gp_tracefile *file, struct gp_chunk *chunk, enum gp_chunk_form form,
 	       uint64_t *at, uint64_t end)
 {
+	size_t needed = sizeof(chunk->header) + chunk->header.payload_bytes;
 	size_t bytes = sizeof(chunk->header) + gp_chunk_padded_bytes(chunk->header.payload_bytes);
 	size_t written;
 	int error = *at + bytes <= end ? begin(file) : -ENOSPC;
@@ -219,7 +220,7 @@ static int put(struct gp_tracefile *file, struct gp_chunk *chunk, enum gp_chunk_
 	written = gp_sys_write_at(file->fd, &chunk->header, bytes, *at, &error);
 	if (written > 0 && *at + written > file->bytes)
 		file->bytes = *at + written;
-	if (written < bytes)
+	if (written < needed)
 		return error;
 	*at += bytes;
 	file->sequence++;

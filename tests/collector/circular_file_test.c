@@ -303,6 +303,20 @@ static void a_block_without_a_chunk(void)
 	}
 }
 
+/* Such a chunk is valid, so it must not be written once more. */
+static void a_chunk_without_its_padding(void)
+{
+	struct gp_tracefile file;
+	uint64_t bytes;
+
+	create_alone(&file);
+	CHECK(append_chunk(&file, KEEP_BYTES) == 0);
+	bytes = file.circular.at - sizeof(GP_TRACE_MAGIC);
+	CHECK(append_chunk(&file, bytes - 1) == 0);
+	CHECK(append_chunk(&file, KEEP_BYTES) == 0);
+	CHECK(read_circle(file.path) && scan.chunks == 3);
+}
+
 /* ---- killed ---- */
 
 static uint64_t *published_by_child;
@@ -375,6 +389,7 @@ CASE(a_full_disk_limits_the_file)
 CASE(a_disk_with_hardly_any_space)
 CASE(definitions_have_a_limit)
 CASE(a_block_without_a_chunk)
+CASE(a_chunk_without_its_padding)
 CASE(killed_at_any_instant)
 
 int main(void)
@@ -387,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_a_disk_with_hardly_any_space),
 		cmocka_unit_test(test_definitions_have_a_limit),
 		cmocka_unit_test(test_a_block_without_a_chunk),
+		cmocka_unit_test(test_a_chunk_without_its_padding),
 		cmocka_unit_test(test_killed_at_any_instant),
 	};
 

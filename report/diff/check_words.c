@@ -296,7 +296,7 @@ void gp_check_headline(const struct gp_check_report *report, char *text, size_t 
 	const struct gp_check *check = report->check;
 	uint32_t count = gp_check_count(check, check->verdict);
 	uint32_t left_out = report->now->count - check->runs;
-	char partial[64] = "", needed[96] = "", off[OFF_BYTES], coarse[400];
+	char partial[64] = "", needed[128] = "", off[OFF_BYTES], coarse[400];
 
 	if (left_out > 0)
 		snprintf(partial, sizeof(partial), "; %u run%s left out as partial", left_out,

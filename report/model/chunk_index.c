@@ -1010,5 +1010,5 @@ const struct gp_chunk_left *gp_chunk_index_lefts(const struct gp_chunk_index *x,
 	first = x->entries[chunk].first_left;
 	end = chunk + 1 < x->count ? x->entries[chunk + 1].first_left : x->left_count;
 	*count = end - first;
-	return &x->lefts[first];
+	return *count > 0 ? &x->lefts[first] : NULL;
 }

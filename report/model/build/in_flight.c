@@ -78,10 +78,12 @@ static bool was_waited_for(const struct gp_model *m, const struct gp_in_flight *
 {
 	uint32_t at = gp_array_lower_bound(m->stream_waits, m->stream_wait_count,
 					   sizeof(*m->stream_waits), is_wait_before, one);
-	const struct gp_stream_wait *wait = &m->stream_waits[at];
+	const struct gp_stream_wait *wait;
 
-	if (one->stream == 0 || at == m->stream_wait_count ||
-	    compare_streams(wait, one->stream, one->era) != 0)
+	if (one->stream == 0 || at == m->stream_wait_count)
+		return false;
+	wait = &m->stream_waits[at];
+	if (compare_streams(wait, one->stream, one->era) != 0)
 		return false;
 	return m->totals ? (int32_t)(wait->correlation_id - one->correlation_id) > 0
 			 : wait->start_ns >= gp_call_end_ns(&m->calls[one->call]);

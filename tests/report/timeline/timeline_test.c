@@ -336,14 +336,15 @@ static uint32_t count_rows(sqlite3 *db, const char *table)
 	return count;
 }
 
-static sqlite3 *open_exported(const struct gp_slice_choice *choice)
+/* The caller frees *exported after it closed the database. */
+static sqlite3 *open_exported(const struct gp_slice_choice *choice, char **exported)
 {
 	size_t bytes;
-	char *exported = export(&gp_exporter_sqlite, choice, &bytes);
 	sqlite3 *db;
 
+	*exported = export(&gp_exporter_sqlite, choice, &bytes);
 	assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
-	assert_int_equal(sqlite3_deserialize(db, "main", (unsigned char *)exported,
+	assert_int_equal(sqlite3_deserialize(db, "main", (unsigned char *)*exported,
 					     (sqlite3_int64)bytes, (sqlite3_int64)bytes,
 					     SQLITE_DESERIALIZE_READONLY),
 			 SQLITE_OK);
@@ -355,8 +356,8 @@ static void expect_tables(const struct gp_slice_choice *choice)
 	struct counts timed = count_walk_with(choice, true, false);
 	struct counts walk = count_walk_with(choice, false, true);
 	size_t bytes;
-	char *csv = export(&gp_exporter_csv, choice, &bytes);
-	sqlite3 *db = open_exported(choice);
+	char *csv = export(&gp_exporter_csv, choice, &bytes), *exported;
+	sqlite3 *db = open_exported(choice, &exported);
 	uint32_t named = NOT_IN_FORMS;
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
@@ -375,6 +376,7 @@ static void expect_tables(const struct gp_slice_choice *choice)
 	}
 	assert_int_equal(named, (1u << GP_TIMELINE_KINDS) - 1);
 	sqlite3_close(db);
+	free(exported);
 	free(csv);
 }
 

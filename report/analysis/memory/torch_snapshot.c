@@ -37,7 +37,7 @@ static int read_stream(FILE *file, char **bytes, size_t *count)
 
 	*count = 0;
 	do {
-		capacity = capacity ? 2 * capacity : 1 << 20;
+		capacity = capacity ? 2 * capacity : 1 << 16;
 		grown = realloc(*bytes, capacity);
 		if (!grown)
 			return -ENOMEM;

@@ -522,7 +522,8 @@ static void explain_size(const char *path, char *message, size_t message_bytes)
 		"%s is too large for the free memory%s%s%s, or use what needs little memory: gpuprof summary --one-pass %s; gpuprof top --batch --iterations 1 %s",
 		path, trouble[0] ? ", and temporary files have no space for the rest (" : "",
 		trouble,
-		trouble[0] ? "): set TMPDIR to a folder with more space" : ": read it on a machine with more memory",
+		trouble[0] ? "): set TMPDIR to a folder with more space"
+			   : ": read it on a machine with more memory",
 		path, path);
 }
 

@@ -76,7 +76,7 @@ static void put_causes(struct gp_json *json)
 	gp_json_text(json, "]");
 }
 
-/* What the kernels do, by their names: [kind's name, ...] and {kernel: number of its kind}. */
+/* The kinds of kernels, by their names: [name of a kind, ...] and {kernel: number of its kind}. */
 static void put_kinds(struct gp_scope *scope, struct gp_json *json)
 {
 	const struct gp_kinds *kinds = gp_scope_kinds(scope);
@@ -104,7 +104,7 @@ static void put_kinds(struct gp_scope *scope, struct gp_json *json)
 	gp_json_text(json, *separator == '{' ? "{}" : "}");
 }
 
-/* ---- what the summary and advice tell ---- */
+/* ---- the summary and advice ---- */
 
 static int put_advice(const struct gp_summary *summary, struct gp_json *json)
 {
@@ -140,7 +140,7 @@ static void put_measures(struct gp_json *json)
 	gp_json_text(json, "]");
 }
 
-/* As `gpuprof summary --full` prints it. */
+/* The output of `gpuprof summary --full`. */
 static int put_summary_text(struct gp_summary *summary, struct gp_json *json)
 {
 	char *text = NULL;

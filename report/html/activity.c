@@ -10,10 +10,10 @@
 struct activity {
 	uint64_t origin_unix_ns;
 	double part_ns;
-	double *busy_ns; /* GP_HTML_ACTIVITY_PARTS of each device */
+	double *busy_ns; /* GP_HTML_ACTIVITY_PARTS for each device */
 };
 
-/* The busy time goes to the parts that it lies in. */
+/* Distribute busy time over its parts. */
 static void add_segment(void *context, size_t device, unsigned state, uint64_t start_ns,
 			uint64_t end_ns)
 {
@@ -46,7 +46,7 @@ static void put_device(const struct activity *activity, size_t device, uint32_t 
 		double share = busy_ns[part] / activity->part_ns;
 
 		gp_json_text(json, part > 0 ? "," : ",[");
-		/* what is there at all is seen */
+		/* at least 1 if there is any, so that it is visible */
 		gp_json_unsigned(json, share > 0 && share < 0.001 ? 1 : (uint64_t)(share * 1000));
 	}
 	gp_json_text(json, "]]");

@@ -7,10 +7,7 @@
 #include "report/base/array.h"
 #include "report/html/pack.h"
 
-/*
- * What stays of some changes that follow each other: where most was, and where they end.  NULL =
- * there are none.
- */
+/* The kept ones of some successive changes: those with the most bytes, and the last; NULL = none. */
 struct group {
 	const struct gp_record_pool *most_used, *most_reserved, *last;
 	uint64_t count;
@@ -18,11 +15,11 @@ struct group {
 
 #define KEPT_OF_GROUP 3u
 
-/* That of a process for a device. */
+/* The allocator of a process for a device. */
 struct allocator {
 	size_t process;
 	uint16_t device_id;
-	struct group group; /* that is not written yet */
+	struct group group; /* not written yet */
 };
 
 struct allocators {
@@ -30,12 +27,12 @@ struct allocators {
 	struct gp_html_columns columns;
 	struct allocator *entries;
 	uint32_t count, capacity;
-	uint64_t group_most; /* changes */
+	uint64_t group_most; /* changes in a group */
 	uint64_t changes;
 	uint64_t origin_unix_ns, last_ns;
 };
 
-/* A pool of CUDA's has a handle, and says what it is only when it is made, trimmed or destroyed. */
+/* CUDA pools have a handle; their records are only of creation, trimming and destruction. */
 static bool is_caching(const struct gp_record_pool *pool)
 {
 	return pool->address == 0;
@@ -104,7 +101,7 @@ static int take_change(struct allocators *all, size_t process, const struct gp_r
 	return 0;
 }
 
-/* How many changes are a group: more than one where there are more than the limit. */
+/* The number of changes in a group: more than one if there are more than the limit. */
 static uint64_t choose_group(const struct gp_scope *scope, uint64_t limit)
 {
 	uint64_t changes = 0;

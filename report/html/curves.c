@@ -9,12 +9,12 @@
 #include "report/base/array.h"
 #include "report/html/pack.h"
 
-/* A page's numbers have that many bits. */
+/* The largest exact number of a page. */
 #define MOST_VALUE ((UINT64_C(1) << 53) - 1)
 
 #define KEPT_OF_GROUP 2u /* the highest and the last */
 
-/* What stays of some points that follow each other. */
+/* The kept ones of some successive points. */
 struct group {
 	struct gp_curve_point highest, last;
 	uint64_t count;
@@ -22,9 +22,9 @@ struct group {
 
 struct curve {
 	size_t process;
-	uint32_t op; /* that stands for it */
+	uint32_t op; /* one of its operations */
 	bool is_rate;
-	struct group group; /* that is not written yet */
+	struct group group; /* not written yet */
 };
 
 struct curves {
@@ -32,7 +32,7 @@ struct curves {
 	struct gp_html_columns columns;
 	struct curve *entries;
 	uint32_t count, capacity;
-	uint64_t group_most; /* points */
+	uint64_t group_most; /* points in a group */
 	uint64_t points;
 	uint64_t origin_unix_ns, last_ns;
 };
@@ -41,7 +41,7 @@ typedef int make_curve(struct gp_curve *curve, const struct gp_model *model);
 
 static make_curve *const makers[] = {gp_curve_queues, gp_curve_bandwidth};
 
-/* From first on lie the curves of this process and kind. */
+/* Curves of this process and kind begin at first. */
 static struct curve *find_curve(struct curves *all, uint32_t first, struct curve wanted)
 {
 	for (uint32_t i = first; i < all->count; i++)
@@ -92,7 +92,7 @@ static void take_point(struct curves *all, struct curve *curve, const struct gp_
 		put_group(all, curve);
 }
 
-/* Of one process and kind; those that one does not have are none. */
+/* The curves of one process and kind, if any. */
 static int take_curves(struct curves *all, size_t process, size_t kind)
 {
 	uint32_t first = all->count;
@@ -117,8 +117,8 @@ static int take_curves(struct curves *all, size_t process, size_t kind)
 }
 
 /*
- * How many points are a group: more than one where there are more than the limit.  An operation
- * makes two of each kind at most.
+ * The number of points in a group: more than one if there are more than the limit.  An operation
+ * makes at most two points of each kind.
  */
 static uint64_t choose_group(const struct gp_scope *scope, uint64_t limit)
 {

@@ -1,6 +1,6 @@
 /*
- * curves: how many operations each stream's queue holds and at how many bytes a second each device
- * is copied to and from, over time, as columns of a page (report/analysis/device/curves.h).
+ * curves: queue lengths of streams and copy bandwidth of devices over time, as columns of a page
+ * (report/analysis/device/curves.h).
  */
 #ifndef REPORT_HTML_CURVES_H
 #define REPORT_HTML_CURVES_H
@@ -12,15 +12,15 @@
 #include "report/codec/json_write.h"
 
 /*
- * A row for each point: its time from the origin, less that of the row before, as gp_html_zigzag()
- * has it; the number of the curve; the value from then on.  One process's points come after the
- * other's; those of a curve are in order.
+ * Write a row for each point: the difference of its time to the previous row, by gp_html_zigzag();
+ * the number of the curve; the value from then on.  Times are relative to the origin.  Processes
+ * follow each other; the points of a curve are in order.
  *
- * Of more points than the limit (0 = none), of each few of a curve that follow each other those
- * stay that are highest and last.
+ * If there are more points than the limit (0 = none), of each few successive points of a curve the
+ * highest and the last are kept.
  *
- * Goes to json: {"points": rows, "leftOut": points, "curves": [{"process", "device", "name",
- * "rate": whether values are bytes a second}]}.  Returns 0 or a -errno.
+ * Written to json: {"points": rows, "leftOut": points, "curves": [{"process", "device", "name",
+ * "rate": whether values are bytes per second}]}.  Returns 0 or a -errno.
  */
 int gp_html_curves(struct gp_scope *scope, uint64_t origin_unix_ns, uint64_t limit, FILE *out,
 		   struct gp_json *json);

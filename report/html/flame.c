@@ -7,7 +7,7 @@
 #include "report/codec/json_write.h"
 
 /*
- * [label, where its code is, kind: 0 native, 1 Python, 2 a call of CUDA, 3 what the GPU did; whose
+ * [label, place of the code, kind: 0 native, 1 Python, 2 CUDA call, 3 GPU operation; owner of the
  * code: enum gp_code_owner]
  */
 static void put_site(const struct gp_place *site, struct gp_json *json)

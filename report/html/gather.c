@@ -17,7 +17,7 @@ int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event
 	return result;
 }
 
-/* Make of an event one that stands for it; returns how many that are. */
+/* Turn an event into a merged one of itself; returns 1, or 0 if it is one already. */
 static uint64_t stand_for(struct gp_html_event *event, uint32_t label)
 {
 	if (event->label == label)
@@ -42,7 +42,8 @@ static uint64_t merge(struct gp_html_event *into, struct gp_html_event event, ui
 
 uint64_t gp_html_gather_group(struct gp_html_gather *gather, const struct gp_html_together *how)
 {
-	struct gp_html_event *events = gather->events, *last = NULL; /* a short one, before */
+	struct gp_html_event *events = gather->events,
+			     *last = NULL; /* the previous one, if short */
 	uint64_t grouped = 0;
 	uint32_t kept = 0;
 
@@ -73,7 +74,7 @@ void gp_html_gather_free(struct gp_html_gather *gather)
 	*gather = (struct gp_html_gather){0};
 }
 
-/* Those that hold others come before them. */
+/* Outer events come before inner ones. */
 static int compare_starts(const void *a, const void *b, const void *context)
 {
 	const struct gp_html_event *left = a, *right = b;
@@ -140,7 +141,7 @@ int gp_html_gather_place_levels(struct gp_html_gather *gather, uint32_t row_limi
 	int result = free_from ? gp_array_sort(gather->events, gather->count,
 					       sizeof(*gather->events), compare_levels, NULL)
 			       : -ENOMEM;
-	uint32_t level = 0, first = 0; /* its first row */
+	uint32_t level = 0, first = 0; /* first: the first row of the level */
 
 	gather->rows = 0;
 	for (uint32_t i = 0; result == 0 && i < gather->count; i++) {

@@ -1,6 +1,4 @@
-/*
- * gather: the events of one track of a page, put in rows.
- */
+/* gather: the events of one track of a page, placed in rows. */
 #ifndef REPORT_HTML_GATHER_H
 #define REPORT_HTML_GATHER_H
 
@@ -9,10 +7,10 @@
 
 struct gp_html_event {
 	uint64_t start_ns, end_ns;
-	uint64_t aux;   /* what it is depends on the label's kind: report/html/timeline.c */
+	uint64_t aux;   /* its meaning depends on the kind of the label: report/html/timeline.c */
 	uint32_t label; /* report/html/labels.h */
 	uint32_t stack; /* 1 + a node of the call tree, 0 = none */
-	/* of a call: its index in the model; of an operation: that of its cause; GP_NONE = none */
+	/* of a call: its index in the model; of an operation: the index of its call; GP_NONE = none */
 	uint32_t call;
 	uint32_t row;
 };
@@ -20,42 +18,42 @@ struct gp_html_event {
 struct gp_html_gather {
 	struct gp_html_event *events;
 	uint32_t count, capacity;
-	uint32_t rows; /* of the events that are there */
+	uint32_t rows; /* number of rows */
 };
 
-/* Zeroed = empty.  One event more.  Returns 0, -ENOMEM or -EOVERFLOW. */
+/* Add an event; zeroed = empty.  Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event *event);
 
 /*
- * Order the events by (row, start), with at most row_limit rows in which no two are at the same
- * time.  What finds no place there has the row row_limit, in which events may overlap until they
- * are grouped.  Nesting: an event that begins in others lies below all of them; else it has the
- * first row where it fits. Returns 0 or -ENOMEM.
+ * Place the events in at most row_limit rows without overlaps, and sort them by (row, start).  Events
+ * that do not fit get the row row_limit, in which they may overlap until they are grouped.  nesting:
+ * an event that begins in others is below all of them; else it has the first row where it fits.
+ * Returns 0 or -ENOMEM.
  */
 int gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t row_limit);
 
 /*
- * The same of events whose row is how deep they lie in others, whenever those are: below the rows
- * of a level are those of the next one, and an event has the first of its level's where it fits.
+ * The same for events whose row is their nesting level: below the rows of a level are those of the
+ * next one, and an event has the first row of its level where it fits.
  */
 int gp_html_gather_place_levels(struct gp_html_gather *gather, uint32_t row_limit);
 
-/* The same of events that have their rows: those below row_limit have that one. */
+/* The same for events with rows: those beyond row_limit get the row row_limit. */
 int gp_html_gather_order(struct gp_html_gather *gather, uint32_t row_limit);
 
-/* Which events stand together. */
+/* Which events are merged. */
 struct gp_html_together {
-	/* Called for each event, in their order. */
+	/* Called for each event, in order. */
 	bool (*is_short)(void *context, const struct gp_html_event *event);
 	void *context;
-	uint64_t gap_ns; /* less than that lies between them; they may overlap */
-	uint32_t label;  /* of what they become */
+	uint64_t gap_ns; /* the gap between them is shorter than that; they may overlap */
+	uint32_t label;  /* of the merged event */
 };
 
 /*
- * Of placed events: short ones of a row that are neighbors become one event of that label: aux is
- * their time together in ns, stack how many they were; one that has no such neighbor stays.
- * Events of that label may be among them.  Returns how many others became part of one.
+ * Merge short neighbors in a row of placed events into one event with that label: aux is the sum of
+ * their times in ns, stack their number.  A short event without such a neighbor stays.  Merged
+ * events may be merged again.  Returns the number of original events that were merged.
  */
 uint64_t gp_html_gather_group(struct gp_html_gather *gather, const struct gp_html_together *how);
 

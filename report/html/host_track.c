@@ -9,7 +9,7 @@ struct maker {
 	const struct gp_html_host_track *track;
 	struct gp_html_event *events;
 	uint32_t count, capacity;
-	uint32_t function; /* of the place of the event that was added last */
+	uint32_t function; /* of the place of the last event */
 	int error;
 };
 

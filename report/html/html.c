@@ -19,7 +19,7 @@
 #include "report/base/memstream.h"
 #include "report/model/recorded.h"
 
-/* The page, from report/html/page.S; at the mark the policy of one that is served goes on. */
+/* The page, from report/html/page.S; the policy of a served page continues at the mark. */
 extern const char gp_html_page[], gp_html_page_end[];
 #define POLICY_MARK   "@SERVED@"
 #define SERVED_POLICY "; connect-src 'self'"
@@ -40,7 +40,7 @@ static void show_progress(const struct page *page)
 		page->options->progress(page->options->progress_context);
 }
 
-/* Add JSON, written by make, as an element of that kind. */
+/* Add an element of that kind with the JSON that make writes. */
 static int put_json(struct page *page, const char *kind,
 		    int (*make)(struct page *page, struct gp_json *json))
 {
@@ -75,7 +75,7 @@ static int make_tables(struct page *page, struct gp_json *json)
 	return gp_html_tables(&page->scope, json);
 }
 
-/* ---- what belongs to the timeline ---- */
+/* ---- data of the timeline ---- */
 
 static void put_pause(struct gp_json *json, size_t process, int64_t from_ns, int64_t to_ns,
 		      bool *any)
@@ -92,7 +92,7 @@ static void put_pause(struct gp_json *json, size_t process, int64_t from_ns, int
 	*any = true;
 }
 
-/* Pauses of the recording, of every process: [process, from, to]. */
+/* Pauses of the recording of all processes: [process, from, to]. */
 static void put_pauses(const struct page *page, struct gp_json *json)
 {
 	bool any = false;
@@ -160,9 +160,9 @@ static int make_index(struct page *page, struct gp_json *json)
 	return timeline->tracks.error < 0 ? timeline->tracks.error : timeline->shapes.error;
 }
 
-/* ---- what differs from another run ---- */
+/* ---- comparison with another run ---- */
 
-/* A run of these processes, as `gpuprof diff` has runs of files. */
+/* A run of these processes, as `gpuprof diff` makes it from files. */
 static int make_run(struct gp_run_set *set, struct gp_model *const *models, size_t count)
 {
 	struct gp_run_figures *run = calloc(1, sizeof(*run));
@@ -206,7 +206,7 @@ static void put_doubt(void *context, const char *line)
 	list->separator = ",";
 }
 
-/* What each metric that a table may name is, in words, and what that means. */
+/* The words and the meaning of each metric that a table may name. */
 static void put_meanings(struct gp_json *json)
 {
 	for (int i = 0; i < GP_METRICS; i++) {
@@ -219,9 +219,9 @@ static void put_meanings(struct gp_json *json)
 }
 
 /*
- * {"name": the other run's file, "own": this one's, "runs": [how many there are of the other's
- * kind, of this one's], "margin": what times may differ by from run to run, "meanings": {metric:
- * [words, a line], ...}, "doubts": [a line, ...], "tables": what comes next}
+ * {"name": file of the other run, "own": file of this one, "runs": [number of runs of the other set,
+ * of this set], "margin": tolerated difference of times, "meanings": {metric: [words, a line], ...},
+ * "doubts": [a line, ...], "tables": written by the caller}
  */
 static int write_name(const struct gp_run_set *base, const struct gp_run_set *own, FILE *out)
 {
@@ -308,7 +308,7 @@ static int put_base_stacks(struct page *page)
 	return result;
 }
 
-/* ---- the whole ---- */
+/* ---- the page ---- */
 
 static int make_series(struct page *page, FILE *out, struct gp_json *names)
 {
@@ -328,7 +328,7 @@ static int make_curves(struct page *page, FILE *out, struct gp_json *names)
 			      page->options->event_limit, out, names);
 }
 
-/* Names first, then values. */
+/* Write names, then values. */
 static int put_named(struct page *page, const char *kind,
 		     int (*make)(struct page *page, FILE *out, struct gp_json *names))
 {
@@ -354,9 +354,9 @@ static int put_named(struct page *page, const char *kind,
 }
 
 /*
- * Of a file that is cut, the first part is left: events are the most, and of no use without what
- * tells what they are.  They are kept packed until all else is written: five bytes each, where the
- * model has a hundred.
+ * If the file is cut off later, its first part remains, so the events, which need the names, are
+ * written last.  They are kept packed until then: five bytes each, compared with a hundred in the
+ * model.
  */
 static int put_timeline(struct page *page)
 {
@@ -415,7 +415,7 @@ static int put_data(struct page *page)
 	}
 	if (result == 0)
 		result = put_timeline(page);
-	/* whoever opens a file that was cut finds that this is missing */
+	/* if this element is missing, the page knows that the file was cut off */
 	return result < 0 ? result : gp_html_put_text(page->out, "end", "end", 3);
 }
 

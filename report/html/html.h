@@ -1,11 +1,10 @@
 /*
- * html: one page that shows all of a recording, in a file that needs nothing else: no network, no
- * server.
+ * html: one page that shows a whole recording, in a file that needs no network and no server.
  *
- * The page is text that never changes (report/html/page.built.html, which report/html/web/ builds)
- * and behind it the data: elements that hold base64 (report/html/pack.h).  No name of the traced
- * program is ever text of the page, so none can do anything in it; the page itself shows them as
- * text alone, and its policy refuses every script but its own.
+ * The page is a constant text (report/html/page.built.html, built from report/html/web/) followed by
+ * the data: elements that contain base64 (report/html/pack.h).  Names in the traced program are never
+ * part of the HTML, so they cannot inject code; scripts show them only as text, and the content
+ * security policy of the page allows only its own script.
  */
 #ifndef REPORT_HTML_HTML_H
 #define REPORT_HTML_HTML_H
@@ -20,36 +19,36 @@
 
 #define GP_HTML_SUFFIX ".html"
 
-/* More events make a page slow. */
+/* The default limit: more events make a page slow. */
 #define GP_HTML_EVENTS 4000000u
 
 struct gp_run_set;
 
 struct gp_html_options {
-	/* of the timeline: of more, short neighbors stand together; 0 = none */
+	/* of the timeline: if there are more, short neighbors are merged; 0 = no limit */
 	uint64_t event_limit;
-	uint64_t least_ns; /* of the timeline: shorter neighbors stand together; 0 = none do */
-	bool counters;     /* queue lengths of streams and bandwidth of copies over time, too */
-	struct gp_model *const *base; /* a run to compare with: all of its processes */
+	uint64_t least_ns;            /* of the timeline: shorter neighbors are merged; 0 = none */
+	bool counters;                /* include queue lengths and copy bandwidth over time */
+	struct gp_model *const *base; /* a run to compare with: all its processes */
 	size_t base_count;            /* 0 = none */
 	/*
-	 * Repeated runs, of which the models and the base are one each: what differs is told of
-	 * all.  NULL: there are no others.
+	 * Repeated runs; models and base are one run of each set.  The comparison is of all runs.
+	 * NULL: there are no others.
 	 */
 	struct gp_run_set *base_runs, *runs;
-	/* of a page that is served: where its trace can be opened; NULL: the page is a file */
+	/* for a served page: the address of the Perfetto UI; NULL: the page is a file */
 	const char *perfetto_ui;
-	void (*progress)(void *context); /* called now and then while writing; NULL = not */
+	void (*progress)(void *context); /* called regularly while writing, if not NULL */
 	void *progress_context;
 };
 
 struct gp_html_result {
 	uint64_t events;                 /* of the timeline */
-	bool is_limited;                 /* there were more than the limit */
-	uint64_t grouped;                /* stand together with their neighbors, */
-	uint64_t least_ns;               /* and are shorter than that */
-	uint64_t crowded;                /* stand together where too many were at once */
-	struct gp_host_depth host_depth; /* how deep what Python did is shown */
+	bool is_limited;                 /* there were more events than the limit */
+	uint64_t grouped;                /* number of events merged with their neighbors, */
+	uint64_t least_ns;               /* which are shorter than that */
+	uint64_t crowded;                /* number merged because too many ran in parallel */
+	struct gp_host_depth host_depth; /* the shown depth of Python functions */
 };
 
 /* Returns 0, -EIO if out could not be written, -ENOMEM or -EOVERFLOW.  result may be NULL. */

@@ -38,7 +38,7 @@ static void put_base64(FILE *out, const unsigned char *bytes, size_t length)
 	fwrite(text, 1, used, out);
 }
 
-/* One member of gzip, whose check sum tells the reader of any damage. */
+/* One gzip member; its checksum detects damage. */
 static unsigned char *compress_gzip(const unsigned char *bytes, size_t length, size_t *packed)
 {
 	z_stream stream = {.next_in = (unsigned char *)bytes, .avail_in = (uInt)length};

@@ -23,24 +23,25 @@ struct series {
 	struct gp_html_columns columns;
 	struct account *accounts;
 	uint32_t account_count, account_capacity;
-	struct gp_tally holders; /* by account, node and site: only their keys are used */
-	uint32_t site_count;     /* one more than the highest of them */
-	uint32_t **nodes;        /* of each model's allocations, parallel to its memory */
+	struct gp_tally holders; /* by account, node and site: only the keys are used */
+	uint32_t site_count;     /* the highest site number, plus 1 */
+	uint32_t **nodes;        /* of the allocations of each model, parallel to its memory */
 	size_t model_count;
-	uint64_t shortest_ns;          /* blocks that lived shorter are left out; */
-	uint64_t ties, ties_kept, tie; /* of those that lived as long every so manieth stays */
-	uint64_t left_out;             /* so many, of all */
+	uint64_t shortest_ns; /* blocks with a shorter lifetime are left out; */
+	uint64_t ties, ties_kept,
+		tie;       /* of those with this lifetime, a regular selection is kept */
+	uint64_t left_out; /* number of left-out blocks */
 	uint64_t last_ns, origin_unix_ns;
 	int error;
 };
 
 enum holder_key { ACCOUNT, NODE, SITE };
 
-#define LEFT_OUT UINT32_MAX /* instead of a node */
+#define LEFT_OUT UINT32_MAX /* in place of a node */
 
-/* ---- which blocks ---- */
+/* ---- choice of blocks ---- */
 
-/* Of what was not freed as long as there is time. */
+/* The lifetime of a block; if it was never freed, the longest possible time. */
 static uint64_t lifetime_of(const struct gp_model *model, const struct gp_memory_event *event)
 {
 	return event->other == GP_NONE ? UINT64_MAX
@@ -75,8 +76,8 @@ static uint64_t copy_lifetimes(struct gp_model *const *models, size_t model_coun
 }
 
 /*
- * Of more changes than the limit those blocks stay that lived longest, so many that coming and
- * going they keep it.
+ * If there are more changes than the limit, keep the longest-lived blocks, as many as have that many
+ * allocations and frees.
  */
 static int choose_blocks(struct series *series, struct gp_model *const *models, size_t model_count,
 			 uint64_t limit)
@@ -103,8 +104,8 @@ static int choose_blocks(struct series *series, struct gp_model *const *models, 
 }
 
 /*
- * To be asked once of each: where not all that lived as long as the shortest can stay, those that
- * do are from all of the recording.
+ * Call it once for each block: of those with the shortest kept lifetime, the kept ones are spread
+ * over the recording.
  */
 static bool is_left_out(struct series *series, const struct gp_model *model,
 			const struct gp_memory_event *event)
@@ -162,7 +163,7 @@ static int find_all_nodes(struct series *series, struct gp_model *const *models,
 
 /* ---- the rows ---- */
 
-/* UINT32_MAX if there is no memory. */
+/* UINT32_MAX: no memory. */
 static uint32_t find_account(struct series *series, const struct gp_memory_site *row)
 {
 	for (uint32_t i = 0; i < series->account_count; i++)
@@ -205,7 +206,7 @@ static void see(void *context, const struct gp_memory_change *change)
 	series->last_ns = time_ns;
 }
 
-/* ---- what the numbers mean ---- */
+/* ---- meanings of the numbers ---- */
 
 static void put_accounts(const struct series *series, const struct gp_device_list *devices,
 			 struct gp_json *json)
@@ -259,7 +260,7 @@ static void put_names(const struct series *series, const struct gp_memory_sites 
 	gp_json_text(json, ",\"leftOut\":");
 	gp_json_unsigned(json, series->left_out);
 	if (series->left_out > 0 && series->shortest_ns < UINT64_MAX) {
-		gp_json_text(json, ",\"least\":"); /* what is left out lived shorter */
+		gp_json_text(json, ",\"least\":"); /* left-out blocks have shorter lifetimes */
 		gp_json_unsigned(json, series->shortest_ns + 1);
 	}
 	gp_json_text(json, ",\"accounts\":[");

@@ -1,6 +1,4 @@
-/*
- * series: what was allocated, over time, and by whom, as columns of a page.
- */
+/* series: allocated memory over time and its holders, as columns of a page. */
 #ifndef REPORT_HTML_SERIES_H
 #define REPORT_HTML_SERIES_H
 
@@ -13,15 +11,15 @@
 #include "report/analysis/host/stack_profile.h"
 
 /*
- * A row for each block that comes or goes: its time from the origin, less that of the row before;
- * twice the number of its holder, and 1 more where it goes; its bytes.  What was allocated at a
- * moment is the sum of all rows until then, so that a row needs all before it.
+ * Write a row for each allocation and free of a block: the difference of its time to the previous
+ * row; 2 × the number of its holder, + 1 for a free; its bytes.  The memory at a moment is the sum of
+ * all rows until then, so a row depends on all before it.
  *
- * Of more changes than the limit (0 = none) those of the blocks that lived longest are there.
+ * If there are more changes than the limit (0 = none), those of the longest-lived blocks are kept.
  *
- * Goes to json: {"changes": rows, "leftOut": blocks, "least": that lived shorter than so many ns
- * (not there: none are left out, or blocks that were never freed, too), "accounts": [{"kind",
- * "device", "own": it counts as the device's own}], "sites": [[call site, callers, allocator]],
+ * Written to json: {"changes": rows, "leftOut": left-out blocks, "least": their lifetimes are below
+ * this many ns (absent: none are left out, or some were never freed), "accounts": [{"kind",
+ * "device", "own": it counts as memory of the device}], "sites": [[call site, callers, allocator]],
  * "holders": [[number of the account, node of the profile, number of the site]]}.  Returns 0 or a
  * -errno.
  */

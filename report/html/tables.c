@@ -7,7 +7,7 @@
 #include "report/tables/breakdown.h"
 #include "report/document/table_writer.h"
 
-/* Whether figures of a column have decimals, also where nothing is behind the point. */
+/* Whether numbers of a column have decimals, even if these are 0. */
 static bool is_real(const struct gp_table *sheet, size_t column)
 {
 	size_t rows = gp_table_rows(sheet);
@@ -18,7 +18,7 @@ static bool is_real(const struct gp_table *sheet, size_t column)
 	return false;
 }
 
-/* [title, unit, whether it is text, whether its numbers are real ones] each. */
+/* Each: [title, unit, whether it is text, whether it has real numbers]. */
 static void put_columns(const struct gp_table *sheet, struct gp_json *json)
 {
 	const struct gp_table_head *head = sheet->head;
@@ -33,7 +33,7 @@ static void put_columns(const struct gp_table *sheet, struct gp_json *json)
 	gp_json_text(json, "]");
 }
 
-/* With so many digits that the page rounds it to what the text has. */
+/* With enough digits that the page rounds it like the text output. */
 static void put_real(double real, struct gp_json *json)
 {
 	char text[32];
@@ -89,7 +89,7 @@ static void put_table(const struct gp_breakdown *breakdown, const struct gp_tabl
 	gp_json_text(json, "}");
 }
 
-/* The flame graph shows them. */
+/* Trees are left out: the flame graph shows them. */
 static bool is_tree(const struct gp_breakdown *breakdown)
 {
 	return breakdown == &gp_breakdown_stack || breakdown == &gp_breakdown_caller ||

@@ -9,22 +9,21 @@
 #include "report/base/spill_memory.h"
 
 /*
- * START counts from the end of the event before, which is in the same row, so that it is never
- * negative; a row's first event counts from 0. LINK of an operation is 1 + the number of the call
- * that caused it, counted over all events, and is written as the difference to the event before.
- * AUX: of a kernel 1 + its launch shape, of copies and sets bytes, of a call what it returned.  Of
- * short events that stand together AUX is their time in ns, and STACK how many they are.  A block's
- * first event counts from 0 in both.
+ * START is relative to the end of the previous event of the row (to 0 for the first one), so it is
+ * never negative.  LINK of an operation is 1 + the number of its call among all events, written as
+ * the difference to the previous event.  Both start from 0 in each block.  AUX is 1 + the launch
+ * shape of a kernel, the bytes of a copy or memset, the result of a call.  For merged short events
+ * AUX is the sum of their times in ns, and STACK their number.
  */
 enum column { START, DURATION, LABEL, LINK, AUX, STACK, COLUMNS };
 
-/* The work on the tracks. */
+/* State while tracks are written. */
 struct writer {
 	struct gp_html_timeline *timeline;
-	const struct gp_model *model; /* of the present track */
+	const struct gp_model *model; /* of the current track */
 	struct gp_html_columns columns;
-	uint32_t *event_of_call; /* of the model: 1 + the event's number; 0 = none */
-	uint64_t last_end_ns;    /* of the row's event before */
+	uint32_t *event_of_call; /* for calls of the model: 1 + the number of the event; 0 = none */
+	uint64_t last_end_ns;    /* of the previous event of the row */
 	uint32_t last_link, tracks;
 };
 
@@ -124,7 +123,7 @@ static int put_track(void *context, const struct gp_html_track *track,
 }
 
 /*
- * "[gx,gy,gz,bx,by,bz,registers,static shared,dynamic shared,cluster x,y,z]"; null: it is not known
+ * "[gx,gy,gz,bx,by,bz,registers,static shared,dynamic shared,cluster x,y,z]"; null: unknown
  */
 static void put_shape(struct gp_json *json, const struct gp_model *model,
 		      const struct gp_record_shape *shape)
@@ -168,7 +167,7 @@ static void put_shapes(struct gp_html_timeline *timeline)
 		}
 }
 
-/* Also where the last calls and operations are not among the longest events. */
+/* Includes calls and operations that are not among the longest events. */
 static void find_end(struct gp_html_timeline *timeline)
 {
 	const struct gp_scope *scope = timeline->walk.scope;

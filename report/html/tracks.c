@@ -16,24 +16,24 @@
 #include "report/base/text/utf8.h"
 #include "report/timeline/timeline.h"
 
-/* In place of the label of a range, whose index is its row, until its track ends. */
+/* Stands for the label of a range until its track ends; its row is the index of the range. */
 #define OF_RANGE UINT32_MAX
 
-/* The walk through all tracks. */
+/* State of the walk over all tracks. */
 struct walker {
 	struct gp_html_tracks *tracks;
 	const struct gp_model *model;
 	uint32_t process;
 	struct gp_host_depth *host_depths; /* of each process */
-	uint32_t first_shape;              /* of the model, among those of all */
+	uint32_t first_shape;              /* number of shapes of earlier models */
 	struct gp_html_gather gather;
-	const char *kind; /* of the present track */
-	uint64_t id;      /* of its thread or device */
+	const char *kind; /* of the current track */
+	uint64_t id;      /* number of its thread or device */
 	uint32_t row_limit;
-	uint64_t ties, ties_kept, tie; /* of the shortest events that are kept: every so manieth */
-	/* The first of two walks notes durations: of events, or of these as they are grouped. */
+	uint64_t ties, ties_kept, tie; /* the regular selection of the shortest kept events */
+	/* The first of two walks notes durations: of events, or of merged events. */
 	bool is_counting, is_measuring;
-	uint64_t total; /* events, where there are more than the limit */
+	uint64_t total; /* number of events, if there are more than the limit */
 	uint64_t *durations_ns;
 	uint32_t duration_count, duration_capacity;
 	char name[160];
@@ -64,7 +64,7 @@ static void note_duration(struct walker *walker, uint64_t duration_ns)
 
 /* ---- groups of short events ---- */
 
-/* There is no row in which it is by itself. */
+/* No row has space for it. */
 static bool is_crowded(void *context, const struct gp_html_event *event)
 {
 	const struct walker *walker = context;
@@ -72,9 +72,7 @@ static bool is_crowded(void *context, const struct gp_html_event *event)
 	return event->row == walker->row_limit;
 }
 
-/*
- * Not all events of the shortest length can be kept: the kept ones are from all over the trace.
- */
+/* Of the events with the shortest kept duration, those that are kept are spread over the trace. */
 static bool is_left_over(void *context, const struct gp_html_event *event)
 {
 	struct walker *walker = context;
@@ -104,7 +102,7 @@ static uint32_t label_of_together(struct walker *walker, const char *text)
 		strcmp(walker->kind, "stream") == 0 ? GP_LABEL_SHORT_OPS : GP_LABEL_SHORT, text);
 }
 
-/* Events without a row of their own: the overlapping ones become one event. */
+/* Merge overlapping events that no row has space for. */
 static void group_crowd(struct walker *walker)
 {
 	struct gp_html_together how = {.is_short = is_crowded, .context = walker};
@@ -117,7 +115,7 @@ static void group_crowd(struct walker *walker)
 	walker->tracks->crowded += gp_html_gather_group(&walker->gather, &how);
 }
 
-/* The text of the label gives the limit of the length. */
+/* The text of the label has the limit of the duration. */
 static uint32_t label_of_short(struct walker *walker)
 {
 	char text[64];
@@ -127,7 +125,7 @@ static uint32_t label_of_short(struct walker *walker)
 	return label_of_together(walker, text);
 }
 
-/* Gaps in a row between events of which none is kept by itself, as far as duration tells. */
+/* The gaps in rows between two events that may both be merged, judged by their durations. */
 static uint32_t find_gaps(const struct walker *walker, uint64_t *gaps_ns)
 {
 	const struct gp_html_gather *gather = &walker->gather;
@@ -145,8 +143,8 @@ static uint32_t find_gaps(const struct walker *walker, uint64_t *gaps_ns)
 }
 
 /*
- * The widest gaps part groups of events: as many gaps as the track's share of the limit allows.  A
- * gap below the returned one parts nothing.
+ * The widest gaps split merged events: as many gaps as the share of the track in the limit allows.
+ * Smaller gaps than the returned one do not split.
  */
 static uint64_t least_gap(struct walker *walker)
 {
@@ -197,7 +195,7 @@ static int place(struct gp_html_gather *gather, struct walker *walker)
 	return gp_html_gather_place(gather, strcmp(walker->kind, "thread") == 0, walker->row_limit);
 }
 
-/* Labels of calls come before those of their thread's ranges. */
+/* Labels of calls come before those of ranges of their thread. */
 static void label_ranges(struct walker *walker)
 {
 	struct gp_html_event *events = walker->gather.events;
@@ -208,7 +206,7 @@ static void label_ranges(struct walker *walker)
 				&walker->tracks->labels, &walker->model->ranges[events[i].row]);
 }
 
-/* The gathered events are placed and handed over. */
+/* Place the gathered events and call take(). */
 static void end_track(struct walker *walker)
 {
 	struct gp_html_gather *gather = &walker->gather;
@@ -313,7 +311,7 @@ static struct gp_html_event of_op(struct walker *walker, const struct gp_op *op)
 	return event;
 }
 
-/* Below the row of places. */
+/* Spans are below the row of places. */
 static struct gp_html_event of_span(struct walker *walker, const struct gp_host_span *span)
 {
 	return (struct gp_html_event){
@@ -376,8 +374,8 @@ static struct gp_html_event make_event(struct walker *walker, const struct gp_ti
 }
 
 /*
- * A page adds up operations: those with a time that cannot be right are left out, as is overhead
- * from the recording's start, before the program did anything.
+ * Left out: operations with impossible times, as the page sums them; and overhead of starting the
+ * recording, before the program did anything.
  */
 static bool is_left_out(const struct walker *walker, const struct gp_timeline_event *event)
 {
@@ -406,7 +404,7 @@ static int take_event(void *context, const struct gp_timeline_event *event)
 
 /* ---- tracks of the walk ---- */
 
-/* The first row of Python's track. */
+/* The first row of the Python track. */
 static void add_places(struct walker *walker, uint32_t first_sample)
 {
 	const struct gp_html_host_track track = {
@@ -437,7 +435,7 @@ static void name_stream(struct walker *walker, const struct gp_timeline_track *s
 		append(walker, " (context %u)", stream->context_id);
 }
 
-/* Other tracks are those of a stage. */
+/* Other tracks are tracks of a stage. */
 static int take_track(void *context, const struct gp_timeline_track *track)
 {
 	struct walker *walker = context;
@@ -468,7 +466,7 @@ static int take_track(void *context, const struct gp_timeline_track *track)
 
 /* ---- ranges on the GPU ---- */
 
-/* The device of all operations of a model; GP_NONE where there are several. */
+/* The device of all operations of a model; GP_NONE if there are several. */
 static uint32_t only_device(const struct gp_model *model)
 {
 	for (uint32_t i = 1; i < model->op_count; i++)
@@ -498,13 +496,13 @@ static bool are_of_threads(const struct gp_model *model)
 	return false;
 }
 
-/* The ranges of a thread that a range lies in, the innermost last: until when. */
+/* The ends of the ranges around a range of a thread, the innermost last. */
 struct around {
 	uint64_t end_ns[GP_HTML_ROWS];
 	uint32_t count;
 };
 
-/* How many that are: of no more than GP_HTML_ROWS - 1 there are levels. */
+/* The nesting level of a range, at most GP_HTML_ROWS - 1. */
 static uint32_t level_in(struct around *around, const struct gp_range *range)
 {
 	while (around->count > 0 && around->end_ns[around->count - 1] <= range->start_ns)
@@ -516,8 +514,8 @@ static uint32_t level_in(struct around *around, const struct gp_range *range)
 }
 
 /*
- * Ranges where their operations are, thread by thread: from the first one's start to the last one's
- * end.
+ * Ranges on the GPU, by thread: each from the start of its first operation to the end of its last
+ * one.
  */
 static void walk_gpu_ranges(struct walker *walker)
 {
@@ -561,7 +559,7 @@ static void walk_gpu_ranges(struct walker *walker)
 
 /* ---- a process ---- */
 
-/* One walk after the other, each with its track or with those that the walk begins. */
+/* The walks in order, each for one track or for the tracks that the walk begins. */
 static const struct stage {
 	uint32_t kinds;
 	const char *kind, *name;
@@ -576,7 +574,7 @@ static const struct stage {
 #undef BIT
 };
 
-/* Of millions of events are the first two stages alone. */
+/* Only the first two stages can have millions of events. */
 #define COUNTED_STAGES 2u
 
 static void walk_process(struct walker *walker)
@@ -604,9 +602,9 @@ static void walk_process(struct walker *walker)
 	walker->first_shape += walker->model->shape_count;
 }
 
-/* ---- which events ---- */
+/* ---- choice of events ---- */
 
-/* What starting the recording took is no part of the program: it does not move the beginning. */
+/* Overhead of starting the recording is not part of the program, and does not count. */
 static uint64_t earliest_of(const struct gp_model *model)
 {
 	uint64_t earliest_ns =
@@ -638,7 +636,7 @@ static void find_origin(struct gp_html_tracks *tracks)
 	}
 }
 
-/* More events than the limit are possible.  All others are few. */
+/* Whether there may be more events than the limit; kinds that are not counted here are few. */
 static bool may_exceed(const struct gp_html_tracks *tracks, uint64_t limit)
 {
 	uint64_t count = 0;
@@ -655,8 +653,8 @@ static bool may_exceed(const struct gp_html_tracks *tracks, uint64_t limit)
 }
 
 /*
- * Of more events than the limit: how long the shortest is that stays by itself, and how many of
- * those that are as long.
+ * If there are more events than the limit, find the shortest kept duration, and the number of kept
+ * events with it.
  */
 static void choose_shortest(struct walker *walker, uint64_t *durations_ns, size_t count)
 {
@@ -687,7 +685,7 @@ static void walk_all(struct walker *walker)
 	}
 }
 
-/* With events that are grouped by their length, it is known then how many and how long those are. */
+/* The first walk: count events and note their durations, after merging by least_ns. */
 static void measure(struct walker *walker)
 {
 	walker->is_measuring = walker->tracks->least_ns > 0;
@@ -700,7 +698,7 @@ static void measure(struct walker *walker)
 	gp_spill_free(walker->durations_ns);
 }
 
-/* The depth of Python's functions on the page: the least of all processes is told. */
+/* The depth of Python functions on the page; the reported one is the least of all processes. */
 static int find_host_depths(struct walker *walker)
 {
 	struct gp_html_tracks *tracks = walker->tracks;

@@ -442,7 +442,7 @@ class ViewsTest(HostCase):
             const at = tl.placeOf(i), data = tl.canvas.getContext('2d').getImageData(at.x0 + 4, at.y0 + 2, at.x1 - at.x0 - 8, at.y1 - at.y0 - 6).data;
             return new Set(new Uint32Array(data.buffer)).size; })()""")
         self.assertGreater(colors, 1)
-        self.assertIn("no look at Python", run("gpuprof.timeline.legend.textContent"))
+        self.assertIn("no Python sample", run("gpuprof.timeline.legend.textContent"))
         self.assertEqual(shown.problems, [])
 
 

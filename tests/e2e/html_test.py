@@ -463,7 +463,7 @@ class PageTest(HtmlCase):
         found = page.json("diff")
         self.assertEqual(found["name"], base)
         self.assertEqual(found["tables"], printed)
-        self.assertEqual(found["doubts"], ["program of A: ranges, of B: demo"])
+        self.assertEqual(found["doubts"], ["program: A: ranges; B: demo"])
         self.assertEqual(found["margin"], {"percent": 5, "ns": 50000})
         self.assertEqual((found["own"], found["runs"]), (trace, [1, 1]))
         self.assertEqual(len(page.columns("basestacks", 2 + len(page.json("about")["measures"]))[0]),
@@ -587,7 +587,7 @@ class BrowserTest(HtmlCase):
         for view in ("timeline", "flame", "memory", "kernels"):
             self.go(view)
             self.assertGreater(self.ink(f"#view-{view} canvas"), 5, view)
-        self.assertRegex(run("gpuprof.timeline.legend.textContent"), "copies, sets.*launches")
+        self.assertRegex(run("gpuprof.timeline.legend.textContent"), "copies, memsets.*launches")
         self.go("tables")
         self.assertGreater(run("document.querySelectorAll('#view-tables .row').length"), 1)
         for word in run("gpuprof.state.tables.map((table) => table.word)"):
@@ -657,7 +657,7 @@ class BrowserTest(HtmlCase):
         self.assertRegex(text, r"\n  GPU 1 +0\.0 % busy")
         shown_card = self.browser.run(shown.OF_PAGE)["cards"]["GPU busy"]
         self.assertEqual(shown_card[0], busy)
-        self.assertIn("1 GPU without any operation not counted", shown_card)
+        self.assertIn("1 GPU without operations not counted", shown_card)
         self.assert_no_problem()
 
     def test_of_what_is_not_known_no_cause_is_shown(self):
@@ -678,7 +678,7 @@ class BrowserTest(HtmlCase):
         self.open(self.write_page(trace))
         told = self.browser.run(shown.OF_PAGE)["cards"]["CUDA calls"][2]
         self.assertRegex(told, r"^\d+ failed: " + re.escape(f"{first['Name']} ({first['Meaning']})"))
-        self.browser.run("[...document.querySelectorAll('.card button')].find((one) => one.textContent.startsWith('Which failed')).click()")
+        self.browser.run("[...document.querySelectorAll('.card button')].find((one) => one.textContent.startsWith('Failed calls')).click()")
         self.browser.frames()
         self.assertIn(first["Error"], self.browser.run("document.getElementById('view-tables').innerText"))
         self.assert_no_problem()
@@ -912,8 +912,8 @@ class BrowserTest(HtmlCase):
         run = self.browser.run
         self.open(self.write_page("--min-duration", "10us", self.record(ZOO)), hash_text="#v=timeline")
         self.assertEqual(run("gpuprof.checksums()"), run("gpuprof.state.index.sums"))
-        self.assertIn("events shorter than 10.00us stand together", run("document.getElementById('banner').textContent"))
-        self.assertIn("several, together", run("gpuprof.timeline.legend.textContent"))
+        self.assertIn("events shorter than 10.00us with their neighbors", run("document.getElementById('banner').textContent"))
+        self.assertIn("several, merged", run("gpuprof.timeline.legend.textContent"))
         share = run("document.querySelectorAll('.card strong')[1].textContent")
         self.assertIn(f"GPU 0 {share} busy", run(DRAWER_OF % "In view"))
         run("(() => { const { ev, index } = gpuprof.state, i = [...ev.label].findIndex((label) => 'mn'.includes(index.labels.kinds[label])); "
@@ -921,7 +921,7 @@ class BrowserTest(HtmlCase):
         run("gpuprof.timeline.canvas.focus()")
         self.browser.key(".")
         self.browser.key(",")
-        self.assertRegex(run("document.querySelector('.drawer').textContent"), r"events\d+time of them")
+        self.assertRegex(run("document.querySelector('.drawer').textContent"), r"events\d+total time")
         self.browser.key("Escape")
         self.browser.key("0")
         self.assertIn(f"GPU 0 {share} busy", run(DRAWER_OF % "In view"))
@@ -952,8 +952,8 @@ class BrowserTest(HtmlCase):
         self.open(self.write_page(self.record(self.compile("apart", APART, f"-I{support.ROOT}/include", f"-L{BUILD}/sim", "-lcuda"))))
         run = self.browser.run
         first = "[...document.querySelectorAll('#view-overview section')].find((part) => part.querySelector('h2').textContent.startsWith(%s)).querySelector('tbody td').textContent.trim()"
-        self.assertEqual(run(first % "'Ranges by the GPU time'"), "one")
-        self.assertEqual(run(first % "'Ranges by the time that'"), "two")
+        self.assertEqual(run(first % "'Ranges by GPU time'"), "one")
+        self.assertEqual(run(first % "'Ranges by own time'"), "two")
         self.go("timeline")
         self.assertEqual(run("[...gpuprof.timeline.legend.children].find((part) => / ranges$/.test(part.textContent)).querySelectorAll('.swatch').length"), 2)
         self.assert_no_problem()
@@ -1016,7 +1016,7 @@ class BrowserTest(HtmlCase):
         self.assertTrue(any(title == "HtoD" and re.fullmatch(r"[0-9.]+ GB/s", peak) for title, peak in items), items)
         self.assertGreater(self.ink("#view-timeline canvas"), 20)
         self.open(self.write_page("--counters", "--limit", "100", trace))
-        self.assertRegex(self.browser.run("document.getElementById('banner').textContent"), r"Of queues and bandwidth [0-9,]+ points are left out")
+        self.assertRegex(self.browser.run("document.getElementById('banner').textContent"), r"Queue lengths and bandwidth over time leave out [0-9,]+ points")
         self.assert_no_problem()
 
     def test_the_thread_that_calls_cuda_comes_first(self):
@@ -1056,7 +1056,7 @@ class BrowserTest(HtmlCase):
         self.assertEqual(sorted(run(shown)), sorted(before))
         self.assertEqual(run("gpuprof.timeline.items.map((item) => item.title).slice(0, 3)"), ["on top", thread, "GPU 0 " + stream])
         self.browser.mouse("mouseMoved", 60, run("gpuprof.timeline.canvas.getBoundingClientRect().top + 60 + gpuprof.timeline.items[1].y + 5"))
-        self.assertIn("back to its place", run("document.getElementById('tip').textContent"))
+        self.assertIn("P: unpin", run("document.getElementById('tip').textContent"))
         key("p")
         self.assertEqual(run(shown)[0], stream)
         run("gpuprof.timeline.pin([...gpuprof.timeline.pinned][0])")
@@ -1245,7 +1245,7 @@ class BrowserTest(HtmlCase):
     def test_that_short_lived_blocks_are_missing_is_said(self):
         self.open(self.write_page("--limit", "20", self.record(os.path.join(BUILD, "programs", "allocs"))), hash_text="#v=memory")
         said = self.browser.run("document.getElementById('banner').textContent")
-        self.assertRegex(said, r"Memory over time is without [0-9,]+ blocks that lived shorter than [0-9.]+[num]?s")
+        self.assertRegex(said, r"Memory over time leaves out [0-9,]+ blocks with a lifetime below [0-9.]+[num]?s")
         self.assertTrue(self.browser.run("gpuprof.state.memory.every((one) => one.v.every((bytes) => bytes >= 0))"))
         self.assert_no_problem()
 
@@ -1269,7 +1269,7 @@ class BrowserTest(HtmlCase):
             self.assertEqual(run("gpuprof.state.memory.map((s) => [s.most, s.v[s.v.length - 1]])"), [[5000, 1], [9000, 500]])
             self.assertEqual(run("gpuprof.state.memory[0].t.every((t, i, all) => i === 0 || t > all[i - 1])"), True)
             said = run("document.getElementById('banner').textContent")
-            self.assertEqual(f"allocators memory over time is without {1500 - count:,} changes" in said, is_said, said)
+            self.assertEqual(f"allocators leaves out {1500 - count:,} changes" in said, is_said, said)
             self.assert_no_problem()
 
     def test_hostile_names_are_shown_and_do_nothing(self):
@@ -1483,7 +1483,7 @@ class BrowserTest(HtmlCase):
         search = lambda text: run("(() => { const search = document.getElementById('search'); search.value = %s; search.dispatchEvent(new Event('input')); "
                                   "return new Promise((done) => setTimeout(() => done(document.querySelector('.foundbox').innerText), 300)); })()" % json.dumps(text))
         self.assertEqual(search(""), "")
-        self.assertIn("No kernel, copy, call or range of that name", search("nobody has this name"))
+        self.assertIn("The timeline has no kernel, copy, call or range of that name", search("nobody has this name"))
         text = search("cuMem")
         self.assertRegex(text, r"cuMemAlloc.*call\s+[0-9,]+ ×")
         self.assertRegex(search("main"), r"[0-9]+ functions? in the flame graph")

@@ -77,7 +77,7 @@ def differences(page, summary, advice, markdown):
     ask_where_said("kernels", text["kernels"], cards["Kernels"][0].removeprefix("≥ "))
     ask_where_said("copies", text["copies"], re.search(r"([\d,]+) cop(?:y|ies)|$", " ".join(cards["Copies"])).group(1))
     ask_where_said("GPU time", text["GPU time"], cards["GPU time"][0].removeprefix("≥ "))
-    ask_where_said("time in calls", text["call time"], cards["CUDA calls"][1].removesuffix(" in them"))
+    ask_where_said("time in calls", text["call time"], cards["CUDA calls"][1].removesuffix(" in total"))
     ask("findings", text["findings"], [tuple(finding) for finding in page["findings"]])
     for (number, share, sums), gpu in zip(text["gpus"], page["gpus"]):
         ask("GPU", [number, share, sums or gpu[2]], gpu)

@@ -1,6 +1,6 @@
-/* Overview: what to change, and when a GPU had nothing to do. */
+/* Overview: advice, and the longest idle gaps. */
 
-/* A time in the timeline: of a gap, or of a call. */
+/* Select a gap or a call in the timeline. */
 function showGap(gap) {
 	if (!state.ready) return;
 	const a = state.index.zero + gap.Start,
@@ -9,20 +9,20 @@ function showGap(gap) {
 	timeline.span = [a, b];
 	timeline.show(a - gap.Duration * 0.2, b + gap.Duration * 0.2);
 	describeSpan(timeline);
-	/* what the host did meanwhile */
+	/* the work of the host meanwhile */
 	const { y, h } = timeline.items.find((item) => item.track?.kind === 'python') || {};
 	if (y + h > timeline.y + timeline.box.clientHeight - TOP) timeline.scroll(y + h - timeline.y - timeline.box.clientHeight + TOP);
 }
 
-/* An iteration of the main loop that took as long as most do; none where no loop was found. */
+/* The median iteration of the main loop; undefined if no loop was found. */
 function usualIteration() {
 	const passes = recordsOf('iteration').sort((a, b) => a.Wall - b.Wall);
 	return passes[passes.length >> 1];
 }
 
 /*
- * What leads to where a finding can be seen: its longest call or idle time, the calls that it names, or an iteration where it is about the loop;
- * null: nothing does.
+ * A function that shows a finding in the timeline: its longest call or idle gap, the calls that it
+ * names, or an iteration if it is about the main loop; null: there is nothing to show.
  */
 function evidence(finding) {
 	const pass = finding.saves_in_loop_ns * 2 > finding.saves_ns && usualIteration(),
@@ -38,24 +38,24 @@ function evidence(finding) {
 	};
 }
 
-/* A first word that is a name, of a function or of code, stays as it is: cudaMalloc, a_kernel, lib::run, gpuprof. */
+/* Capitalize the first word, unless it is a name: cudaMalloc, a_kernel, lib::run, gpuprof. */
 function beginning(text) {
 	return plain(/^(?!gpuprof\b)[a-z]+(?![\w:<(])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text);
 }
 const sentence = (text) => beginning(text) + '.';
 
-/* What the text has between backticks, commands to type, is shown as such. */
+/* Show text between backticks (commands) as code. */
 function marked(text) {
 	return text.split('`').map((part, i) => (i % 2 ? el('code', null, part) : part));
 }
 
-/* Of the findings of one rule so many stand with all that there is to say; of the others a line, as in `gpuprof advice`. */
+/* So many findings of a rule are shown in full, the others in a line, as in `gpuprof advice`. */
 const TOLD_WHOLLY = 3;
 const savedBy = (f, advice) =>
 	el('div', { class: 'num worth' }, el('b', null, f.worth), ' ', el('span', { class: 'dim' }, f.saves_ns > 0 ? fmtPercent(f.saves_ns, advice.span_ns) : ''));
 const lead = (f) =>
 	evidence(f)
-		? el('button', { class: 'go', onclick: evidence(f), title: 'Its longest time, call or gap; or an iteration of the loop' }, 'see it in the timeline ›')
+		? el('button', { class: 'go', onclick: evidence(f), title: 'Its longest call or idle gap, or an iteration of the main loop' }, 'see it in the timeline ›')
 		: el('span');
 function findingArticle(f, advice) {
 	const level = f.saves_share > 0.1 ? 'high' : f.saves_share > 0.01 ? 'medium' : 'low',
@@ -81,7 +81,7 @@ function findingArticle(f, advice) {
 			el(
 				'details',
 				null,
-				el('summary', null, 'what it means, and when to ignore it'),
+				el('summary', null, 'meaning, and when to ignore it'),
 				el('p', null, marked(plain(rule.meaning))),
 				el('p', null, marked('Ignore it: ' + plain(rule.ignore))),
 				el('p', null, el('code', null, 'gpuprof explain ' + f.rule)),
@@ -93,7 +93,7 @@ function findingArticle(f, advice) {
 const findingLine = (f, advice) =>
 	el('article', { class: 'line' }, savedBy(f, advice), el('div', null, plain(f.title) + ': ', f.call_site ? 'the same at ' + plain(f.call_site) : marked(plain(f.found))), lead(f));
 
-/* In place of a command of which the page has the table: what that begins with. */
+/* A note; instead of a command whose table is in the page: the first row and a link. */
 function noteOf({ id, text, command }) {
 	const [first] = recordsOf('failure');
 	if (id === 'failed-calls' && first)
@@ -109,7 +109,7 @@ function adviceSection({ advice }) {
 	if (!findings.length) return section('What to change', '', notes);
 	return section(
 		'What to change',
-		'what it could save at most, of ' +
+		'upper bounds of the savings, of ' +
 			fmtNs(span) +
 			(loop ? ', of which ' + (loop * 2 >= span ? 'the main loop of ' : 'a loop of ') + fmtCount(advice.loop_iterations) + ' iterations took ' + fmtNs(loop) : ''),
 		el('div', { class: 'advice' }, findings.map((f, i) => (isToldWholly(f, i) ? findingArticle : findingLine)(f, advice))),
@@ -117,14 +117,14 @@ function adviceSection({ advice }) {
 	);
 }
 
-/* The longest times in which a GPU had nothing to do. */
+/* The longest idle gaps of the GPUs. */
 function gapSection() {
 	const gaps = recordsOf('gap').slice(0, 6);
 	if (!gaps.length || gaps[0].Start === undefined) return null;
 	const several = (state.about.devices || []).length > 1,
 		heads = ['Between', several && 'GPU', 'Cause', 'At', 'For'].filter(Boolean);
 	return section(
-		several ? 'Longest idle times of the GPUs' : 'Longest idle times of the GPU',
+		several ? 'Longest idle gaps of the GPUs' : 'Longest idle gaps of the GPU',
 		el('button', { class: 'go', onclick: () => openView('tables', 'gap') }, 'all'),
 		el(
 			'table',

@@ -1,4 +1,4 @@
-/* The page: views, search, keys, and where in the page one is, which the address keeps. */
+/* The page: views, search, keys, and the state of the page in its address. */
 
 const TITLES = [
 	['overview', 'Overview'],
@@ -50,7 +50,7 @@ function setSearch(text) {
 let hashTimer = 0,
 	isNewPlace = false,
 	isArriving = true,
-	isLoaded = false; /* until then the address is left as it was opened: not all that it names can be shown */
+	isLoaded = false; /* until then the address stays as it was opened, as the page cannot show all of it yet */
 function hashText() {
 	const words = { v: current, q: state.search || null, ...(views[current]?.hash ? views[current].hash() : {}) };
 	if (current === 'timeline' && timeline && state.ready)
@@ -78,7 +78,7 @@ function saveHash() {
 	clearTimeout(hashTimer);
 	if (isLoaded) hashTimer = setTimeout(keepHash, 200);
 }
-/* Before another view is opened: the browser's Back leads to where one is now. */
+/* Before another view is opened: add a history entry for the browser's Back. */
 function leave() {
 	if (isArriving || !isLoaded) return;
 	keepHash();
@@ -113,7 +113,7 @@ function readHash() {
 }
 
 const isTime = (pair) => pair.length === 2 && pair.every(Number.isFinite) && pair[1] > pair[0];
-/* To where the address says. */
+/* Show the state in the address. */
 function arrive(wanted) {
 	isArriving = true;
 	state.search = $('search').value = wanted.search;
@@ -145,7 +145,7 @@ function setTheme(theme, keep) {
 		try {
 			localStorage.setItem('gpuprof-theme', theme);
 		} catch (error) {
-			/* not kept */
+			/* cannot be stored */
 		}
 	if (timeline && state.ready) {
 		timeline.paintLabels();
@@ -160,7 +160,7 @@ function firstTheme() {
 	try {
 		kept = localStorage.getItem('gpuprof-theme');
 	} catch (error) {
-		/* none is kept */
+		/* nothing is stored */
 	}
 	const dark = matchMedia('(prefers-color-scheme: dark)');
 	document.documentElement.dataset.theme = kept === 'dark' || kept === 'light' ? kept : dark.matches ? 'dark' : 'light';
@@ -172,30 +172,30 @@ function firstTheme() {
 const KEYS = [
 	['1 … 6', 'views'],
 	['/', 'search'],
-	['Enter, Shift+Enter', 'in the search: next, previous match in the timeline'],
+	['Enter, Shift+Enter', 'in the search field: next, previous match in the timeline'],
 	['Esc', 'clear'],
-	['T', 'dark or light'],
+	['T', 'dark or light colors'],
 	['?', 'this list'],
-	['W S or + −', 'timeline: closer, farther (also Ctrl+wheel)'],
-	['A D or ← →', 'to the left, to the right (also drag)'],
+	['W S or + −', 'timeline: zoom in, out (also Ctrl+wheel)'],
+	['A D or ← →', 'move left, right (also drag)'],
 	['↑ ↓', 'scroll'],
 	['0', 'show all'],
-	['G', 'where the GPU works: the shortest time with 90 % of it'],
-	['L', 'the longest on the GPUs of what is shown, then the next longest (Shift: back)'],
-	['N', 'the next of the 100 longest idle times (Shift: the one before)'],
-	['C', 'copy the call stack (flame graph: of the frame)'],
-	['F', 'fit what is selected'],
-	[', .', 'previous, next on the row'],
-	['[ ]', 'to the call, to what it started'],
+	['G', 'zoom to GPU work: the shortest time with 90 % of it'],
+	['L', 'go to the longest GPU event in view, then to the next longest (Shift: back)'],
+	['N', 'go to the next of the 100 longest idle gaps (Shift: previous)'],
+	['C', 'copy the call stack (flame graph: of the selected frame)'],
+	['F', 'zoom to the selection'],
+	[', .', 'previous, next event in the row'],
+	['[ ]', 'go to the call, to the operation that it launched'],
 	['Shift+← →', 'select a time (also drag the ruler, or Shift+drag)'],
-	['M', 'select the time of what is selected'],
-	['P', 'the track whose name is pointed at, or of what is selected, to the top; again: back'],
-	['← → ↑ ↓ Enter', 'flame graph: go through frames, zoom'],
-	['I', 'flame graph: upside down'],
-	['← → , . P', 'memory: move the moment by a pixel (Shift: ten), to the change before or after, to the peak'],
-	['M', 'memory: mark the moment: the table says what came since'],
-	['Tab, ← →, Enter', 'tables: from the rows to the titles of columns, to the next one, sort by it'],
-	['W S F', 'memory: closer, farther (also Ctrl+wheel); the moment in the timeline'],
+	['M', 'select the time of the selected event'],
+	['P', 'pin the track under the pointer, or of the selected event, to the top; again: unpin'],
+	['← → ↑ ↓ Enter', 'flame graph: move between frames, zoom'],
+	['I', 'flame graph: invert'],
+	['← → , . P', 'memory: move the moment by a pixel (Shift: ten), to the previous or next change, to the peak'],
+	['M', 'memory: mark the moment; the table shows the changes since'],
+	['Tab, ← →, Enter', 'tables: to the column titles, to the next title, sort by it'],
+	['W S F', 'memory: zoom in, out (also Ctrl+wheel); show the moment in the timeline'],
 ];
 function showHelp() {
 	let dialog = $('keys');
@@ -215,7 +215,7 @@ function showHelp() {
 			el(
 				'p',
 				{ class: 'dim' },
-				'Search: all words must be in the name; /…/ is a regular expression. The page loads nothing from anywhere.',
+				'Search: all words must be in the name; /…/ is a regular expression. The page loads nothing from the network.',
 			),
 			el('form', { method: 'dialog' }, el('button', { style: { padding: '4px 14px' } }, 'Close')),
 		);
@@ -303,7 +303,7 @@ function printing(on) {
 /* ---- from the file to the page ---- */
 
 function banner() {
-	/* a row without a process goes on with what is said of the last one */
+	/* a row without a process continues the previous line */
 	const lines = (state.about?.incomplete || []).reduce((lines, { pid, text }) => (pid === undefined ? lines.push(lines.pop().replace(/[^:]$/, '$&;') + ' ' + text.trim()) : lines.push(text), lines), []),
 		index = state.index;
 	if (index?.holes?.length) {
@@ -313,62 +313,62 @@ function banner() {
 				fmtCount(index.events - lost) +
 				' of ' +
 				fmtCount(index.events) +
-				' events: the others could not be read.',
+				' events: the others are unreadable.',
 		);
 	}
 	if (state.ended === false)
 		lines.unshift(
-			'This file is cut off: what follows is what could be read of it. Write it again with gpuprof html.',
+			'This file is cut off: the page shows only its readable part. Write it again with gpuprof html.',
 		);
 	if (state.damaged)
 		lines.unshift(
 			state.damaged +
 				' part' +
 				(state.damaged > 1 ? 's' : '') +
-				' of this file cannot be read and ' +
+				' of this file ' +
 				(state.damaged > 1 ? 'are' : 'is') +
-				' left out: it is damaged. Write it again with gpuprof html.',
+				' damaged and left out. Write it again with gpuprof html.',
 		);
 	if (index && index.grouped)
 		lines.push(
-			'In the timeline ' +
+			'The timeline merges ' +
 				fmtCount(index.grouped) +
 				' events shorter than ' +
 				fmtNs(index.least) +
-				' stand together with their neighbors' +
-				(index.limited ? '' : ', where less than that is between them') +
-				'; how high they are drawn says how much of the time they fill. Tables and flame graphs are of each. For each: gpuprof ' +
+				' with their neighbors' +
+				(index.limited ? '' : ' if gaps between them are shorter than that') +
+				'; the height of a merged event is the share of time that its events fill. Tables and flame graphs include all events. For all in the timeline: gpuprof ' +
 				(state.served ? 'serve' : 'html') +
 				(index.limited ? ' --limit 0.' : ' without --min-duration.'),
 		);
 	if (state.held?.leftOut)
 		lines.push(
-			'Memory over time is without ' +
+			'Memory over time leaves out ' +
 				fmtCount(state.held.leftOut) +
-				(state.held.least ? ' blocks that lived shorter than ' + fmtNs(state.held.least) : ' blocks, also such as were never freed') +
-				', and lower where they were. Tables and flame graphs are of all, but that of a moment. For each: gpuprof ' +
+				(state.held.least ? ' blocks with a lifetime below ' + fmtNs(state.held.least) : ' blocks, including some that were never freed') +
+				', so it is lower while they existed. Tables and flame graphs include all blocks, except the flame graph of a moment. For all blocks: gpuprof ' +
 				(state.served ? 'serve' : 'html') +
 				' --limit 0.',
 		);
 	if (state.allocatorsLeftOut)
 		lines.push(
-			'Of PyTorch’s allocators memory over time is without ' +
+			'Memory over time of PyTorch’s allocators leaves out ' +
 				fmtCount(state.allocatorsLeftOut) +
-				' changes: of each few that follow each other those are there after which most was in use, or reserved, and the last. For each: gpuprof ' +
+				' changes: of each few successive changes it has those with the most memory in use and reserved, and the last. For all changes: gpuprof ' +
 				(state.served ? 'serve' : 'html') +
 				' --limit 0.',
 		);
 	if (state.curvesLeftOut)
 		lines.push(
-			'Of queues and bandwidth ' +
+			'Queue lengths and bandwidth over time leave out ' +
 				fmtCount(state.curvesLeftOut) +
-				' points are left out: of each few that follow each other the highest is there, and the last. For each: gpuprof html --counters --limit 0.',
+				' points: of each few successive points they have the highest and the last. For all points: gpuprof html --counters --limit 0.',
 		);
 	if (index && index.crowded)
 		lines.push(
-			'In the timeline ' +
+			'The timeline merges ' +
 				fmtCount(index.crowded) +
-				' events stand together in the last row of their track: too many were at the same time there. Tables and flame graphs are of each.',
+				' events in the last row of their track, because too many ran in parallel. Tables and flame graphs include all events.',
 		);
 	$('banner').replaceChildren(...lines.map((line) => el('p', null, plain(line))));
 	$('banner').hidden = !lines.length;
@@ -428,7 +428,7 @@ function buildViews() {
 	$('main').replaceChildren(...TITLES.map(([name]) => views[name].node));
 }
 
-/* What comes first in the file is shown before the rest is there: the index follows on it. */
+/* The first part of the file is shown before the rest is loaded; the index follows it. */
 const overviewThere = () =>
 	new Promise((resolve) => {
 		const look = () => dataOf('index').length && resolve(),
@@ -441,7 +441,7 @@ const overviewThere = () =>
 	});
 const allThere = new Promise((resolve) => document.addEventListener('DOMContentLoaded', resolve));
 
-/* Whether the file is whole; not known while it is still read. */
+/* Whether the file is complete; unknown while it is loaded. */
 function findEnd() {
 	if (document.readyState !== 'loading') state.ended = dataOf('end').length > 0;
 }
@@ -452,7 +452,7 @@ async function load() {
 	state.about = await readJson('about', null);
 	if (!state.about) {
 		$('loading').textContent =
-			'The data of this file cannot be read: it is cut off or damaged. Write it again with gpuprof html.';
+			'This file is cut off or damaged, and has no readable data. Write it again with gpuprof html.';
 		document.body.dataset.ready = 'nothing';
 		return;
 	}
@@ -532,7 +532,7 @@ load().catch((error) => {
 	document.body.dataset.ready = 'failed';
 	console.error(error);
 });
-/* For tests, and for whoever is curious. */
+/* For tests, and for use in the console. */
 globalThis.gpuprof = {
 	state,
 	views,

@@ -1,4 +1,4 @@
-/* What all views use: elements, figures, colours, the page's state. */
+/* Shared by all views: elements, number formats, colors, the state of the page. */
 
 const state = {
 	about: null,
@@ -15,7 +15,7 @@ const state = {
 	sites: [],
 	base: null,
 	diff: [],
-	compared: null, // with what, where the page is compared: data "diff"
+	compared: null, // the other run of a comparison: data "diff"
 	search: '',
 	matches: null,
 	damaged: 0,
@@ -24,12 +24,12 @@ const state = {
 	served: null,
 };
 
-/* In place of what a cut or damaged file lacks. */
-const UNREAD = 'This part of the file could not be read: it is cut off or damaged.';
+/* Shown instead of a missing part of the file. */
+const UNREAD = 'This part of the file is unreadable: the file is cut off or damaged.';
 
 const isWhole = () => state.ended !== false && !state.damaged;
 
-/* An element; what comes from the trace becomes text, never markup. */
+/* Create an element; names in the trace become text, never markup. */
 function el(tag, attributes, ...children) {
 	const node = document.createElement(tag);
 	for (const [key, value] of Object.entries(attributes || {})) {
@@ -46,21 +46,21 @@ function el(tag, attributes, ...children) {
 	return node;
 }
 
-/* A part of a view: its title, what is said beside it, and what is in it. */
+/* A section of a view: title, note, content. */
 function section(title, beside, ...body) {
 	return el('section', null, el('h2', null, title + ' ', el('small', null, beside)), ...body);
 }
 
 const $ = (id) => document.getElementById(id);
 
-/* Characters that would change the order of others, or are not seen, are spelled out. */
+/* Spell out invisible characters, and those that change the text direction. */
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 const spell = (c) => '⟨U+' + c.codePointAt(0).toString(16).toUpperCase().padStart(4, '0') + '⟩';
 const plain = (text) => String(text).replace(HIDDEN, spell);
 
-/* ---- figures, as the text summary has them: four digits, the largest unit that fits ---- */
+/* ---- numbers, as in the text summary: four digits, the largest unit that fits ---- */
 
-/* As printf() rounds: of two that are as near, to the even digit, where toFixed() takes the larger. */
+/* Round like printf(): ties to the even digit, while toFixed() rounds them up. */
 function rounded(value, places) {
 	if (value < 0) return '-' + rounded(-value, places);
 	const step = 10 ** places,
@@ -70,7 +70,7 @@ function rounded(value, places) {
 }
 const placesOf = (value) => (value < 9.9995 ? 3 : value < 99.995 ? 2 : 1),
 	digits = (value) => rounded(value, placesOf(value));
-/* In the largest unit in which it does not begin with a zero once it is rounded; of the smallest unit the decimal only where it is a mean. */
+/* Use the largest unit in which the rounded value is at least 1; the smallest unit has decimals only for means. */
 function scaled(value, step, units, isMean) {
 	const size = Math.abs(value);
 	let unit = 0,
@@ -83,9 +83,9 @@ const TIME_UNITS = ['ns', 'us', 'ms', 's'],
 	BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 const fmtNs = (ns, isMean = false) => scaled(ns, 1000, TIME_UNITS, isMean);
 const fmtBytes = (bytes) => scaled(Math.round(bytes), 1024, BYTE_UNITS, false);
-/* In percent; what is not 0 does not look like it. */
+/* In percent; a value above 0 is never shown as 0. */
 const inPercent = (v) => (v > 0 && v < 0.05 ? '<0.1' : v < 0 && v > -0.05 ? '>-0.1' : v >= 99.95 && v < 100 ? '>99.9' : rounded(v, 1));
-/* A change in percent; of what has become many times as much, how many times. */
+/* A change in percent; a factor (x12) if it is large. */
 function fmtChange(percent) {
 	if (percent === null) return 'new';
 	return percent >= 1000 ? '×' + fmtCount(percent / 100 + 1) : (percent >= 0.05 ? '+' : '') + inPercent(percent);
@@ -98,12 +98,12 @@ function fmtPercent(part, whole) {
 	const p = (100 * part) / whole;
 	return inPercent(p) + ' %';
 }
-/* The time that the summary is of, from the first CUDA call to the last; the timeline also has what was recorded before and after. */
+/* The time of the summary: from the first to the last CUDA call.  The timeline includes the time before and after. */
 function callsTime() {
 	const { zero } = state.index;
 	return state.about.span_ns === undefined ? [0, state.end] : [zero, zero + state.about.span_ns];
 }
-/* What of a time is not of that: [from, until, words]. */
+/* The parts of a time outside the time of the summary: [from, until, words]. */
 function outsideParts(t0, t1) {
 	const [from, until] = callsTime();
 	return [
@@ -111,7 +111,7 @@ function outsideParts(t0, t1) {
 		[Math.max(t0, until), t1, 'after the last CUDA call'],
 	].filter(([a, b]) => b > a);
 }
-/* A moment, from the first CUDA call on. */
+/* A moment, relative to the first CUDA call. */
 const fmtAt = (t) => {
 	const ns = t - (state.index ? state.index.zero : 0);
 	return (ns < 0 ? '' : '+') + fmtNs(ns);
@@ -124,13 +124,13 @@ const fmtMoment = (t) => {
 	return (ns < 0 ? '' : '+') + (ns / 1000 ** unit).toFixed(unit === 1 ? 3 : 6) + TIME_UNITS[unit];
 };
 
-/* The same of where a time begins, in words where that is before the first CUDA call. */
+/* The same for the start of a time; in words if it is before the first CUDA call. */
 const fmtFrom = (t) => (t < state.index.zero ? fmtNs(state.index.zero - t) + ' before the first CUDA call' : t === state.index.zero ? 'the first CUDA call' : fmtMoment(t));
 
-/* A number without a unit, as CSV has it: of what is less than a thousandth, enough not to read as nothing. */
+/* A number without a unit, as in CSV; small numbers have enough digits not to read as 0. */
 const fmtReal = (v) => (Number.isInteger(v) ? String(v) : rounded(v, Math.abs(v) < 0.001 ? 9 : 3).replace(/\.?0+$/, ''));
 const fmtAddress = (v) => '0x' + v.toString(16);
-/* As the text summary has them: a number, and whether its column's are real ones. */
+/* As in the text summary: a number, and whether its column has real numbers. */
 const FORMATS = {
 	ns: fmtNs,
 	bytes: fmtBytes,
@@ -147,7 +147,7 @@ function fmtUnit(value, unit, isReal = false) {
 	return (FORMATS[unit] || FORMATS.number)(value, isReal);
 }
 
-/* ---- colours: the hue says what kind of work it is, the shade which name ---- */
+/* ---- colors: the hue stands for the kind of work, the shade for the name ---- */
 
 const HUES = {
 	light: {
@@ -207,7 +207,7 @@ const STATE_COLORS = {
 	light: ['', '#0072b2', '#b03a06', '#7b5a8c', '#5ab4e8', '#00996b', '#c879ac', '#2e1f80'],
 	dark: ['', '#3f93dc', '#d9532b', '#a58bbd', '#a9e0ff', '#0f9f78', '#e79acb', '#fff4b0'],
 };
-/* In the order of about.causes; striped where they are shown, so that no idle time looks like work. */
+/* In the order of about.causes; drawn striped, to distinguish idle time from work. */
 const IDLE_COLORS = {
 	light: ['#e2c583', '#b4d2ff', '#e87797', '#8af0d8', '#857de8', '#e5f08a', '#ab8519', '#7b28f0', '#6c3241', '#808144'],
 	dark: ['#5f5430', '#6765ce', '#c15594', '#00c88b', '#a6b1ff', '#d4b850', '#97074c', '#bdf328', '#9135f3', '#802784'],
@@ -256,7 +256,7 @@ function groupOf(kind, text) {
 	if (kind === 'x') return 'unknown';
 	return kind === 'r' ? 'range' : 'overhead';
 }
-/* What the hues are called where they are explained; ranges have several. */
+/* The names of hues in legends; ranges have several hues. */
 const GROUP_NAMES = {
 	gemm: 'GEMM, convolution',
 	attention: 'attention',
@@ -265,17 +265,17 @@ const GROUP_NAMES = {
 	norm: 'normalization, loss',
 	comm: 'communication',
 	other: 'other kernels',
-	copy: 'copies, sets',
+	copy: 'copies, memsets',
 	range: 'ranges',
 	launch: 'launches',
 	sync: 'waits',
 	mem: 'memory calls',
 	call: 'other calls',
 	overhead: 'overhead',
-	short: 'several, together',
+	short: 'several, merged',
 	python: 'Python: your code',
 	library: 'Python: libraries, imports',
-	unknown: 'no look at Python',
+	unknown: 'no Python sample',
 };
 function hashOf(text) {
 	let hash = 0x811c9dc5;
@@ -284,7 +284,7 @@ function hashOf(text) {
 }
 const isDark = () => document.documentElement.dataset.theme === 'dark';
 const cssValues = new Map();
-/* A colour of the page's style; looked up once for each theme. */
+/* A color of the style sheet; cached for each theme. */
 function css(name) {
 	const key = document.documentElement.dataset.theme + name;
 	if (!cssValues.has(key)) cssValues.set(key, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
@@ -311,11 +311,11 @@ function colorOf(kind, text) {
 }
 const swatch = (rgb, more) =>
 	el('i', { class: 'swatch' + (more ? ' ' + more : ''), style: { 'background-color': hexOf(rgb) } });
-/* Without what libraries put behind it in parentheses. */
+/* Without the parentheses that libraries append. */
 const shortDevice = (name) => name.replace(/ \(.*/, '');
 const hueOf = (group) => rgbOf(HUES[isDark() ? 'dark' : 'light'][group]);
 
-/* ---- small things ---- */
+/* ---- small helpers ---- */
 
 const pause = () =>
 	new Promise((resolve) => {
@@ -324,7 +324,7 @@ const pause = () =>
 		channel.port2.postMessage(0);
 	});
 let sliceStart = 0;
-/* In long work: let the browser draw and listen when 10 ms are over. */
+/* In long work: yield to the browser after 10 ms. */
 async function breathe() {
 	if (performance.now() - sliceStart < 10) return;
 	await pause();
@@ -359,11 +359,11 @@ const hideTip = () => {
 	$('tip').hidden = true;
 };
 
-/* What a function's name can do without: at::native::f<at::X> without at::native, but at::_ops::mm::call not without mm. */
+/* Shorten a function name: at::native::f<at::X> without at::native; but at::_ops::mm::call keeps mm. */
 const NAMESPACE = /^[\w$~]+::(?=[\w$~])(?!(apply|call|forward|impl|operator|redispatch|run|_M_invoke)\b)/;
 /*
- * As much of a text as there is room for, which loses its namespaces first, then what is before from, where it differs from others that begin alike; width is
- * that of all of it.  Widths of characters are measured once for each font.
+ * Cut a text to a width: first its namespaces, then the part before `from`, where it differs from
+ * similar texts.  width: of the whole text.  Widths of characters are cached for each font.
  */
 const charWidths = new Map();
 function fitText(ctx, text, width, room, from = 0) {
@@ -383,7 +383,7 @@ function fitText(ctx, text, width, room, from = 0) {
 	return fit === text.length ? text : fit > 0 ? text.slice(0, fit) + '…' : '';
 }
 
-/* ---- names that are cut ---- */
+/* ---- cut names ---- */
 
 const SHORT_NAME = 32, /* characters: those are not cut if others are */
 	MARK = 16;
@@ -392,7 +392,7 @@ function commonLength(a, b) {
 	while (n < a.length && a[n] === b[n]) n++;
 	return n;
 }
-/* Of texts in one column those long ones that begin alike: where each differs from the one most like it, from the beginning of a word: [from, until]. */
+/* Where long texts of a column with a common beginning differ from the most similar one, from a word start: [from, until]. */
 function marksOf(texts) {
 	const long = [...new Set(texts)].filter((text) => text.length > SHORT_NAME).sort(),
 		marks = new Map();
@@ -403,18 +403,18 @@ function marksOf(texts) {
 	});
 	return marks;
 }
-/* Of each of the texts where it differs, 0: nowhere that matters. */
+/* For each text the position where it differs; 0: nowhere that matters. */
 function differencesOf(texts) {
 	const marks = marksOf(texts);
 	return texts.map((text) => marks.get(text)?.[0] ?? 0);
 }
-/* A text in the room that there is: without it what follows the mark goes first, then what is before it.  What needs no mark stays one piece, also when it is copied. */
+/* A text that fits its space: the part after the mark is cut first, then the part before it.  Without a mark it is one piece, also when copied. */
 function cutText(text, mark) {
 	if (!mark) return el('span', null, text);
 	const [from, until] = mark;
 	return [el('span', null, text.slice(0, from)), el('span', { class: 'mark' }, text.slice(from, until)), until < text.length ? el('span', { class: 'rest' }, text.slice(until)) : null];
 }
-/* A copy of a cut text is all of what is selected of it, on one line. */
+/* Copying a cut text copies all of it, on one line. */
 document.addEventListener('copy', (e) => {
 	const selection = getSelection(),
 		cut = selection.anchorNode?.parentElement?.closest('.cut');

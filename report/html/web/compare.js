@@ -1,6 +1,6 @@
-/* What differs from another run: its tables, and its stacks beside our own. */
+/* Differences from another run: its tables, and its stacks next to ours. */
 
-/* The tables of `gpuprof diff` as the page has tables. */
+/* The tables of `gpuprof diff` in the form of other tables of the page. */
 async function readDiff() {
 	const found = await readJson('diff', null);
 	if (!found) return [];
@@ -17,20 +17,20 @@ function diffTable(table, meanings) {
 		metric = table.columns.findIndex((column) => column.name === 'Metric');
 	if (metric >= 0) {
 		columns.splice(metric, 0, ['Meaning', '', 1]);
-		/* names of metrics are for files of thresholds */
+		/* metric names are only for threshold files */
 		for (const row of rows) row.splice(metric, 1, meanings[row[metric]][1], meanings[row[metric]][0]);
 	}
 	return {
 		word: table.report,
 		title: DIFF_TITLES[table.report] || table.report,
-		help: sidesText() + '; Differs: whether so many runs tell them apart, each row by itself',
+		help: sidesText() + '; Differs: whether a rank test of the runs finds a difference, for each row alone',
 		all: rows.length,
 		sort: columns.findIndex((column) => column[0] === 'Change'),
 		columns,
 		rows,
 	};
 }
-/* Whether there are several runs of one side. */
+/* Whether one side has several runs. */
 const areSets = () => Math.max(...state.compared.runs) > 1;
 const lastName = (path) => plain(path.split('/').slice(-2).join('/'));
 const fmtRuns = (count) => (count > 1 ? 'the median of ' + count + ' runs' : 'one run');
@@ -48,7 +48,7 @@ const DIFF_TITLES = {
 	'diff-leaks': 'Never freed',
 };
 
-/* The other run's stacks; its sites get the numbers of ours, new ones at the end. */
+/* The stacks of the other run; its sites get our numbers, new ones are appended. */
 async function readBase(measures) {
 	const stacks = await readStacks(measures, 'basestacks'),
 		sites = await readJson('basesites', []);
@@ -59,8 +59,9 @@ async function readBase(measures) {
 }
 
 /*
- * For each of the other run's sites the one of ours that it is, or -1.  The same program may lie in another folder, so what
- * has no partner in its own file gets one in a file whose path ends alike: by its last three names, two, one.
+ * For each site of the other run our site, or -1.  The program may be in another folder, so a site
+ * without a match in its file is matched in a file whose path has the same end: the last three
+ * names, two, one.
  */
 function matchSites(ours, others) {
 	const found = others.map(() => -1),
@@ -80,7 +81,7 @@ function matchSites(ours, others) {
 	return found;
 }
 
-/* One tree of both: every frame knows what it is now and what it was, and how often; as wide as one of them. */
+/* Merge both trees: every frame has its value and count now and before; one of them is the width. */
 function mergeTrees(now, before, counts, wideAsBefore) {
 	const todo = [[now, before, ...counts]];
 	while (todo.length) {
@@ -99,23 +100,23 @@ function mergeTrees(now, before, counts, wideAsBefore) {
 	return now;
 }
 
-/* The measure that says how often what has a time was done, by the word of that time's. */
+/* The measure with the counts of a time measure, by its word. */
 const COUNT_OF = { 'gpu-time': 'operations', 'api-time': 'calls' };
-/* The time from one look at Python's stack to the next, as a rule: so much of a time that looks tell is chance. */
+/* The usual time between two stack samples of Python: the resolution of times from samples. */
 const LOOK_NS = 2e7;
 
-/* Whether a time that has changed has changed by more than the same program's may from run to run: what the gate tolerates (gpuprof check). */
+/* Whether a time changed by more than the tolerance of the gate (gpuprof check) for noise between runs. */
 const isBeyondMargin = (before, now) => Math.abs(now - before) > Math.max((state.compared.margin.percent / 100) * before, state.compared.margin.ns);
-/* Whether two times that looks tell differ by more than twice what chance makes of as many looks. */
+/* Whether two times from samples differ by more than twice the statistical error. */
 const isBeyondLooks = (before, now) => Math.abs(now - before) > 2 * Math.sqrt((before + now) * LOOK_NS);
 
-/* What the change of a frame is worth: 0: nothing, 1: perhaps something, for times of one run each differ by chance, 2: it is there. */
+/* The certainty of a change: 0: none, 1: possible (times of one run each differ by chance), 2: certain. */
 function worthOf(frame, word, unit) {
 	if (unit !== 'nanoseconds' || (COUNT_OF[word] && !frame.sameCount)) return frame.now === frame.before ? 0 : 2;
 	return isBeyondMargin(frame.before, frame.now) && (word !== 'host-time' || isBeyondLooks(frame.before, frame.now)) ? 1 : 0;
 }
 
-/* Blue: it has become less; red: more; the paler, the smaller the change; half as strong where it may be chance, grey where it is next to nothing. */
+/* Blue: less; red: more; paler for small changes, half as strong if it may be chance, gray if negligible. */
 function changeColor(frame, worth) {
 	const change = (frame.now - frame.before) / Math.max(frame.now, frame.before, 1),
 		grey = rgbOf(isDark() ? '#3a4450' : '#dfe3e8'),
@@ -128,7 +129,7 @@ const changeLegend = (unit) => [
 	...(unit === 'nanoseconds'
 		? [
 				[changeColor({ now: 1, before: 0 }, 1), 'longer,'],
-				[changeColor({ now: 0, before: 1 }, 1), 'shorter: as often as before, may be chance'],
+				[changeColor({ now: 0, before: 1 }, 1), 'shorter, with the same count: may be chance'],
 				[changeColor({ now: 0, before: 0 }, 0), 'within ' + marginText()],
 			]
 		: []),
@@ -160,7 +161,7 @@ function compareSection() {
 			el(
 				'p',
 				{ class: 'dim' },
-				'All else on this page is of one run, that of median wall time: ' + lastName(state.compared.own) + ', its flame graph compared with ' + lastName(state.compared.name) + '.',
+				'The rest of this page shows one run, the one with the median wall time: ' + lastName(state.compared.own) + '; its flame graph is compared with ' + lastName(state.compared.name) + '.',
 			),
 		state.compared.doubts.map((line) => el('p', { class: 'doubt' }, marked(plain(line)))),
 		tables.length ? el('div', { class: 'two' }, tables.map(changeTable)) : el('p', null, 'Nothing differs.'),
@@ -172,17 +173,17 @@ function compareSection() {
 				' and ',
 				el('b', { class: 'less' }, 'blue'),
 				areSets()
-					? ': more and less, surely: what is counted differs, or a rank test of the runs tells them apart. In black: perhaps, of so few runs it cannot be told. '
-					: ': more and less, surely: what is counted differs. In black, a time beyond ' +
+					? ': certain increase and decrease: counts differ, or a rank test of the runs finds a difference. Black: possible, but there are too few runs. '
+					: ': certain increase and decrease: counts differ. Black: a time that differs by more than ' +
 							marginText() +
-							': of one run each it may differ that much by chance (gpuprof diff compares repeated runs). ',
+							', perhaps by chance, as there is one run each (gpuprof diff compares repeated runs). ',
 				el('span', { class: 'same' }, 'Gray'),
-				areSets() ? ': within what such runs differ by chance.' : ': less than that.',
+				areSets() ? ': no difference beyond chance.' : ': less than that.',
 			),
 	);
 }
 
-/* The same of a row of a table; its columns by their titles. */
+/* The same for a row of a table; columns by title. */
 function worthOfRow(value) {
 	if (value('Differs') === 'yes') return 2;
 	if (value('Samples A') !== undefined)

@@ -1,4 +1,4 @@
-/* Reading what the file carries: elements of base64, gzip inside, columns of bytes in that. */
+/* Reading the data of the file: elements of base64 that contain gzip with columns of bytes. */
 
 async function unpack(element) {
 	const text = element.textContent;
@@ -17,7 +17,7 @@ async function unpack(element) {
 	return new Uint8Array(unpacked);
 }
 
-/* Elements that cannot be read are counted, and the rest is shown. */
+/* Unreadable elements are counted; the rest is shown. */
 async function tryUnpack(element) {
 	try {
 		return await unpack(element);
@@ -64,7 +64,7 @@ function joinPlanes(bytes, at, count, planes, out) {
 				(bytes[e + i] | (planes > 5 ? bytes[f + i] << 8 : 0) | (planes > 6 ? bytes[g + i] << 16 : 0)) * 4294967296;
 }
 
-/* What the tag of a block says; null: that cannot be. */
+/* The attributes of a block; null: invalid. */
 function blockOf(element, width, next, limit) {
 	const first = +element.dataset.f,
 		count = +element.dataset.n,
@@ -93,8 +93,8 @@ function blocksOf(kind, width, limit) {
 }
 
 /*
- * Blocks of a kind, one after the other.  take(columns, count, first) gets each one's columns, which it must copy.  Returns what is not there, as
- * [from, until] in order.
+ * Read the blocks of a kind in turn.  take(columns, count, first) gets the columns of each, and must
+ * copy them.  Returns the missing rows, as a sorted list of [from, until].
  */
 async function readBlocks(blocks, limit, take) {
 	const holes = [],
@@ -122,7 +122,7 @@ async function readBlocks(blocks, limit, take) {
 	return holes;
 }
 
-/* How many of the numbers before i are in holes. */
+/* How many numbers below i are in holes. */
 function holesBefore(holes, i) {
 	let lost = 0;
 	for (const [from, until] of holes) lost += clamp(i - from, 0, until - from);
@@ -130,7 +130,7 @@ function holesBefore(holes, i) {
 }
 const isIn = (holes, i) => holes.some(([from, until]) => i >= from && i < until);
 
-/* Where rows begin. */
+/* The first event of each row. */
 function rowStarts() {
 	const starts = [];
 	let first = 0;
@@ -142,7 +142,7 @@ function rowStarts() {
 	return starts;
 }
 
-/* Events, as many as can be read; index.holes says which ones are not there. */
+/* Read all readable events; index.holes has the others. */
 async function readEvents() {
 	const blocks = blocksOf('events', 6, state.index.events),
 		most = blocks.reduce((sum, block) => sum + block.count, 0),
@@ -178,7 +178,7 @@ async function readEvents() {
 	return ev;
 }
 
-/* Numbers of events count those that are there; a link to one that is not is none. */
+/* Renumber links to events that were read; a link to another one becomes 0. */
 function closeHoles(ev, holes) {
 	for (const name of ['start', 'dur', 'label', 'link', 'aux', 'stack']) ev[name] = ev[name].subarray(0, ev.n);
 	for (let i = 0; i < ev.n; i++)
@@ -186,7 +186,7 @@ function closeHoles(ev, holes) {
 			ev.link[i] = isIn(holes, ev.link[i] - 1) ? 0 : ev.link[i] - holesBefore(holes, ev.link[i] - 1);
 }
 
-/* The same sums that the exporter wrote: only tests ask. */
+/* The checksums of the exporter, for tests. */
 function checksums() {
 	const { ev } = state,
 		sums = [];
@@ -204,8 +204,8 @@ function checksums() {
 }
 
 /*
- * Every block that came or went, one after the other: when, which holder it has (whose number is half of what), bytes.  Behind what cannot be
- * read nothing is known.
+ * Each allocation and free: time, what (2 × the number of the holder, + 1 for a free), bytes.  Nothing
+ * is known after the first unreadable block.
  */
 async function readHeld() {
 	const names = await readJson('series', null);
@@ -223,7 +223,7 @@ async function readHeld() {
 	return held;
 }
 
-/* The course of each kind of memory, and of all of a device's own: when it changed, what it was from then on, after which change that was. */
+/* The course of each kind of memory, and of all of a device: times of changes, the values from then on, the numbers of changes. */
 async function readMemory() {
 	const held = (state.held = await readHeld());
 	if (!held) return [];
@@ -257,7 +257,8 @@ async function readMemory() {
 }
 
 /*
- * What PyTorch's caching allocators gave to tensors, and what they had reserved for that, as courses like those of memory; nobody tells who has it.
+ * Memory that PyTorch's caching allocators gave to tensors, and reserved, as courses like those of
+ * memory; the holders are unknown.
  */
 async function readAllocators() {
 	const names = await readJson('allocators', null);
@@ -285,7 +286,7 @@ async function readAllocators() {
 		return [Object.assign(tensors, { reserved }), reserved];
 	});
 }
-/* How long each stream's queue was, and how fast copies were, as courses: where they were asked for. */
+/* Queue lengths of streams and copy bandwidth as courses, if requested (--counters). */
 async function readCurves() {
 	const names = await readJson('courses', null);
 	if (!names) return [];
@@ -316,7 +317,7 @@ const nameOfProcess = (p) => {
 	return process.rank !== undefined ? 'rank ' + process.rank : 'pid ' + process.pid;
 };
 
-/* What each holder has after so many changes: good until the next call, which goes on from there. */
+/* The bytes and blocks of each holder after so many changes; valid until the next call, which continues from there. */
 function heldAfter(changes) {
 	const { holders, what, bytes } = state.held,
 		now = (state.held.now ??= { changes: 0, bytes: new Float64Array(holders.length), blocks: new Int32Array(holders.length) }),
@@ -328,10 +329,10 @@ function heldAfter(changes) {
 	for (; now.changes > changes; now.changes--) apply(now.changes - 1, what[now.changes - 1] & 1 ? 1 : -1);
 	return now;
 }
-/* The same of bytes at a series' peak. */
+/* The bytes of each holder at the peak of a series. */
 const heldAtPeak = (series) => (series.atPeak ??= heldAfter(series.at[series.mostAt] ?? 0).bytes.slice());
 
-/* Nodes that are not there have no value and no caller. */
+/* Unreadable nodes have no value and no caller. */
 async function readStacks(measures, kind = 'stacks') {
 	const blocks = blocksOf(kind, 2 + measures.length, Infinity),
 		n = blocks.length ? blocks.at(-1).first + blocks.at(-1).count : 0;

@@ -1,4 +1,4 @@
-/* Flame graphs: what it cost, by call stack; callers above what they called, or upside down. */
+/* Flame graphs: costs by call stack; callers above callees, or inverted. */
 
 const FRAME = 18;
 const FLAME_HUES = {
@@ -6,7 +6,7 @@ const FLAME_HUES = {
 	dark: { own: '#b9781f', framework: '#48698a', beneath: '#434d58' },
 };
 
-/* Functions of a library that have no names are one frame, and what Python calls to import a module is none (-2), unless every frame is wanted. */
+/* Unnamed functions of a library are one frame, and frames of Python imports are left out (-2), unless all frames are shown. */
 function siteKeys(every) {
 	const modules = new Map();
 	return state.sites.map(([name, file, kind], site) => {
@@ -30,7 +30,7 @@ function kidOf(frame, key) {
 	return kid;
 }
 
-/* Callers above what they called. */
+/* Callers above callees. */
 function flameTree(measure, keys, stacks = state.stacks) {
 	const values = stacks.values[measure],
 		total = Float64Array.from(values),
@@ -39,7 +39,7 @@ function flameTree(measure, keys, stacks = state.stacks) {
 	for (let i = stacks.n - 1; i > 0; i--) if (stacks.parent[i] >= 0) total[stacks.parent[i]] += total[i];
 	for (let i = 0; i < stacks.n; i++) {
 		if (total[i] <= 0) continue;
-		/* node 0 stands for calls without a stack: what they called hangs on the root */
+		/* node 0 stands for calls without a stack: its children become children of the root */
 		const parent = (i > 0 && frames[stacks.parent[i]]) || root,
 			key = keys[stacks.site[i]];
 		if ((i > 0 && stacks.parent[i] < 0) || i === 0) root.total += total[i];
@@ -56,7 +56,7 @@ function flameTree(measure, keys, stacks = state.stacks) {
 	return root;
 }
 
-/* Upside down: what has a value first, below it who called it. */
+/* Inverted: functions with a value on top, their callers below. */
 function invertTree(measure, keys, stacks = state.stacks) {
 	const values = stacks.values[measure],
 		root = newFrame(-1, null);
@@ -75,7 +75,7 @@ function invertTree(measure, keys, stacks = state.stacks) {
 	return root;
 }
 
-/* Depth first into flat arrays, the largest first; end[i] is the first that is not below i. */
+/* Flatten depth first, the largest first; end[i] is the first frame that is not below i. */
 function flatten(root) {
 	const list = [],
 		depth = [],
@@ -116,7 +116,7 @@ function siteColor(site) {
 }
 
 function flameView() {
-	const measures = [...state.about.measures, { word: 'held', title: 'Held at a moment', unit: 'bytes' }],
+	const measures = [...state.about.measures, { word: 'held', title: 'Memory at a moment', unit: 'bytes' }],
 		HELD = measures.length - 1,
 		chart = memoryChart(() => {
 			fillHeld();
@@ -127,7 +127,7 @@ function flameView() {
 		canvas = el('canvas', { tabIndex: 0, role: 'img', 'aria-label': 'Flame graph' }),
 		box = el('div', { class: 'canvas', style: { 'overflow-y': 'auto' } }, canvas);
 	const choose = el('select', {
-			'aria-label': 'What to show',
+			'aria-label': 'Value to show',
 			onchange: () => open(+choose.value),
 		}),
 		path = el('span', { class: 'dim grow' }),
@@ -136,14 +136,14 @@ function flameView() {
 		'button',
 		{
 			'aria-pressed': 'false',
-			title: 'Operations first, their callers below  ( I )',
+			title: 'Invert: operations on top, their callers below  ( I )',
 			onclick: () => {
 				inverted = !inverted;
 				flip.setAttribute('aria-pressed', inverted);
 				rebuild();
 			},
 		},
-		'Upside down',
+		'Invert',
 	);
 	const reset = el('button', { title: 'Show all  ( 0 )', onclick: () => focus(0) }, 'Show all');
 	let every = false;
@@ -151,20 +151,20 @@ function flameView() {
 		'button',
 		{
 			'aria-pressed': 'false',
-			title: 'Also functions that have no name, else one frame for a library; and what Python calls to import',
+			title: 'Show unnamed functions of a library, else merged in one frame, and frames of Python’s import system',
 			onclick: () => {
 				every = !every;
 				whole.setAttribute('aria-pressed', every);
 				rebuild();
 			},
 		},
-		'Every frame',
+		'All frames',
 	);
-	const copy = el('button', { title: 'Copy the call stack of the frame that is chosen  ( C )', onclick: () => copyText(stackText(stackOf(picked)), copy) }, 'Copy');
+	const copy = el('button', { title: 'Copy the call stack of the selected frame  ( C )', onclick: () => copyText(stackText(stackOf(picked)), copy) }, 'Copy');
 	const mode = el(
 		'select',
 		{ 'aria-label': 'Compare', hidden: true, onchange: () => rebuild() },
-		['not compared', 'compared, as wide as now', 'compared, as wide as before'].map((title, i) =>
+		['not compared', 'compared, width: now', 'compared, width: before'].map((title, i) =>
 			el('option', { value: i }, title),
 		),
 	);
@@ -195,7 +195,7 @@ function flameView() {
 
 	const unit = () => measures[measure].unit,
 		format = (v) => (unit() === 'nanoseconds' ? fmtNs(v) : unit() === 'bytes' ? fmtBytes(v) : fmtCount(v));
-	/* Of kernels' names; found when it is first asked for. */
+	/* Where kernel names differ; computed on first use. */
 	let marks = null;
 	const kernelMarks = () => (marks ??= marksOf(state.sites.filter(([, , kind]) => kind === 3).map(([name]) => plain(name))));
 	const label = (n) =>
@@ -207,13 +207,13 @@ function flameView() {
 						: state.sites[n.site][0],
 				);
 
-	/* The sites from a frame outwards; upside down that is the way back. */
+	/* The sites from a frame outwards; reversed if inverted. */
 	function stackOf(i) {
 		const sites = [];
 		for (let n = flat?.list[i]; n?.parent; n = n.parent) sites.push([label(n), state.sites[siteOf(n.site)][1]]);
 		return inverted ? sites.reverse() : sites;
 	}
-	/* What each stack holds at the moment. */
+	/* The memory of each stack at the moment. */
 	function fillHeld() {
 		const values = (state.stacks.values[HELD] = new Float64Array(state.stacks.n)),
 			{ bytes } = heldAfter(moment.series.isAllocator ? 0 : moment.changes);
@@ -221,8 +221,8 @@ function flameView() {
 			if (moment.series.parts[account]) values[stack] += bytes[holder];
 		});
 	}
-	const titleNow = () => (measure === HELD ? nameOfSeries(moment.series) + ' held at ' + fmtAt(moment.time) : measures[measure].title);
-	/* Whether most of a measure has a stack: with a function of the program's, or of what is beneath it. */
+	const titleNow = () => (measure === HELD ? nameOfSeries(moment.series) + ' allocated at ' + fmtAt(moment.time) : measures[measure].title);
+	/* Whether most of a measure has a stack: with a function of the program or of a library. */
 	function isTold(m) {
 		const { n, parent, site, values } = state.stacks,
 			told = new Uint8Array(n);
@@ -235,7 +235,7 @@ function flameView() {
 		}
 		return known > all / 2;
 	}
-	/* How often what is shown was done, now and before; nothing where that is not known. */
+	/* Trees of the counts of the shown measure, now and before; empty if unknown. */
 	function countTrees(make, keys) {
 		const count = measures.findIndex((m) => m.word === COUNT_OF[measures[measure].word]);
 		return count < 0 ? [] : [make(count, keys), make(count, keys, state.base)];
@@ -255,7 +255,7 @@ function flameView() {
 		const without = !flat.list.some((frame) => frame.site >= 0 && state.sites[siteOf(frame.site)][2] < 2);
 		note.hidden = !without;
 		note.textContent = without
-			? 'None of these calls has a stack in this recording: below “all” are CUDA’s functions and what they started.' + (state.about.processes[0].recorder ? '' : ' For the lines to change, record with --stacks=all.')
+			? 'None of these calls has a stack in this recording: below “all” are CUDA functions and the operations that they launched.' + (state.about.processes[0].recorder ? '' : ' To see your code, record with --stacks=all.')
 			: '';
 		const hues = FLAME_HUES[isDark() ? 'dark' : 'light'];
 		const entries = compared
@@ -263,12 +263,12 @@ function flameView() {
 			: [
 					[rgbOf(hues.own), 'your code'],
 					[rgbOf(hues.framework), 'frameworks'],
-					[rgbOf(hues.beneath), 'beneath'],
-					[hueOf('gemm'), 'kernels, CUDA calls: as in the timeline'],
+					[rgbOf(hues.beneath), 'libraries'],
+					[hueOf('gemm'), 'kernels, CUDA calls: colors of the timeline'],
 				];
 		legend.replaceChildren(
 			...entries.map(([color, text]) => el('span', null, swatch(color), ' ' + text)),
-			el('span', { class: 'dim' }, 'width: ' + titleNow() + ' · click: this frame and what is below it · 0: all · ?: keys'),
+			el('span', { class: 'dim' }, 'width: ' + titleNow() + ' · click: zoom to a frame · 0: all · ?: keys'),
 		);
 		draw();
 		if (measure === HELD) chart.draw();
@@ -321,7 +321,7 @@ function flameView() {
 			paint(ctx, i, false);
 			i++;
 		}
-		title.textContent = titleNow() + (inverted ? ', upside down' : '') + (compared ? ', ' + mode.selectedOptions[0].text : '');
+		title.textContent = titleNow() + (inverted ? ', inverted' : '') + (compared ? ', ' + mode.selectedOptions[0].text : '');
 		const p = list[picked];
 		const names = [];
 		for (let up = p; up; up = up.parent) names.unshift(label(up));
@@ -421,7 +421,7 @@ function flameView() {
 		if (i >= 0) focus(i);
 	});
 
-	/* What matches, with everything above it; its value counts once. */
+	/* Matching frames, with all frames above them; nested matches count once. */
 	function search(text) {
 		const wanted = matcherOf(text);
 		marked = null;
@@ -505,7 +505,7 @@ function flameView() {
 					.map(([m, i]) => el('option', { value: i }, m.title)),
 			);
 			if (!choose.options.length) {
-				note.textContent = isWhole() ? 'Nothing was recorded that call stacks could show.' : UNREAD;
+				note.textContent = isWhole() ? 'The recording has no data with call stacks.' : UNREAD;
 				return;
 			}
 			const told = [...choose.options].map((option) => +option.value).filter(isTold);
@@ -514,7 +514,7 @@ function flameView() {
 			mode.value = state.base ? 1 : 0;
 			if (!node.hidden) rebuild();
 		},
-		/* Now it is known who held memory at each moment. */
+		/* The holders of memory at each moment are now known. */
 		memoryReady() {
 			if (state.stacks && moment.series?.n && !moment.series.isAllocator) choose.append(el('option', { value: HELD }, measures[HELD].title));
 		},

@@ -1,8 +1,8 @@
-/* A table of any length: only the rows that are seen are elements. */
+/* A table of any length: only visible rows are elements. */
 
 const ROW_HEIGHT = 25;
 
-/* columns: {title, unit, text, isReal, width, share, color(row)}; rows: arrays of values.  onpick(row) is told of the chosen row. */
+/* columns: {title, unit, text, isReal, width, share, color(row)}; rows: arrays of values.  onpick(row) is called for a selected row. */
 class Grid {
 	constructor({ columns, rows, sort, label, onpick }) {
 		Object.assign(this, { columns, rows, onpick, sortColumn: sort ?? 0, descending: true, filter: '', picked: null });
@@ -34,7 +34,7 @@ class Grid {
 		this.order();
 	}
 
-	/* Of texts, too, where each differs from those most like it.  Wide enough for its title and for the longest of the first values. */
+	/* Set the width for the title and the longest of the first values; for texts, find where they differ from similar ones. */
 	measure(column, c) {
 		column.marks = column.text ? marksOf(this.rows.map((row) => fmtUnit(row[c], column.unit))) : null;
 		let chars = column.title.length + (column.text ? 1 : 2);
@@ -46,7 +46,7 @@ class Grid {
 		return Math.round(clamp(chars, 4, column.text ? 90 : 18) * 7.2 + 24 + (column.color ? 18 : 0));
 	}
 
-	/* Text shares what the numbers leave. */
+	/* Text columns share the space that numbers leave. */
 	layout() {
 		const room = this.node.clientWidth,
 			texts = this.columns.filter((c) => c.text),
@@ -91,7 +91,7 @@ class Grid {
 		if (focused >= 0) this.head.children[focused].focus({ preventScroll: true });
 	}
 
-	/* From title to title; Enter, as of any button, sorts. */
+	/* Move from title to title; Enter sorts, as for any button. */
 	headKey(event, c) {
 		const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
 		if (!step || event.ctrlKey || event.metaKey) return;
@@ -115,7 +115,7 @@ class Grid {
 		this.draw();
 	}
 
-	/* Other rows of the same columns, which become no narrower. */
+	/* Set other rows; columns keep at least their width. */
 	setRows(rows) {
 		this.rows = rows;
 		this.picked = null;
@@ -241,7 +241,7 @@ class Grid {
 	}
 }
 
-/* What a search means: all words, in any case; /.../ is a regular expression. NULL: everything matches. */
+/* A function for a search: all words, in any case; /.../ is a regular expression.  null: everything matches. */
 function matcherOf(text) {
 	text = text.trim();
 	if (!text) return null;
@@ -300,7 +300,7 @@ const TABLE_KINDS = {
 	'copy-time': 'c',
 	'copy-size': 'c',
 };
-/* What a row of a table is of, as labels have it; undefined: nothing that has a colour. */
+/* The label kind of a row of a table; undefined: it has no color. */
 const kindOfRow = (word, name) => (TABLE_KINDS[word] === 'k' && name.startsWith('[') ? 'c' : TABLE_KINDS[word]);
 
 function gridOf(table, onpick, only) {
@@ -317,7 +317,7 @@ function gridOf(table, onpick, only) {
 				? (row) => colorOf(kindOfRow(table.word, String(row[0])), String(row[0]))
 				: null,
 	}));
-	/* the name comes first, as people look for it */
+	/* the name is the first column; columns without values are left out */
 	const idle = (c) =>
 		(only && !only.includes(columns[c].title)) ||
 		(/^(Untimed|Failed|Open)$/.test(columns[c].title) && table.rows.every((row) => !row[c])) ||

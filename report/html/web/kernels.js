@@ -1,4 +1,4 @@
-/* Kernels: the table, and how the durations of the chosen one spread. */
+/* Kernels: the table, and the distribution of durations of the selected one. */
 
 function kernelsView() {
 	const table = tableOf('gpu') || tableOf('kernel'),
@@ -34,7 +34,7 @@ function kernelsView() {
 			el(
 				'span',
 				{ class: 'dim grow' },
-				fmtCount(table.all) + ' by name; choose one to see how its durations spread',
+				fmtCount(table.all) + ' by name; select one to see the distribution of its durations',
 			),
 			el(
 				'div',
@@ -67,7 +67,7 @@ function kernelsView() {
 				el(
 					'p',
 					{ class: 'dim' },
-					'None of them is in the timeline: they have no times, or were too short for it.',
+					'None of these events is in the timeline: they have no times, or are too short.',
 				),
 			);
 			return;
@@ -117,7 +117,7 @@ function kernelsView() {
 				? el(
 						'p',
 						{ class: 'dim' },
-						'Of those in the timeline: what was shorter than ' + fmtNs(state.index.least) + ' is here where it stands alone.',
+						'Only events that the timeline shows: shorter than ' + fmtNs(state.index.least) + ' only if not merged with others.',
 					)
 				: '',
 			el('h2', null, 'Durations ', el('small', { class: 'most' })),
@@ -205,7 +205,7 @@ function kernelsView() {
 	};
 }
 
-/* Columns of equal ratio, from the shortest to the longest.  Returns how many the highest stands for. */
+/* Draw columns of equal ratio from the shortest to the longest.  Returns the count of the highest. */
 function drawHistogram(canvas, s, width, height) {
 	const { ctx } = fitCanvas(canvas, width, height),
 		foot = 18,

@@ -1,6 +1,6 @@
-/* Memory over time, and who held it: at a moment, at the peak, at the end. */
+/* Memory over time, and its owners: at a moment, at the peak, at the end. */
 
-/* Call sites that hold something at the moment, or did so at the mark, as rows of a table. */
+/* Call sites with memory at the moment, or at the mark, as rows of a table. */
 function holdersNow() {
 	const { series, changes, mark } = moment,
 		{ accounts, holders, sites } = state.held,
@@ -27,7 +27,7 @@ const holderColumns = () => [
 	{ title: 'Held %', unit: 'percent' },
 	{ title: 'Bytes', unit: 'bytes', share: true },
 	{ title: 'Blocks', unit: 'count' },
-	{ title: moment.mark ? 'Since mark' : 'At peak', unit: 'bytes', hint: moment.mark ? 'more or less than at ' + fmtAt(moment.mark.time) : '' },
+	{ title: moment.mark ? 'Since mark' : 'At peak', unit: 'bytes', hint: moment.mark ? 'change since ' + fmtAt(moment.mark.time) : '' },
 	{ title: 'Memory', text: true },
 	{ title: 'Call site', text: true },
 	{ title: 'Called by', text: true },
@@ -91,13 +91,13 @@ function memoryView() {
 		for (const button of tabs.children) button.setAttribute('aria-pressed', button.dataset.word === word);
 		buttons.replaceChildren(
 			...[
-				hasMoment() && el('button', { onclick: openFlame, title: (word === 'held' ? 'This moment' : 'The peak') + ' by the stacks that allocated it' }, word === 'held' ? 'Flame graph' : 'Flame graph of the peak'),
+				hasMoment() && el('button', { onclick: openFlame, title: (word === 'held' ? 'This moment' : 'The peak') + ' by allocating call stack' }, word === 'held' ? 'Flame graph' : 'Flame graph of the peak'),
 				word === 'held' &&
 					el(
 						'button',
 						{
 							'aria-pressed': !!moment.mark,
-							title: 'Compare with this moment: move on, and the table says what came since  ( M )',
+							title: 'Compare with this moment: then move; the table shows the changes since  ( M )',
 							onclick: () => {
 								if (moment.mark) moment.mark = null;
 								else toggleMark();
@@ -106,7 +106,7 @@ function memoryView() {
 						},
 						'Mark',
 					),
-				word === 'held' && el('button', { onclick: showMomentInTimeline, title: 'This moment in the timeline  ( F )' }, 'Timeline'),
+				word === 'held' && el('button', { onclick: showMomentInTimeline, title: 'Show this moment in the timeline  ( F )' }, 'Timeline'),
 				el('button', { onclick: () => saveText('gpuprof-' + word + '.csv', grid.csv()) }, 'CSV'),
 			].filter(Boolean),
 		);
@@ -121,13 +121,13 @@ function memoryView() {
 				: plain(tableOf(word).help);
 		about.title = about.textContent;
 	}
-	/* The tables that there are of the chosen memory; the open one stays where it is one of them. */
+	/* Fill the tabs with the tables of the chosen memory; keep the open one if possible. */
 	function fillTabs() {
 		const there = words.filter(([w]) => (w === 'held' ? hasMoment() : tableOf(w)));
 		tabs.replaceChildren(...there.map(([w, title]) => el('button', { 'data-word': w, onclick: () => openTable(w) }, title)));
 		if (there.length) openTable(there.some(([w]) => w === word) ? word : there[0][0]);
 	}
-	/* The chart has what the table's rows leave. */
+	/* The chart fills the space that the rows of the table leave. */
 	function fit() {
 		if (!grid || node.hidden) return;
 		const above = chart.node.getBoundingClientRect().top - node.getBoundingClientRect().top,
@@ -135,7 +135,7 @@ function memoryView() {
 		chart.node.style.setProperty('--room', node.clientHeight - above - below + 'px');
 		chart.draw();
 	}
-	/* The moment has moved. */
+	/* Called when the moment moved. */
 	function follow() {
 		sayHead();
 		if (word === 'held' && shownMark !== moment.mark) openTable('held');
@@ -157,7 +157,7 @@ function memoryView() {
 			fmtAt(series.t[series.mostAt] ?? 0) +
 			(known ? '; ' + counted(known.allocations, 'allocation') + ' of ' + fmtBytes(known.allocated_bytes) : '') +
 			(leftText() ? '  ·  All memory: ' + leftText() : '') +
-			(state.held.n < state.held.changes ? '  ·  of ' + fmtCount(state.held.changes) + ' changes the first ' + fmtCount(state.held.n) + ' could be read' : '');
+			(state.held.n < state.held.changes ? '  ·  only the first ' + fmtCount(state.held.n) + ' of ' + fmtCount(state.held.changes) + ' changes are readable' : '');
 		head.title = head.textContent;
 	}
 	function draw() {
@@ -194,14 +194,14 @@ function memoryView() {
 			moment.t1 = state.end;
 			if (all.length) startMoment(all[order[0]]);
 			else {
-				head.textContent = isWhole() ? 'No allocation is in this recording' + (state.about.processes[0].recorder || tableOf('memory') ? '.' : ' (--trace=memory records them).') : UNREAD;
+				head.textContent = isWhole() ? 'This recording has no allocations' + (state.about.processes[0].recorder || tableOf('memory') ? '.' : ' (--trace=memory records them).') : UNREAD;
 				choose.hidden = chart.node.hidden = true;
 			}
 			fillTabs();
 			sayHead();
 			draw();
 		},
-		/* As the address says: memory, moment. */
+		/* Restore from the address: memory, moment. */
 		arrive(number, time) {
 			if (!state.memory?.[number]?.n || !Number.isFinite(time)) return;
 			choose.value = number;

@@ -1,25 +1,25 @@
-/* Memory over time, and a moment of it, which can be moved: all that says who held memory says it of that moment. */
+/* Memory over time, with a movable moment: owners of memory are shown for this moment. */
 
 /*
- * Of which memory, which part of the time is shown, the moment, and after how many changes that is.  mark: a moment to compare with, and what
- * each holder had then.
+ * The chosen memory, the shown part of the time, the moment, and its number of changes.  mark: a
+ * moment to compare with, and the memory of each holder then.
  */
 const moment = { series: null, t0: 0, t1: 1, time: 0, changes: 0, mark: null };
 
 const nameOfSeries = (s) =>
 	(s.device !== undefined ? 'GPU ' + s.device + ' ' : '') + (s.kind === 'all' ? 'memory (all but managed)' : s.kind);
-/* The number of the series' changes until then. */
+/* The number of changes of the series until that time. */
 const changesUntil = (series, time) => lowerBound(series.t, 0, series.n, Math.floor(time) + 1);
 const bytesUntil = (series, time) => series.v[changesUntil(series, time) - 1] ?? 0;
 
-/* Before its first change nobody knows what an allocator had. */
+/* The memory of an allocator is unknown before its first change. */
 const knownFrom = (series) => (series.isAllocator ? series.t[0] : 0);
 function momentAt(time) {
 	const { series } = moment;
 	moment.time = clamp(time, knownFrom(series), state.end);
 	moment.changes = series.at[changesUntil(series, moment.time) - 1] ?? 0;
 }
-/* The k-th change of the series and no other: several may be at one time. */
+/* Move to change k of the series exactly: several may have the same time. */
 function momentOfChange(k) {
 	const { series } = moment,
 		at = clamp(k, 0, series.n - 1);
@@ -34,7 +34,7 @@ function showAround(width) {
 }
 const changeNow = () => lowerBound(moment.series.at, 0, moment.series.n, moment.changes + 1) - 1;
 const momentBytes = () => moment.series.v[changeNow()] ?? 0;
-/* Mark the moment, or take the mark away where it is there. */
+/* Mark the moment, or remove its mark. */
 function toggleMark() {
 	if (moment.series.isAllocator) return;
 	const { time, changes, mark } = moment,
@@ -46,7 +46,7 @@ function startMoment(series) {
 	momentOfChange(series.mostAt);
 }
 
-/* Keys of a view that has a chart; whether it is one of them. */
+/* Handle keys of a view with a chart; returns whether the key was one of them. */
 function momentKey(e, chart) {
 	if (!moment.series?.n) return false;
 	const pixel = (moment.t1 - moment.t0) / Math.max(1, chart.width()),
@@ -78,7 +78,7 @@ function showMomentInTimeline() {
 	timeline.show(moment.time - width / 2, moment.time + width / 2);
 }
 
-/* onmove: the moment, or what is shown, has changed. */
+/* onmove: called when the moment or the shown time changes. */
 function memoryChart(onmove) {
 	const LEFT = 78,
 		RIGHT = 14,
@@ -202,7 +202,7 @@ function memoryChart(onmove) {
 		if (!moment.series) return;
 		if (e.buttons & 1) choose(e);
 		else if (e.offsetX > LEFT)
-			showTip(e.clientX, e.clientY, fmtBytes(bytesUntil(moment.series, timeAt(e.offsetX))), ['at ' + fmtAt(timeAt(e.offsetX)), 'click or drag: its owners then']);
+			showTip(e.clientX, e.clientY, fmtBytes(bytesUntil(moment.series, timeAt(e.offsetX))), ['at ' + fmtAt(timeAt(e.offsetX)), 'click or drag: the owners at this time']);
 	});
 	canvas.addEventListener('pointerleave', hideTip);
 	canvas.addEventListener(

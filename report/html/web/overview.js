@@ -1,15 +1,15 @@
-/* Overview: what the summary says. */
+/* Overview: the summary. */
 
 function tableOf(word) {
 	return state.tables.find((table) => table.word === word) || state.diff.find((table) => table.word === word);
 }
-/* A table's rows as objects by column title. */
+/* The rows of a table as objects by column title. */
 function recordsOf(word) {
 	const table = tableOf(word);
 	return table ? table.rows.map((row) => Object.fromEntries(table.columns.map(([title], c) => [title, row[c]]))) : [];
 }
 
-/* lead: [what is there, view, ...what to open in it]. */
+/* lead: [text of the button, view, ...arguments of the view]. */
 function card(title, value, notes, [there, ...where]) {
 	return el(
 		'div',
@@ -28,18 +28,18 @@ function busyText(device, doubt) {
 }
 const busySentence = (device, doubt) => busyText(device, doubt).replace(/ %$/, ' % busy');
 
-/* Those that did something: one that the program never used makes the others no less busy. */
+/* Devices with operations: one that the program never used does not count as idle. */
 function usedDevices(about) {
 	const devices = about.devices || [],
 		used = devices.filter((d) => d.operations > 0);
 	return used.length ? used : devices;
 }
 
-/* The sentences of a section, which a page without any call has not. */
+/* The sentences of a section; none in a page without calls. */
 const sentences = (rows) => (rows || []).map((row) => plain(row.text));
 const leftText = () => sentences(state.about.left).join('; ');
 
-/* With what the time ends, if not with a call. */
+/* The end of the time, if it is not a call. */
 const lastOf = (about) => (about.ends_with === 'call' ? '' : about.ends_with);
 
 function overviewCards(about) {
@@ -51,7 +51,7 @@ function overviewCards(about) {
 	const peak = (about.memory || [])
 		.filter((row) => row.device !== undefined && row.kind === 'all')
 		.sort((a, b) => b.peak_bytes - a.peak_bytes)[0];
-	/* of operations that may be missing: the least that there were */
+	/* a lower bound if operations may be missing */
 	const atLeast = (text, isAny) => (!about.doubt ? text : isAny ? '≥ ' + text : 'not known');
 	const cards = [
 		card(
@@ -73,10 +73,10 @@ function overviewCards(about) {
 			[
 				isKnown ? fmtNs(busy) + ' of ' + fmtNs(possible) : '',
 				about.doubt || (possible ? fmtPercent(possible - busy, possible) + ' idle' : ''),
-				unused ? counted(unused, 'GPU') + ' without any operation not counted' : '',
+				unused ? counted(unused, 'GPU') + ' without operations not counted' : '',
 				about.has_pauses ? 'while recording was on' : '',
 			],
-			tableOf('gap') ? ['When it was idle', 'tables', 'gap'] : ['Timeline', 'timeline'],
+			tableOf('gap') ? ['Idle gaps', 'tables', 'gap'] : ['Timeline', 'timeline'],
 		),
 		card(
 			'Kernels',
@@ -84,7 +84,7 @@ function overviewCards(about) {
 			[counted(about.launches, 'launch', 'launches'), about.graphs ? counted(about.graphs, 'whole graph') : ''],
 			['Each by name', 'kernels'],
 		),
-		card('GPU time', atLeast(fmtNs(about.gpu_ns), about.gpu_ns), ['kernels, copies and memsets, added up'], ['Flame graph', 'flame']),
+		card('GPU time', atLeast(fmtNs(about.gpu_ns), about.gpu_ns), ['sum of kernels, copies and memsets'], ['Flame graph', 'flame']),
 		card(
 			'Copies',
 			atLeast(fmtBytes(about.copy_bytes), about.copies),
@@ -94,8 +94,8 @@ function overviewCards(about) {
 		card(
 			'CUDA calls',
 			fmtCount(about.calls),
-			[fmtNs(about.call_ns) + ' in them', failedText(about)],
-			about.failures && tableOf('failure') ? ['Which failed', 'tables', 'failure'] : ['Each by name', 'tables', 'api'],
+			[fmtNs(about.call_ns) + ' in total', failedText(about)],
+			about.failures && tableOf('failure') ? ['Failed calls', 'tables', 'failure'] : ['Each by name', 'tables', 'api'],
 		),
 	];
 	if (peak && peak.peak_bytes > 0)
@@ -111,7 +111,7 @@ function overviewCards(about) {
 	return el('div', { class: 'cards' }, cards);
 }
 
-/* Where nobody tells what CUDA allocated: what PyTorch's allocator did. */
+/* If the trace has no CUDA allocations: the memory of PyTorch's allocator. */
 function allocatorCard(isOneOfMany) {
 	const most = recordsOf('memory-pool')
 		.filter((row) => !row.Pool && row['Most used'] > 0)
@@ -127,13 +127,13 @@ function allocatorCard(isOneOfMany) {
 	];
 }
 
-/* What is no GPU's is not in the peak of one, but in what is kept or was never freed: where it is enough to be seen in these. */
+/* Memory outside GPUs is not in the peak of a GPU, but may be kept or never freed: shown if it is large enough. */
 function elsewhereText(about, { peak_bytes: peak }) {
 	const rows = about.memory.filter((row) => row.device === undefined && row.peak_bytes > peak / 1000);
 	return rows.length ? 'besides ' + rows.map((row) => fmtBytes(row.peak_bytes) + ' ' + row.kind).join(', ') : '';
 }
 
-/* Calls that failed: how many, and the first kind of them. */
+/* The number of failed calls, and the first kind. */
 function failedText(about) {
 	const first = recordsOf('failure')[0];
 	if (!about.failures) return '';
@@ -174,12 +174,12 @@ function shareBar(parts, format) {
 	];
 }
 
-/* Copies and sets, which are kinds of their own, are not kernels, and what was only tried out is no work: shares are as in the summary. */
+/* Kernels by kind, without copies, memsets and autotuning: shares as in the summary. */
 const TUNING = 'autotuning',
 	MOST_KINDS = 14,
 	kernelKinds = () => recordsOf('kind').filter((row) => row.Total > 0 && !['memcpy', 'memset', 'graph, launched whole', TUNING].includes(row.Kind));
 
-/* Kinds that have one hue differ in shade. */
+/* Kinds with the same hue differ in shade. */
 function gpuTimeByKind() {
 	const seen = {},
 		rows = kernelKinds(),
@@ -200,7 +200,7 @@ function gpuTimeByKind() {
 		.concat(rest > 0 ? [others] : []);
 }
 
-/* Where most kernels are of no known kind: the ones that took most, each in a colour of its own. */
+/* If most kernels are of unknown kind: the longest ones, each with its own color. */
 function gpuTimeByName() {
 	const hues = ['gemm', 'elementwise', 'reduce', 'norm', 'attention', 'comm', 'copy'].map(hueOf),
 		rows = recordsOf('gpu').filter((row) => row.Total > 0),
@@ -218,17 +218,17 @@ function workSection() {
 	const kinds = kernelKinds(),
 		total = kinds.reduce((sum, row) => sum + row.Total, 0),
 		unknown = kinds.find((row) => row.Kind === 'unknown')?.Total || 0,
-		without = recordsOf('kind').some((row) => row.Kind === TUNING) ? ', without those tried out by autotuning' : '',
+		without = recordsOf('kind').some((row) => row.Kind === TUNING) ? ', without autotuning' : '',
 		named = unknown > total / 2,
 		parts = named ? gpuTimeByName() : gpuTimeByKind();
 	if (!parts.length) return null;
 	const title = named
 		? ['GPU time by operation']
-		: ['Kernels by kind of work ', el('small', null, 'told by their names; shares of the ' + fmtNs(total) + ' that kernels took' + without)];
+		: ['Kernels by kind of work ', el('small', null, 'by their names; shares of ' + fmtNs(total) + ' kernel time' + without)];
 	return el('section', null, el('h2', null, ...title), ...shareBar(parts, fmtNs));
 }
 
-/* Of each GPU: what ran, and why nothing did. */
+/* For each GPU: times of work and idle causes. */
 function whereSection(about) {
 	const theme = isDark() ? 'dark' : 'light';
 	const devices = (about.devices || []).filter((d) => d.possible_ns > 0 && (d.operations > 0 || !about.doubt));
@@ -262,9 +262,9 @@ function whereSection(about) {
 	return section(
 		'Where the GPU’s time went',
 		about.doubt
-			? about.doubt + ': idle is the most that it was'
+			? about.doubt + ': idle times are upper bounds'
 			: about.has_pauses
-				? 'while recording was on and nothing from before ran'
+				? 'while recording was on and no earlier operation was running'
 				: lastOf(about)
 					? 'from the first CUDA call to the last ' + lastOf(about)
 					: 'from the first CUDA call to the last',
@@ -273,7 +273,7 @@ function whereSection(about) {
 	);
 }
 
-/* The largest rows of a table, by the first of columns that is a time; a row leads to where it is in the view. */
+/* The largest rows of a table, by the first column with a time; a row opens its place in the view. */
 function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Avg'], shortOf = (name) => name) {
 	const table = tableOf(word),
 		limit = 10;
@@ -311,10 +311,10 @@ function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Av
 		el('table', { class: 'mini names' }, el('thead', null, el('tr', null, heads)), el('tbody', null, rows.map(line))),
 	);
 }
-/* So many pixels of the height are seen, however little ran. */
+/* The least height of a mark in pixels. */
 const LEAST_MARK = 4;
 
-/* How busy a GPU was over time; known once the events are read. */
+/* The activity of a GPU over time; known once the events are read. */
 function drawGpuStrip(canvas, union) {
 	const width = (canvas.parentNode.clientWidth && canvas.clientWidth) || 600,
 		height = 44,
@@ -333,7 +333,7 @@ function gpuRows(about) {
 	if (!devices.length) return null;
 	return section(
 		'GPU activity over time',
-		'height: share of the time with at least one operation, 0 to 100 %, or a mark where that is little; click: see it in the timeline',
+		'height: share of the time with at least one operation, 0 to 100 %; a mark if it is small; click: show it in the timeline',
 		el(
 			'div',
 			{ class: 'gpus' },
@@ -392,7 +392,7 @@ function gpuRows(about) {
 	);
 }
 
-/* How many operations ran at the same time, and for how long. */
+/* The number of parallel operations, and their times. */
 function concurrencySection() {
 	const sections = [...state.devices]
 		.map(([number, device]) => {
@@ -417,8 +417,8 @@ function concurrencySection() {
 				el(
 					'h2',
 					null,
-					'Operations at the same time ',
-					el('small', null, 'GPU ' + number + ', of the ' + fmtNs(busy) + ' in which it was busy' + (state.index.grouped ? ' with the events that the timeline has' : '')),
+					'Operations in parallel ',
+					el('small', null, 'GPU ' + number + ', of its busy time of ' + fmtNs(busy) + (state.index.grouped ? ', by the events in the timeline' : '')),
 				),
 				...shareBar(bars, fmtNs),
 			];
@@ -463,7 +463,7 @@ function overviewView() {
 		search,
 	};
 }
-/* Before the rest of the file is read nothing is found: it is asked again then. */
+/* Finds nothing before the whole file is read; the search is repeated then. */
 function searchOverview(box, text) {
 	box.replaceChildren();
 	if (!matcherOf(text) || !state.ready) return '';
@@ -474,7 +474,7 @@ function searchOverview(box, text) {
 }
 const spellLines = (text) => text.replace(/[^\n -~\u00a0-\uffff]/g, spell);
 
-/* Anew for each theme: colours are in it. */
+/* Drawn again for each theme, as it contains colors. */
 function fillOverview(about, body, later) {
 	const process = about.processes[0];
 	body.replaceChildren(
@@ -490,8 +490,8 @@ function fillOverview(about, body, later) {
 			{ class: 'two' },
 			miniTable('gpu', 'GPU activities by time', 'kernels'),
 			miniTable('api', 'CUDA calls by time', 'tables'),
-			miniTable('nvtx-gpu', 'Ranges by the GPU time of what they started', 'tables', ['GPU time', 'GPU ops', 'Count', 'Range time']),
-			miniTable('nvtx', 'Ranges by the time that is in no range within them', 'tables', ['Self', 'Total', 'Count', 'Avg']) ||
+			miniTable('nvtx-gpu', 'Ranges by GPU time of their operations', 'tables', ['GPU time', 'GPU ops', 'Count', 'Range time']),
+			miniTable('nvtx', 'Ranges by own time, without inner ranges', 'tables', ['Self', 'Total', 'Count', 'Avg']) ||
 				miniTable('nvtx', 'Ranges', 'tables'),
 			miniTable('copy-time', 'Copies and memsets', 'tables', undefined, (name) => name.replace(/^\[(?:memcpy )?(.*)\]$/, '$1')),
 			gapSection(),
@@ -500,7 +500,7 @@ function fillOverview(about, body, later) {
 		el(
 			'details',
 			null,
-			el('summary', null, 'The summary, as ', el('code', null, 'gpuprof summary --full'), ' prints it'),
+			el('summary', null, 'The output of ', el('code', null, 'gpuprof summary --full')),
 			el('pre', null, spellLines(about.summary)),
 		),
 		el(

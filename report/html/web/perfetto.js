@@ -1,13 +1,13 @@
 /*
- * Of a page that gpuprof serve shows: a button that hands the trace to the Perfetto UI, in a window of its own.
+ * In a page of gpuprof serve: a button that opens the trace in the Perfetto UI in a new window.
  *
- * That page gets the trace from this one as a message: it is asked until it says that it listens, then it is given the trace.
+ * This page sends messages to that window until it answers, then sends the trace in a message.
  */
 
 const PERFETTO_ASK_MS = 50,
 	PERFETTO_PATIENCE_MS = 60000;
 
-/* Resolves when the page in that window listens. */
+/* Resolves when the page in that window answers. */
 function untilPerfettoListens(ui) {
 	return new Promise((done, fail) => {
 		const began = performance.now();
@@ -19,7 +19,7 @@ function untilPerfettoListens(ui) {
 		const hear = (e) => {
 			if (e.source === ui && e.origin === state.served.perfetto && e.data === 'PONG') end(done);
 		};
-		/* any page may hear the question: it tells nothing */
+		/* any page may receive this message: it contains no data */
 		const timer = setInterval(() => {
 			if (ui.closed) end(fail, new Error('its window was closed'));
 			else if (performance.now() - began > PERFETTO_PATIENCE_MS) end(fail, new Error('it does not answer'));
@@ -39,7 +39,7 @@ async function fetchTrace() {
 
 async function openInPerfetto() {
 	const ui = open(state.served.perfetto);
-	if (!ui) throw new Error('the browser opened no window: it has to allow that for this page');
+	if (!ui) throw new Error('the browser opened no window: allow pop-up windows for this page');
 	const [buffer] = await Promise.all([fetchTrace(), untilPerfettoListens(ui)]);
 	const title = document.title.replace(/ – gpuprof$/, '');
 	ui.postMessage({ perfetto: { buffer, title, fileName: title + '.pftrace' } }, state.served.perfetto, [buffer]);
@@ -61,7 +61,7 @@ async function onPerfetto(button, trouble) {
 function perfettoButton() {
 	const trouble = el('p'),
 		title =
-			'Open the trace at ' + state.served.perfetto + ': that page is loaded from there, the trace stays in this browser';
+			'Open the trace at ' + state.served.perfetto + ': that page is loaded from the network, the trace stays in this browser';
 	const button = el('button', { id: 'perfetto', title, onclick: () => onPerfetto(button, trouble) }, 'Perfetto ↗');
 	return button;
 }

@@ -1,10 +1,10 @@
-/* Rows of events that do not overlap: what lies where, found by bisection. */
+/* Rows of events that do not overlap; events are found by bisection. */
 
-/* So many events are a chunk, so many chunks one of the next level: who draws all of a row reads little of it. */
+/* Events in a chunk, and chunks in one of the next level: drawing a whole row reads little of it. */
 const CHUNK_BITS = 3,
 	CHUNK = 1 << CHUNK_BITS;
 
-/* Of each chunk of events: starts, when its first one begins; sums, for how long something ran before it.  levels: of each part, how long its longest event is, and that one's label. */
+/* For each chunk of events: starts: the start of its first event; sums: the busy time before it.  levels: duration and label of the longest event of each part. */
 async function makeRow(ev, first, n) {
 	const [start, dur, label, busy] = [ev.start, ev.dur, ev.label, ev.busy].map((column) => column.subarray(first, first + n)),
 		starts = new Float64Array(Math.ceil(n / CHUNK)),
@@ -39,7 +39,7 @@ function nextLevel(below) {
 	return level;
 }
 
-/* The label of the longest of the events from i to before j: of few, one by one; of many, what is beside whole chunks, and of those the same. */
+/* The label of the longest event in [i, j): the events outside whole chunks, then the same for the chunks. */
 function longestOf({ levels }, i, j) {
 	let found = levels[0],
 		best = i,
@@ -67,12 +67,12 @@ function longestOf({ levels }, i, j) {
 	return found.label[best];
 }
 
-/* Whether an event takes that long; most chunks have none that does, and then nothing of the event is looked at. */
+/* Whether an event is at least that long; the event is not read if its chunk has none. */
 function isAsLong({ levels, dur }, i, duration) {
 	return !(levels.length > 1 && levels[1].longest[i >>> CHUNK_BITS] < duration) && dur[i] >= duration;
 }
 
-/* The time of all events of a row before i. */
+/* The busy time of all events of a row before i. */
 function timeBefore({ sums, busy, n }, i) {
 	const chunk = Math.min(i, n - 1) >>> CHUNK_BITS;
 	let sum = sums[chunk];
@@ -80,7 +80,7 @@ function timeBefore({ sums, busy, n }, i) {
 	return sum;
 }
 
-/* The first chunk from c on that begins at t or later; likely it is so many farther as it was for the pixel before. */
+/* The first chunk from c on that begins at t or later; likely: the expected distance, as for the previous pixel. */
 function chunkFrom({ starts }, c, t, likely) {
 	let next = Math.min(c + likely, starts.length);
 	while (next > c && starts[next - 1] >= t) next--;
@@ -88,7 +88,7 @@ function chunkFrom({ starts }, c, t, likely) {
 	return next;
 }
 
-/* The first event of a row behind i that starts at t or later, before that chunk; or its first one, where that begins no more than slack after t. */
+/* The first event after i that starts at t or later, before that chunk; or the first one of the chunk, if it starts less than slack after t. */
 function nextFrom({ start, starts, n }, i, chunk, t, slack) {
 	if (chunk << CHUNK_BITS > i && starts[chunk] < t + slack) return chunk << CHUNK_BITS;
 	let j = Math.max(i + 1, (chunk - 1) << CHUNK_BITS);
@@ -96,7 +96,7 @@ function nextFrom({ start, starts, n }, i, chunk, t, slack) {
 	return j;
 }
 
-/* The first event from i on that starts at t or later, looked for near i first. */
+/* The first event from i on that starts at t or later, searched near i first. */
 function gallop(start, first, n, i, t) {
 	let step = 1,
 		low = i;
@@ -133,8 +133,8 @@ function eventAt(row, t, slack) {
 }
 
 /*
- * All beginnings and ends of rows in their order, as 2 × the time, and 1 more for an end.  Rows are in order, so what is about the same time lies
- * about together when it is put into buckets.
+ * All starts and ends of events in rows, sorted: 2 × the time, + 1 for an end.  They are sorted in
+ * buckets of time, which are contiguous as rows are sorted.
  */
 async function momentsOf(rows) {
 	const { start } = state.ev,
@@ -172,7 +172,7 @@ async function momentsOf(rows) {
 	return moments;
 }
 
-/* When a device had something to do: the union of its rows; and for how long, of the time that the summary is of, how many operations ran at once. */
+/* The busy time of a device: the union of its rows; levels: the times with each number of parallel operations, in the time of the summary. */
 async function makeUnion(rows) {
 	const moments = await momentsOf(rows),
 		[first, until] = callsTime(),
@@ -197,14 +197,14 @@ async function makeUnion(rows) {
 	return { start: start.slice(0, count), end: end.slice(0, count), cum, levels };
 }
 
-/* How long the union is between two moments. */
+/* The busy time before t; between two times. */
 function busyUntil(union, t) {
 	const i = lowerBound(union.start, 0, union.start.length, t);
 	return i === 0 ? 0 : union.cum[i - 1] + Math.min(t, union.end[i - 1]) - union.start[i - 1];
 }
 const busyBetween = (union, a, b) => busyUntil(union, b) - busyUntil(union, a);
 
-/* The shortest time with that share of what the union has: [begin, end]. */
+/* The shortest time with that share of the busy time: [begin, end]. */
 function densest({ start, end, cum }, share) {
 	const wanted = cum.at(-1) * share;
 	let best = [0, Infinity];
@@ -216,8 +216,9 @@ function densest({ start, end, cum }, share) {
 }
 
 /*
- * put(column, share of its time that the device was busy), for each column from t0 on that has any.  Where the timeline has but the longest
- * events, the exporter's parts of the time are of all, and they are what is shown as long as columns are no narrower.
+ * Call put(column, busy share) for each column from t0 on that has busy time.  If the timeline has
+ * only the longest events, the activity from the exporter includes all; it is used unless columns
+ * are narrower than its parts.
  */
 function busyColumns(union, t0, step, columns, put) {
 	if (union.activity && step * 2 >= state.end / union.activity.length) {
@@ -249,7 +250,7 @@ function activityColumns(activity, t0, step, columns, put) {
 	}
 }
 
-/* Tracks get their rows, and the page its order of groups. */
+/* Make the rows of all tracks, and the devices. */
 async function makeTracks() {
 	const { ev, index } = state;
 	ev.busy = busyTimes(ev, index);
@@ -272,7 +273,7 @@ async function makeTracks() {
 		if (track.kind === 'thread') track.calls = callsIn(track);
 		await breathe();
 	}
-	/* of a device there may be nothing among the longest */
+	/* a device may have no event among the longest */
 	const numbers = [...index.tracks.filter((t) => t.kind === 'stream').map((t) => t.id), ...(index.activity || []).map(([n]) => n)];
 	for (const device of new Set(numbers)) {
 		const tracks = index.tracks.filter((t) => t.kind === 'stream' && t.id === device);
@@ -282,26 +283,26 @@ async function makeTracks() {
 	}
 }
 
-/* For how long something ran in an event: all of it, but where several stand together. */
+/* The busy time of each event: its duration, or less for merged events. */
 function busyTimes(ev, { grouped, crowded, labels }) {
 	if (!grouped && !crowded) return ev.dur;
 	const busy = Float64Array.from(ev.dur);
 	for (let i = 0; i < ev.n; i++) if (isTogether(labels.kinds[ev.label[i]])) busy[i] = Math.min(ev.aux[i], ev.dur[i]);
 	return busy;
 }
-/* The same, nothing of copies from host to host: they keep no GPU busy. */
+/* The same, 0 for copies from host to host: they do not use a GPU. */
 function onGpu(ev, { texts }) {
 	const aside = new Set(texts.keys().filter((label) => texts[label].startsWith('[memcpy HtoH ')));
 	return aside.size ? ev.busy.map((busy, i) => (aside.has(ev.label[i]) ? 0 : busy)) : ev.busy;
 }
 const isTogether = (kind) => kind === 'm' || kind === 'n';
-/* What Python did, by looks at its stack: in words; a function of the user's, of a library. */
+/* Kinds of Python samples: a description; a function of the user, of a library. */
 const isLook = (kind) => 'hpq'.includes(kind);
 
-/* Rows of what happened, or those of ranges on the GPU: there each range is once more, from its first operation to its last. */
+/* Rows of events, or those of ranges on the GPU, which contain each range again, from its first to its last operation. */
 const rowsOnceMore = (wanted) => state.rows.filter(({ track }) => (track.kind === 'gpu-ranges') === wanted);
 
-/* Events of these labels, as exact as the tables: each once. */
+/* All events with these labels, each once. */
 function eventsOf(labels, onceMore = false) {
 	const { label } = state.ev,
 		found = [];

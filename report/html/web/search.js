@@ -1,8 +1,8 @@
-/* Search on the overview: what there is of that name, each leading to its place. */
+/* Search on the overview: all names that match, each with a link to its place. */
 
 const FOUND_MOST = 12;
 
-/* Of each label how many events have it, their time, and the longest one; counted at the first question. */
+/* For each label: count, time and the longest event; computed on first use. */
 function labelTotals() {
 	if (state.totals) return state.totals;
 	const { ev, index } = state,
@@ -19,9 +19,9 @@ function labelTotals() {
 	return totals;
 }
 
-const WHAT_KINDS = { k: 'kernel', c: 'copy', s: 'memset', g: 'graph', a: 'call', r: 'range', o: 'overhead', j: 'compiling', u: 'unified memory', h: 'on the host', p: 'in Python', q: 'in Python' };
+const WHAT_KINDS = { k: 'kernel', c: 'copy', s: 'memset', g: 'graph', a: 'call', r: 'range', o: 'overhead', j: 'compiling', u: 'unified memory', h: 'host', p: 'Python', q: 'Python' };
 
-/* The labels that match, those with the most time first; functions of call stacks that do. */
+/* The matching labels, by time, and the number of matching functions of call stacks. */
 function findEverywhere(text) {
 	const wanted = matcherOf(text),
 		{ texts, full, kinds } = state.index.labels,
@@ -33,7 +33,7 @@ function findEverywhere(text) {
 	return { labels, count, time, longest, functions: state.stacks ? state.sites.filter(([name, , kind]) => kind < 2 && wanted(name)).length : 0 };
 }
 
-/* The section that says so, and how many there are in a few words. */
+/* The section with the matches, and their number as text. */
 function foundSection(text) {
 	const { labels, count, time, longest, functions } = findEverywhere(text),
 		{ texts, kinds } = state.index.labels;
@@ -42,7 +42,7 @@ function foundSection(text) {
 			'tr',
 			{
 				tabIndex: 0,
-				title: 'Its longest one, in the timeline',
+				title: 'Show the longest one in the timeline',
 				onclick: () => showEvent(longest[l]),
 				onkeydown: (e) => {
 					if (e.key === 'Enter') showEvent(longest[l]);
@@ -56,11 +56,11 @@ function foundSection(text) {
 	const node = section(
 		'Found',
 		labels.length > FOUND_MOST ? 'the ' + FOUND_MOST + ' with the most time of ' + fmtCount(labels.length) : '',
-		labels.length ? el('table', { class: 'mini' }, el('tbody', null, labels.slice(0, FOUND_MOST).map(row))) : el('p', { class: 'dim' }, 'No kernel, copy, call or range of that name is in the timeline.'),
+		labels.length ? el('table', { class: 'mini' }, el('tbody', null, labels.slice(0, FOUND_MOST).map(row))) : el('p', { class: 'dim' }, 'The timeline has no kernel, copy, call or range of that name.'),
 		el(
 			'p',
 			{ class: 'found' },
-			labels.length > 0 && el('button', { class: 'go', onclick: () => openView('timeline') }, 'All of them in the timeline ›'),
+			labels.length > 0 && el('button', { class: 'go', onclick: () => openView('timeline') }, 'Show all in the timeline ›'),
 			functions > 0 &&
 				el('button', { class: 'go', onclick: () => openView('flame') }, counted(functions, 'function') + ' in the flame graph ›'),
 		),

@@ -40,7 +40,7 @@ function tablesView() {
 	function open(next, name) {
 		const table = tableOf(next) || state.tables[0];
 		if (!table) {
-			right.replaceChildren(el('p', { class: 'empty' }, isWhole() ? 'Nothing was recorded that a table could show.' : UNREAD));
+			right.replaceChildren(el('p', { class: 'empty' }, isWhole() ? 'The recording has no data for a table.' : UNREAD));
 			return;
 		}
 		word = table.word;
@@ -67,7 +67,7 @@ function tablesView() {
 					'button',
 					{
 						onclick: () => saveText('gpuprof-' + word + '.csv', grid.csv()),
-						title: 'Save the rows that are shown',
+						title: 'Save the shown rows',
 					},
 					'CSV',
 				),

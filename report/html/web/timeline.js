@@ -1,6 +1,6 @@
-/* Timeline: what is drawn where, and drawing it. Everything filled goes into one buffer of pixels, row by row; then come texts and marks. */
+/* Timeline: layout and drawing.  Filled areas are drawn into a buffer of pixels, row by row; then texts and marks. */
 
-/* of names, to the left; on a phone narrower */
+/* width of names on the left; narrower on phones */
 let GUTTER = 196;
 const STRIP = 38,
 	RULER = 22,
@@ -11,9 +11,9 @@ const STRIP = 38,
 	COUNTER = 34,
 	GAP = 3,
 	IN_VIEW = 236,
-	TALLEST = 4, /* times as high as usual, where there is room */
+	TALLEST = 4, /* the largest factor of heights if there is space */
 	COUNTER_MOST = 220,
-	PIECE = 0.56; /* height of what one page has room for, of its width */
+	PIECE = 0.56; /* height of a printed page, in units of its width */
 
 class Timeline {
 	constructor() {
@@ -27,9 +27,9 @@ class Timeline {
 			'div',
 			{ class: 'jumps', hidden: true },
 			el('button', { class: 'go', title: 'Show all  ( 0 )', onclick: () => this.all() }, 'all'),
-			el('button', { class: 'go', title: 'The shortest time with 90 % of the GPU’s work  ( G )', onclick: () => this.work() }, 'GPU at work'),
-			el('button', { class: 'go', title: 'The longest on the GPUs of what is shown, then the next longest  ( L )', onclick: () => jumpToLongest(this, 1) }, 'longest'),
-			el('button', { class: 'go', title: 'The next longest idle gap of a GPU  ( N )', onclick: () => jumpToIdle(this, 1) }, 'idle'),
+			el('button', { class: 'go', title: 'Zoom to the shortest time with 90 % of the GPU work  ( G )', onclick: () => this.work() }, 'GPU work'),
+			el('button', { class: 'go', title: 'Go to the longest GPU event in view, then to the next longest  ( L )', onclick: () => jumpToLongest(this, 1) }, 'longest'),
+			el('button', { class: 'go', title: 'Go to the next of the longest idle gaps of a GPU  ( N )', onclick: () => jumpToIdle(this, 1) }, 'idle'),
 		);
 		this.cursor = el('div', { class: 'cursor', hidden: true }, el('span'));
 		this.box = el('div', { class: 'canvas' }, this.canvas, this.jumps, this.cursor, this.reading);
@@ -50,26 +50,26 @@ class Timeline {
 			span: null,
 			hover: -1,
 			collapsed: new Set(),
-			waiting: new Set(), // Python of threads that do nothing else
-			lesser: new Set(), // ranges on a GPU of threads that have few there: beneath its streams
+			waiting: new Set(), // Python tracks of threads that only wait
+			lesser: new Set(), // minor tracks of ranges on a GPU: below its streams
 			leading: [],
-			pinned: new Set(), // tracks that stand on top, in the order in which they came there
+			pinned: new Set(), // tracks pinned to the top, in the order of pinning
 			pointed: null, // the track at the pointer
 			pending: false,
-			pieces: [], // canvases, while it is printed
+			pieces: [], // canvases for printing
 			labelWidths: [],
 		});
 	}
 
 	nothing() {
 		this.canvas.hidden = true;
-		this.reading.textContent = state.index?.events === 0 ? 'Nothing was recorded that has a beginning and an end.' : UNREAD;
+		this.reading.textContent = state.index?.events === 0 ? 'The recording has no events with a start and an end.' : UNREAD;
 	}
 
 	/* ---- layout: groups of tracks, from the top down ---- */
 
 	ready() {
-		/* the strip's span, so that a time is at the same place in both */
+		/* the time of the strip, so that a time is at the same x in both */
 		this.t0 = 0;
 		this.t1 = state.end;
 		if (state.ev.n) this.reading.remove();
@@ -95,7 +95,7 @@ class Timeline {
 		this.resize();
 	}
 
-	/* An item: {y, h, kind: head | track | counter, ...}. */
+	/* Whether an event or a time is selected. */
 	get isChosen() {
 		return this.selected >= 0 || this.span !== null;
 	}
@@ -107,17 +107,17 @@ class Timeline {
 		this.drawer.hidden = !this.isChosen && !this.hasRoom;
 		this.drawer.classList.toggle('roomy', this.hasRoom);
 		this.drawer.setAttribute('aria-live', this.isChosen ? 'polite' : 'off');
-		/* few tracks may be higher; what they leave is the drawer's, whatever it shows */
+		/* few tracks may be higher; the drawer gets the rest */
 		if (this.hasRoom) this.stretch(Math.max(this.height, Math.min(all - IN_VIEW, all * 0.62) - TOP));
 		this.box.style.flex = this.hasRoom ? 'none' : '';
 		this.box.style.height = this.hasRoom ? this.height + TOP + 'px' : '';
 		if (!this.hasRoom) this.stretch(this.box.clientHeight - TOP - 10);
 	}
-	/* Rows as high as fit, and memory in what is left. */
+	/* Make rows as high as possible; counters get the rest. */
 	stretch(room) {
 		if (room <= this.height) return;
 		let grow = 1;
-		/* what is not stretched leaves room for more */
+		/* items with a fixed height leave space: repeat */
 		for (let again = 0; again < 3; again++) {
 			grow = Math.min(TALLEST, (grow * room) / this.height);
 			this.place(grow);
@@ -184,22 +184,22 @@ class Timeline {
 		}
 		this.height = y + 8;
 	}
-	/* The thread that calls CUDA comes first, and what its Python did; last come those that only wait. */
+	/* First the thread that calls CUDA and its Python track; last the threads that only wait. */
 	inOrder(own) {
 		const rankOf = (t) => (this.waiting.has(t) ? 2 : ['thread', 'python'].includes(t.kind) && this.leading.some((thread) => isSameThread(thread, t)) ? 0 : 1);
 		return own.sort((a, b) => rankOf(a) - rankOf(b));
 	}
-	/* Of a deep track what is outermost, and of a thread that calls CUDA what of Python's is likely its user's. */
+	/* The number of rows of a folded track: the outermost; of Python in a thread that calls CUDA also likely user code. */
 	rowsOfFolded(track) {
 		if (track.kind === 'python' && this.leading.some((thread) => isSameThread(thread, track))) return 8;
 		return track.kind === 'gpu-ranges' && !this.lesser.has(track) ? 3 : 1;
 	}
-	/* With what its head says where it else stands. */
+	/* The title with the text of its head, for a track in another place. */
 	placedTitle(track) {
 		const owner = track.kind === 'stream' ? 'GPU ' + track.id + ' ' : state.about.processes.length > 1 && track.kind !== 'gpu-ranges' ? nameOfProcess(track.process) + ' ' : '';
 		return owner + this.titles.get(track);
 	}
-	/* To the top, or back from there. */
+	/* Pin a track to the top, or unpin it. */
 	pin(track) {
 		if (!track) return;
 		if (!this.pinned.delete(track)) this.pinned.add(track);
@@ -221,7 +221,7 @@ class Timeline {
 		};
 	}
 
-	/* Colours of labels as pixels; those that do not match a search fade. */
+	/* Colors of labels as pixels, and faint ones for labels that do not match a search. */
 	paintLabels() {
 		const { labels } = state.index,
 			n = labels.texts.length,
@@ -243,7 +243,7 @@ class Timeline {
 		this.pack = pack;
 		this.explain();
 	}
-	/* The colours that there are, and what to do with the mouse. */
+	/* The legend of the used colors. */
 	explain() {
 		const { kinds, texts } = state.index.labels,
 			found = new Map();
@@ -252,7 +252,7 @@ class Timeline {
 			if (!found.has(group)) found.set(group, i);
 		});
 		const KERNELS = ['gemm', 'attention', 'elementwise', 'reduce', 'norm', 'comm'];
-		/* Ranges have several: each that there is. */
+		/* Ranges have several hues: all that are used. */
 		const rangeHues = [...new Set(texts.map((text, i) => (groupOf(kinds[i], text) === 'range' ? hexOf(this.rgb[i]) : '')))].filter(Boolean);
 		const nameOf = (group) => (group === 'other' && !KERNELS.some((one) => found.has(one)) ? 'kernels' : GROUP_NAMES[group]);
 		this.legend.replaceChildren(
@@ -295,7 +295,7 @@ class Timeline {
 	all() {
 		this.show(0, state.end);
 	}
-	/* Where the GPU that worked most did nearly all of it: not the start of a program, which often takes longest. */
+	/* Show the shortest time with most of the work of the busiest GPU: without startup, which is often long. */
 	work() {
 		const unions = [...state.devices.values()].map((device) => device.union).filter((union) => union.cum.at(-1) > 0);
 		if (!unions.length) return this.all();
@@ -321,7 +321,7 @@ class Timeline {
 		this.draw();
 		this.rest();
 	}
-	/* Once nothing moves: what is in view. */
+	/* Describe the view once nothing moves. */
 	rest() {
 		clearTimeout(this.resting);
 		if (!this.isChosen) this.resting = setTimeout(() => describeView(this), 120);
@@ -360,7 +360,7 @@ class Timeline {
 		this.frame = performance.now() - began;
 	}
 
-	/* On paper stand all tracks, in pieces that a page has room for, each with its ruler. */
+	/* In print all tracks are drawn, in pieces that fit a page, each with its ruler. */
 	print() {
 		for (const piece of this.pieces.splice(0)) piece.remove();
 		this.canvas.hidden = !!state.printRatio && this.height > 0;
@@ -379,7 +379,7 @@ class Timeline {
 		this.y = before;
 		this.canvas.after(...this.pieces);
 	}
-	/* [from, until] of as many items each as are no higher than that, one at least. */
+	/* Split items into pieces [from, until] of at most that height, with at least one item each. */
 	piecesOf(most) {
 		const pieces = [[0, 0]];
 		for (const { y, h } of this.items) {
@@ -390,7 +390,7 @@ class Timeline {
 		return pieces;
 	}
 
-	/* Anew: what the pointer is at, and what is selected, is drawn over the pixels and leaves them as they are. */
+	/* Fill all pixels; selection and pointer are drawn over them. */
 	fillAll() {
 		const { W, H, ratio, pixels } = this,
 			back = this.pack(rgbOf(css('--bg'))),
@@ -440,7 +440,7 @@ class Timeline {
 		for (let at = y0 * this.W + x, end = y1 * this.W + x; at < end; at += this.W) this.pixels[at] = color;
 	}
 
-	/* What is there at all is seen. */
+	/* The height of a share, with a visible minimum. */
 	heightOf(share, h) {
 		return Math.max(Math.round(Math.max(3 * this.ratio, h / 4)), Math.ceil(h * share));
 	}
@@ -450,7 +450,7 @@ class Timeline {
 		if (state.matches && row.hits) this.walkHits(row, y0, y1);
 	}
 
-	/* What is wider than a pixel is drawn as it is; of what is narrower, a pixel, give or take a quarter of it, shows the longest, as high as its time is busy. */
+	/* Events wider than a pixel are drawn alone.  For narrower ones, each pixel (within a quarter of its width) has the color of the longest, and the busy share as height. */
 	walk(row, y0, y1, colors) {
 		const { start, dur, busy, label, n, starts } = row,
 			{ t0, t1, scale, W, tops, inks } = this,
@@ -486,7 +486,7 @@ class Timeline {
 		}
 		this.fillColumns(y1);
 	}
-	/* Of what stands together, share says how high it is. */
+	/* share: the height of merged events. */
 	fillWide(from, until, y0, y1, label, colors, share) {
 		const { t0, scale, W } = this,
 			a = Math.max(0, Math.round((from - t0) * scale)),
@@ -496,7 +496,7 @@ class Timeline {
 		if (b > a) this.tops.fill(y1, a, b);
 		if (b - a > 26 * this.ratio && !(share < 0.7)) this.texts.push(a, b, y0, y1, label, colors === this.faint ? 1 : 0);
 	}
-	/* Columns of pixels down to y1, each from its top in its ink: line by line, as they lie in memory, and without a branch that nobody foresees. */
+	/* Draw columns of pixels from their tops down to y1: line by line, in the order of memory, without unpredictable branches. */
 	fillColumns(y1) {
 		const { W, tops, inks, pixels } = this;
 		let first = y1,
@@ -517,7 +517,7 @@ class Timeline {
 		}
 	}
 
-	/* Only the events that match the search. */
+	/* Draw only the events that match the search. */
 	walkHits(row, y0, y1) {
 		const { start, dur, label } = state.ev,
 			{ t0, t1, scale, W } = this,
@@ -542,7 +542,7 @@ class Timeline {
 			last = b;
 		}
 	}
-	/* How many of the next matches begin before t. */
+	/* The number of next matches that begin before t. */
 	skipHits(hits, k, t) {
 		const { start } = state.ev;
 		let step = 1,
@@ -562,7 +562,7 @@ class Timeline {
 		);
 	}
 
-	/* What is reserved lies behind what is used of it. */
+	/* Reserved memory is drawn behind the used part. */
 	fillCounter({ t, v, most, reserved }, y0, y1) {
 		if (reserved) this.fillCourse(reserved, reserved.most, 0.85, y0, y1);
 		this.fillCourse({ t, v }, reserved?.most ?? most, 0.6, y0, y1);
@@ -604,13 +604,13 @@ const lowerBoundFrom = (t, i, until) => {
 	return i;
 };
 /*
- * What tracks are called.  A thread's number is left out where its name tells which one it is, and the track is not the thread's own; of what several
- * processes have under one head, the process is told.
+ * The titles of tracks.  The thread number is left out if the name is unique and the track is not the
+ * track of the thread itself; the process is added if several processes are under one head.
  */
 function titlesOf(tracks) {
 	const isOfGpu = (t) => ['stream', 'gpu-ranges'].includes(t.kind),
 		shorten = (t) => (t.kind === 'thread' ? t.name : t.name.replace(/ \(thread \d+\)$/, '')),
-		/* first what tells it from others, for there may be no room for the rest */
+		/* the distinguishing part first, as the rest may not fit */
 		numberFirst = (t) => (t.kind === 'thread' ? t.name : t.name.replace(/(\S+) \(thread (\d+)\)$/, 'thread $2 ($1)')),
 		keyOf = (t) => [t.process, t.kind, shorten(t)].join(),
 		ownerOf = ({ process: p }) => (state.about.processes[p].rank !== undefined ? 'r' + state.about.processes[p].rank : state.about.processes[p].pid) + ': ',
@@ -625,14 +625,14 @@ function titlesOf(tracks) {
 	);
 }
 const isSameThread = (a, b) => a.process === b.process && a.id === b.id;
-/* How many of a thread's events are calls. */
+/* The number of calls among the events of a thread. */
 function callsIn({ lanes }) {
 	const { kinds } = state.index.labels;
 	let calls = 0;
 	for (const { label } of lanes) for (const l of label) calls += kinds[l] === 'a' ? 1 : 0;
 	return calls;
 }
-/* Of each process the one that calls CUDA most, one that Python runs in before others, or the main one where it makes some of them: autograd's threads do as it says. */
+/* For each process the thread with the most CUDA calls: Python threads first; the main thread counts tenfold, as it directs those of autograd. */
 function leadingThreads(threads) {
 	const leading = new Map(),
 		inPython = (t) => state.index.tracks.some((other) => other.kind === 'python' && isSameThread(other, t)),
@@ -641,7 +641,7 @@ function leadingThreads(threads) {
 	for (const thread of ranked) if (!leading.has(thread.process)) leading.set(thread.process, thread);
 	return [...leading.values()];
 }
-/* Of a process's tracks of ranges on a GPU all but the few that most time is in: a compiler's threads have one each. */
+/* All tracks of ranges on a GPU except the few of a process with the most time: each compiler thread has one. */
 const MOST_RANGES = 3;
 function lesserRanges(tracks) {
 	const time = ({ lanes: [row] }) => row.dur.reduce((sum, duration) => sum + duration, 0),
@@ -649,7 +649,7 @@ function lesserRanges(tracks) {
 		besides = (track) => ranked.filter(({ process, id }) => process === track.process && id === track.id);
 	return ranked.filter((track) => besides(track).indexOf(track) >= MOST_RANGES);
 }
-/* Whether Python did next to nothing there but wait for something: its first row has what it did. */
+/* Whether a Python thread mostly waits, by its first row. */
 const WAITS = /^(?:.*\.)?_?(?:wait\w*|select|e?poll|sleep|acquire|accept|recv\w*|join) \(/;
 function isWaiting({ lanes: [row] }) {
 	const waits = state.index.labels.texts.map((text) => WAITS.test(text));

@@ -1,13 +1,13 @@
-/* Timeline: mouse, keys, and what the drawer says about what is selected. */
+/* Timeline: mouse, keys, and the drawer with the selection. */
 
-/* The call that an event is due to, or that it is; -1: none. */
+/* The call of an event: the event itself, or the one that launched it; -1: none. */
 function callOf(i) {
 	const { ev } = state,
 		link = ev.link[i] - 1;
 	if (link >= 0) return link;
 	return state.index.labels.kinds[ev.label[i]] === 'a' ? i : -1;
 }
-/* What a call started; found for all calls at the first question. */
+/* The operations of a call; computed for all calls on first use. */
 function opsOf(call) {
 	const { ev } = state;
 	if (!state.firstOp) {
@@ -152,13 +152,13 @@ function attachTimeline(tl) {
 		} else if (item)
 			showTip(e.clientX, e.clientY, item.track?.name ?? item.title, [
 				item.note,
-				item.track && counted(item.track.events, 'event') + '; P: ' + (tl.pinned.has(item.track) ? 'back to its place' : 'to the top'),
+				item.track && counted(item.track.events, 'event') + '; P: ' + (tl.pinned.has(item.track) ? 'unpin' : 'pin to the top'),
 			]);
 		else hideTip();
 	}
 }
 
-/* The line at the pointer: its time, with as many digits as a pixel is worth, and how far that is from what is selected. */
+/* The line at the pointer: its time to the resolution of a pixel, and the distance from the selection. */
 function moveCursor(tl, x, y) {
 	const { cursor } = tl,
 		t = tl.toT(x),
@@ -168,20 +168,20 @@ function moveCursor(tl, x, y) {
 	cursor.classList.toggle('turned', x > tl.canvas.clientWidth - 220);
 	cursor.firstChild.textContent =
 		fmtTick(Math.round(t - state.index.zero), tl.step / 100) +
-		(from === null ? '' : '  ' + (t < from ? '−' : '+') + fmtNs(Math.abs(t - from)) + ' from ' + (tl.span ? 'the start of the selection' : 'its start'));
+		(from === null ? '' : '  ' + (t < from ? '−' : '+') + fmtNs(Math.abs(t - from)) + ' from the start of the ' + (tl.span ? 'selection' : 'event'));
 }
 
 const SHAPE = (shape) =>
 	[
 		['grid', shape.slice(0, 3).join(' × ')],
 		['block', shape.slice(3, 6).join(' × ')],
-		['registers', shape[6] ? shape[6] + ' a thread' : ''],
+		['registers', shape[6] ? shape[6] + ' per thread' : ''],
 		['shared memory', shape[7] + shape[8] ? fmtBytes(shape[7] + shape[8]) : ''],
-		['of it static', shape[7] ? fmtBytes(shape[7]) : shape[7] === null && shape[8] ? 'not known' : ''],
+		['static part', shape[7] ? fmtBytes(shape[7]) : shape[7] === null && shape[8] ? 'unknown' : ''],
 		['cluster', shape[9] ? shape.slice(9, 12).join(' × ') : ''],
 	].filter((f) => f[1]);
 
-/* What is known of an event: [name, value]. */
+/* The facts of an event: [name, value]. */
 function factsOf(i) {
 	const { ev, index } = state,
 		kind = index.labels.kinds[ev.label[i]],
@@ -195,8 +195,8 @@ function factsOf(i) {
 			['size', fmtBytes(ev.aux[i])],
 			['rate', ev.dur[i] > 0 && kind !== 'u' ? (ev.aux[i] / ev.dur[i]).toFixed(2) + ' GB/s' : ''],
 		);
-	else if (isTogether(kind)) facts.push(['events', fmtCount(ev.stack[i])], ['time of them', fmtNs(ev.aux[i])]);
-	else if (isLook(kind)) facts.push(['samples', fmtCount(ev.aux[i]) + (ev.aux[i] > 1 ? ', one in ' + fmtNs(ev.dur[i] / ev.aux[i]) : '')]);
+	else if (isTogether(kind)) facts.push(['events', fmtCount(ev.stack[i])], ['total time', fmtNs(ev.aux[i])]);
+	else if (isLook(kind)) facts.push(['samples', fmtCount(ev.aux[i]) + (ev.aux[i] > 1 ? ', one per ' + fmtNs(ev.dur[i] / ev.aux[i]) : '')]);
 	else if (kind === 'a' && ev.aux[i] > 0) facts.push(['returned', 'error ' + ev.aux[i]]);
 	return facts.filter((f) => f[1] !== '');
 }
@@ -258,7 +258,7 @@ function selectEvent(tl, i, move) {
 		]);
 	if (s.n > 1)
 		facts.push(
-			['of this name', fmtCount(s.n) + ', ' + fmtNs(s.total)],
+			['all of this name', fmtCount(s.n) + ', ' + fmtNs(s.total)],
 			['median', fmtNs(s.median)],
 			['min, max', fmtNs(s.min) + ', ' + fmtNs(s.max)],
 			['longer than', fmtPercent(below, s.n) + ' of them'],
@@ -271,13 +271,13 @@ function selectEvent(tl, i, move) {
 			{ class: 'facts' },
 			facts.map(([k, v]) => el('div', null, el('dt', null, k), el('dd', null, v))),
 		),
-		stackList(frames, isLooked ? 'Its stack ' : 'Called by '),
+		stackList(frames, isLooked ? 'Call stack ' : 'Called by '),
 	);
 	tl.later();
 }
 const link = (tl, i, text) => el('button', { class: 'go', onclick: () => selectEvent(tl, i, true) }, plain(text));
 
-/* Bring an event into view, and closer if it is too small to be seen. */
+/* Scroll to an event, and zoom in if it is too small. */
 function centre(tl, i) {
 	const { ev } = state,
 		width = tl.t1 - tl.t0,
@@ -297,7 +297,7 @@ function showEvent(i) {
 	selectEvent(timeline, i, true);
 }
 
-/* The stack of a call or of a look, the innermost function first: its sites. */
+/* The sites of the stack of a call or sample, the innermost function first. */
 function sitesOf(i) {
 	const { ev, stacks, sites } = state,
 		frames = [];
@@ -319,7 +319,7 @@ function stackList(frames, title) {
 	];
 }
 
-/* How often and for how long each label was in a time; null: meanwhile another time was asked for. */
+/* Count and time of each label in a time; null: another time was requested meanwhile. */
 let asked = 0;
 async function sumsBetween(a, b) {
 	const { start, dur, label, busy, stack } = state.ev,
@@ -330,9 +330,9 @@ async function sumsBetween(a, b) {
 		time = new Float64Array(count.length);
 	for (const row of rowsOnceMore(false)) {
 		const { first, n, track } = row;
-		/* functions of Python's hold each other: what it did is said once, by the first row */
+		/* functions of Python are nested: only the first row counts */
 		if (track.kind === 'python' && row !== track.lanes[0]) continue;
-		/* that a thread waits which makes no calls holds nothing up */
+		/* waits of a thread without calls delay nothing */
 		const isAside = track.kind === 'python' && !timeline.leading.some((thread) => isSameThread(thread, track));
 		const until = first + lowerBound(start, first, n, b);
 		for (let i = first + Math.max(0, lowerBound(start, first, n, a) - 1); i < until;) {
@@ -370,8 +370,9 @@ function sumsTable(title, found, { count, time }) {
 }
 
 /*
- * How busy each GPU was in a time: shares are of what lies between the first CUDA call and the last, as the summary's; of all of that they are the
- * summary's own.  What ran while recording paused is not known.
+ * How busy each GPU was in a time, as text.  Shares are of the part between the first and the last
+ * CUDA call, as in the summary; for all of that they are those of the summary.  Work during pauses
+ * of the recording is unknown.
  */
 function busyWords(a, b) {
 	const { about, index } = state,
@@ -386,7 +387,7 @@ function busyWords(a, b) {
 	if (!state.devices.size) return '';
 	return (until - from < b - a ? '; of the ' + fmtNs(until - from) + ' between the first and the last CUDA call: ' : ' · ') + [...state.devices].map((entry) => 'GPU ' + entry[0] + ' ' + shareOf(entry)).join(' · ');
 }
-/* What happened in a time: how busy the GPUs were, and what took most, so many of each. */
+/* The content of a time: how busy the GPUs were, and the longest labels, at most `most` of each kind. */
 async function happenings(what, a, b, most) {
 	const sums = await sumsBetween(a, b);
 	if (!sums) return null;
@@ -402,7 +403,7 @@ async function happenings(what, a, b, most) {
 		),
 	];
 }
-/* How many rows of a table there is room for. */
+/* The number of table rows that fit. */
 const rowsOfDrawer = (tl, least) => (tl.hasRoom ? Math.max(least, Math.floor((tl.node.clientHeight - tl.legend.offsetHeight - tl.box.clientHeight - 76) / 25)) : least);
 async function describeSpan(tl) {
 	tl.selected = -1;
@@ -419,7 +420,7 @@ async function describeSpan(tl) {
 	saveHash();
 }
 
-/* Where tracks leave room, and nothing is selected: what happens in the time that is shown. */
+/* If there is space and nothing is selected: describe the time in view. */
 async function describeView(tl) {
 	const most = rowsOfDrawer(tl, 6),
 		[a, b] = [Math.max(0, tl.t0), Math.min(state.end, tl.t1)],
@@ -450,7 +451,7 @@ function followLink(tl, down) {
 	if (down && ops.length) selectEvent(tl, ops[(ops.indexOf(tl.selected) + 1) % ops.length], true);
 	else if (!down && call >= 0) selectEvent(tl, call, true);
 }
-/* True: the key was the timeline's. */
+/* Returns true if the key belongs to the timeline. */
 function timelineKey(tl, e) {
 	const shift = e.shiftKey,
 		keys = {
@@ -520,7 +521,7 @@ function growSpan(tl, by) {
 
 /* ---- search ---- */
 
-/* Labels that match, and of each row the events that have one. */
+/* Find the matching labels, and the events of each row with one of them. */
 function searchTimeline(tl, text) {
 	const wanted = matcherOf(text),
 		{ labels } = state.index,

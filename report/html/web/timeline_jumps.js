@@ -1,9 +1,9 @@
-/* Timeline: jumps to what is worth a look: the longest of what is shown, idle times; and copying what is found there. */
+/* Timeline: jumps to the longest events in view and to idle gaps; copying call stacks. */
 
 const RANKED = 200,
 	IDLE_TIMES = 100;
 
-/* The longest events of the GPUs in that time, of those that match where something is searched, the longest first; short ones that stand together are none. */
+/* The longest GPU events in that time, the longest first; only matches during a search; no merged events. */
 function longestBetween(a, b) {
 	const { ev } = state,
 		ranks = Array.from(state.index.labels.kinds, (kind, label) => !isTogether(kind) && (!state.matches || state.matches[label])),
@@ -22,7 +22,7 @@ function longestBetween(a, b) {
 	}
 	return best.sort((x, y) => ev.dur[y] - ev.dur[x] || x - y).slice(0, RANKED);
 }
-/* Of what is in view; from one of them on, the next longest of what was. */
+/* Jump to the longest event in view; after such a jump, to the next longest of the same view. */
 function jumpToLongest(tl, by) {
 	let at = tl.ranked ? tl.ranked.indexOf(tl.selected) : -1;
 	if (at < 0) {
@@ -33,7 +33,7 @@ function jumpToLongest(tl, by) {
 	if (next !== undefined) selectEvent(tl, next, true);
 }
 
-/* The longest idle times, in the order of time. */
+/* The longest idle gaps, in order of time. */
 function idleTimes() {
 	state.idle ??= recordsOf('gap')
 		.filter((gap) => gap.Start !== undefined)
@@ -42,11 +42,11 @@ function idleTimes() {
 		.sort((a, b) => a.Start - b.Start);
 	return state.idle;
 }
-/* The idle time that is selected. */
+/* The selected idle gap. */
 const idleTimeAt = (span) =>
 	recordsOf('gap').find((gap) => span && state.index.zero + gap.Start === span[0] && state.index.zero + gap.Start + gap.Duration === span[1]);
 
-/* The next one to the right of what is selected, or of the left edge; after the last one comes the first. */
+/* Jump to the next gap after the selection, or after the left edge; after the last one to the first. */
 function jumpToIdle(tl, by) {
 	const gaps = idleTimes(),
 		from = tl.span ? tl.span[0] : by > 0 ? tl.t0 - 1 : tl.t1 + 1,
@@ -57,7 +57,7 @@ function jumpToIdle(tl, by) {
 
 /* ---- copying ---- */
 
-/* A page of a file may write to the clipboard, too; where a browser refuses, the selection is copied. */
+/* Pages from files may write to the clipboard, too; if the browser refuses, copy by selecting the text. */
 async function copyText(text, button) {
 	try {
 		await navigator.clipboard.writeText(text);
@@ -74,5 +74,5 @@ async function copyText(text, button) {
 	button.textContent = 'copied';
 	setTimeout(() => (button.textContent = before), 1200);
 }
-/* Lines as debuggers print them, the innermost function first: name, and where it is. */
+/* Lines as in debuggers, the innermost function first: name and place. */
 const stackText = (sites) => sites.map(([name, file]) => name + (file ? '  ' + file : '') + '\n').join('');

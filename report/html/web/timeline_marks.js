@@ -1,7 +1,7 @@
 /* Timeline: texts and marks over the pixels. */
 
 Object.assign(Timeline.prototype, {
-	/* About every 110 pixels. */
+	/* Ticks about every 110 pixels. */
 	ticks() {
 		const step = niceStep((this.t1 - this.t0) / Math.max(1, this.width / 110)),
 			zero = state.index.zero,
@@ -12,7 +12,7 @@ Object.assign(Timeline.prototype, {
 		return ticks;
 	},
 
-	/* The width of a label's text, measured once. */
+	/* The width of the text of a label, cached. */
 	textWidth(ctx, label) {
 		return (
 			this.labelWidths[label] ??
@@ -40,7 +40,7 @@ Object.assign(Timeline.prototype, {
 		}
 	},
 
-	/* Where recording paused; what was started before is there to its end. */
+	/* Pauses of the recording; operations launched before them are complete. */
 	drawPauses(ctx, height) {
 		for (const [, from, to] of state.index.pauses) {
 			const a = Math.max(GUTTER, this.toX(from)),
@@ -67,7 +67,7 @@ Object.assign(Timeline.prototype, {
 		}
 	},
 
-	/* What lies before the first CUDA call, or after the last: it is not of the time that the summary is of. */
+	/* The time before the first CUDA call and after the last: outside the time of the summary. */
 	drawOutside(ctx, height) {
 		for (const [from, until, words] of outsideParts(this.t0, this.t1)) {
 			const a = Math.max(GUTTER, this.toX(from)),
@@ -82,7 +82,7 @@ Object.assign(Timeline.prototype, {
 		}
 	},
 
-	/* Where an event is on the page: {x0, x1, y0, y1}, or null where its track is not shown. */
+	/* The place of an event on the page: {x0, x1, y0, y1}, or null if its track is not shown. */
 	placeOf(i) {
 		for (const item of this.items) {
 			if (item.kind !== 'track') continue;
@@ -102,7 +102,7 @@ Object.assign(Timeline.prototype, {
 		return null;
 	},
 
-	/* From the call to what it started. */
+	/* Arrows from a call to its operations. */
 	drawFlows(ctx) {
 		if (this.selected < 0) return;
 		const call = callOf(this.selected),
@@ -218,7 +218,7 @@ Object.assign(Timeline.prototype, {
 			if (item.small && item.lanes.length > 1) {
 				ctx.fillStyle = css('--dim');
 				ctx.font = '10.5px system-ui, sans-serif';
-				ctx.fillText(item.lanes.length + ' of ' + item.track.lanes.length + ' rows; click for all', 22, y + 24);
+				ctx.fillText(item.lanes.length + ' of ' + item.track.lanes.length + ' rows; click to show all', 22, y + 24);
 			}
 			if (item.kind === 'counter') {
 				ctx.fillStyle = css('--dim');
@@ -231,7 +231,7 @@ Object.assign(Timeline.prototype, {
 		ctx.fillRect(GUTTER - 1, 0, 1, height);
 	},
 
-	/* How busy the GPUs were, for each pixel of the whole recording. */
+	/* The busy share of the GPUs for each pixel of the whole recording. */
 	sharesOf(width) {
 		if (this.shares?.length === width) return this.shares;
 		const unions = [...state.devices.values()].map((d) => d.union),
@@ -242,7 +242,7 @@ Object.assign(Timeline.prototype, {
 		return this.shares;
 	},
 
-	/* The whole recording with the window in it, and the ruler. */
+	/* The strip: the whole recording with the view marked, and the ruler. */
 	drawTop(ctx, width) {
 		const shares = this.sharesOf(Math.floor(this.width));
 		ctx.fillStyle = mixCss('--accent', '--panel', 0.45);
@@ -296,7 +296,7 @@ Object.assign(Timeline.prototype, {
 
 const ZERO_TICK = '0: first CUDA call';
 const mixCss = (a, b, share) => hexOf(mix(rgbOf(css(a)), rgbOf(css(b)), share));
-/* A moment with as many digits as its step needs. */
+/* A moment with the digits that its step needs. */
 function fmtTick(ns, step) {
 	const unit = Math.abs(ns) >= 1e9 || step >= 1e9 ? 3 : Math.abs(ns) >= 1e6 ? 2 : Math.abs(ns) >= 1e3 ? 1 : 0,
 		scale = 10 ** (3 * unit);

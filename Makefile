@@ -226,6 +226,7 @@ CHECKS += $(UNIT_TESTS) $(wildcard tests/e2e/*_test.py) tests/frozen/compare_tes
 	'tests/lint/symbols.sh $(O)' 'tests/lint/symbols.sh --self-test' \
 	tests/lint/page.sh 'tests/lint/page.sh --self-test' tests/lint/visitor.sh \
 	'tests/lint/reference.py $(O)' 'tests/lint/reference.py $(O) --self-test' \
+	tests/lint/sentences.py 'tests/lint/sentences.py --self-test' \
 	tests/lint/words.py 'tests/lint/words.py --strings' 'tests/lint/words.py --self-test'
 
 # SLOW are those that take over half a minute and guard code that seldom changes: `make check-slow` runs them.

@@ -238,9 +238,9 @@ check-all:
 	$(Q)$(MAKE) --no-print-directory check-slow
 check-built: all $(UNIT_TESTS) programs
 run-check: check-built
-	$(Q)O=$(abspath $(O)) CC=$(CC) tests/run $(filter-out $(SLOW),$(CHECKS))
+	$(Q)O=$(abspath $(O)) CC=$(CC) tests/run --limit 600 $(filter-out $(SLOW),$(CHECKS))
 run-check-slow: check-built
-	$(Q)O=$(abspath $(O)) CC=$(CC) tests/run $(SLOW)
+	$(Q)O=$(abspath $(O)) CC=$(CC) tests/run --limit 900 $(SLOW)
 
 LIMIT_S ?= 300
 unit: $(UNIT_TESTS)

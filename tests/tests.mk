@@ -171,7 +171,6 @@ check-built: $(O)/tests/stacks/libeverywhere.so
 KILLS   ?= 3334
 TORTURE := $(addprefix $(O)/tests/torture/,torture workload soak steady)
 check-built: $(TORTURE)
-CHECKS += '$(O)/tests/torture/torture 100' '$(O)/tests/torture/soak 10'
 # The first one also runs on machines with a GPU, which lack cmocka.
 $(O)/tests/torture/torture $(O)/tests/torture/soak: $(O)/tests/torture/%: tests/torture/%.c
 	@mkdir -p $(@D)
@@ -229,4 +228,5 @@ soak:
 
 # ---- make check-slow: the recorder under every fault, and searches ----
 SLOW := tests/model/spin_test.py $(O)/tests/stacks/walk_test tests/stacks/python_test.py $(O)/tests/collector/fork_test \
-	$(O)/tests/collector/record_accounting_test tests/e2e/faults_test.py tests/e2e/cupti_faults_test.py
+	$(O)/tests/collector/record_accounting_test tests/e2e/faults_test.py tests/e2e/cupti_faults_test.py \
+	'$(O)/tests/torture/torture 700' '$(O)/tests/torture/soak 60' # kills for each of three places of the rings; seconds

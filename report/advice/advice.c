@@ -438,7 +438,7 @@ static int put_idle(const struct gp_advisor *advisor, struct gp_advice *advice)
 		advice->idle_cause = gp_state_top_cause(state_ns);
 		put_idle_ends(&basis->idle_gaps.devices[i], advice);
 	}
-	return busiest == SIZE_MAX ? 0 : gp_untold_find(advisor, busiest, advice);
+	return busiest == SIZE_MAX ? 0 : gp_unexplained_find(advisor, busiest, advice);
 }
 
 /* ---- all together ---- */
@@ -562,7 +562,7 @@ void gp_advice_free(struct gp_advice *advice)
 		free(advice->findings[i].callers);
 	}
 	free(advice->findings);
-	for (uint32_t i = 0; i < advice->untold_count; i++)
-		free(advice->untold[i].place);
+	for (uint32_t i = 0; i < advice->unexplained_count; i++)
+		free(advice->unexplained[i].place);
 	*advice = (struct gp_advice){0};
 }

@@ -108,7 +108,7 @@ struct gp_finding {
 };
 
 /* Idle time of one cause that no finding explains. */
-struct gp_untold {
+struct gp_unexplained {
 	enum gp_idle_cause cause;
 	uint64_t ns;
 	uint64_t before_ns, after_ns; /* before the GPU's first operation, after its last one */
@@ -140,8 +140,9 @@ struct gp_advice {
 	enum gp_idle_cause idle_cause;          /* of most of its idle time */
 	uint64_t idle_before_ns, idle_after_ns; /* before its first operation, after its last one */
 	uint32_t gpus;                          /* that worked */
-	struct gp_untold untold[GP_IDLE_CAUSES]; /* a quarter of its time and 20 ms, or more */
-	uint32_t untold_count;
+	struct gp_unexplained
+		unexplained[GP_IDLE_CAUSES]; /* a quarter of its time and 20 ms, or more */
+	uint32_t unexplained_count;
 	bool has_samples; /* there are Python samples: they show the host's activity */
 };
 

@@ -69,7 +69,7 @@ void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *find
 
 /* ---- notes ---- */
 
-/* Sentences over the values of advice, and of untold idle time; an empty one is no note. */
+/* Sentences over the values of advice, and of unexplained idle time; an empty one is no note. */
 struct note {
 	const char *id, *sentence, *command;
 };
@@ -101,7 +101,7 @@ static const struct note notes[] = {
 	{"failed-calls", "[{!count}{failures} call[{!failures=1}s] failed]",
 	 "gpuprof summary --by failure FILE"},
 	{"operations-missing", "[{?count}{doubt}: the GPU may have been idle for less]", ""},
-	{"untold", NULL, ""}, /* with findings ... */
+	{"unexplained", NULL, ""}, /* with findings ... */
 	{"nameless",
 	 "[no names for {unread}: the file is missing here, or is another build than the one that ran; `gpuprof finish FILE` adds them to the trace on the machine that has it|no symbols in {nameless}: build it with -g and do not strip it, to see its lines]",
 	 ""},
@@ -117,14 +117,14 @@ static const struct note notes[] = {
 	{"start-up",
 	 "[{?is_idle}{?is_startup}creating a context takes 100 to 300ms; a rule reports 500ms and more]",
 	 "gpuprof explain start-up"},
-	{"untold", NULL, ""}, /* ... and without */
+	{"unexplained", NULL, ""}, /* ... and without */
 };
 
-static const struct note untold_note = {
-	"untold",
+static const struct note unexplained_note = {
+	"unexplained",
 	"idle without a finding: {cause}, {idle_percent} % of {wall_ns}, "
 	"[{edge_ns} of it [{?is_start}before the first|after the last] operation, once in a process"
-	"|{untold_count} gap[{!untold_count=1}s], of {longest_ns} at most"
+	"|{unexplained_count} gap[{!unexplained_count=1}s], of {longest_ns} at most"
 	"[: {place_percent} % of it ends {place}"
 	"|: {few} at one place are too few for the rules of copies"
 	"|{?is_little}: the saving at each place is too small for the rules of copies"
@@ -237,37 +237,37 @@ static void add_values(const struct gp_advice *advice, bool warns_of_sums,
 		gp_document_add_number(values, "after_ns", GP_UNIT_NS, advice->idle_after_ns);
 }
 
-static void note_untold(const struct gp_untold *untold, uint64_t wall_ns,
-			struct gp_document *document)
+static void note_unexplained(const struct gp_unexplained *unexplained, uint64_t wall_ns,
+			     struct gp_document *document)
 {
-	bool is_start = untold->before_ns * 2 >= untold->ns;
+	bool is_start = unexplained->before_ns * 2 >= unexplained->ns;
 	struct gp_document values = {0};
 
-	gp_document_add_text(&values, "cause", gp_idle_cause_words(untold->cause));
-	add_percent(&values, "idle_percent", untold->ns, wall_ns);
+	gp_document_add_text(&values, "cause", gp_idle_cause_words(unexplained->cause));
+	add_percent(&values, "idle_percent", unexplained->ns, wall_ns);
 	gp_document_add_number(&values, "wall_ns", GP_UNIT_NS, wall_ns);
 	gp_document_add_flag(&values, "is_start", is_start);
-	if (is_start || untold->after_ns * 2 >= untold->ns)
+	if (is_start || unexplained->after_ns * 2 >= unexplained->ns)
 		gp_document_add_number(&values, "edge_ns", GP_UNIT_NS,
-				       is_start ? untold->before_ns : untold->after_ns);
-	gp_document_add_number(&values, "untold_count", GP_UNIT_COUNT, untold->count);
-	gp_document_add_number(&values, "longest_ns", GP_UNIT_NS, untold->longest_ns);
-	gp_document_add_text(&values, "place", untold->place);
-	add_percent(&values, "place_percent", untold->place_ns, untold->ns);
-	gp_document_add_number(&values, "few", GP_UNIT_COUNT, untold->few);
-	gp_document_add_flag(&values, "is_little", untold->is_little);
-	add_note(document, &untold_note, &values);
+				       is_start ? unexplained->before_ns : unexplained->after_ns);
+	gp_document_add_number(&values, "unexplained_count", GP_UNIT_COUNT, unexplained->count);
+	gp_document_add_number(&values, "longest_ns", GP_UNIT_NS, unexplained->longest_ns);
+	gp_document_add_text(&values, "place", unexplained->place);
+	add_percent(&values, "place_percent", unexplained->place_ns, unexplained->ns);
+	gp_document_add_number(&values, "few", GP_UNIT_COUNT, unexplained->few);
+	gp_document_add_flag(&values, "is_little", unexplained->is_little);
+	add_note(document, &unexplained_note, &values);
 	gp_document_free(&values);
 }
 
 /* Without findings, the note "idle" has the cause of the idle time at the ends. */
-static void note_all_untold(const struct gp_advice *advice, struct gp_document *document)
+static void note_all_unexplained(const struct gp_advice *advice, struct gp_document *document)
 {
 	bool is_noted = advice->count == 0 && is_mostly_idle(advice) && is_idle_at_ends(advice);
 
-	for (uint32_t i = 0; i < advice->untold_count; i++)
-		if (!is_noted || advice->untold[i].cause != advice->idle_cause)
-			note_untold(&advice->untold[i], advice->wall_ns, document);
+	for (uint32_t i = 0; i < advice->unexplained_count; i++)
+		if (!is_noted || advice->unexplained[i].cause != advice->idle_cause)
+			note_unexplained(&advice->unexplained[i], advice->wall_ns, document);
 }
 
 void gp_advice_add_notes(const struct gp_advice *advice, bool warns_of_sums,
@@ -288,7 +288,7 @@ void gp_advice_add_notes(const struct gp_advice *advice, bool warns_of_sums,
 			add_note(document, &notes[i], &values);
 		else if ((advice->count == 0) == (i == COUNT(notes) - 1) &&
 			 (advice->count > 0 || !advice->is_damaged))
-			note_all_untold(advice, document);
+			note_all_unexplained(advice, document);
 	}
 	gp_document_free(&values);
 }
@@ -331,19 +331,20 @@ static void add_finding(const struct gp_finding *finding, const struct gp_advice
 	}
 }
 
-static void add_untold(const struct gp_untold *untold, uint64_t wall_ns,
-		       struct gp_document *document)
+static void add_unexplained(const struct gp_unexplained *unexplained, uint64_t wall_ns,
+			    struct gp_document *document)
 {
 	gp_document_add_row(document);
-	gp_document_add_text(document, "cause", gp_idle_cause_name(untold->cause));
-	gp_document_add_number(document, "idle_ns", GP_UNIT_NS, untold->ns);
-	gp_document_add(document, "idle_share", GP_UNIT_RATIO, gp_value_ratio(untold->ns, wall_ns));
-	gp_document_add_number(document, "before_ns", GP_UNIT_NS, untold->before_ns);
-	gp_document_add_number(document, "after_ns", GP_UNIT_NS, untold->after_ns);
-	gp_document_add_number(document, "count", GP_UNIT_COUNT, untold->count);
-	gp_document_add_number(document, "longest_ns", GP_UNIT_NS, untold->longest_ns);
-	gp_document_add_text(document, "place", untold->place ? untold->place : "");
-	gp_document_add_number(document, "place_ns", GP_UNIT_NS, untold->place_ns);
+	gp_document_add_text(document, "cause", gp_idle_cause_name(unexplained->cause));
+	gp_document_add_number(document, "idle_ns", GP_UNIT_NS, unexplained->ns);
+	gp_document_add(document, "idle_share", GP_UNIT_RATIO,
+			gp_value_ratio(unexplained->ns, wall_ns));
+	gp_document_add_number(document, "before_ns", GP_UNIT_NS, unexplained->before_ns);
+	gp_document_add_number(document, "after_ns", GP_UNIT_NS, unexplained->after_ns);
+	gp_document_add_number(document, "count", GP_UNIT_COUNT, unexplained->count);
+	gp_document_add_number(document, "longest_ns", GP_UNIT_NS, unexplained->longest_ns);
+	gp_document_add_text(document, "place", unexplained->place ? unexplained->place : "");
+	gp_document_add_number(document, "place_ns", GP_UNIT_NS, unexplained->place_ns);
 }
 
 void gp_advice_describe(const struct gp_advice *advice, struct gp_document *document)
@@ -355,9 +356,9 @@ void gp_advice_describe(const struct gp_advice *advice, struct gp_document *docu
 	gp_document_add_section(document, "findings");
 	for (uint32_t i = 0; i < advice->count; i++)
 		add_finding(&advice->findings[i], advice, document);
-	gp_document_add_section(document, "untold");
-	for (uint32_t i = 0; i < advice->untold_count; i++)
-		add_untold(&advice->untold[i], advice->wall_ns, document);
+	gp_document_add_section(document, "unexplained");
+	for (uint32_t i = 0; i < advice->unexplained_count; i++)
+		add_unexplained(&advice->unexplained[i], advice->wall_ns, document);
 	gp_advice_add_notes(advice, advice->count > 1, document);
 }
 

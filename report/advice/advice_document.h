@@ -2,7 +2,7 @@
  * advice_document: advice as data (report/document/document.h).
  *
  * Facts: span_ns, loop_ns, loop_iterations, partial.  Sections: findings, largest saving first, each
- * with its sentences and their values; untold, idle time by cause that no finding explains; none,
+ * with its sentences and their values; unexplained, idle time by cause that no finding explains; none,
  * why there is no finding; notes, which are sentences.
  */
 #ifndef REPORT_ADVICE_ADVICE_DOCUMENT_H

@@ -17,7 +17,7 @@ void gp_groups_free(struct gp_groups *groups)
 	gp_hash_free(&groups->index);
 	for (uint32_t i = 0; i < groups->count; i++) {
 		free(groups->rows[i].key);
-		free(groups->rows[i].spread);
+		free(groups->rows[i].histogram);
 		gp_spill_free(groups->rows[i].durations_ns);
 	}
 	free(groups->rows);
@@ -67,25 +67,25 @@ void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row)
 	groups->rows[row].count++;
 }
 
-int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp_histogram *spread,
-			 double ns, uint64_t untimed)
+int gp_groups_add_histogram(struct gp_groups *groups, uint32_t row,
+			    const struct gp_histogram *histogram, double ns, uint64_t untimed)
 {
 	struct gp_group *group = &groups->rows[row];
 
-	if (!group->spread)
-		group->spread = calloc(1, sizeof(*group->spread));
-	if (!group->spread)
+	if (!group->histogram)
+		group->histogram = calloc(1, sizeof(*group->histogram));
+	if (!group->histogram)
 		return -ENOMEM;
-	gp_histogram_join_scaled(group->spread, spread, ns);
-	group->total_ns = group->spread->total_ns;
-	group->count += spread->count + untimed;
+	gp_histogram_join_scaled(group->histogram, histogram, ns);
+	group->total_ns = group->histogram->total_ns;
+	group->count += histogram->count + untimed;
 	return 0;
 }
 
 struct gp_stats gp_group_stats(struct gp_group *group)
 {
-	if (group->spread)
-		return gp_histogram_stats(group->spread);
+	if (group->histogram)
+		return gp_histogram_stats(group->histogram);
 	if (group->stats.count != group->duration_count)
 		group->stats = gp_stats_of(group->durations_ns, group->duration_count);
 	return group->stats;
@@ -97,8 +97,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 	const struct gp_group *left = &rows[*(const uint32_t *)a];
 	const struct gp_group *right = &rows[*(const uint32_t *)b];
 
-	if (left->is_aside != right->is_aside)
-		return left->is_aside ? 1 : -1;
+	if (left->is_separate != right->is_separate)
+		return left->is_separate ? 1 : -1;
 	if (left->total_ns != right->total_ns)
 		return left->total_ns < right->total_ns ? 1 : -1;
 	if (left->count != right->count)
@@ -111,7 +111,7 @@ uint64_t gp_groups_time_ns(const struct gp_groups *groups)
 	uint64_t total_ns = 0;
 
 	for (uint32_t i = 0; i < groups->count; i++)
-		if (!groups->rows[i].is_aside)
+		if (!groups->rows[i].is_separate)
 			total_ns += groups->rows[i].total_ns;
 	return total_ns;
 }

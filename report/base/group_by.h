@@ -21,15 +21,15 @@ struct gp_group {
 	 * the durations as a histogram; NULL if they are kept in durations_ns. A group never has
 	 * both.
 	 */
-	struct gp_histogram *spread;
+	struct gp_histogram *histogram;
 	uint64_t *durations_ns; /* durations of the timed operations */
 	uint32_t duration_count, capacity;
 	/* cached: of the first stats.count durations; unused with a histogram */
 	struct gp_stats stats;
-	uint64_t total_ns; /* sum of the durations */
-	bool is_aside;     /* counts in no sum over groups, and is sorted behind the others */
-	uint64_t apart_ns; /* the part of total_ns that belongs to separated operations */
-	uint64_t count;    /* timed and untimed operations */
+	uint64_t total_ns;    /* sum of the durations */
+	bool is_separate;     /* counts in no sum over groups, and is sorted behind the others */
+	uint64_t separate_ns; /* the part of total_ns that belongs to separated operations */
+	uint64_t count;       /* timed and untimed operations */
 	uint64_t failed;
 	uint64_t bytes; /* sum of the bytes that copies or memsets moved */
 	uint64_t timed_bytes, least_bytes, most_bytes;
@@ -64,8 +64,8 @@ void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row);
  * Adds operations as a histogram whose unit is `ns` nanoseconds, and `untimed` operations without a
  * duration. Returns 0 or -ENOMEM.
  */
-int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp_histogram *spread,
-			 double ns, uint64_t untimed);
+int gp_groups_add_histogram(struct gp_groups *groups, uint32_t row,
+			    const struct gp_histogram *histogram, double ns, uint64_t untimed);
 
 /* Statistics of the group's durations, cached. */
 struct gp_stats gp_group_stats(struct gp_group *group);

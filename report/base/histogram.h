@@ -39,28 +39,28 @@ static inline uint32_t gp_histogram_step(uint64_t ns)
 	       (uint32_t)(ns >> (power - 4)) % GP_HISTOGRAM_STEPS;
 }
 
-static inline void gp_histogram_add(struct gp_histogram *spread, uint64_t ns)
+static inline void gp_histogram_add(struct gp_histogram *histogram, uint64_t ns)
 {
-	if (spread->count++ == 0 || ns < spread->least_ns)
-		spread->least_ns = ns;
-	if (ns > spread->most_ns)
-		spread->most_ns = ns;
-	spread->total_ns += ns;
-	spread->squares += (unsigned __int128)ns * ns;
-	spread->counts[gp_histogram_step(ns)]++;
+	if (histogram->count++ == 0 || ns < histogram->least_ns)
+		histogram->least_ns = ns;
+	if (ns > histogram->most_ns)
+		histogram->most_ns = ns;
+	histogram->total_ns += ns;
+	histogram->squares += (unsigned __int128)ns * ns;
+	histogram->counts[gp_histogram_step(ns)]++;
 }
 
 /* Adds all durations of another histogram. */
-void gp_histogram_join(struct gp_histogram *spread, const struct gp_histogram *other);
+void gp_histogram_join(struct gp_histogram *histogram, const struct gp_histogram *other);
 
 /*
  * As gp_histogram_join() for durations in a unit of `ns` nanoseconds. Each one is rounded; the
  * median may be off by two steps.
  */
-void gp_histogram_join_scaled(struct gp_histogram *spread, const struct gp_histogram *other,
+void gp_histogram_join_scaled(struct gp_histogram *histogram, const struct gp_histogram *other,
 			      double ns);
 
 /* All zero without durations. */
-struct gp_stats gp_histogram_stats(const struct gp_histogram *spread);
+struct gp_stats gp_histogram_stats(const struct gp_histogram *histogram);
 
 #endif

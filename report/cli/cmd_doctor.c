@@ -39,7 +39,7 @@ static const char usage[] =
 /* In the order of output. */
 static const struct check {
 	const char *name;
-	void (*function)(const struct gp_patient *patient, struct gp_finding *finding);
+	void (*function)(const struct gp_examination *examination, struct gp_finding *finding);
 	bool of_program; /* checks the program, not the machine */
 } checks[] = {
 	{"driver", gp_check_driver, false},       {"GPU", gp_check_gpu, false},
@@ -70,15 +70,16 @@ static void print_end_without(const char *program)
 	printf(": see what fails above\n");
 }
 
-static void print_end(const struct gp_patient *patient, const size_t counts[GP_CHECK_VERDICTS],
-		      size_t of_program)
+static void print_end(const struct gp_examination *examination,
+		      const size_t counts[GP_CHECK_VERDICTS], size_t of_program)
 {
 	size_t warnings = counts[GP_CHECK_WARNING];
 
 	if (counts[GP_CHECK_FAILS] > of_program)
 		printf("recording does not work here: see what fails above\n");
 	else if (of_program)
-		print_end_without(patient->program ? patient->program : "Python's packages");
+		print_end_without(examination->program ? examination->program
+						       : "Python's packages");
 	else if (warnings)
 		printf("recording works here, with %zu warning%s\n", warnings,
 		       warnings > 1 ? "s" : "");
@@ -86,19 +87,19 @@ static void print_end(const struct gp_patient *patient, const size_t counts[GP_C
 		printf("recording works here\n");
 }
 
-static int report(const struct gp_patient *patient)
+static int report(const struct gp_examination *examination)
 {
 	size_t counts[GP_CHECK_VERDICTS] = {0}, of_program = 0;
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		struct gp_finding finding = {.verdict = GP_CHECK_NOT_MADE};
 
-		checks[i].function(patient, &finding);
+		checks[i].function(examination, &finding);
 		gp_finding_print(&finding, checks[i].name, stdout);
 		counts[finding.verdict]++;
 		of_program += checks[i].of_program && finding.verdict == GP_CHECK_FAILS;
 	}
-	print_end(patient, counts, of_program);
+	print_end(examination, counts, of_program);
 	return counts[GP_CHECK_FAILS] ? GP_EXIT_FAILED : 0;
 }
 
@@ -111,18 +112,18 @@ static void end_by_signal(int number)
 
 static int examine(const char *program, unsigned limit_s)
 {
-	struct gp_patient *patient = malloc(sizeof(*patient));
+	struct gp_examination *examination = malloc(sizeof(*examination));
 	int status;
 
-	if (!patient)
+	if (!examination)
 		return gp_command_fail(GP_EXIT_FAILED, "doctor: out of memory");
 	print_machine();
 	fflush(stdout);
 	gp_ask_hold_signals();
-	gp_patient_examine(patient, program, limit_s);
-	status = gp_ask_signal() ? GP_EXIT_FAILED : report(patient);
-	gp_patient_free(patient);
-	free(patient);
+	gp_examination_run(examination, program, limit_s);
+	status = gp_ask_signal() ? GP_EXIT_FAILED : report(examination);
+	gp_examination_free(examination);
+	free(examination);
 	if (gp_ask_signal())
 		end_by_signal(gp_ask_signal());
 	return status;

@@ -45,7 +45,7 @@ static void print_usage(void)
 }
 
 struct arguments {
-	const struct gp_event_list *chronicle;
+	const struct gp_event_list *list;
 	const struct gp_table_format *format;
 	const char *output;
 	char *const *traces;
@@ -92,10 +92,10 @@ static int refuse_none(void)
 
 static int check(struct arguments *a, int argc, char **argv)
 {
-	a->chronicle = argc > 0 ? gp_event_list_find(argv[0]) : NULL;
-	if (!a->chronicle && argc > 1)
+	a->list = argc > 0 ? gp_event_list_find(argv[0]) : NULL;
+	if (!a->list && argc > 1)
 		return refuse(argv[0]);
-	if (!a->chronicle)
+	if (!a->list)
 		return refuse_none();
 	if (a->part.from_ns >= a->part.to_ns)
 		return gp_command_fail(GP_EXIT_USAGE, "trace: --start must be before --end");
@@ -140,10 +140,10 @@ static void say_nothing(const struct arguments *a, const struct gp_scope *scope)
 	    (a->part.from_ns == 0 && a->part.to_ns == UINT64_MAX))
 		gp_command_fail(0,
 				"the trace has no %s; run gpuprof summary FILE to see what it has",
-				a->chronicle->things);
+				a->list->things);
 	else
 		gp_command_fail(
-			0, "no %s starts in that time; the trace ends at %s", a->chronicle->things,
+			0, "no %s starts in that time; the trace ends at %s", a->list->things,
 			gp_format_moment((int64_t)(last_unix_ns - scope->start_unix_ns)).text);
 }
 
@@ -156,7 +156,7 @@ static int write_rows(const struct arguments *a, const struct gp_traces *traces,
 
 	gp_table_writer_open(&writer, a->format, out, false);
 	if (result == 0)
-		result = gp_event_list_write(a->chronicle, &scope, &a->part, &writer, &rows);
+		result = gp_event_list_write(a->list, &scope, &a->part, &writer, &rows);
 	closed = gp_table_writer_close(&writer);
 	if (result == 0 && closed == 0 && rows == 0)
 		say_nothing(a, &scope);

@@ -188,7 +188,7 @@ static int take_functions(struct gp_named_list *list, const struct gp_host_funct
 	for (uint32_t i = 0; result == 0 && i < count; i++) {
 		const char *name = gp_host_places_at(places, functions[i].place).function;
 		struct gp_named_figure row = {.name = gp_text_escape(name),
-					      .count = (double)functions[i].looks,
+					      .count = (double)functions[i].samples,
 					      .total_ns = (double)functions[i].total_ns,
 					      .median_ns = (double)NAN,
 					      .occupancy = (double)NAN};

@@ -14,10 +14,10 @@
 #define OLDEST_DRIVER 11080u
 #define STUB_LIBRARY  34 /* CUDA_ERROR_STUB_LIBRARY */
 
-static bool is_step(const struct gp_patient *patient, const char *const *steps)
+static bool is_step(const struct gp_examination *examination, const char *const *steps)
 {
 	for (; *steps; steps++)
-		if (strcmp(patient->plain.step, *steps) == 0)
+		if (strcmp(examination->plain.step, *steps) == 0)
 			return true;
 	return false;
 }
@@ -41,18 +41,18 @@ static const char *find_driver_elsewhere(void)
 	return NULL;
 }
 
-static void report_missing(const struct gp_patient *patient, struct gp_finding *finding)
+static void report_missing(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	const char *elsewhere = find_driver_elsewhere();
 	const char *found = getenv("LD_LIBRARY_PATH");
 
 	gp_finding_set(finding, GP_CHECK_FAILS,
 		       "no CUDA driver found, so programs cannot use a GPU here (%s)",
-		       patient->plain.driver_error);
+		       examination->plain.driver_error);
 	if (elsewhere)
 		gp_finding_fix(finding, "export LD_LIBRARY_PATH=%s%s%s", elsewhere,
 			       found && *found ? ":" : "", found ? found : "");
-	else if (patient->is_container)
+	else if (examination->is_container)
 		gp_finding_fix(
 			finding,
 			"docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility ...   # start the container like this");
@@ -94,11 +94,11 @@ static void list_other_folders(const char *file, char *list, size_t bytes)
 	free(copy);
 }
 
-static void fix_without(const struct gp_patient *patient, struct gp_finding *finding)
+static void fix_without(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	char list[768];
 
-	list_other_folders(patient->plain.driver, list, sizeof(list));
+	list_other_folders(examination->plain.driver, list, sizeof(list));
 	if (!getenv("LD_LIBRARY_PATH"))
 		gp_finding_fix(finding,
 			       "ldconfig -p | grep libcuda.so.1   # remove the stub from there");
@@ -108,26 +108,26 @@ static void fix_without(const struct gp_patient *patient, struct gp_finding *fin
 		gp_finding_fix(finding, "unset LD_LIBRARY_PATH");
 }
 
-static void report_stub(const struct gp_patient *patient, struct gp_finding *finding)
+static void report_stub(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	gp_finding_set(
 		finding, GP_CHECK_FAILS,
 		"the loader finds the stub library of the CUDA Toolkit (for linking only) in place of the driver (%s)",
-		patient->plain.driver);
-	fix_without(patient, finding);
+		examination->plain.driver);
+	fix_without(examination, finding);
 }
 
 /* ---- crashes and hangs ---- */
 
-static void report_no_answer(const struct gp_patient *patient, struct gp_finding *finding,
+static void report_no_answer(const struct gp_examination *examination, struct gp_finding *finding,
 			     const char *what)
 {
-	const struct gp_trial *trial = &patient->plain;
+	const struct gp_trial *trial = &examination->plain;
 
 	if (trial->timed_out)
 		gp_finding_set(finding, GP_CHECK_FAILS,
 			       "%s did not return within %u s, without gpuprof (step: %s)", what,
-			       patient->limit_s, trial->step);
+			       examination->limit_s, trial->step);
 	else if (WIFSIGNALED(trial->status))
 		gp_finding_set(finding, GP_CHECK_FAILS,
 			       "%s crashed with %s, without gpuprof (step: %s)", what,
@@ -139,22 +139,22 @@ static void report_no_answer(const struct gp_patient *patient, struct gp_finding
 	gp_finding_fix(finding, "nvidia-smi; sudo dmesg | grep -i -e nvrm -e xid | tail");
 }
 
-void gp_check_driver(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_driver(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	static const char *const steps[] = {"", "load", "range", "open", "version", "init", NULL};
-	const struct gp_trial *trial = &patient->plain;
+	const struct gp_trial *trial = &examination->plain;
 
 	if (!trial->is_made) {
 		gp_finding_set(finding, GP_CHECK_FAILS, "cannot start a process to look for it");
 		gp_finding_fix(finding, "ulimit -u unlimited");
 	} else if (trial->driver_error[0]) {
-		report_missing(patient, finding);
+		report_missing(examination, finding);
 	} else if (is_stub(trial)) {
-		report_stub(patient, finding);
-	} else if (is_step(patient, steps) && !trial->driver[0]) {
-		report_no_answer(patient, finding, "loading the driver");
-	} else if (is_step(patient, steps) && trial->init.code == GP_TRIAL_RESULT_NONE) {
-		report_no_answer(patient, finding, "the driver");
+		report_stub(examination, finding);
+	} else if (is_step(examination, steps) && !trial->driver[0]) {
+		report_no_answer(examination, finding, "loading the driver");
+	} else if (is_step(examination, steps) && trial->init.code == GP_TRIAL_RESULT_NONE) {
+		report_no_answer(examination, finding, "the driver");
 	} else if (trial->version < OLDEST_DRIVER) {
 		gp_finding_set(finding, GP_CHECK_WARNING,
 			       "for CUDA %s; gpuprof supports 11.8 and later (%s)",
@@ -199,7 +199,7 @@ static const struct known_error *find_known(int code)
 	return NULL;
 }
 
-static void report_no_gpu(const struct gp_patient *patient, struct gp_finding *finding)
+static void report_no_gpu(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
 
@@ -216,13 +216,13 @@ static void report_no_gpu(const struct gp_patient *patient, struct gp_finding *f
 		gp_finding_set(finding, GP_CHECK_FAILS, "the driver finds no GPU");
 		gp_finding_fix(
 			finding, "%s",
-			patient->is_container
+			examination->is_container
 				? "docker run --gpus all ...   # start the container like this"
 				: "nvidia-smi; lspci | grep -i nvidia");
 	}
 }
 
-static void report_error(const struct gp_patient *patient, struct gp_finding *finding,
+static void report_error(const struct gp_examination *examination, struct gp_finding *finding,
 			 const char *what, const struct gp_trial_result *result)
 {
 	const struct known_error *known = find_known(result->code);
@@ -231,7 +231,7 @@ static void report_error(const struct gp_patient *patient, struct gp_finding *fi
 		       known ? known->text : "programs cannot use the GPU, even without gpuprof",
 		       what, result->name, result->code);
 	if (known && !known->fix)
-		fix_without(patient, finding);
+		fix_without(examination, finding);
 	else
 		gp_finding_fix(finding, "%s", known ? known->fix : "nvidia-smi");
 }
@@ -246,47 +246,47 @@ static bool has_none(const struct gp_trial *trial)
 	return trial->init.code == 100 || (trial->count.code == 0 && trial->devices == 0);
 }
 
-void gp_check_gpu(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_gpu(const struct gp_examination *examination, struct gp_finding *finding)
 {
-	const struct gp_trial *trial = &patient->plain;
+	const struct gp_trial *trial = &examination->plain;
 
 	if (!trial->is_made || trial->init.code == GP_TRIAL_RESULT_NONE || is_stub(trial))
 		return;
 	if (has_none(trial))
-		report_no_gpu(patient, finding);
+		report_no_gpu(examination, finding);
 	else if (is_error(&trial->init))
-		report_error(patient, finding, "cuInit", &trial->init);
+		report_error(examination, finding, "cuInit", &trial->init);
 	else if (!gp_trial_ended_well(trial))
-		report_no_answer(patient, finding, "the GPU");
+		report_no_answer(examination, finding, "the GPU");
 	else if (is_error(&trial->count))
-		report_error(patient, finding, "cuDeviceGetCount", &trial->count);
+		report_error(examination, finding, "cuDeviceGetCount", &trial->count);
 	else if (is_error(&trial->context))
-		report_error(patient, finding, "cuDevicePrimaryCtxRetain", &trial->context);
+		report_error(examination, finding, "cuDevicePrimaryCtxRetain", &trial->context);
 	else if (trial->work.code != 0)
-		report_error(patient, finding, "cuMemsetD8", &trial->work);
+		report_error(examination, finding, "cuMemsetD8", &trial->work);
 	else
 		gp_finding_set(finding, GP_CHECK_OK, "%s%s; a memset worked", trial->device,
 			       trial->devices > 1 ? ", and others" : "");
 }
 
 /* Without a GPU users can try gpuprof on the simulated device, if it was built. */
-bool gp_check_offers_simulator(const struct gp_patient *patient)
+bool gp_check_offers_simulator(const struct gp_examination *examination)
 {
-	const struct gp_trial *trial = &patient->plain;
+	const struct gp_trial *trial = &examination->plain;
 	char path[PATH_MAX + 32];
 
-	snprintf(path, sizeof(path), "%s/sim/libcuda.so.1", patient->library.folder);
+	snprintf(path, sizeof(path), "%s/sim/libcuda.so.1", examination->library.folder);
 	return trial->is_made && (trial->driver_error[0] || has_none(trial)) &&
 	       access(path, R_OK) == 0;
 }
 
-void gp_check_simulator(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_simulator(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	char folder[PATH_MAX + 8], word[GP_SHELL_WORD_BYTES];
 
-	if (!gp_check_offers_simulator(patient))
+	if (!gp_check_offers_simulator(examination))
 		return;
-	snprintf(folder, sizeof(folder), "%s/sim", patient->library.folder);
+	snprintf(folder, sizeof(folder), "%s/sim", examination->library.folder);
 	gp_finding_set(
 		finding, GP_CHECK_OK,
 		"without a GPU, programs run on a simulated device; their kernels do nothing");

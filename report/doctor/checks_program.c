@@ -8,9 +8,9 @@
 #include "report/doctor/checks.h"
 #include "report/base/text/format.h"
 
-static bool is_found(const struct gp_patient *patient)
+static bool is_found(const struct gp_examination *examination)
 {
-	return patient->program && !patient->program_error;
+	return examination->program && !examination->program_error;
 }
 
 /* Finds a name without a slash in the current folder, which is not in PATH. */
@@ -24,16 +24,17 @@ static int look_here(const char *program)
 	return gp_target_find(here, path);
 }
 
-static void report_not_found(const struct gp_patient *patient, struct gp_finding *finding)
+static void report_not_found(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	char word[GP_SHELL_WORD_BYTES];
-	const char *program = patient->program, *name = gp_shell_word(program, word, sizeof(word));
+	const char *program = examination->program,
+		   *name = gp_shell_word(program, word, sizeof(word));
 	const char *in_path = strchr(program, '/') ? "" : " in PATH";
 	int here = look_here(program);
 
-	if (patient->program_error == -EISDIR || here == -EISDIR) {
+	if (examination->program_error == -EISDIR || here == -EISDIR) {
 		gp_finding_set(finding, GP_CHECK_FAILS, "%s is a folder; name a program", program);
-	} else if (patient->program_error == -EACCES || here == -EACCES) {
+	} else if (examination->program_error == -EACCES || here == -EACCES) {
 		gp_finding_set(finding, GP_CHECK_FAILS,
 			       "%s is not an executable file; name its interpreter first, or run",
 			       program);
@@ -50,80 +51,82 @@ static void report_not_found(const struct gp_patient *patient, struct gp_finding
 }
 
 /* The simulated device learns of kernels by the registration functions of the shared runtime. */
-static bool has_static_runtime(const struct gp_patient *patient)
+static bool has_static_runtime(const struct gp_examination *examination)
 {
-	return patient->target.has_kernels && patient->libraries.is_listed &&
-	       !patient->libraries.missing[0] && !patient->libraries.of_cuda[0];
+	return examination->target.has_kernels && examination->libraries.is_listed &&
+	       !examination->libraries.missing[0] && !examination->libraries.of_cuda[0];
 }
 
-static void report_static_runtime(const struct gp_patient *patient, struct gp_finding *finding)
+static void report_static_runtime(const struct gp_examination *examination,
+				  struct gp_finding *finding)
 {
-	if (gp_check_offers_simulator(patient))
+	if (gp_check_offers_simulator(examination))
 		gp_finding_set(
 			finding, GP_CHECK_WARNING,
 			"%s can be profiled on a GPU, but does not run on the simulated device, as it links the CUDA runtime statically; link the shared runtime",
-			patient->target.file);
+			examination->target.file);
 	else
 		gp_finding_set(
 			finding, GP_CHECK_FAILS,
 			"%s links the CUDA runtime statically, so its calls fail on the simulated device; link the shared runtime",
-			patient->target.file);
+			examination->target.file);
 	gp_finding_fix(finding, "nvcc -cudart shared ...");
 }
 
-static bool is_simulated(const struct gp_patient *patient)
+static bool is_simulated(const struct gp_examination *examination)
 {
-	return strcmp(patient->plain.device, "Simulated GPU") == 0 ||
-	       gp_check_offers_simulator(patient);
+	return strcmp(examination->plain.device, "Simulated GPU") == 0 ||
+	       gp_check_offers_simulator(examination);
 }
 
-void gp_check_program(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_program(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	char word[GP_SHELL_WORD_BYTES];
-	const char *bar = gp_target_bar_text(patient->target.bar);
+	const char *bar = gp_target_bar_text(examination->target.bar);
 
-	if (!patient->program)
+	if (!examination->program)
 		return;
-	if (patient->program_error) {
-		report_not_found(patient, finding);
+	if (examination->program_error) {
+		report_not_found(examination, finding);
 	} else if (bar) {
 		gp_finding_set(finding, GP_CHECK_FAILS, "%s cannot be profiled: %s",
-			       patient->target.file, bar);
-		if (patient->target.bar == GP_TARGET_PRIVILEGED)
+			       examination->target.file, bar);
+		if (examination->target.bar == GP_TARGET_PRIVILEGED)
 			gp_finding_fix(finding, "sudo gpuprof-run %s",
-				       gp_shell_word(patient->program, word, sizeof(word)));
-	} else if (is_simulated(patient) && has_static_runtime(patient)) {
-		report_static_runtime(patient, finding);
-	} else if (strcmp(patient->program_path, patient->target.file) != 0) {
+				       gp_shell_word(examination->program, word, sizeof(word)));
+	} else if (is_simulated(examination) && has_static_runtime(examination)) {
+		report_static_runtime(examination, finding);
+	} else if (strcmp(examination->program_path, examination->target.file) != 0) {
 		gp_finding_set(
 			finding, GP_CHECK_OK,
 			"%s is a script for %s; the interpreter and the programs that it starts can be profiled",
-			patient->program_path, patient->target.file);
+			examination->program_path, examination->target.file);
 	} else {
-		gp_finding_set(finding, GP_CHECK_OK, "%s can be profiled", patient->target.file);
+		gp_finding_set(finding, GP_CHECK_OK, "%s can be profiled",
+			       examination->target.file);
 	}
 }
 
-void gp_check_libraries(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_libraries(const struct gp_examination *examination, struct gp_finding *finding)
 {
-	const struct gp_libraries *libraries = &patient->libraries;
+	const struct gp_libraries *libraries = &examination->libraries;
 	char word[GP_SHELL_WORD_BYTES];
 
-	if (!is_found(patient) || !libraries->is_listed)
+	if (!is_found(examination) || !libraries->is_listed)
 		return;
 	if (libraries->missing[0]) {
 		gp_finding_set(
 			finding, GP_CHECK_FAILS,
 			"%s does not start, even without gpuprof: the loader does not find %s",
-			patient->program, libraries->missing);
+			examination->program, libraries->missing);
 		gp_finding_fix(finding, "ldd %s",
-			       gp_shell_word(patient->target.file, word, sizeof(word)));
+			       gp_shell_word(examination->target.file, word, sizeof(word)));
 	} else if (libraries->has_asan) {
 		gp_finding_set(
 			finding, GP_CHECK_WARNING,
 			"it uses gcc's address sanitizer, which does not allow LD_PRELOAD alone; gpuprof-run works");
 		gp_finding_fix(finding, "gpuprof-run %s",
-			       gp_shell_word(patient->program, word, sizeof(word)));
+			       gp_shell_word(examination->program, word, sizeof(word)));
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK, "all found%s%s",
 			       libraries->of_cuda[0] ? "; CUDA libraries: " : "",
@@ -132,10 +135,11 @@ void gp_check_libraries(const struct gp_patient *patient, struct gp_finding *fin
 }
 
 /* The CUPTI that goes with the CUDA libraries of the program or of Python's packages. */
-void gp_check_its_cupti(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_its_cupti(const struct gp_examination *examination, struct gp_finding *finding)
 {
-	const struct gp_trial *trial = &patient->with_cuda;
-	const char *whose = patient->libraries.of_cuda[0] ? patient->program : "Python's packages";
+	const struct gp_trial *trial = &examination->with_cuda;
+	const char *whose =
+		examination->libraries.of_cuda[0] ? examination->program : "Python's packages";
 
 	if (!trial->is_made)
 		return;
@@ -153,9 +157,9 @@ void gp_check_its_cupti(const struct gp_patient *patient, struct gp_finding *fin
 			       trial->cupti);
 }
 
-void gp_check_python(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_python(const struct gp_examination *examination, struct gp_finding *finding)
 {
-	const struct gp_python *python = &patient->python;
+	const struct gp_python *python = &examination->python;
 	bool is_known = python->major == 3 && python->minor >= GP_PYTHON_OLDEST_MINOR &&
 			python->minor <= GP_PYTHON_NEWEST_MINOR && !python->is_free_threaded &&
 			strcmp(python->implementation, "cpython") == 0;

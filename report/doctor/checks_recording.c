@@ -25,18 +25,18 @@ static void find_line(const struct gp_trial *trial, const char *part, char *line
 
 /* ---- the library ---- */
 
-void gp_check_library(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_library(const struct gp_examination *examination, struct gp_finding *finding)
 {
-	const struct gp_trial *trial = &patient->recorded;
+	const struct gp_trial *trial = &examination->recorded;
 	char word[GP_SHELL_WORD_BYTES], path[PATH_MAX + 32];
 
-	if (patient->library_missing[0]) {
-		gp_finding_set(finding, GP_CHECK_FAILS, "%s", patient->library_missing);
+	if (examination->library_missing[0]) {
+		gp_finding_set(finding, GP_CHECK_FAILS, "%s", examination->library_missing);
 	} else if (!trial->is_made) {
 		gp_finding_set(finding, GP_CHECK_FAILS, "cannot start a process that loads it");
 		gp_finding_fix(finding, "df -h .; ulimit -u");
 	} else if (!trial->library[0]) {
-		snprintf(path, sizeof(path), "%s/" GP_LIBRARY_NAME, patient->library.folder);
+		snprintf(path, sizeof(path), "%s/" GP_LIBRARY_NAME, examination->library.folder);
 		gp_finding_set(finding, GP_CHECK_FAILS, "programs do not load it: %.*s",
 			       (int)strcspn(trial->said, "\n"), trial->said);
 		gp_finding_fix(finding, "ldd %s", gp_shell_word(path, word, sizeof(word)));
@@ -47,13 +47,13 @@ void gp_check_library(const struct gp_patient *patient, struct gp_finding *findi
 
 /* ---- other tools ---- */
 
-void gp_check_tools(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_tools(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	const char *cuda = gp_injection_other(getenv(GP_INJECTION_CUDA));
 	const char *nvtx = gp_injection_other(getenv(GP_INJECTION_NVTX));
 	char line[512];
 
-	find_line(&patient->recorded, "another profiler", line, sizeof(line));
+	find_line(&examination->recorded, "another profiler", line, sizeof(line));
 	if (cuda) {
 		gp_finding_set(
 			finding, GP_CHECK_FAILS,
@@ -75,23 +75,23 @@ void gp_check_tools(const struct gp_patient *patient, struct gp_finding *finding
 	}
 }
 
-void gp_check_options(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_options(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	size_t position = 0;
 	const char *unknown = gp_run_options_unknown_variable(environ, &position);
 	int length = unknown ? (int)strcspn(unknown, "=") : 0;
 
-	if (patient->options_wrong[0]) {
+	if (examination->options_wrong[0]) {
 		gp_finding_set(
 			finding, GP_CHECK_WARNING,
 			"%s: gpuprof-run refuses it, and the preloaded library uses the default",
-			patient->options_wrong);
+			examination->options_wrong);
 		gp_finding_fix(finding, "env | grep GPUPROF_");
 	} else if (unknown) {
 		gp_finding_set(finding, GP_CHECK_WARNING, "%.*s is not an option and is ignored",
 			       length, unknown);
 		gp_finding_fix(finding, "unset %.*s", length, unknown);
-	} else if (strcmp(patient->options.values[GP_OPTION_ID_TRACE], "none") == 0) {
+	} else if (strcmp(examination->options.values[GP_OPTION_ID_TRACE], "none") == 0) {
 		gp_finding_set(finding, GP_CHECK_WARNING,
 			       "GPUPROF_TRACE is none: nothing will be recorded");
 		gp_finding_fix(finding, "unset GPUPROF_TRACE");
@@ -103,9 +103,9 @@ void gp_check_options(const struct gp_patient *patient, struct gp_finding *findi
 /* ---- CUPTI ---- */
 
 /* Package names by the CUDA version of the driver. */
-static void fix_missing_cupti(const struct gp_patient *patient, struct gp_finding *finding)
+static void fix_missing_cupti(const struct gp_examination *examination, struct gp_finding *finding)
 {
-	unsigned long version = patient->plain.version;
+	unsigned long version = examination->plain.version;
 
 	gp_finding_fix(
 		finding,
@@ -113,26 +113,27 @@ static void fix_missing_cupti(const struct gp_patient *patient, struct gp_findin
 		version / 1000, version % 1000 / 10);
 }
 
-static void report_no_cupti(const struct gp_patient *patient, struct gp_finding *finding)
+static void report_no_cupti(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	char line[1024], *end;
 
-	find_line(&patient->recorded, "no GPU activity is recorded: ", line, sizeof(line));
+	find_line(&examination->recorded, "no GPU activity is recorded: ", line, sizeof(line));
 	end = strstr(line, "; for the fix, type: ");
 	if (end)
 		*end = '\0';
 	gp_finding_set(finding, GP_CHECK_FAILS, "%s",
 		       line[0] ? line : "CUPTI did not start, and gave no reason");
 	if (strstr(line, "administrators"))
-		gp_fix_permission(patient, finding);
+		gp_fix_permission(examination, finding);
 	else if (strstr(line, "libcupti"))
-		fix_missing_cupti(patient, finding);
+		fix_missing_cupti(examination, finding);
 }
 
 /* Programs that load this CUPTI, or the CUDA runtime beside it, find it without an option. */
-static void report_cupti_elsewhere(const struct gp_patient *patient, struct gp_finding *finding)
+static void report_cupti_elsewhere(const struct gp_examination *examination,
+				   struct gp_finding *finding)
 {
-	const struct gp_trial *trial = &patient->with_cuda;
+	const struct gp_trial *trial = &examination->with_cuda;
 	char word[GP_SHELL_WORD_BYTES];
 
 	gp_finding_set(
@@ -143,25 +144,25 @@ static void report_cupti_elsewhere(const struct gp_patient *patient, struct gp_f
 		       gp_shell_word(trial->cupti, word, sizeof(word)));
 }
 
-void gp_check_cupti(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_cupti(const struct gp_examination *examination, struct gp_finding *finding)
 {
-	const struct gp_trial *trial = &patient->recorded;
+	const struct gp_trial *trial = &examination->recorded;
 	unsigned long major = trial->cupti_version / 10000;
 	struct gp_figure version = gp_format_cupti_version(trial->cupti_version);
-	struct gp_figure driver = gp_format_cuda_version(patient->plain.version);
+	struct gp_figure driver = gp_format_cuda_version(examination->plain.version);
 
-	if (!trial->is_made || !trial->library[0] || !gp_patient_has_gpu(patient) ||
+	if (!trial->is_made || !trial->library[0] || !gp_examination_has_gpu(examination) ||
 	    gp_injection_other(getenv(GP_INJECTION_CUDA)))
 		return;
-	if (gp_patient_needs_cuda(patient)) {
-		report_cupti_elsewhere(patient, finding);
+	if (gp_examination_needs_cuda(examination)) {
+		report_cupti_elsewhere(examination, finding);
 	} else if (trial->cupti_version == 0) {
-		report_no_cupti(patient, finding);
-	} else if (major > patient->plain.version / 1000) {
+		report_no_cupti(examination, finding);
+	} else if (major > examination->plain.version / 1000) {
 		gp_finding_set(finding, GP_CHECK_WARNING,
 			       "%s is newer than the driver, which supports CUDA %s (%s)",
 			       version.text, driver.text, trial->cupti);
-		fix_missing_cupti(patient, finding);
+		fix_missing_cupti(examination, finding);
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK, "%s (%s)", version.text, trial->cupti);
 	}
@@ -169,35 +170,36 @@ void gp_check_cupti(const struct gp_patient *patient, struct gp_finding *finding
 
 /* ---- the whole path ---- */
 
-static void report_no_trace(const struct gp_patient *patient, struct gp_finding *finding)
+static void report_no_trace(const struct gp_examination *examination, struct gp_finding *finding)
 {
-	const struct gp_trial *trial = &patient->recorded;
+	const struct gp_trial *trial = &examination->recorded;
 	char line[1024];
 
 	find_line(trial, "", line, sizeof(line));
 	if (trial->timed_out)
 		gp_finding_set(finding, GP_CHECK_FAILS,
 			       "a small program did not end within %u s (step: %s)",
-			       patient->limit_s, trial->step);
+			       examination->limit_s, trial->step);
 	else
 		gp_finding_set(finding, GP_CHECK_FAILS, "a small program was not recorded%s%s",
 			       line[0] ? ": " : "", line);
 }
 
-void gp_check_recording(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_recording(const struct gp_examination *examination, struct gp_finding *finding)
 {
-	const struct gp_trial *trial =
-		gp_patient_needs_cuda(patient) ? &patient->with_cuda : &patient->recorded;
+	const struct gp_trial *trial = gp_examination_needs_cuda(examination)
+					       ? &examination->with_cuda
+					       : &examination->recorded;
 
 	if (!trial->is_made || !trial->library[0])
 		return;
 	if (!trial->has_trace)
-		report_no_trace(patient, finding);
+		report_no_trace(examination, finding);
 	else if (!gp_trial_ended_well(trial))
 		gp_finding_set(finding, GP_CHECK_FAILS,
 			       "a small program fails with gpuprof, and works without (step: %s)",
 			       trial->step);
-	else if (!gp_patient_has_gpu(patient))
+	else if (!gp_examination_has_gpu(examination))
 		gp_finding_set(finding, GP_CHECK_OK,
 			       "%s of a small program was recorded; more needs a GPU",
 			       trial->ranges ? "a range" : "a trace");

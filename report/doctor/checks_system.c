@@ -31,34 +31,34 @@ static uint64_t free_bytes(const char *folder)
 
 /* ---- traces ---- */
 
-void gp_check_folder(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_folder(const struct gp_examination *examination, struct gp_finding *finding)
 {
-	uint64_t left = free_bytes(patient->folder);
+	uint64_t left = free_bytes(examination->folder);
 	struct gp_figure room = gp_format_bytes(left);
 	char word[GP_SHELL_WORD_BYTES];
 
-	if (patient->folder_wrong[0]) {
-		gp_finding_set(finding, GP_CHECK_FAILS, "%s", patient->folder_wrong);
+	if (examination->folder_wrong[0]) {
+		gp_finding_set(finding, GP_CHECK_FAILS, "%s", examination->folder_wrong);
 		gp_finding_fix(finding, "gpuprof-run -o /tmp/ ...   # or GPUPROF_OUTPUT");
 	} else if (left < LITTLE_FOR_TRACES) {
 		gp_finding_set(finding, GP_CHECK_WARNING,
 			       "%s has %s left: records that do not fit are lost, and counted",
-			       patient->folder, room.text);
+			       examination->folder, room.text);
 		gp_finding_fix(finding, "df -h %s",
-			       gp_shell_word(patient->folder, word, sizeof(word)));
+			       gp_shell_word(examination->folder, word, sizeof(word)));
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK, "traces go to %s, with %s left",
-			       patient->folder, room.text);
+			       examination->folder, room.text);
 	}
 }
 
 /* ---- rings ---- */
 
-static void fix_shm(const struct gp_patient *patient, struct gp_finding *finding)
+static void fix_shm(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	gp_finding_fix(
 		finding, "%s",
-		patient->is_container
+		examination->is_container
 			? "docker run --shm-size=1g ...   # start the container like this"
 			: "sudo mount -t tmpfs -o mode=1777,size=1G tmpfs " GP_RING_FILE_FOLDER);
 }
@@ -76,13 +76,13 @@ static const char *what_is_wrong_with_shm(void)
 	return "no space left";
 }
 
-static void report_rings(const struct gp_patient *patient, struct gp_finding *finding,
+static void report_rings(const struct gp_examination *examination, struct gp_finding *finding,
 			 const char *place, const char *meaning)
 {
 	gp_finding_set(finding, GP_CHECK_WARNING,
 		       GP_RING_FILE_FOLDER " cannot hold rings (%s), so they are %s; %s",
 		       what_is_wrong_with_shm(), place, meaning);
-	fix_shm(patient, finding);
+	fix_shm(examination, finding);
 }
 
 static bool are_in_shm(const struct gp_trial *trial)
@@ -90,10 +90,10 @@ static bool are_in_shm(const struct gp_trial *trial)
 	return strncmp(trial->rings, GP_RING_FILE_FOLDER "/", strlen(GP_RING_FILE_FOLDER) + 1) == 0;
 }
 
-void gp_check_rings(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_rings(const struct gp_examination *examination, struct gp_finding *finding)
 {
-	const struct gp_trial *trial = &patient->recorded;
-	const char *wanted = patient->options.values[GP_OPTION_ID_RINGS];
+	const struct gp_trial *trial = &examination->recorded;
+	const char *wanted = examination->options.values[GP_OPTION_ID_RINGS];
 	uint64_t left = free_bytes(GP_RING_FILE_FOLDER);
 
 	if (!trial->has_trace)
@@ -101,43 +101,43 @@ void gp_check_rings(const struct gp_patient *patient, struct gp_finding *finding
 	if (strcmp(wanted, "file") == 0 || strcmp(wanted, "memory") == 0) {
 		gp_finding_set(finding, GP_CHECK_OK, "%s, as GPUPROF_RINGS says", wanted);
 	} else if (!trial->rings[0]) {
-		report_rings(patient, finding, "in the program's own memory",
+		report_rings(examination, finding, "in the program's own memory",
 			     "the last records of a killed program are lost");
 	} else if (!are_in_shm(trial)) {
-		report_rings(patient, finding, "files beside the trace",
+		report_rings(examination, finding, "files beside the trace",
 			     "nothing is lost, but the disk has more to write");
 	} else if (left < LITTLE_FOR_RINGS) {
 		gp_finding_set(finding, GP_CHECK_WARNING,
 			       GP_RING_FILE_FOLDER
 			       " has %s left: busy threads may lose records, which are counted",
 			       gp_format_bytes(left).text);
-		fix_shm(patient, finding);
+		fix_shm(examination, finding);
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK, "in " GP_RING_FILE_FOLDER ", with %s left",
 			       gp_format_bytes(left).text);
 	}
 }
 
-void gp_check_session(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_session(const struct gp_examination *examination, struct gp_finding *finding)
 {
-	if (patient->session_error) {
+	if (examination->session_error) {
 		gp_finding_set(
 			finding, GP_CHECK_FAILS,
 			"gpuprof-run cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp: %s",
-			strerror(-patient->session_error));
+			strerror(-examination->session_error));
 		gp_finding_fix(finding, "export TMPDIR=$HOME");
 	} else {
-		gp_finding_set(finding, GP_CHECK_OK, "%s", patient->session.path);
+		gp_finding_set(finding, GP_CHECK_OK, "%s", examination->session.path);
 	}
 }
 
 /* ---- limits ---- */
 
-void gp_check_limits(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_limits(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	struct rlimit addresses, file;
 
-	(void)patient;
+	(void)examination;
 	if (getrlimit(RLIMIT_AS, &addresses) || getrlimit(RLIMIT_FSIZE, &file))
 		return;
 	if (file.rlim_cur != RLIM_INFINITY) {
@@ -189,16 +189,16 @@ static bool may_read_counters(void)
 	return (strtoull(value, NULL, 16) & (1ull << 21 | 1ull << 38)) != 0;
 }
 
-void gp_fix_permission(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_fix_permission(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	gp_finding_fix(
 		finding, "%s",
-		patient->is_container
+		examination->is_container
 			? "docker run --cap-add=SYS_ADMIN ...   # start the container like this"
 			: "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 | sudo tee /etc/modprobe.d/gpuprof.conf && sudo update-initramfs -u && sudo reboot");
 }
 
-void gp_check_counters(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_counters(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	char value[64];
 
@@ -214,11 +214,11 @@ void gp_check_counters(const struct gp_patient *patient, struct gp_finding *find
 		gp_finding_set(
 			finding, GP_CHECK_WARNING,
 			"only administrators may read hardware counters; gpuprof records without them");
-		gp_fix_permission(patient, finding);
+		gp_fix_permission(examination, finding);
 	}
 }
 
-void gp_check_ptrace(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_ptrace(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	static const char *const meanings[] = {
 		"debuggers may attach to all your processes",
@@ -229,14 +229,14 @@ void gp_check_ptrace(const struct gp_patient *patient, struct gp_finding *findin
 	char value[16] = "0";
 	long scope;
 
-	(void)patient;
+	(void)examination;
 	read_value("/proc/sys/kernel/yama/ptrace_scope", "", value, sizeof(value));
 	scope = strtol(value, NULL, 10);
 	gp_finding_set(finding, GP_CHECK_OK, "not needed by gpuprof (%s here)",
 		       scope >= 0 && scope < 4 ? meanings[scope] : "it is restricted");
 }
 
-void gp_check_seccomp(const struct gp_patient *patient, struct gp_finding *finding)
+void gp_check_seccomp(const struct gp_examination *examination, struct gp_finding *finding)
 {
 	char value[16] = "";
 
@@ -246,6 +246,6 @@ void gp_check_seccomp(const struct gp_patient *patient, struct gp_finding *findi
 		gp_finding_set(finding, GP_CHECK_OK, "no system call is blocked");
 	else
 		gp_finding_set(finding, GP_CHECK_OK, "a filter blocks some system calls%s",
-			       patient->recorded.has_trace ? ", but none that recording needs"
-							   : "");
+			       examination->recorded.has_trace ? ", but none that recording needs"
+							       : "");
 }

@@ -211,15 +211,15 @@ static void take_row(struct collection *e, int metric, const struct gp_table_hea
 static void take_table(struct collection *e, struct gp_scope *scope, int first)
 {
 	const struct gp_breakdown *table = metrics[first].table;
-	struct gp_table sheet;
-	int result = gp_breakdown_make(table, scope, &sheet);
+	struct gp_table rows;
+	int result = gp_breakdown_make(table, scope, &rows);
 
 	if (result < 0)
 		e->error = result;
 	for (int i = first; i < METRICS && metrics[i].table == table; i++)
-		for (size_t row = 0; e->error == 0 && row < gp_table_rows(&sheet); row++)
-			take_row(e, i, &table->head, gp_table_row(&sheet, row));
-	gp_table_close(&sheet);
+		for (size_t row = 0; e->error == 0 && row < gp_table_rows(&rows); row++)
+			take_row(e, i, &table->head, gp_table_row(&rows, row));
+	gp_table_close(&rows);
 }
 
 static void take_tables(struct collection *e)

@@ -125,7 +125,7 @@ static int put_profiles(struct gp_json *json, struct gp_stack_profile *profile,
 /* ---- Python samples of each thread ---- */
 
 /* The chosen samples of a thread: first to end.  Each part of a process has all samples. */
-struct looks {
+struct thread_samples {
 	struct gp_stack_profile *profile;
 	const struct gp_model *model;
 	struct gp_slice_filter filter;
@@ -133,49 +133,49 @@ struct looks {
 };
 
 /* The time of a sample; 0: it is not chosen. */
-static uint64_t time_of(const struct looks *looks, uint32_t index)
+static uint64_t time_of(const struct thread_samples *samples, uint32_t index)
 {
-	struct gp_host_time time = gp_python_sample_time(looks->model, index);
+	struct gp_host_time time = gp_python_sample_time(samples->model, index);
 
-	return looks->model->samples[index].stack != GP_NONE &&
-			       gp_slice_filter_has_in_any(&looks->filter, time.start_ns,
+	return samples->model->samples[index].stack != GP_NONE &&
+			       gp_slice_filter_has_in_any(&samples->filter, time.start_ns,
 							  time.end_ns)
 		       ? time.end_ns - time.start_ns
 		       : 0;
 }
 
-static uint64_t sum_times(const struct looks *looks)
+static uint64_t sum_times(const struct thread_samples *samples)
 {
 	uint64_t total_ns = 0;
 
-	for (uint32_t i = looks->first; i < looks->end; i++)
-		total_ns += time_of(looks, i);
+	for (uint32_t i = samples->first; i < samples->end; i++)
+		total_ns += time_of(samples, i);
 	return total_ns;
 }
 
-static int put_looks(struct gp_json *json, const struct looks *looks)
+static int put_thread_samples(struct gp_json *json, const struct thread_samples *samples)
 {
-	struct gp_call_tree *tree = &looks->profile->tree;
+	struct gp_call_tree *tree = &samples->profile->tree;
 	const char *separator = "\n";
 	int result = 0;
 
-	for (uint32_t i = looks->first; i < looks->end && result == 0; i++) {
-		if (time_of(looks, i) == 0)
+	for (uint32_t i = samples->first; i < samples->end && result == 0; i++) {
+		if (time_of(samples, i) == 0)
 			continue;
 		result = put_stack(json, tree,
-				   gp_call_tree_find(tree, looks->model->samples[i].stack),
+				   gp_call_tree_find(tree, samples->model->samples[i].stack),
 				   separator);
 		separator = ",\n";
 	}
 	return result;
 }
 
-static void put_times(struct gp_json *json, const struct looks *looks)
+static void put_times(struct gp_json *json, const struct thread_samples *samples)
 {
 	const char *separator = "\n";
 
-	for (uint32_t i = looks->first; i < looks->end; i++) {
-		uint64_t time_ns = time_of(looks, i);
+	for (uint32_t i = samples->first; i < samples->end; i++) {
+		uint64_t time_ns = time_of(samples, i);
 
 		if (time_ns == 0)
 			continue;
@@ -185,21 +185,24 @@ static void put_times(struct gp_json *json, const struct looks *looks)
 	}
 }
 
-static int put_thread(struct gp_json *json, const struct looks *looks, bool names_process)
+static int put_thread(struct gp_json *json, const struct thread_samples *samples,
+		      bool names_process)
 {
 	char track[GP_HOST_TRACK_BYTES], name[GP_HOST_TRACK_BYTES + 24];
-	uint64_t total_ns = sum_times(looks);
+	uint64_t total_ns = sum_times(samples);
 	int result;
 
 	if (total_ns == 0)
 		return 0;
-	gp_host_track_name(looks->model, looks->model->samples[looks->first].thread_id, track);
-	snprintf(name, sizeof(name), names_process ? "%s, pid %u" : "%s", track, looks->model->pid);
+	gp_host_track_name(samples->model, samples->model->samples[samples->first].thread_id,
+			   track);
+	snprintf(name, sizeof(name), names_process ? "%s, pid %u" : "%s", track,
+		 samples->model->pid);
 	gp_json_text(json, ",");
 	begin_profile(json, name, "nanoseconds", total_ns);
-	result = put_looks(json, looks);
+	result = put_thread_samples(json, samples);
 	gp_json_text(json, "],\n\"weights\":[");
-	put_times(json, looks);
+	put_times(json, samples);
 	gp_json_text(json, "]}");
 	return result;
 }
@@ -210,16 +213,18 @@ static int put_threads(struct gp_json *json, const struct gp_export_source *sour
 	int result = 0;
 
 	for (size_t i = 0; i < source->count && gp_export_is_first(source, i) && result == 0; i++) {
-		struct looks looks = {.profile = profile, .model = source->get(source->context, i)};
+		struct thread_samples samples = {.profile = profile,
+						 .model = source->get(source->context, i)};
 
-		if (!looks.model)
+		if (!samples.model)
 			continue;
-		looks.filter = gp_slice_filter_of(&profile->choice, looks.model);
-		result = gp_call_tree_use(&profile->tree, looks.model);
-		for (; result == 0 && looks.first < looks.model->sample_count;
-		     looks.first = looks.end) {
-			looks.end = gp_python_samples_end(looks.model, looks.first);
-			result = put_thread(json, &looks, source->count > 1 && !source->are_parts);
+		samples.filter = gp_slice_filter_of(&profile->choice, samples.model);
+		result = gp_call_tree_use(&profile->tree, samples.model);
+		for (; result == 0 && samples.first < samples.model->sample_count;
+		     samples.first = samples.end) {
+			samples.end = gp_python_samples_end(samples.model, samples.first);
+			result =
+				put_thread(json, &samples, source->count > 1 && !source->are_parts);
 		}
 		gp_call_tree_use(&profile->tree, NULL);
 	}

@@ -315,7 +315,7 @@ static struct gp_html_event of_op(struct walker *walker, const struct gp_op *op)
 static struct gp_html_event of_span(struct walker *walker, const struct gp_host_span *span)
 {
 	return (struct gp_html_event){
-		.aux = span->looks,
+		.aux = span->samples,
 		.label = gp_html_label_frame(&walker->tracks->labels, span->frame),
 		.stack = stack_of(walker, span->frame),
 		.call = GP_NONE,

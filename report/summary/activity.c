@@ -105,9 +105,9 @@ static void put_group(struct listing *listing, struct gp_group *group)
 	struct gp_stats stats = gp_group_stats(group);
 	struct gp_table *table = &listing->table;
 
-	gp_table_cell(table, group->is_aside ? gp_value_none()
-					     : gp_value_percent((double)group->total_ns,
-								(double)listing->total_ns));
+	gp_table_cell(table, group->is_separate ? gp_value_none()
+						: gp_value_percent((double)group->total_ns,
+								   (double)listing->total_ns));
 	gp_table_put_whole(table, group->total_ns);
 	gp_table_put_whole(table, group->count);
 	if (table->head == &failure_head)
@@ -115,9 +115,10 @@ static void put_group(struct listing *listing, struct gp_group *group)
 			      group->failed ? gp_value_whole(group->failed) : gp_value_none());
 	put_times(table, &stats);
 	if (table->head == &tuning_head)
-		gp_table_cell(table, group->apart_ns > 0 ? gp_value_percent((double)group->apart_ns,
-									    (double)group->total_ns)
-							 : gp_value_none());
+		gp_table_cell(table, group->separate_ns > 0
+					     ? gp_value_percent((double)group->separate_ns,
+								(double)group->total_ns)
+					     : gp_value_none());
 	gp_table_cell(table, gp_value_text(label_of(listing, group)));
 }
 
@@ -128,7 +129,7 @@ static void print_hidden(const struct listing *listing, const uint32_t *order, u
 	uint64_t hidden_ns = 0;
 
 	for (uint32_t i = shown; i < groups->count; i++)
-		if (!groups->rows[order[i]].is_aside)
+		if (!groups->rows[order[i]].is_separate)
 			hidden_ns += groups->rows[order[i]].total_ns;
 	fprintf(listing->summary->out, "  ... %s more, %s (%s %%)%s\n",
 		gp_format_count(groups->count - shown).text, gp_format_ns(hidden_ns).text,
@@ -143,7 +144,7 @@ static uint32_t rows_with(const struct listing *listing, const uint32_t *order, 
 	const struct gp_groups *groups = listing->groups;
 	uint32_t count = 1;
 
-	while (count < groups->count && !groups->rows[order[count]].is_aside &&
+	while (count < groups->count && !groups->rows[order[count]].is_separate &&
 	       (double)groups->rows[order[count]].total_ns >= share * (double)listing->total_ns)
 		count++;
 	return count;
@@ -217,7 +218,7 @@ static int tell_apart(const struct listing *listing)
 static bool has_tuning(const struct gp_groups *operations)
 {
 	for (uint32_t i = 0; i < operations->count; i++)
-		if (operations->rows[i].apart_ns > 0)
+		if (operations->rows[i].separate_ns > 0)
 			return true;
 	return false;
 }

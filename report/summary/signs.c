@@ -73,14 +73,14 @@ static enum work work_of(uint8_t class)
 static void add_calls(struct signs *signs, const struct gp_model *model, const struct gp_sum *sum)
 {
 	struct gp_api api = gp_model_api(model, sum->first.call.api);
-	double ns = (double)sum->spread.total_ns * model->ns_per_tick;
+	double ns = (double)sum->histogram.total_ns * model->ns_per_tick;
 	enum work work = work_of(api.class);
 
 	if (api.class == GP_API_LAUNCH)
-		gp_histogram_join_scaled(&signs->launches, &sum->spread, model->ns_per_tick);
+		gp_histogram_join_scaled(&signs->launches, &sum->histogram, model->ns_per_tick);
 	if (work == WORKS)
 		return;
-	signs->works[work].count += sum->spread.count;
+	signs->works[work].count += sum->histogram.count;
 	signs->works[work].ns += ns;
 	if (ns <= signs->works[work].most_ns)
 		return;
@@ -94,10 +94,10 @@ static void add_copies(struct signs *signs, const struct gp_sum *sum)
 
 	if (copy->source_kind != GP_COPY_PAGEABLE && copy->destination_kind != GP_COPY_PAGEABLE)
 		return;
-	signs->pageable += sum->spread.count + sum->untimed;
+	signs->pageable += sum->histogram.count + sum->untimed;
 	signs->pageable_bytes += sum->bytes;
 	signs->pageable_timed_bytes += sum->timed_bytes;
-	signs->pageable_ns += sum->spread.total_ns;
+	signs->pageable_ns += sum->histogram.total_ns;
 }
 
 static void gather(const struct gp_summary *summary, struct signs *signs)
@@ -115,7 +115,7 @@ static void gather(const struct gp_summary *summary, struct signs *signs)
 			else if (sum->kind == GP_SUM_COPY)
 				add_copies(signs, sum);
 			else if (sum->kind == GP_SUM_KERNEL)
-				gp_histogram_join(&signs->kernels, &sum->spread);
+				gp_histogram_join(&signs->kernels, &sum->histogram);
 		}
 	}
 }

@@ -275,17 +275,17 @@ static struct gp_figure share_of_loop(const struct gp_summary *summary)
 /* ", in 3 stretches, up to 417.0ms apart" */
 static void print_stretches(FILE *out, const struct gp_iterations *all)
 {
-	uint64_t apart_ns = 0;
+	uint64_t separate_ns = 0;
 
 	for (uint32_t i = 1; i < all->stretch_count; i++) {
 		uint64_t ns = all->stretches[i].start_ns - all->stretches[i - 1].end_ns;
 
-		apart_ns = ns > apart_ns ? ns : apart_ns;
+		separate_ns = ns > separate_ns ? ns : separate_ns;
 	}
 	if (all->stretch_count > 1)
 		fprintf(out, ", in %s stretches, %s%s apart",
 			gp_format_count(all->stretch_count).text,
-			all->stretch_count > 2 ? "up to " : "", gp_format_ns(apart_ns).text);
+			all->stretch_count > 2 ? "up to " : "", gp_format_ns(separate_ns).text);
 }
 
 /* "longest 417.0ms (number 1, with more operations), of the others 123.1ms (number 16)" */
@@ -420,7 +420,8 @@ void gp_summary_print_loop(const struct gp_summary *summary, bool all_known)
 
 /* ---- kinds of kernels ---- */
 
-static uint64_t sum_kinds(const struct gp_summary *summary, struct part parts[], uint64_t *apart_ns)
+static uint64_t sum_kinds(const struct gp_summary *summary, struct part parts[],
+			  uint64_t *separate_ns)
 {
 	struct gp_names *names = gp_names_new();
 	uint64_t total_ns = 0;
@@ -433,9 +434,9 @@ static uint64_t sum_kinds(const struct gp_summary *summary, struct part parts[],
 		if (row->key[0] != GP_ACTIVITY_KERNEL)
 			continue;
 		parts[gp_kinds_find(summary->kinds, gp_names_full(names, row->key + 1))].ns +=
-			row->total_ns - row->apart_ns;
-		total_ns += row->total_ns - row->apart_ns;
-		*apart_ns += row->apart_ns;
+			row->total_ns - row->separate_ns;
+		total_ns += row->total_ns - row->separate_ns;
+		*separate_ns += row->separate_ns;
 	}
 	gp_names_free(names);
 	return total_ns;
@@ -444,11 +445,11 @@ static uint64_t sum_kinds(const struct gp_summary *summary, struct part parts[],
 void gp_summary_print_kinds(const struct gp_summary *summary)
 {
 	struct part parts[GP_KINDS_LIMIT] = {{NULL, 0}};
-	uint64_t apart_ns = 0, total_ns = sum_kinds(summary, parts, &apart_ns);
+	uint64_t separate_ns = 0, total_ns = sum_kinds(summary, parts, &separate_ns);
 
 	if (parts[GP_KIND_UNKNOWN].ns * 2 >= total_ns)
 		return;
-	fprintf(summary->out, "  kernels   %s", apart_ns > 0 ? "without tuning: " : "");
+	fprintf(summary->out, "  kernels   %s", separate_ns > 0 ? "without tuning: " : "");
 	qsort(parts, gp_kinds_count(summary->kinds), sizeof(*parts), compare_parts);
 	print_parts(summary->out, parts, gp_kinds_count(summary->kinds), total_ns, SHOWN);
 }

@@ -105,7 +105,7 @@ static void write_op(struct gp_scope *scope, const struct gp_model *model, uint3
 	gp_table_writer_row(writer, values);
 }
 
-static const struct gp_event_list chronicle_gpu = {
+static const struct gp_event_list list_gpu = {
 	.word = "gpu",
 	.help = "kernels, copies and memsets",
 	.things = "GPU operation",
@@ -158,7 +158,7 @@ static void write_call(struct gp_scope *scope, const struct gp_model *model, uin
 	gp_table_writer_row(writer, values);
 }
 
-static const struct gp_event_list chronicle_api = {
+static const struct gp_event_list list_api = {
 	.word = "api",
 	.help = "API calls",
 	.things = "API call",
@@ -169,9 +169,15 @@ static const struct gp_event_list chronicle_api = {
 };
 
 const struct gp_event_list *const gp_event_lists[] = {
-	&chronicle_gpu,           &chronicle_api,      &gp_event_list_exec,
-	&gp_event_list_nvtx,      &gp_event_list_host, &gp_event_list_queue,
-	&gp_event_list_bandwidth, &gp_event_list_path, NULL,
+	&list_gpu,
+	&list_api,
+	&gp_event_list_exec,
+	&gp_event_list_nvtx,
+	&gp_event_list_host,
+	&gp_event_list_queue,
+	&gp_event_list_bandwidth,
+	&gp_event_list_path,
+	NULL,
 };
 
 const struct gp_event_list *gp_event_list_find(const char *word)

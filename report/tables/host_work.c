@@ -13,7 +13,7 @@
 
 /* Keys and sums of a row in a tally. */
 enum { SUM, PLACE, THREAD };
-enum { NS, LOOKS, STAYED };
+enum { NS, SAMPLES, STAYED };
 
 /*
  * What a sample counts for: the time that it represents; the same, but only outside recorded calls
@@ -73,7 +73,7 @@ struct run {
 };
 
 /* The observations of a sample that are in the window. */
-static struct run looks_in(const struct window *window, const struct gp_sample *sample)
+static struct run samples_in(const struct window *window, const struct gp_sample *sample)
 {
 	uint64_t start_ns = sample->start_ns, end_ns = sample->end_ns, last;
 	struct run run = {.count = sample->count};
@@ -130,7 +130,7 @@ static bool is_in_call(const struct gp_model *model, uint32_t thread, uint64_t t
 static double share_outside_calls(const struct window *window, const struct gp_model *model,
 				  const struct gp_sample *sample)
 {
-	struct run run = looks_in(window, sample);
+	struct run run = samples_in(window, sample);
 	uint64_t outside = 0;
 
 	if (run.count == 0) {
@@ -169,18 +169,18 @@ static struct gp_tally_row *row_of(struct window *window, struct gp_host_places 
 }
 
 /* Add a sample; the thread stayed if several observations found the same instruction. */
-static void add_looks(struct window *window, struct gp_host_places *places,
-		      const struct gp_model *model, const struct gp_sample *sample)
+static void add_samples(struct window *window, struct gp_host_places *places,
+			const struct gp_model *model, const struct gp_sample *sample)
 {
-	uint64_t looks = looks_in(window, sample).count;
+	uint64_t samples = samples_in(window, sample).count;
 	struct gp_tally_row *row;
 
-	if (looks == 0)
+	if (samples == 0)
 		return;
 	row = row_of(window, places, model, sample->stack);
-	row->sums[NS] += looks * GP_PYTHON_SAMPLE;
-	row->sums[LOOKS] += looks;
-	row->sums[STAYED] += sample->count > 1 ? looks * GP_PYTHON_SAMPLE : 0;
+	row->sums[NS] += samples * GP_PYTHON_SAMPLE;
+	row->sums[SAMPLES] += samples;
+	row->sums[STAYED] += sample->count > 1 ? samples * GP_PYTHON_SAMPLE : 0;
 	window->is_known = true;
 }
 
@@ -197,7 +197,7 @@ static void add_sample(struct window *window, struct gp_host_places *places,
 	if (sample->stack == GP_NONE)
 		return;
 	if (window->weight == WITHIN) {
-		add_looks(window, places, model, sample);
+		add_samples(window, places, model, sample);
 		return;
 	}
 	if (end_ns <= start_ns)
@@ -208,7 +208,7 @@ static void add_sample(struct window *window, struct gp_host_places *places,
 		return;
 	row = row_of(window, places, model, sample->stack);
 	row->sums[NS] += (uint64_t)((double)(end_ns - start_ns) * share);
-	row->sums[LOOKS] += (uint64_t)((double)looks_in(window, sample).count * share + 0.5);
+	row->sums[SAMPLES] += (uint64_t)((double)samples_in(window, sample).count * share + 0.5);
 	row->sums[STAYED] += (uint64_t)((double)stayed_in(window, sample) * share);
 	window->is_known = true;
 }
@@ -378,7 +378,7 @@ static void add_row(struct gp_host_function *line, const struct gp_tally_row *ro
 {
 	line->total_ns += row->sums[NS];
 	line->line_ns = line->total_ns;
-	line->looks += row->sums[LOOKS];
+	line->samples += row->sums[SAMPLES];
 	line->stayed_ns += row->sums[STAYED];
 	if (row->sums[NS] > line->place_ns) {
 		line->place_ns = row->sums[NS];
@@ -412,7 +412,7 @@ static void add_line(struct gp_host_function *function, const struct gp_host_fun
 	struct gp_host_function best = line->total_ns > function->line_ns ? *line : *function;
 
 	best.total_ns = function->total_ns + line->total_ns;
-	best.looks = function->looks + line->looks;
+	best.samples = function->samples + line->samples;
 	best.stayed_ns = function->stayed_ns + line->stayed_ns;
 	*function = best;
 }
@@ -641,16 +641,16 @@ void gp_host_function_print_count(FILE *out, const struct gp_host_places *places
 		fprintf(out, " (%s with other lines)", gp_format_count(all).text);
 }
 
-void gp_host_work_add_looks(struct gp_python_samples *looks, const struct gp_model *model)
+void gp_host_work_add_samples(struct gp_python_samples *samples, const struct gp_model *model)
 {
 	const uint64_t *counters = model->counters;
 
-	looks->all += counters[GP_COUNTER_SAMPLES] + counters[GP_COUNTER_SAMPLES_LOST];
-	looks->lost += counters[GP_COUNTER_SAMPLES_LOST];
-	looks->outside += counters[GP_COUNTER_SAMPLES_OUTSIDE];
+	samples->all += counters[GP_COUNTER_SAMPLES] + counters[GP_COUNTER_SAMPLES_LOST];
+	samples->lost += counters[GP_COUNTER_SAMPLES_LOST];
+	samples->outside += counters[GP_COUNTER_SAMPLES_OUTSIDE];
 }
 
-bool gp_host_work_is_much(uint64_t looks, const struct gp_python_samples *of)
+bool gp_host_work_is_much(uint64_t samples, const struct gp_python_samples *of)
 {
-	return looks > 0 && looks * MUCH >= of->all - of->lost;
+	return samples > 0 && samples * MUCH >= of->all - of->lost;
 }

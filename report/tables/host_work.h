@@ -61,14 +61,14 @@ void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_p
 struct gp_python_samples {
 	uint64_t all, lost, outside;
 };
-void gp_host_work_add_looks(struct gp_python_samples *looks, const struct gp_model *model);
+void gp_host_work_add_samples(struct gp_python_samples *samples, const struct gp_model *model);
 
 /* Whether the samples are so many, compared with those with a stack, that a reader must know. */
-bool gp_host_work_is_much(uint64_t looks, const struct gp_python_samples *of);
+bool gp_host_work_is_much(uint64_t samples, const struct gp_python_samples *of);
 
 /* The part of a function, or of one of its lines, in a sum. */
 struct gp_host_function {
-	uint64_t total_ns, looks;
+	uint64_t total_ns, samples;
 	/* between samples at the same instruction: it was in one call, or waits */
 	uint64_t stayed_ns;
 	uint64_t line_ns; /* of the user's line with most of the time ... */

@@ -112,7 +112,7 @@ static struct sums sums_of(const struct gp_host_places *places,
 		uint64_t ns = functions[i].total_ns;
 
 		sums.time_ns += ns;
-		sums.samples += functions[i].looks;
+		sums.samples += functions[i].samples;
 		sums.stayed_ns += functions[i].stayed_ns;
 		sums.waiting_ns += gp_host_place_waits(&place) ? ns : 0;
 		sums.for_threads_ns += gp_host_place_waits_for_thread(&place) ? ns : 0;
@@ -219,7 +219,7 @@ static void print_own(const struct story *story, FILE *out)
 	for (uint32_t i = 0; i < story->count && i < GP_NAMED_FUNCTIONS &&
 			     functions[i].total_ns * GP_NAMED_PART >= functions[0].total_ns;
 	     i++) {
-		if (story->style == GP_SAMPLE_SHARES && functions[i].looks == 0)
+		if (story->style == GP_SAMPLE_SHARES && functions[i].samples == 0)
 			continue; /* only near such a time */
 		fputs(!is_first                          ? "; "
 		      : story->style == GP_SAMPLE_COUNTS ? " the host was "
@@ -270,7 +270,7 @@ void gp_host_samples_add_values(const struct gp_advisor *advisor, const struct g
 			story.others = find_other(advisor, found, &story.own, &story.other);
 		story.all_wait =
 			style != GP_SAMPLE_SHARES && waits_with_others(advisor, found, &story.own);
-		gp_host_work_add_looks(&story.samples, advisor->scope.models[found->process]);
+		gp_host_work_add_samples(&story.samples, advisor->scope.models[found->process]);
 		gp_document_add_printed(values, "samples", print_story, &story);
 	}
 	free(functions);

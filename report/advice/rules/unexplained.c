@@ -54,41 +54,41 @@ static uint32_t much_of(const uint64_t state_ns[GP_STATES], uint64_t wall_ns)
 	return much;
 }
 
-static bool is_untold(const struct gp_device_idle_gaps *device, const struct gp_idle_gap *idle_gap,
-		      bool tells_start, bool tells_end)
+static bool is_unexplained(const struct gp_device_idle_gaps *device,
+			   const struct gp_idle_gap *idle_gap, bool tells_start, bool tells_end)
 {
 	return idle_gap->told == GP_NONE &&
 	       !(tells_start && gp_idle_gap_is_at_start(device, idle_gap)) &&
 	       !(tells_end && gp_idle_gap_is_at_end(device, idle_gap));
 }
 
-static void add(struct gp_untold *untold, const struct gp_device_idle_gaps *device,
+static void add(struct gp_unexplained *unexplained, const struct gp_device_idle_gaps *device,
 		const struct gp_idle_gap *idle_gap)
 {
-	uint64_t ns = gp_idle_gap_cause_ns(idle_gap, untold->cause);
+	uint64_t ns = gp_idle_gap_cause_ns(idle_gap, unexplained->cause);
 
-	untold->ns += ns;
+	unexplained->ns += ns;
 	if (gp_idle_gap_is_at_start(device, idle_gap)) {
-		untold->before_ns += ns;
+		unexplained->before_ns += ns;
 	} else if (gp_idle_gap_is_at_end(device, idle_gap)) {
-		untold->after_ns += ns;
-	} else if (idle_gap->cause == untold->cause) {
-		untold->count++;
-		if (gp_idle_gap_ns(idle_gap) > untold->longest_ns)
-			untold->longest_ns = gp_idle_gap_ns(idle_gap);
+		unexplained->after_ns += ns;
+	} else if (idle_gap->cause == unexplained->cause) {
+		unexplained->count++;
+		if (gp_idle_gap_ns(idle_gap) > unexplained->longest_ns)
+			unexplained->longest_ns = gp_idle_gap_ns(idle_gap);
 	}
 }
 
-static struct gp_untold sum(const struct gp_device_idle_gaps *device, enum gp_idle_cause cause,
-			    bool tells_start, bool tells_end)
+static struct gp_unexplained sum(const struct gp_device_idle_gaps *device, enum gp_idle_cause cause,
+				 bool tells_start, bool tells_end)
 {
-	struct gp_untold untold = {.cause = cause};
+	struct gp_unexplained unexplained = {.cause = cause};
 
 	for (uint32_t i = 0; i < device->count; i++) {
-		if (is_untold(device, &device->idle_gaps[i], tells_start, tells_end))
-			add(&untold, device, &device->idle_gaps[i]);
+		if (is_unexplained(device, &device->idle_gaps[i], tells_start, tells_end))
+			add(&unexplained, device, &device->idle_gaps[i]);
 	}
-	return untold;
+	return unexplained;
 }
 
 /* ---- the place at which most of it ends ---- */
@@ -140,19 +140,19 @@ static int group_places(const struct gp_advisor *advisor,
 }
 
 static int put_place(const struct gp_advisor *advisor, const struct gp_device_idle_gaps *idle_gaps,
-		     struct gp_untold *untold)
+		     struct gp_unexplained *unexplained)
 {
 	struct gp_groups places = {0};
-	int result = group_places(advisor, idle_gaps, untold->cause, &places);
+	int result = group_places(advisor, idle_gaps, unexplained->cause, &places);
 	const struct gp_group *most = NULL;
 
 	for (uint32_t i = 0; i < places.count; i++)
 		if (!most || places.rows[i].total_ns > most->total_ns)
 			most = &places.rows[i];
-	if (result == 0 && most && most->total_ns * GP_UNTOLD_PART >= untold->ns) {
-		untold->place_ns = most->total_ns;
-		untold->place = strdup(most->key);
-		result = untold->place ? 0 : -ENOMEM;
+	if (result == 0 && most && most->total_ns * GP_UNTOLD_PART >= unexplained->ns) {
+		unexplained->place_ns = most->total_ns;
+		unexplained->place = strdup(most->key);
+		result = unexplained->place ? 0 : -ENOMEM;
 	}
 	gp_groups_free(&places);
 	return result;
@@ -168,7 +168,7 @@ static bool is_of(const struct gp_case *found, const struct gp_rule *const *rule
 	return false;
 }
 
-static void put_copies(const struct gp_advisor *advisor, struct gp_untold *untold)
+static void put_copies(const struct gp_advisor *advisor, struct gp_unexplained *unexplained)
 {
 	uint64_t most_ns = 0;
 
@@ -177,16 +177,16 @@ static void put_copies(const struct gp_advisor *advisor, struct gp_untold *untol
 
 		if (more.saves_ns == 0 || !is_of(&more, of_copies))
 			continue;
-		untold->is_little = true;
+		unexplained->is_little = true;
 		more.count = UINT64_MAX;
 		if (more.saves_ns <= most_ns || !gp_advisor_is_worth(advisor, &more))
 			continue;
 		most_ns = more.saves_ns;
-		untold->few = advisor->cases[i].count;
+		unexplained->few = advisor->cases[i].count;
 	}
 }
 
-int gp_untold_find(const struct gp_advisor *advisor, size_t device, struct gp_advice *advice)
+int gp_unexplained_find(const struct gp_advisor *advisor, size_t device, struct gp_advice *advice)
 {
 	const struct gp_analysis *basis = advisor->basis;
 	const struct gp_device_idle_gaps *idle_gaps = &basis->idle_gaps.devices[device];
@@ -197,20 +197,21 @@ int gp_untold_find(const struct gp_advisor *advisor, size_t device, struct gp_ad
 	bool tells_end = has_rule(advice, &gp_rule_wind_down);
 	int result = 0;
 
-	advice->untold_count = 0;
+	advice->unexplained_count = 0;
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES && result == 0; i++) {
-		struct gp_untold untold;
+		struct gp_unexplained unexplained;
 
 		if (!(much & 1u << i) || has_rule_of(advice, i))
 			continue;
-		untold = sum(idle_gaps, i, tells_start, tells_end);
-		if (untold.ns < GP_UNTOLD_NS || untold.ns * GP_UNTOLD_PART < advice->wall_ns)
+		unexplained = sum(idle_gaps, i, tells_start, tells_end);
+		if (unexplained.ns < GP_UNTOLD_NS ||
+		    unexplained.ns * GP_UNTOLD_PART < advice->wall_ns)
 			continue;
 		if (i == GP_IDLE_HOST)
-			result = put_place(advisor, idle_gaps, &untold);
+			result = put_place(advisor, idle_gaps, &unexplained);
 		else if (i == GP_IDLE_COPY)
-			put_copies(advisor, &untold);
-		advice->untold[advice->untold_count++] = untold;
+			put_copies(advisor, &unexplained);
+		advice->unexplained[advice->unexplained_count++] = unexplained;
 	}
 	return result;
 }

@@ -10,6 +10,6 @@
  * findings.  The time before the first and after the last operation is explained by any finding of a
  * rule for these.  Returns 0 or -ENOMEM.
  */
-int gp_untold_find(const struct gp_advisor *advisor, size_t device, struct gp_advice *advice);
+int gp_unexplained_find(const struct gp_advisor *advisor, size_t device, struct gp_advice *advice);
 
 #endif

@@ -111,23 +111,23 @@ static const struct usual_call *usual_call_of(const struct gp_model *model,
 
 /* The calls of one row. */
 struct seen_calls {
-	struct gp_histogram spread; /* of their durations */
+	struct gp_histogram histogram; /* of their durations */
 	uint64_t first_ns, end_ns;
 };
 
 static void see(struct seen_calls *seen, const struct gp_call *call)
 {
-	if (seen->spread.count == 0 || call->start_ns < seen->first_ns)
+	if (seen->histogram.count == 0 || call->start_ns < seen->first_ns)
 		seen->first_ns = call->start_ns;
 	if (gp_call_end_ns(call) > seen->end_ns)
 		seen->end_ns = gp_call_end_ns(call);
-	gp_histogram_add(&seen->spread, call->duration_ns);
+	gp_histogram_add(&seen->histogram, call->duration_ns);
 }
 
 /* They took more time than passed. */
 static bool overlap(const struct seen_calls *seen)
 {
-	return seen->spread.total_ns > seen->end_ns - seen->first_ns;
+	return seen->histogram.total_ns > seen->end_ns - seen->first_ns;
 }
 
 /*
@@ -137,10 +137,10 @@ static bool overlap(const struct seen_calls *seen)
 static double slower_ns(const struct usual_call *usual, const struct seen_calls *seen)
 {
 	double share = overlap(seen) ? usual->share_at_once : usual->share;
-	double more_ns = share * (gp_histogram_stats(&seen->spread).median - usual->usual_ns);
+	double more_ns = share * (gp_histogram_stats(&seen->histogram).median - usual->usual_ns);
 	double least_ns = -0.5 * usual->cupti_ns;
 
-	return (double)seen->spread.count * (more_ns > least_ns ? more_ns : least_ns);
+	return (double)seen->histogram.count * (more_ns > least_ns ? more_ns : least_ns);
 }
 
 static bool has_record(const struct usual_call *usual)
@@ -163,7 +163,7 @@ static void add_slower(struct gp_own_overhead *cost, const struct gp_model *mode
 			see(&seen[usual - usual_calls], call);
 	}
 	for (size_t i = 0; i < USUAL_CALLS; i++)
-		if (seen[i].spread.count > 0)
+		if (seen[i].histogram.count > 0)
 			*(has_record(&usual_calls[i]) ? &cost->records_ns : &cost->callbacks_ns) +=
 				slower_ns(&usual_calls[i], &seen[i]);
 }

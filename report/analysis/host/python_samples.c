@@ -219,7 +219,7 @@ static void take_sample(struct finder *finder, uint32_t index)
 
 		span->start_ns = i < known ? span->start_ns : time.start_ns;
 		span->end_ns = time.end_ns;
-		span->looks += sample->count;
+		span->samples += sample->count;
 	}
 }
 

@@ -39,7 +39,7 @@ struct gp_host_span {
 	uint64_t start_ns, end_ns;
 	uint32_t frame; /* at its first sample: an index in frames */
 	uint32_t depth; /* how many callers it has here */
-	uint32_t looks;
+	uint32_t samples;
 	/* the first one: an index in turns; GP_NONE = it stayed where it was found */
 	uint32_t turn;
 	bool is_imported; /* by its caller, or without one: a module's code */

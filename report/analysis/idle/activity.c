@@ -160,7 +160,7 @@ static int add_operation(struct gp_activity *activity, uint32_t row, const struc
 	if (row == UINT32_MAX)
 		return -ENOMEM;
 	++*count_of(activity, op);
-	activity->operations.rows[row].is_aside = gp_op_is_on_host(op);
+	activity->operations.rows[row].is_separate = gp_op_is_on_host(op);
 	add_bytes(&activity->operations.rows[row], model, op);
 	if (!op->untimed)
 		return gp_groups_add(&activity->operations, row, op->end_ns - op->start_ns);
@@ -210,7 +210,7 @@ int gp_activity_set_apart(struct gp_activity *activity, const struct gp_model *m
 		if (row == UINT32_MAX)
 			result = -ENOMEM;
 		else
-			groups->rows[row].apart_ns += op->end_ns - op->start_ns;
+			groups->rows[row].separate_ns += op->end_ns - op->start_ns;
 	}
 	free(lookup.kernels);
 	return result;
@@ -271,17 +271,18 @@ static int add_summed_operations(struct gp_activity *activity, const struct gp_m
 	if (row == UINT32_MAX)
 		return -ENOMEM;
 	group = &activity->operations.rows[row];
-	group->is_aside = gp_op_is_on_host(&op);
-	*count_of(activity, &op) += sum->spread.count + sum->untimed;
+	group->is_separate = gp_op_is_on_host(&op);
+	*count_of(activity, &op) += sum->histogram.count + sum->untimed;
 	group->bytes += sum->bytes;
 	group->timed_bytes += sum->timed_bytes;
-	if (sum->spread.count > 0)
+	if (sum->histogram.count > 0)
 		gp_copy_peak_add(model, &op, &group->peak_ns, &group->without_peak);
 	if (sum->least_bytes < group->least_bytes)
 		group->least_bytes = sum->least_bytes;
 	if (sum->most_bytes > group->most_bytes)
 		group->most_bytes = sum->most_bytes;
-	return gp_groups_add_spread(&activity->operations, row, &sum->spread, 1, sum->untimed);
+	return gp_groups_add_histogram(&activity->operations, row, &sum->histogram, 1,
+				       sum->untimed);
 }
 
 static int add_summed_calls(struct gp_activity *activity, const struct gp_model *model,
@@ -294,14 +295,15 @@ static int add_summed_calls(struct gp_activity *activity, const struct gp_model 
 	if (row == UINT32_MAX)
 		return -ENOMEM;
 	if (is_known && api.class == GP_API_LAUNCH)
-		activity->launches += sum->spread.count;
+		activity->launches += sum->histogram.count;
 	if (is_known && api.class == GP_API_GRAPH_LAUNCH)
-		activity->graph_launches += sum->spread.count;
+		activity->graph_launches += sum->histogram.count;
 	if (!is_known || !reports_another(api.name)) {
 		activity->calls.rows[row].failed += sum->failed;
 		activity->failures += sum->failed;
 	}
-	return gp_groups_add_spread(&activity->calls, row, &sum->spread, model->ns_per_tick, 0);
+	return gp_groups_add_histogram(&activity->calls, row, &sum->histogram, model->ns_per_tick,
+				       0);
 }
 
 static int add_sum(struct gp_activity *activity, const struct gp_model *model,

@@ -63,7 +63,7 @@ static void write_span(struct gp_chrome *chrome, const struct gp_host_span *span
 	gp_chrome_open(chrome, "B", "python_sample", function.label, gp_chrome_first_tid(chrome),
 		       span->start_ns);
 	gp_json_text(json, ",\"args\":{\"samples\":");
-	gp_json_unsigned(json, span->looks);
+	gp_json_unsigned(json, span->samples);
 	if (*function.file)
 		gp_chrome_put_text(json, "file", function.file);
 	gp_chrome_put_field(json, "line", function.line);

@@ -19,7 +19,7 @@ static const char *const notes[GP_PERFETTO_NOTES] = {
 	[GP_PERFETTO_ADDRESS] = "address",
 	[GP_PERFETTO_MEMORY] = "memory",
 	[GP_PERFETTO_CALLER] = "called by",
-	[GP_PERFETTO_LOOKS] = "samples",
+	[GP_PERFETTO_SAMPLES] = "samples",
 	[GP_PERFETTO_LINE] = "line",
 };
 

@@ -101,7 +101,7 @@ static void write_python(struct gp_perfetto *p, const struct gp_timeline_event *
 
 	gp_perfetto_open_event(p, GP_PERFETTO_BEGIN, track, span->start_ns);
 	gp_perfetto_name_event(p, event->kind, name_of(p, &p->model->frames[span->frame], *place));
-	gp_perfetto_note(p, GP_PERFETTO_LOOKS, span->looks);
+	gp_perfetto_note(p, GP_PERFETTO_SAMPLES, span->samples);
 	gp_perfetto_note(p, GP_PERFETTO_LINE, place->line);
 	gp_perfetto_close_event(p);
 	gp_perfetto_end_slice(p, track, span->end_ns);

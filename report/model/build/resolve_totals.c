@@ -50,7 +50,7 @@ static void account_for_launches(struct gp_model *m, const struct gp_sums *sums)
 		if (sum->kind != GP_SUM_CALL ||
 		    gp_model_api_class(m, sum->first.call.api) != GP_API_LAUNCH)
 			continue;
-		launches += sum->spread.count;
+		launches += sum->histogram.count;
 		m->losses.launches_captured += sum->captured;
 		m->losses.launches_failed += sum->failed;
 	}

@@ -16,12 +16,12 @@ static void add_sum(struct gp_counts *counts, const struct gp_model *model,
 		    const struct gp_sum *sum)
 {
 	if (sum->kind == GP_SUM_CALL) {
-		add_calls(counts, model, sum->first.call.api, sum->spread.count);
+		add_calls(counts, model, sum->first.call.api, sum->histogram.count);
 		return;
 	}
-	counts->operations += sum->spread.count + sum->untimed;
+	counts->operations += sum->histogram.count + sum->untimed;
 	if (sum->kind != GP_SUM_COPY || sum->first.copy.copy_kind != GP_COPY_HTOH)
-		counts->gpu_ns += sum->spread.total_ns;
+		counts->gpu_ns += sum->histogram.total_ns;
 }
 
 struct gp_counts gp_counts_of(const struct gp_model *model)

@@ -128,7 +128,7 @@ NOINLINE int gp_sums_call(struct gp_sums *s, const union gp_any_record *record)
 
 	if (!sum)
 		return -ENOMEM;
-	gp_histogram_add(&sum->spread, duration);
+	gp_histogram_add(&sum->histogram, duration);
 	sum->captured += (r->status & GP_CALL_CAPTURED) != 0;
 	sum->failed += code != 0 && code != STATUS_NOT_READY;
 	if (s->last_ticks == 0 || r->start_ticks < s->first_ticks)
@@ -175,7 +175,7 @@ add_operation(struct gp_sums *s, enum gp_sum_kind kind, uint64_t which,
 		return 0;
 	}
 	s->reversed += r->end_ns < r->start_ns;
-	gp_histogram_add(&sum->spread, length_ns);
+	gp_histogram_add(&sum->histogram, length_ns);
 	if (length_ns == 0 || (kind == GP_SUM_COPY && record->copy.copy_kind == GP_COPY_HTOH))
 		return 0;
 	return gp_cover_add(&s->cover, r->device_id, r->start_ns, r->end_ns);
@@ -230,10 +230,10 @@ int gp_sums_range(struct gp_sums *s, const union gp_any_record *record)
 
 struct gp_sum_values gp_sum_values(const struct gp_sum *sum)
 {
-	uint64_t count = sum->spread.count + sum->untimed, others = sum->captured + sum->failed;
+	uint64_t count = sum->histogram.count + sum->untimed, others = sum->captured + sum->failed;
 
 	return (struct gp_sum_values){count, others < count ? count - others : 0,
-				      sum->spread.total_ns, sum->bytes};
+				      sum->histogram.total_ns, sum->bytes};
 }
 
 void gp_sums_mark(struct gp_sums *s)
@@ -261,7 +261,7 @@ static int join_sum(struct gp_sums *s, const struct gp_sum *other)
 
 	if (!sum)
 		return -ENOMEM;
-	gp_histogram_join(&sum->spread, &other->spread);
+	gp_histogram_join(&sum->histogram, &other->histogram);
 	sum->untimed += other->untimed;
 	sum->bytes += other->bytes;
 	sum->timed_bytes += other->timed_bytes;

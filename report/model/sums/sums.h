@@ -38,12 +38,12 @@ struct gp_sum {
 	uint64_t key; /* which; GP_SUM_OTHERS: those beyond the limit */
 	uint64_t untimed;
 	uint64_t bytes, timed_bytes, least_bytes, most_bytes; /* copies and memsets */
-	uint64_t captured;           /* calls that became a node of a graph */
-	uint64_t failed;             /* calls that returned an error; "not ready" is an answer */
-	uint32_t detail;             /* as gp_op has it; of a copy, once there is a model */
-	uint8_t kind;                /* enum gp_sum_kind */
-	struct gp_sum_values before; /* at the last gp_sums_mark() */
-	struct gp_histogram spread;  /* of those that have times */
+	uint64_t captured;             /* calls that became a node of a graph */
+	uint64_t failed;               /* calls that returned an error; "not ready" is an answer */
+	uint32_t detail;               /* as gp_op has it; of a copy, once there is a model */
+	uint8_t kind;                  /* enum gp_sum_kind */
+	struct gp_sum_values before;   /* at the last gp_sums_mark() */
+	struct gp_histogram histogram; /* of those that have times */
 	union gp_any_record
 		/* one of them: of a call and a kernel api and name_id are all that is alike */
 		first;

@@ -47,7 +47,7 @@ static void put_row(struct gp_table *table, const struct gp_host_places *places,
 	struct gp_host_place place = gp_host_places_at(places, row->place);
 
 	put_times(table, row, gp_host_place_waits(&place), total_ns);
-	gp_table_put_whole(table, row->looks);
+	gp_table_put_whole(table, row->samples);
 	if (*place.own)
 		gp_table_put_text(table, place.own);
 	else
@@ -87,20 +87,20 @@ static int put_rows(struct gp_table *table, const struct gp_host_places *places,
 /* A warning: samples often miss functions that call and return quickly. */
 static void warn_missed(const struct gp_scope *scope)
 {
-	struct gp_python_samples looks = {0};
+	struct gp_python_samples samples = {0};
 
 	for (size_t i = 0; i < scope->model_count; i++)
-		gp_host_work_add_looks(&looks, scope->models[i]);
-	if (!scope->messages || looks.all == looks.lost)
+		gp_host_work_add_samples(&samples, scope->models[i]);
+	if (!scope->messages || samples.all == samples.lost)
 		return;
-	if (gp_host_work_is_much(looks.lost, &looks))
+	if (gp_host_work_is_much(samples.lost, &samples))
 		fprintf(scope->messages,
 			"gpuprof: %s of %s samples found no stack, because the thread called and returned meanwhile; the adjacent samples get their time\n",
-			gp_format_count(looks.lost).text, gp_format_count(looks.all).text);
-	if (gp_host_work_is_much(looks.outside, &looks))
+			gp_format_count(samples.lost).text, gp_format_count(samples.all).text);
+	if (gp_host_work_is_much(samples.outside, &samples))
 		fprintf(scope->messages,
 			"gpuprof: %s of %s samples found a stack without its innermost frames, which called and returned meanwhile; the calling line gets their time\n",
-			gp_format_count(looks.outside).text, gp_format_count(looks.all).text);
+			gp_format_count(samples.outside).text, gp_format_count(samples.all).text);
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *table)

@@ -11,10 +11,10 @@
 
 static struct gp_histogram *new_spread(void)
 {
-	struct gp_histogram *spread = calloc(1, sizeof(*spread));
+	struct gp_histogram *histogram = calloc(1, sizeof(*histogram));
 
-	assert_non_null(spread);
-	return spread;
+	assert_non_null(histogram);
+	return histogram;
 }
 
 /* Steps follow each other without a gap, and none is wider than a sixteenth of what is in it. */
@@ -37,9 +37,9 @@ static void test_steps(void **state)
 	assert_int_equal(last, GP_HISTOGRAM_COUNTS - 1);
 }
 
-static void check(const struct gp_histogram *spread, const uint64_t *values, size_t count)
+static void check(const struct gp_histogram *histogram, const uint64_t *values, size_t count)
 {
-	struct gp_stats found = gp_histogram_stats(spread), exact = gp_stats_of(values, count);
+	struct gp_stats found = gp_histogram_stats(histogram), exact = gp_stats_of(values, count);
 
 	assert_int_equal(found.count, exact.count);
 	assert_int_equal(found.total, exact.total);
@@ -77,35 +77,36 @@ static void test_far_apart(void **state)
 				   26934000, 27000000, 556170000, 900000000};
 
 	for (size_t first = 0; first < 4; first++) {
-		struct gp_histogram *spread = new_spread();
+		struct gp_histogram *histogram = new_spread();
 		size_t count = 8 - 2 * first;
 
 		for (size_t i = 0; i < count; i++)
-			gp_histogram_add(spread, values[first + i]);
-		check(spread, values + first, count);
+			gp_histogram_add(histogram, values[first + i]);
+		check(histogram, values + first, count);
 		if (count == 2)
-			assert_true(gp_histogram_stats(spread).median == (5900 + 26934000) / 2.0);
-		free(spread);
+			assert_true(gp_histogram_stats(histogram).median ==
+				    (5900 + 26934000) / 2.0);
+		free(histogram);
 	}
 }
 
 static void test_one_value_is_everything(void **state)
 {
-	struct gp_histogram *spread = new_spread(), *scaled = new_spread();
+	struct gp_histogram *histogram = new_spread(), *scaled = new_spread();
 	struct gp_stats stats;
 
-	assert_int_equal(gp_histogram_stats(spread).count, 0);
-	gp_histogram_add(spread, 1000003);
-	gp_histogram_add(spread, 1000003);
-	stats = gp_histogram_stats(spread);
+	assert_int_equal(gp_histogram_stats(histogram).count, 0);
+	gp_histogram_add(histogram, 1000003);
+	gp_histogram_add(histogram, 1000003);
+	stats = gp_histogram_stats(histogram);
 	assert_true(stats.median == 1000003 && stats.mean == 1000003 && stats.deviation == 0);
-	gp_histogram_join_scaled(scaled, spread, 0.5);
+	gp_histogram_join_scaled(scaled, histogram, 0.5);
 	stats = gp_histogram_stats(scaled);
 	assert_int_equal(stats.count, 2);
 	assert_int_equal(stats.min, 500002);
 	assert_int_equal(stats.total, 1000003);
 	assert_true(fabs(stats.median - 500001.5) < 0.065 * 500001.5);
-	free(spread);
+	free(histogram);
 	free(scaled);
 }
 

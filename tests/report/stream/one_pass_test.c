@@ -94,7 +94,7 @@ static void records_one_by_one_come_to_the_same(void **state)
 	assert_int_equal(gp_one_pass_end(pass, &totals, &unknown), 0);
 	assert_int_equal(unknown, 0);
 	assert_int_equal(totals.sums.count, 1);
-	assert_int_equal(totals.sums.sums[0]->spread.total_ns, 20);
+	assert_int_equal(totals.sums.sums[0]->histogram.total_ns, 20);
 	assert_int_equal(totals.usage_count, 2);
 	assert_int_equal(totals.usages[0].free_bytes, 500);
 	assert_int_equal(totals.usages[1].free_bytes, 700);
@@ -171,9 +171,9 @@ static void assert_same(const struct gp_totals *a, const struct gp_totals *b)
 
 	assert_int_equal(a->sums.count, b->sums.count);
 	for (uint32_t i = 0; i < a->sums.count; i++)
-		assert_memory_equal(&a->sums.sums[i]->spread,
-				    &find_sum(b, a->sums.sums[i]->key)->spread,
-				    sizeof(a->sums.sums[i]->spread));
+		assert_memory_equal(&a->sums.sums[i]->histogram,
+				    &find_sum(b, a->sums.sums[i]->key)->histogram,
+				    sizeof(a->sums.sums[i]->histogram));
 	for (uint32_t device = 0; device < 2; device++) {
 		assert_int_equal(gp_cover_ns(&a->cover, device, &late_ns[0]),
 				 gp_cover_ns(&b->cover, device, &late_ns[1]));

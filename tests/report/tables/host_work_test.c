@@ -57,7 +57,7 @@ static bool add(uint64_t sum, uint32_t thread, uint64_t start_ms, uint64_t end_m
 
 /* The function of that rank in a sum. */
 static void assert_function(uint64_t sum, uint32_t rank, const char *own, uint64_t total_ms,
-			    uint64_t looks)
+			    uint64_t samples)
 {
 	uint32_t count;
 	struct gp_host_function *functions =
@@ -67,7 +67,7 @@ static void assert_function(uint64_t sum, uint32_t rank, const char *own, uint64
 	assert_true(rank < count);
 	assert_string_equal(gp_host_places_at(scene.places, functions[rank].place).own, own);
 	assert_int_equal(functions[rank].total_ns, total_ms * MS);
-	assert_int_equal(functions[rank].looks, looks);
+	assert_int_equal(functions[rank].samples, samples);
 	free(functions);
 }
 
@@ -92,7 +92,7 @@ static void a_look_reaches_half_way_to_the_next(void **state)
 	assert_int_equal(gp_python_sample_time(scene.b.model, 0).end_ns, 20 * MS);
 	assert_int_equal(gp_python_sample_time(scene.b.model, 1).start_ns, 20 * MS);
 	assert_int_equal(gp_python_sample_time(scene.b.model, 1).end_ns, 80 * MS);
-	/* what is outside of the time counts for nothing, nor do the looks of a run that are */
+	/* what is outside of the time counts for nothing, nor do the samples of a run that are */
 	assert_true(add(1, 100, 0, 25));
 	assert_function(1, 0, "first (train.py:1)", 10, 1);
 	assert_function(1, 1, "other (train.py:2)", 5, 0);
@@ -241,12 +241,12 @@ static void of_many_lines_none_is_named(void **state)
 }
 
 /* Each counts, and none in part: of a run of equal ones those within. */
-static void looks_within_a_time_are_counted(void **state)
+static void samples_within_a_time_are_counted(void **state)
 {
 	struct gp_sample samples[] = {build_sample(100, scene.first, 0, 80),
 				      build_sample(100, scene.other, 100, 100)};
 	static const struct {
-		uint64_t start_ms, end_ms, looks;
+		uint64_t start_ms, end_ms, samples;
 	} cases[] = {{0, 90, 5}, {0, 70, 4}, {10, 70, 3}, {21, 39, 0}, {20, 40, 1}, {0, 120, 6}};
 
 	samples[0].count = 5;
@@ -255,12 +255,12 @@ static void looks_within_a_time_are_counted(void **state)
 		gp_host_work_add_within(&scene.tally, i, scene.places, scene.b.model, 100,
 					cases[i].start_ms * MS, cases[i].end_ms * MS);
 		assert_int_equal(gp_host_work_spot(&scene.tally, i, scene.places).all_ns,
-				 cases[i].looks * GP_PYTHON_SAMPLE);
+				 cases[i].samples * GP_PYTHON_SAMPLE);
 	}
 }
 
-/* What it did then is that call's; of a run of equal looks those that fell into none count. */
-static void looks_in_calls_are_left_out(void **state)
+/* What it did then is that call's; of a run of equal samples those that fell into none count. */
+static void samples_in_calls_are_left_out(void **state)
 {
 	struct gp_sample samples[] = {build_sample(100, scene.first, 0, 80),
 				      build_sample(100, scene.other, 100, 100)};
@@ -294,8 +294,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_line_has_what_all_did_that_it_calls, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(of_many_lines_none_is_named, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(looks_within_a_time_are_counted, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(looks_in_calls_are_left_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(samples_within_a_time_are_counted, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(samples_in_calls_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_thread_that_was_asked_for_else_the_main_one,
 						set_up, tear_down),
 	};

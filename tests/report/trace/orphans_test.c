@@ -17,7 +17,7 @@
 #include "tests/report/ring_scene.h"
 #include "tests/unit.h"
 
-static char folder[64], trace[96];
+static char folder[32], trace[64];
 
 /*
  * The scene's trace in a folder of its own, with the ring file beside it and one call that only the

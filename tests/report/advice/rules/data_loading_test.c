@@ -314,7 +314,8 @@ static void test_what_the_host_did(void **state)
  * In each of twenty times one look, so many of which find a compiler at work, or no more than a
  * function of the program's; by turns in so many threads.
  */
-static struct gp_model *load_with_looks(uint32_t threads, uint32_t compiling, const char *compiler)
+static struct gp_model *load_with_samples(uint32_t threads, uint32_t compiling,
+					  const char *compiler)
 {
 	struct build b = build_begin(1);
 	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/pipe.py", "load_batch", 11);
@@ -348,7 +349,8 @@ static struct gp_model *load_with_looks(uint32_t threads, uint32_t compiling, co
 static void test_compiling_is_no_loading(void **state)
 {
 	for (uint32_t compiling = 9; compiling <= 10; compiling++) {
-		struct gp_model *model = load_with_looks(1, compiling, "/x/cupy/cuda/compiler.py");
+		struct gp_model *model =
+			load_with_samples(1, compiling, "/x/cupy/cuda/compiler.py");
 		struct gp_advice advice = ask(&model, 1);
 		const struct gp_finding *found = find(&advice, "gpu-gaps");
 
@@ -367,7 +369,7 @@ static void test_threads_of_jax_wait_for_no_requests(void **state)
 						"/home/me/serve.py"};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct gp_model *model = load_with_looks(3, 20, libraries[i]);
+		struct gp_model *model = load_with_samples(3, 20, libraries[i]);
 		struct gp_advice advice = ask(&model, 1);
 		const struct gp_finding *found = find(&advice, "data-loading");
 

@@ -127,7 +127,7 @@ static void imports_count_where_they_are_new(void **state)
 }
 
 /* Where no call was made in it, either. */
-static void compilers_are_told_by_looks(void **state)
+static void compilers_are_told_by_samples(void **state)
 {
 	check(&(struct calls){.looked = CUPY}, "compiling (CuPy) at f (compiler.py:2) for 200.0ms",
 	      "CUPY_CACHE_DIR", NULL);
@@ -446,7 +446,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compilers_are_told_by_stacks),
 		cmocka_unit_test(imports_count_where_they_are_new),
-		cmocka_unit_test(compilers_are_told_by_looks),
+		cmocka_unit_test(compilers_are_told_by_samples),
 		cmocka_unit_test(looks_say_what_the_host_was_at),
 		cmocka_unit_test(samples_outside_the_gap_tell_nothing_of_it),
 		cmocka_unit_test(looks_in_all_of_them_are_added),

@@ -61,7 +61,7 @@ static void assert_span(uint32_t index, uint32_t frame, uint32_t depth, uint64_t
 	assert_int_equal(scene.spans[index].depth, depth);
 	assert_int_equal(scene.spans[index].start_ns, start_ms * MS);
 	assert_int_equal(scene.spans[index].end_ns, end_ms * MS);
-	assert_int_equal(scene.spans[index].looks, looks);
+	assert_int_equal(scene.spans[index].samples, looks);
 }
 
 /* main() goes on, whatever it calls and at whatever line. */
@@ -128,7 +128,7 @@ static void spans_end_where_nothing_is_known(void **state)
 	find(samples, 3);
 	assert_int_equal(scene.count, 2);
 	assert_int_equal(scene.spans[0].end_ns, 375 * MS + 1);
-	assert_int_equal(scene.spans[0].looks, 2);
+	assert_int_equal(scene.spans[0].samples, 2);
 	assert_span(1, scene.main, 0, 475, 600, 1);
 	assert_true(gp_python_sample_follows(scene.b.model, 1));
 	assert_false(gp_python_sample_follows(scene.b.model, 2));

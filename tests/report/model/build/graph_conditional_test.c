@@ -26,11 +26,11 @@ static void add_node(struct gp_builder *b, uint32_t correlation_id, uint64_t sta
 					      .graph_node_id = (uint64_t)graph_id << 32 | node});
 }
 
-static void begin(struct gp_builder *b, uint32_t launches, uint64_t apart_ns)
+static void begin(struct gp_builder *b, uint32_t launches, uint64_t separate_ns)
 {
 	gp_builder_begin(b, THREAD);
 	for (uint32_t i = 0; i < launches; i++)
-		gp_builder_call(b, GP_TEST_GRAPH_LAUNCH, 5 + i, 1000 + i * apart_ns, 10);
+		gp_builder_call(b, GP_TEST_GRAPH_LAUNCH, 5 + i, 1000 + i * separate_ns, 10);
 	gp_builder_chunk(b, 2, 50);
 }
 

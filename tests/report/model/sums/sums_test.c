@@ -39,14 +39,14 @@ static void sets_graphs_and_ranges_add_up(void **state)
 	ADD(&sums, memset, .bytes = 32); /* without times */
 	for (uint8_t op = GP_RANGE_PUSH; op <= GP_RANGE_MARK; op++)
 		ADD(&sums, range, .op = op);
-	assert_int_equal(find(&sums, GP_SUM_MEMSET)->spread.count, 3);
-	assert_int_equal(find(&sums, GP_SUM_MEMSET)->spread.total_ns, 60);
+	assert_int_equal(find(&sums, GP_SUM_MEMSET)->histogram.count, 3);
+	assert_int_equal(find(&sums, GP_SUM_MEMSET)->histogram.total_ns, 60);
 	assert_int_equal(find(&sums, GP_SUM_MEMSET)->untimed, 1);
 	assert_int_equal(find(&sums, GP_SUM_MEMSET)->bytes, 64 + 128 + 192 + 32);
 	assert_int_equal(find(&sums, GP_SUM_MEMSET)->timed_bytes, 64 + 128 + 192);
 	assert_int_equal(find(&sums, GP_SUM_MEMSET)->least_bytes, 32);
 	assert_int_equal(find(&sums, GP_SUM_MEMSET)->most_bytes, 192);
-	assert_int_equal(find(&sums, GP_SUM_GRAPH)->spread.total_ns, 300);
+	assert_int_equal(find(&sums, GP_SUM_GRAPH)->histogram.total_ns, 300);
 	assert_int_equal(find(&sums, GP_SUM_GRAPH)->bytes, 0);
 	assert_int_equal(sums.ranges, 2); /* a push and a start */
 	assert_int_equal(sums.marks, 1);
@@ -67,13 +67,13 @@ static void what_is_beyond_the_limit_is_one(void **state)
 	add_kernel(&sums, 7);
 	assert_int_equal(sums.count, GP_SUM_LIMIT);
 	assert_non_null(sums.others[GP_SUM_KERNEL]);
-	assert_int_equal(sums.others[GP_SUM_KERNEL]->spread.count, more);
-	assert_int_equal(sums.others[GP_SUM_KERNEL]->spread.total_ns, 3 * more);
-	assert_int_equal(sums.sums[7]->spread.count, 2);
+	assert_int_equal(sums.others[GP_SUM_KERNEL]->histogram.count, more);
+	assert_int_equal(sums.others[GP_SUM_KERNEL]->histogram.total_ns, 3 * more);
+	assert_int_equal(sums.sums[7]->histogram.count, 2);
 	add_kernel(&whole, GP_SUM_LIMIT + 1); /* told apart there */
 	assert_int_equal(gp_sums_join(&whole, &sums), 0);
 	assert_int_equal(whole.count, GP_SUM_LIMIT);
-	assert_int_equal(whole.others[GP_SUM_KERNEL]->spread.count, more + 1);
+	assert_int_equal(whole.others[GP_SUM_KERNEL]->histogram.count, more + 1);
 	assert_int_equal(whole.own_kernels, GP_SUM_LIMIT + more + 2);
 	gp_sums_free(&sums);
 	gp_sums_free(&whole);

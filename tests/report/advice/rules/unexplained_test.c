@@ -45,8 +45,8 @@ static void expect(struct gp_model *model, enum gp_idle_cause cause, const char 
 	FILE *out = fmemopen(text, sizeof(text), "w");
 
 	assert_non_null(out);
-	assert_int_equal(advice.untold_count, 1);
-	assert_int_equal(advice.untold[0].cause, cause);
+	assert_int_equal(advice.unexplained_count, 1);
+	assert_int_equal(advice.unexplained[0].cause, cause);
 	gp_advice_print_none(out, &advice);
 	assert_int_equal(fclose(out), 0);
 	for (char *end = text; (end = strstr(end, "\n    ")) != NULL;)

@@ -1,10 +1,10 @@
 /*
- * patient: what `gpuprof doctor` examines: this machine, for this user, in this folder and
+ * examination: what `gpuprof doctor` examines: this machine, for this user, in this folder and
  * environment, and the named program, if any. Everything that takes time or may fail is done once,
  * here; the checks only judge the results.
  */
-#ifndef REPORT_DOCTOR_PATIENT_H
-#define REPORT_DOCTOR_PATIENT_H
+#ifndef REPORT_DOCTOR_EXAMINATION_H
+#define REPORT_DOCTOR_EXAMINATION_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 #include "report/finish/session.h"
 #include "report/run/target.h"
 
-struct gp_patient {
+struct gp_examination {
 	bool is_container;
 	unsigned limit_s; /* for each trial */
 
@@ -53,18 +53,18 @@ struct gp_patient {
 
 /*
  * program: as on a command line, or NULL. limit_s: longest wait for the small program. Call
- * gp_patient_free() in any case.
+ * gp_examination_free() in any case.
  */
-void gp_patient_examine(struct gp_patient *patient, const char *program, unsigned limit_s);
-void gp_patient_free(struct gp_patient *patient);
+void gp_examination_run(struct gp_examination *examination, const char *program, unsigned limit_s);
+void gp_examination_free(struct gp_examination *examination);
 
 /* Whether the driver works without a profiler. */
-bool gp_patient_has_gpu(const struct gp_patient *patient);
+bool gp_examination_has_gpu(const struct gp_examination *examination);
 
 /*
  * Whether GPU activity was recorded only with the CUDA libraries of the program or of Python's
  * packages.
  */
-bool gp_patient_needs_cuda(const struct gp_patient *patient);
+bool gp_examination_needs_cuda(const struct gp_examination *examination);
 
 #endif

@@ -1,0 +1,145 @@
+#include "report/doctor/examination.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TRIAL_FOLDER "gpuprof-doctor-XXXXXX"
+
+static bool is_in_container(void)
+{
+	static const char *const signs[] = {"/.dockerenv", "/run/.containerenv",
+					    "/var/run/secrets/kubernetes.io", "/singularity"};
+
+	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		if (access(signs[i], F_OK) == 0)
+			return true;
+	return getenv("container") != NULL;
+}
+
+static void look_at_options(struct gp_examination *examination)
+{
+	char *arguments[] = {"doctor", "program", NULL};
+
+	gp_run_options_parse(&examination->options, 2, arguments, examination->options_wrong,
+			     sizeof(examination->options_wrong));
+}
+
+static void look_at_folder(struct gp_examination *examination)
+{
+	const char *name = examination->options.values[GP_OPTION_ID_OUTPUT];
+	char absolute[GP_OUTPUT_BYTES] = "";
+	struct stat status;
+
+	if (gp_output_template(name, absolute, examination->folder_wrong,
+			       sizeof(examination->folder_wrong)))
+		return;
+	if (stat(absolute, &status) == 0 && S_ISDIR(status.st_mode))
+		snprintf(examination->folder, sizeof(examination->folder), "%s", absolute);
+	else
+		gp_output_folder(absolute, examination->folder);
+}
+
+/* The folder for the trial's trace: the usual one, or the session folder if that fails. */
+static bool make_trial_folder(const struct gp_examination *examination, char path[PATH_MAX])
+{
+	const char *places[] = {examination->folder, examination->session.path};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (places[i][0] &&
+		    snprintf(path, PATH_MAX, "%s/" TRIAL_FOLDER, places[i]) < PATH_MAX &&
+		    mkdtemp(path))
+			return true;
+	return false;
+}
+
+static void try_recording(const struct gp_examination *examination, struct gp_trial *trial,
+			  char *const *libraries)
+{
+	char folder[PATH_MAX];
+	struct gp_trial_options options = {
+		.folder = folder,
+		.use_gpu = gp_examination_has_gpu(examination),
+		.limit_s = examination->limit_s,
+		.libraries = libraries,
+		.rings = examination->options.values[GP_OPTION_ID_RINGS],
+		.cupti = examination->options.values[GP_OPTION_ID_CUPTI],
+	};
+
+	if (examination->library_missing[0] || !make_trial_folder(examination, folder))
+		return;
+	gp_trial_recorded(trial, &options); /* a failed trial says so itself */
+	rmdir(folder);
+}
+
+static void look_at_python(struct gp_examination *examination)
+{
+	char path[PATH_MAX] = "";
+
+	if (!examination->program)
+		(void)gp_target_find("python3", path);
+	else if (gp_python_is_one(examination->target.file))
+		memcpy(path, examination->target.file, sizeof(path));
+	if (path[0])
+		gp_python_ask(&examination->python, path);
+}
+
+static void look_at_program(struct gp_examination *examination)
+{
+	examination->program_error =
+		gp_target_find(examination->program, examination->program_path);
+	if (examination->program_error)
+		return;
+	gp_target_resolve(examination->program_path, &examination->target);
+	if (examination->target.bar == GP_TARGET_OPEN)
+		gp_libraries_list(&examination->libraries, &examination->target);
+}
+
+static void try_with_cuda(struct gp_examination *examination)
+{
+	char *const *of_cuda = examination->libraries.of_cuda[0] ? examination->libraries.of_cuda
+								 : examination->python.libraries;
+
+	if (of_cuda[0] && gp_examination_has_gpu(examination))
+		try_recording(examination, &examination->with_cuda, of_cuda);
+}
+
+void gp_examination_run(struct gp_examination *examination, const char *program, unsigned limit_s)
+{
+	memset(examination, 0, sizeof(*examination));
+	examination->limit_s = limit_s;
+	examination->is_container = is_in_container();
+	examination->program = program;
+	look_at_options(examination);
+	gp_library_find(&examination->library, examination->library_missing,
+			sizeof(examination->library_missing));
+	examination->session_error = gp_session_open(&examination->session);
+	look_at_folder(examination);
+	if (program)
+		look_at_program(examination);
+	look_at_python(examination);
+	gp_trial_plain(&examination->plain, limit_s);
+	try_recording(examination, &examination->recorded, NULL);
+	try_with_cuda(examination);
+}
+
+void gp_examination_free(struct gp_examination *examination)
+{
+	gp_session_close(&examination->session);
+	gp_libraries_free(&examination->libraries);
+	gp_python_free(&examination->python);
+}
+
+bool gp_examination_has_gpu(const struct gp_examination *examination)
+{
+	return examination->plain.is_made && examination->plain.work.code == 0;
+}
+
+bool gp_examination_needs_cuda(const struct gp_examination *examination)
+{
+	return gp_examination_has_gpu(examination) && examination->recorded.ops == 0 &&
+	       examination->with_cuda.ops > 0;
+}

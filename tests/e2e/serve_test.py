@@ -303,11 +303,16 @@ class DoorTest(ServeCase):
             self.assertIn(text if "a39" not in path else "", body.decode(), path)
 
     def test_what_is_not_http_ends_nothing(self):
-        for text in (b"\r\n\r\n", b"\0" * 1000 + b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"A" * 100_000 + b"\r\n\r\n",
+        unfinished = [socket.create_connection(("127.0.0.1", self.server.port)) for _ in range(2)]
+        for connection, text in zip(unfinished, (b"\r\n\r\n", b"\0" * 1000 + b"\r\n\r\n")):
+            connection.sendall(text)  # the server waits for the rest
+        for text in (b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"A" * 100_000 + b"\r\n\r\n",
                      b"GET / HTTP/1.1\r\nHost: a\r\n" + b"X: y\r\n" * 10_000 + b"\r\n", b"GET /%ff%zz?%=%&=& HTTP/1.1\r\nHost: a\r\n\r\n",
                      b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"):
             self.assertNotIn(b" 200 ", self.server.raw(text, half=True)[:20])
         self.assertEqual(self.server.ask("/api/kernels")[0], 200)
+        for connection in unfinished:
+            connection.close()
 
     def test_many_at_once(self):
         with concurrent.futures.ThreadPoolExecutor(24) as pool:

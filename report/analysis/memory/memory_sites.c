@@ -181,11 +181,12 @@ static int count_call(struct pass *pass, struct process *process, const struct g
 	uint32_t site = gp_call_sites_find(found->sites, process->model, call), number;
 	uint64_t wait_ns = gp_device_work_wait_ns(&process->work, call);
 	struct gp_memory_calls *row;
-	int result = site == UINT32_MAX ? -ENOMEM : 0;
+	int result;
 
-	if (result == 0)
-		result = find_number(&pass->calls, (const uint64_t[GP_TALLY_KEYS]){site, call->api},
-				     &number);
+	if (site == UINT32_MAX)
+		return -ENOMEM;
+	result = find_number(&pass->calls, (const uint64_t[GP_TALLY_KEYS]){site, call->api},
+			     &number);
 	if (result == 0 && number == found->call_count) {
 		result = gp_array_grow(&found->calls, &found->call_capacity, found->call_count,
 				       sizeof(*found->calls));
@@ -193,7 +194,7 @@ static int count_call(struct pass *pass, struct process *process, const struct g
 			found->calls[found->call_count++] = (struct gp_memory_calls){
 				.site = site, .api = call->api, .api_model = process->model};
 	}
-	if (result < 0)
+	if (result != 0)
 		return result;
 	row = &found->calls[number];
 	row->calls++;

@@ -2,7 +2,9 @@
 
 #include <stddef.h>
 
-#define DOCTOR "; for the fix, type: gpuprof doctor"
+#include "gpuprof/injection.h"
+
+#define DOCTOR GP_FIX_COMMAND "gpuprof doctor"
 
 static const struct {
 	CUptiResult result;

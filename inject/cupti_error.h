@@ -5,7 +5,7 @@
 #include <cupti.h>
 
 /*
- * The rest of a line that begins "no GPU activity is recorded: "; NULL = CUPTI's own name of the
+ * The rest of a line that begins with GP_NO_ACTIVITY; NULL = CUPTI's own name of the
  * error says more.
  */
 const char *gp_cupti_error_reason(CUptiResult result);

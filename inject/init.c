@@ -176,7 +176,8 @@ static bool was_cuda_started(void)
 static void log_cuda_started_early(void)
 {
 	gp_process_trace_report(GP_SESSION_FAILED);
-	gp_log("no GPU activity is recorded: a library of the program used CUDA in its constructor, before gpuprof started; %s to record it",
+	gp_log(GP_NO_ACTIVITY
+	       "a library of the program used CUDA in its constructor, before gpuprof started; %s to record it",
 	       gp_process_trace_in_session() ? "load that library by dlopen()"
 					     : "start the program with gpuprof-run");
 }
@@ -208,7 +209,7 @@ static void prepare(void)
 		log_cuda_started_early();
 	is_logged = setenv(GP_INJECTION_CUDA, gp_output_path_library(), 0) == 0;
 	if (!is_logged)
-		gp_log("no GPU activity is recorded: cannot set the environment variable for the CUDA driver: %s",
+		gp_log(GP_NO_ACTIVITY "cannot set the environment variable for the CUDA driver: %s",
 		       gp_error_text(errno));
 	if (gp_option_is(GP_OPTION_ID_SHARE, "on"))
 		share_cupti();
@@ -333,7 +334,8 @@ static void on_first_context(void)
 	int error = gp_session_start_fetching();
 
 	if (error != 0 && has_trace)
-		gp_log("no GPU activity is recorded: gpuprof's thread cannot be started: %s; the user or the container has too many threads: raise that limit (ulimit -u, or the pids limit of the container)",
+		gp_log(GP_NO_ACTIVITY
+		       "gpuprof's thread cannot be started: %s; the user or the container has too many threads: raise that limit (ulimit -u, or the pids limit of the container)",
 		       gp_error_text(-error));
 	atexit(on_program_exit);
 	if (!has_trace)
@@ -405,11 +407,12 @@ static void log_driver_not_found(void)
 		gp_log("nothing was recorded: Nsight Compute (ncu) profiles this program, and excludes other tools; to record with gpuprof, run it without ncu");
 	} else if (named == NULL && is_logged) {
 		gp_process_trace_report(GP_SESSION_FAILED);
-		gp_log("no GPU activity is recorded: the program removed " GP_INJECTION_CUDA
+		gp_log(GP_NO_ACTIVITY
+		       "the program removed " GP_INJECTION_CUDA
 		       " from its environment before it used CUDA, which loads gpuprof by it; to record, keep that variable");
 	} else if (named != NULL && !is_injected() && !gp_process_trace_in_session()) {
 		/* else gpuprof-run has reported it at the start */
-		gp_log("no GPU activity is recorded: " GP_INJECTION_CUDA
+		gp_log(GP_NO_ACTIVITY GP_INJECTION_CUDA
 		       " names another tool (%s); to record with gpuprof, type: unset " GP_INJECTION_CUDA,
 		       named);
 	}

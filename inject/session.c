@@ -18,6 +18,7 @@
 #include "collector/profiler_threads.h"
 #include "collector/process_state.h"
 #include "collector/sys.h"
+#include "gpuprof/injection.h"
 #include "inject/api_table.h"
 #include "inject/call_stacks.h"
 #include "inject/callbacks.h"
@@ -480,9 +481,10 @@ static int refuse(CUptiResult result, const char *what)
 
 	session.cupti.cuptiGetResultString(result, &name);
 	if (reason != NULL)
-		gp_log("no GPU activity is recorded: %s", reason);
+		gp_log(GP_NO_ACTIVITY "%s", reason);
 	else
-		gp_log("no GPU activity is recorded: CUPTI cannot %s (%s, %s); try another one with --cupti /path/to/libcupti.so or GPUPROF_CUPTI",
+		gp_log(GP_NO_ACTIVITY
+		       "CUPTI cannot %s (%s, %s); try another one with --cupti /path/to/libcupti.so or GPUPROF_CUPTI",
 		       what, name != NULL ? name : "unknown error", session.cupti.path);
 	return -EBUSY;
 }
@@ -548,7 +550,7 @@ static int load_libraries(void)
 				  session.driver_version, message, sizeof(message));
 
 	if (error != 0)
-		gp_log("no GPU activity is recorded: %s", message);
+		gp_log(GP_NO_ACTIVITY "%s", message);
 	return error;
 }
 
@@ -599,7 +601,8 @@ static int resolve_addresses(void)
 		munmap(some, NEEDED_BYTES);
 		return 0;
 	}
-	gp_log("no GPU activity is recorded: it needs %u MiB of address space, beyond the limit of the process; type: ulimit -v unlimited",
+	gp_log(GP_NO_ACTIVITY
+	       "it needs %u MiB of address space, beyond the limit of the process; type: ulimit -v unlimited",
 	       NEEDED_BYTES >> 20);
 	return -ENOMEM;
 }
@@ -631,7 +634,8 @@ static int make_buffers(void)
 				wake_fetching_thread);
 
 	if (error != 0)
-		gp_log("no GPU activity is recorded: there is no memory for CUPTI's records; free some, or type: ulimit -v unlimited");
+		gp_log(GP_NO_ACTIVITY
+		       "there is no memory for CUPTI's records; free some, or type: ulimit -v unlimited");
 	return error;
 }
 

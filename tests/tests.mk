@@ -226,7 +226,7 @@ soak:
 	$(Q)MAKEFLAGS= O=$(abspath $(O)) tests/run --limit $$(($(SOAK_SECONDS) + 7200)) $(SOAKS)
 	$(Q)$(MAKE) --no-print-directory coverage
 
-# ---- make check-slow: the recorder under every fault, and searches ----
-SLOW := tests/model/spin_test.py $(O)/tests/stacks/walk_test tests/stacks/python_test.py $(O)/tests/collector/fork_test \
-	$(O)/tests/collector/record_accounting_test tests/e2e/faults_test.py tests/e2e/cupti_faults_test.py \
-	'$(O)/tests/torture/torture 700' '$(O)/tests/torture/soak 60' # kills for each of three places of the rings; seconds
+# ---- make check-slow: the recorder under every fault, and searches, the longest first ----
+SLOW := tests/e2e/faults_test.py '$(O)/tests/torture/torture 700' tests/e2e/cupti_faults_test.py \
+	$(O)/tests/collector/record_accounting_test tests/model/spin_test.py '$(O)/tests/torture/soak 60' \
+	tests/stacks/python_test.py $(O)/tests/stacks/walk_test $(O)/tests/collector/fork_test

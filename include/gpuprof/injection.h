@@ -1,6 +1,7 @@
 /*
  * injection: the environment variables through which the CUDA driver and NVTX load a tool's
- * library, and the variable that identifies Nsight Compute.
+ * library, the variable that identifies Nsight Compute, and the words by which `gpuprof doctor`
+ * finds what the library says if it cannot record GPU activity.
  */
 #ifndef GPUPROF_INJECTION_H
 #define GPUPROF_INJECTION_H
@@ -13,5 +14,8 @@
  * GP_INJECTION_CUDA is set, whatever its value.
  */
 #define GP_INJECTION_BY_NCU "NV_NSIGHT_INJECTION_TRANSPORT_TYPE"
+
+#define GP_NO_ACTIVITY "no GPU activity is recorded: "
+#define GP_FIX_COMMAND "; for the fix, type: "
 
 #endif

@@ -117,8 +117,8 @@ static void report_no_cupti(const struct gp_examination *examination, struct gp_
 {
 	char line[1024], *end;
 
-	find_line(&examination->recorded, "no GPU activity is recorded: ", line, sizeof(line));
-	end = strstr(line, "; for the fix, type: ");
+	find_line(&examination->recorded, GP_NO_ACTIVITY, line, sizeof(line));
+	end = strstr(line, GP_FIX_COMMAND);
 	if (end)
 		*end = '\0';
 	gp_finding_set(finding, GP_CHECK_FAILS, "%s",

@@ -306,7 +306,7 @@ class ViewsTest(HostCase):
         shown.frames()
         shown.click(*place)
         drawer = run("document.querySelector('.drawer').innerText")
-        self.assertRegex(drawer, r"(?s)working \(program\.py\).*samples\s+\d+.*of this name.*Its stack")
+        self.assertRegex(drawer, r"(?s)working \(program\.py\).*samples\s+\d+.*all of this name.*Call stack")
         run("document.getElementById('search').focus()")
         shown.type("working")
         self.assertTrue(run("new Promise((done) => { const look = () => gpuprof.state.hitCount > 0 ? done(true) : setTimeout(look, 10); look(); })"))

@@ -227,6 +227,6 @@ soak:
 	$(Q)$(MAKE) --no-print-directory coverage
 
 # ---- make check-slow: the recorder under every fault, and searches, the longest first ----
-SLOW := tests/e2e/faults_test.py '$(O)/tests/torture/torture 700' tests/e2e/cupti_faults_test.py \
+SLOW := tests/e2e/faults_test.py '$(O)/tests/torture/torture 400' tests/e2e/cupti_faults_test.py \
 	$(O)/tests/collector/record_accounting_test tests/model/spin_test.py '$(O)/tests/torture/soak 60' \
 	tests/stacks/python_test.py $(O)/tests/stacks/walk_test $(O)/tests/collector/fork_test

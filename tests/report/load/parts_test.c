@@ -308,17 +308,17 @@ static bool is_compared(const char *line)
 /* Lines, sorted; the text is cut up.  NULL ends them. */
 static char **lines_of(char *text)
 {
-	char **lines = NULL, *rest = text;
-	size_t count = 0;
+	char **lines, *rest = text;
+	size_t count = 0, most = 2;
 
-	for (char *line; (line = strsep(&rest, "\n"));) {
-		if (!is_compared(line))
-			continue;
-		lines = realloc(lines, (count + 2) * sizeof(*lines));
-		assert_non_null(lines);
-		lines[count++] = line;
-	}
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		most++;
+	lines = malloc(most * sizeof(*lines)); /* growing line by line is slow with sanitizers */
 	assert_non_null(lines);
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		if (is_compared(line))
+			lines[count++] = line;
+	}
 	lines[count] = NULL;
 	qsort(lines, count, sizeof(*lines), compare_lines);
 	return lines;
@@ -357,7 +357,7 @@ static void test_all_parts(void **state)
 	static const struct gp_exporter *const exporters[] = {&gp_exporter_csv, &gp_exporter_jsonl,
 							      &gp_exporter_folded,
 							      &gp_exporter_openmetrics};
-	static const uint64_t events[] = {400, 2000, 100000};
+	static const uint64_t events[] = {600, 100000};
 	struct scene s;
 	const char *path = make(&s, false);
 

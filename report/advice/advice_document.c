@@ -87,10 +87,10 @@ static const struct note reasons[] = {
 	 "]",
 	 ""},
 	{"no-operations",
-	 "[{!gpus}No advice: no operation of a GPU was recorded, and few rules work without" LISTED
+	 "[{!gpus}No advice: no GPU operation was recorded, and few rules work without one" LISTED
 	 "]",
 	 ""},
-	{"nothing-found", "No advice: none of the rules found anything worth a change" LISTED, ""},
+	{"nothing-found", "No advice: no rule found anything worth changing" LISTED, ""},
 };
 
 /* Limits of the findings, other possible recordings, and without findings the main idle time. */
@@ -130,7 +130,7 @@ static const struct note unexplained_note = {
 	"|{?is_little}: the saving at each place is too small for the rules of copies"
 	"|{?cause=host-bound}: they end at no place repeatedly, as gaps from preemption do"
 	"|{?cause=copy-bound}: the rules of copies found nothing to change"
-	"|{?cause=profiler overhead}: the time is not there without a profiler"
+	"|{?cause=profiler overhead}: without a profiler this time does not exist"
 	"|{?cause=unused}: no process that uses the GPU was alive"
 	"|{?cause=unknown}: the calls that ended these are not in the trace, or a process has no recorded end]"
 	"|in gaps of mostly other causes]",
@@ -377,7 +377,7 @@ static void add_limits(struct gp_document *values, const struct gp_limit *limits
 }
 
 const char gp_rule_threshold_text[] =
-	"From {count} on[, if the saving is {saves_percent} % of the recorded time[{!is_once} or of the main loop] and {saves_ns}[, or {or_percent} % and {or_ns}]][; {exception}]. {reason}.[{?saves_percent} Of a few steps that torch.profiler recorded, a tenth of the time and count is enough.]";
+	"[{?count=1}At a saving|At a count of {count} or more[{?saves_percent}, and a saving]][ of at least {saves_percent} % of the recorded time[{!is_once} or of the main loop] and {saves_ns}[, or of at least {or_percent} % and {or_ns}]][; {exception}]. {reason}.[{?saves_percent} If torch.profiler recorded only a few steps, a tenth of the time and count is enough.]";
 
 static char *rule_text(const struct gp_rule *rule, const char *text, const char *exception)
 {

@@ -212,7 +212,7 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 
 	if (count == 0)
 		return;
-	fprintf(out, "Advice: what could be saved at most, of %s",
+	fprintf(out, "Advice: largest possible savings out of %s",
 		gp_format_ns(advice->span_ns).text);
 	fputs(" (`gpuprof explain RULE` says more)\n", out);
 	if (advice->loop_ns > 0)
@@ -410,11 +410,11 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 	struct chosen chosen[BRIEF_MOST];
 	size_t count = choose(advice, limit < BRIEF_MOST ? limit : BRIEF_MOST, chosen), same = 0;
 
-	fprintf(out, "Advice: what each could save at most, of %s",
+	fprintf(out, "Advice: largest possible savings out of %s",
 		gp_format_ns(advice->span_ns).text);
 	if (advice->loop_ns > 0)
 		fprintf(out, " (steady state: %s)", gp_format_ns(advice->loop_ns).text);
-	fputs("; more of a rule: gpuprof explain RULE\n", out);
+	fputs("; details: gpuprof explain RULE\n", out);
 	for (size_t i = 0; i < count; i++) {
 		print_finding_in_brief(out, &chosen[i], advice);
 		print_change_in_brief(out, chosen[i].finding,

@@ -10,8 +10,8 @@
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(LEAST_NS, 200000, NS, "of host work: less is the launch itself")                     \
 	LIMIT(HOST_PERCENT, 80, PERCENT, "of a gap: the host was outside of CUDA")                 \
-	LIMIT(LEAST_BYTES, 4096, BYTES, "a smaller batch may be no data")                          \
-	LIMIT(LEAST_MB_PER_S, 16, COUNT, "to prepare data does not take longer")
+	LIMIT(LEAST_BYTES, 4096, BYTES, "a smaller copy may be no batch of data")                  \
+	LIMIT(LEAST_MB_PER_S, 16, COUNT, "MB/s: data is prepared at least this fast")
 GP_LIMITS(LIMITS);
 
 /* The calls around most of the host's time. */

@@ -203,7 +203,7 @@ const struct gp_rule gp_rule_default_stream = {
 	.id = "default-stream",
 	.title = "the default stream serializes the other streams",
 	.found =
-		"an operation in the default stream lies between operations of other streams {count} times: it waits for them, and they for it, so their {time_ns} of work hardly overlap",
+		"an operation in the default stream lies between operations of other streams {count} times: it waits for them, and they for it, so their {time_ns} of work hardly overlaps",
 	.change =
 		"unless events order them anyway (cudaStreamWaitEvent), give the operation its own stream[{?language=torch}: with torch.cuda.stream(s), where s is a torch.cuda.Stream()|{?language=cupy}: with cupy.cuda.Stream(non_blocking=True)|; or create the others with cudaStreamNonBlocking, or compile with --default-stream per-thread]",
 	.meaning =

@@ -79,13 +79,13 @@ bool gp_gaps_names_place(const struct gp_case *found);
 	"|{?context=again}{?cause=startup}use one context of a GPU from start to end: do not destroy it (cudaDeviceReset) or create another (cuCtxCreate)" \
 	"|give the GPUs equal shares of the work: GPU {other_gpu} worked for {other_busy_ns}, GPU {own_gpu} for {own_busy_ns}" \
 	"|" GP_DEPENDENCY_CHANGE \
-	"|{?ends_late}the GPU had finished the work of this process, and the host waited on: the driver notices the end late if programs share a GPU, and others held up to {others_bytes} of its memory; give this one its own GPU, and do not wait if the host reads no result" \
+	"|{?ends_late}the GPU had finished the work of this process, and the host continued to wait: the driver notices the end late if programs share a GPU, and others held up to {others_bytes} of its memory; give this one its own GPU, and do not wait if the host reads no result" \
 	"|" GP_COMPILER_CHANGE "|{?cause=launch-bound}launch ahead of the GPU" \
 	"|{?cause=sync-bound}do not wait if the host reads no result" \
 	"|{?cause=copy-bound}copy ahead, asynchronously, from page-locked memory" \
 	"|{?cause=allocation}allocate before the work begins, and free after it" \
 	"|{?cause=startup}create streams, graphs and libraries, and load code, before the work begins: a run becomes shorter only by objects that it does not create" \
-	"|{?cause=profiler overhead}nothing: the time is not there without a profiler" \
+	"|{?cause=profiler overhead}nothing: without a profiler this time does not exist" \
 	"|{?cause=unknown}look at the timeline: gpuprof export FILE" \
 	"|{?is_waiting}start the awaited work earlier, give it more threads or processes, or give the GPU other work meanwhile; more: gpuprof summary --by host FILE, gpuprof trace host FILE" \
 	"|[{?is_new_code}call it once before the measured part, as code is loaded for the first time: libraries choose or compile kernels then, as cuDNN does for each new shape[{?language=torch} (torch.backends.cudnn.benchmark=False tries fewer)]; else ]" \

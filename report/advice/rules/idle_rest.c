@@ -142,7 +142,7 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 
 const struct gp_rule gp_rule_idle_rest = {
 	.id = "idle-rest",
-	.title = "idle time outside of all other findings is a quarter of the run",
+	.title = "idle time that no other finding covers is a quarter of the run",
 	.found =
 		"[{?function}the GPU is idle {count} times, for {mean_ns} on average, {longest_ns} at most: {cause}" GP_MOST_CALLED_FOUND
 		"|" GP_GAPS_FOUND "]",

@@ -7,8 +7,7 @@
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/growth.h"
 
-#define LIMITS(LIMIT)                                                                              \
-	LIMIT(LEAST_BYTES, 1048576, BYTES, "programs leave less to the end of the process")
+#define LIMITS(LIMIT) LIMIT(LEAST_BYTES, 1048576, BYTES, "programs often leave less to the exit")
 GP_LIMITS(LIMITS);
 
 struct own {

@@ -10,9 +10,9 @@
 	LIMIT(GP_SAMPLE_ITERATIONS, 3, COUNT, "a torch.profiler trace has a few steps of many")    \
 	LIMIT(GP_SAMPLE_PART, 10, COUNT, "of a threshold: enough in such a trace")                 \
 	LIMIT(GP_LOOP_PART, 20, COUNT, "a main loop counts as at least this part of the run")      \
-	LIMIT(GP_RUN_PART, 400, COUNT, "less of the run is never worth a change of its loop")      \
+	LIMIT(GP_RUN_PART, 400, COUNT, "a smaller part is not worth a change of the loop")         \
 	LIMIT(GP_RETURN_NS, 50000, NS, "a wait returns sooner; the rest is preemption")            \
-	LIMIT(GP_USUAL_GAPS, 10, COUNT, "a gap of more medians is an exception")                   \
+	LIMIT(GP_USUAL_GAPS, 10, COUNT, "a gap of more than so many medians is an exception")      \
 	LIMIT(GP_SPOT_SAMPLES, 5, COUNT, "fewer samples do not show a line")                       \
 	LIMIT(GP_SHARE_SAMPLES, 10, COUNT, "fewer samples show a place, but not its share")        \
 	LIMIT(GP_NAMED_FUNCTIONS, 3, COUNT, "a sentence with more is hard to read")                \
@@ -27,7 +27,7 @@
 	LIMIT(GP_CALLED_PART, 10, COUNT,                                                           \
 	      "a function or place with less of the time is not its cause")                        \
 	LIMIT(GP_LOOP_CALLS, 16, COUNT, "calls of one site, function and thread are a loop")       \
-	LIMIT(GP_STAGED_BYTES, 65536, BYTES, "the driver sends so few with the command")           \
+	LIMIT(GP_STAGED_BYTES, 65536, BYTES, "the driver sends up to this with the command")       \
 	LIMIT(GP_RESULT_BYTES, 4096, BYTES, "a copy of less takes as long as one of a byte")       \
 	LIMIT(GP_BLOCKING_NS, 20000, NS, "a call that only enqueues a copy is shorter")            \
 	LIMIT(GP_ENOUGH_PERCENT, 50, PERCENT,                                                      \
@@ -39,7 +39,7 @@
 	LIMIT(GP_OWN_TIME_PART, 5, COUNT, "less of a start or end is not its cause")               \
 	LIMIT(GP_OWN_PIECE_PART, 10, COUNT, "a shorter piece is one of many, not a place")         \
 	LIMIT(GP_GROWTH_ITERATIONS, 20, COUNT, "a cache is full sooner")                           \
-	LIMIT(GP_ONCE_BLOCKS, 16, COUNT, "so many without a launch between are a model's weights") \
+	LIMIT(GP_ONCE_BLOCKS, 16, COUNT, "so many with no launch in between are model weights")    \
 	LIMIT(GP_PLACES_NAMED, 3, COUNT, "places of launches in a sentence")                       \
 	LIMIT(GP_UNTOLD_PART, 4, COUNT, "less of the time without a finding needs no explanation") \
 	LIMIT(GP_UNTOLD_NS, 20000000, NS, "the same")                                              \

@@ -81,7 +81,7 @@ const struct gp_rule gp_rule_low_utilization = {
 	.id = "low-utilization",
 	.title = "the GPU is idle repeatedly",
 	.found =
-		"GPU {gpu} was idle {count} times, for {mean_ns} on average; {cause_percent} % of that time was {cause}[{?is_place_known}; operations follow, and {places}|{?is_place_known}; most of it was before the launch here|{samples}]",
+		"GPU {gpu} was idle {count} times, for {mean_ns} on average; {cause_percent} % of that time was {cause}[{?is_place_known}; operations end the gaps, and {places}|{?is_place_known}; most of it was before the launch here|{samples}]",
 	.change =
 		"[" GP_DEPENDENCY_CHANGE
 		"|launch ahead of the GPU, and launch more work at a time: gpuprof summary --by idle,gap shows the causes]",

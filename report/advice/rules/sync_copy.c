@@ -125,7 +125,7 @@ const struct gp_rule gp_rule_sync_copy = {
 		      .count = 8,
 		      .reason = "Fewer copies are input and output of the program"},
 	.exception =
-		"once, of pageable memory, if page-locked memory saves {FEW_PERCENT} % and {FEW_NS} beside the time to lock it, which is measured in the program, else 0.5 s for each GB",
+		"one copy of pageable memory is enough if page-locked memory saves {FEW_PERCENT} % and {FEW_NS} beyond the time to lock it (measured in the program, else 0.5 s for each GB)",
 	.limits = limits,
 	.is_of_gpu = true, /* of its copy engines */
 	.own_bytes = sizeof(struct gp_copies),

@@ -25,7 +25,7 @@ const struct gp_rule gp_rule_sync_in_loop = {
 	.threshold = {.saves_percent = 5,
 		      .saves_ns = 200000,
 		      .count = GP_LOOP_CALLS,
-		      .reason = "So many calls of one place are a loop"},
+		      .reason = "So many calls at one place are a loop"},
 	.own_bytes = sizeof(struct gp_waits),
 	.look = look,
 	.add_values = gp_waits_add_values,

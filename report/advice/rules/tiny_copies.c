@@ -117,7 +117,7 @@ const struct gp_rule gp_rule_tiny_copies = {
 	.change =
 		"gather the pieces in one buffer and copy it with one call; use cudaMemcpy2DAsync for rows of a matrix",
 	.meaning =
-		"A copy takes some microseconds whatever its size. Up to about {TINY_BYTES} this is most of its time, so many small copies take nearly as many times as long as one large copy. The saving is the time of each row of copies, without the time of one copy.",
+		"A copy takes some microseconds whatever its size. Up to about {TINY_BYTES} this is most of its time, so N small copies take nearly N times as long as one large copy. The saving is the time of each series of copies, without the time of one copy.",
 	.remedy =
 		"Gather the pieces in a page-locked buffer and copy it once. Pass small structures as kernel arguments (4 KiB; 32,764 bytes from CUDA 12.1). Use cudaMemcpy2DAsync for rows of a matrix, and cudaMemcpyBatchAsync for scattered pieces.",
 	.ignore = "The pieces are not available at the same time.",

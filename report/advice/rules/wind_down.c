@@ -9,7 +9,7 @@
 enum { COMMUNICATORS, CONTEXTS, HOST_WORK };
 
 #define LIMITS(LIMIT)                                                                              \
-	LIMIT(LEAST_RETURNED_BYTES, 1048576, BYTES, "less managed memory migrates in no time")     \
+	LIMIT(LEAST_RETURNED_BYTES, 1048576, BYTES, "less managed memory migrates quickly")        \
 	LIMIT(LEAST_RETURNED_PART, 10, COUNT, "of the end: a shorter migration is not its cause")
 GP_LIMITS(LIMITS);
 
@@ -169,7 +169,7 @@ const struct gp_rule gp_rule_wind_down = {
 		"|{?part=contexts}remove {ending} before the program ends[{!language=native}, or, if a library calls it as Python exits, end with os._exit() after all files are closed]: the driver frees everything itself; only tools that report unfreed memory need it"
 		"|create few communicators, split others from them (ncclCommSplit), and destroy them as a group (ncclGroupStart, ncclGroupEnd)]",
 	.meaning =
-		"Between its last operation and its last CUDA call a process checks or writes results, for example. Stack samples (--host-samples) show what Python did; if no sample falls into half of that time, Python was exiting. For other programs the finding names the longest time between two calls. With several processes it names neither, as the others may still work. NCCL needs time to destroy communicators (known by its NVTX ranges). Calls that destroy contexts (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy) are not needed: the driver destroys contexts at exit. All of this is a one-time cost, which hardly matters in a long run. The time after the last CUDA call is not recorded.",
+		"Between its last operation and its last CUDA call, a process may check or write results, for example. Stack samples (--host-samples) show what Python did; if no sample falls into half of that time, Python was exiting. For other programs the finding names the longest time between two calls. With several processes it names neither, as the others may still work. NCCL needs time to destroy communicators (known by its NVTX ranges). Calls that destroy contexts (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy) are not needed: the driver destroys contexts at exit. All of this is a one-time cost, which hardly matters in a long run. The time after the last CUDA call is not recorded.",
 	.remedy =
 		"Process results in pieces while the GPU works, or on the GPU. Communicators: create few, and destroy them as a group (ncclGroupStart, ncclGroupEnd). Contexts: remove cudaDeviceReset and similar calls before the exit, unless a tool such as compute-sanitizer needs them to report leaks.",
 	.ignore =

@@ -700,7 +700,7 @@ static void test_no_advice(void **state)
 	text = printed_none(&advice);
 	assert_string_equal(
 		text,
-		"No advice: none of the rules found anything worth a change (`gpuprof explain --list` names them)\n");
+		"No advice: no rule found anything worth changing (`gpuprof explain --list` names them)\n");
 	free(text);
 	gp_advice_free(&advice);
 	gp_model_free(model);

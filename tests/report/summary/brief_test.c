@@ -263,7 +263,7 @@ static void advice_stands_before_the_tables(void **state)
 	}
 	model = build_end(&b);
 	text = print(model, true);
-	expect(text, "\nAdvice: what each could save at most, of ");
+	expect(text, "\nAdvice: largest possible savings out of ");
 	expect(text, " sync-in-loop: ");
 	expect(text, "\n          -> ");
 	assert_true(strstr(text, "\nAdvice: ") < strstr(text, "\nGPU activities: "));

@@ -229,11 +229,11 @@ static void advice_speaks_of_a_loop_that_has_a_line(void **state)
 	char *text = print(models, 1);
 
 	expect(text, " loop 50 iterations of ");
-	expect(text, " Advice: what each could save at most, of ");
+	expect(text, " Advice: largest possible savings out of ");
 	expect(text, " (steady state: ");
 	free(text);
 	text = print(models, 2);
-	expect(text, " Advice: what each could save at most, of ");
+	expect(text, " Advice: largest possible savings out of ");
 	expect_not(text, "loop 50");
 	expect_not(text, "steady state");
 	free(text);

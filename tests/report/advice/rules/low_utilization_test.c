@@ -58,7 +58,8 @@ static void test_several_places_end_them(void **state)
 	const struct gp_finding *found = find(&advice, "low-utilization");
 
 	assert_non_null(found);
-	assert_non_null(strstr(found->found, "; operations follow, and 2 places launch them: "));
+	assert_non_null(
+		strstr(found->found, "; operations end the gaps, and 2 places launch them: "));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }

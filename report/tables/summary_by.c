@@ -19,7 +19,7 @@ void gp_summary_by_list(FILE *out)
 {
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
 		fprintf(out, "  %-15s  %s\n", (*at)->head.name, (*at)->help);
-	fprintf(out, "  %-15s  both of copy-time and copy-size\n", "copy");
+	fprintf(out, "  %-15s  copy-time and copy-size\n", "copy");
 	fprintf(out, "  %-15s  every table\n", ALL);
 }
 

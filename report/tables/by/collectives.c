@@ -106,7 +106,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 }
 
 const struct gp_breakdown gp_breakdown_collective = {
-	.help = "NCCL's operations, by what their kernels' names and grids tell",
+	.help = "NCCL's operations, as told by the names and grids of their kernels",
 	.nothing = "no kernel of NCCL's was recorded",
 	.head = {"collective", "NCCL's operations", columns, COUNT(columns)},
 	.sort_column = 1,

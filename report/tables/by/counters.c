@@ -278,7 +278,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 }
 
 const struct gp_breakdown gp_breakdown_counter = {
-	.help = "hardware counters of kernels by operator, of torch.profiler's traces",
+	.help = "hardware counters of kernels by operator (traces of torch.profiler only)",
 	.nothing =
 		"no hardware counter is in this trace; gpuprof records none, torch.profiler does with CUPTI's range profiler",
 	.head = {"counter", "Hardware counters", columns, COUNT(columns)},

@@ -75,7 +75,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 }
 
 const struct gp_breakdown gp_breakdown_exec = {
-	.help = "kernels from launch (A) over queue (Q) to execution (K)",
+	.help = "kernels: launch call (A), time in the queue (Q), execution (K)",
 	.nothing =
 		"no kernel with times and a recorded launch outside graphs; `gpuprof summary FILE` shows the recorded data",
 	.head = {"exec", "Kernels: launch call (A), queue (Q), execution (K), all together (T)",

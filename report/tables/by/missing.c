@@ -37,7 +37,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 }
 
 const struct gp_breakdown gp_breakdown_missing = {
-	.help = "lost records and incomplete traces: how much of what, by process",
+	.help = "lost records and incomplete traces, by process and kind",
 	.nothing = "no records are lost: the trace is complete",
 	.head = {"missing", "Lost records", columns, COUNT(columns)},
 	.sort_column = GP_TABLE_AS_ADDED,

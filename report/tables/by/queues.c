@@ -172,7 +172,7 @@ static int fill_streams(struct gp_scope *scope, struct gp_table *table)
 
 const struct gp_breakdown gp_breakdown_queue_kernel = {
 	.word = "queue",
-	.help = "kernels, copies and memsets: from their launch to their start",
+	.help = "kernels, copies and memsets: delay from launch to start",
 	.nothing = NOTHING,
 	.head = {"queue-kernel", "From launch to start", kernel_columns, COUNT(kernel_columns)},
 	.sort_column = 1,

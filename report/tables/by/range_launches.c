@@ -326,7 +326,7 @@ const struct gp_breakdown gp_breakdown_nvtx_launch = {
 };
 
 const struct gp_breakdown gp_breakdown_nvtx_sequence = {
-	.help = "sequences of kernels of each NVTX range, or operator, with those within it",
+	.help = "sequences of kernels of each NVTX range, or operator, including its inner ranges",
 	.nothing = GP_RANGE_NOTHING("NVTX range that launched two kernels"),
 	.head = {"nvtx-sequence", "Kernel sequences by NVTX range", sequence_columns,
 		 COUNT(sequence_columns)},

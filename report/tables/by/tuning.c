@@ -67,7 +67,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 }
 
 const struct gp_breakdown gp_breakdown_tuning = {
-	.help = "GPU time of autotuning by libraries, and of the program itself",
+	.help = "GPU time of autotuning, by library, and of the program's own work",
 	.nothing = "no operation is known to be of autotuning",
 	.head = {"tuning", "GPU time of autotuning", columns, COUNT(columns)},
 	.sort_column = 1,

@@ -18,7 +18,7 @@
 #define TEXT_COLUMNS  160
 #define NOTE_COLUMNS  110
 #define SINGLE                                                                                     \
-	"differences of times may be chance. Record several runs of each, "                        \
+	"differences of times may be due to chance. Record several runs of each, "                 \
 	"gpuprof-run --runs 7 -o before -- ./app, and type: gpuprof diff before/* -- after/*"
 
 struct arguments {
@@ -159,7 +159,7 @@ static void print_note(const struct arguments *arguments, bool is_single, FILE *
 {
 	static const char single[] = "One run each: " SINGLE;
 	static const char sets[] =
-		"Differs: by a test of the row alone; of 20 rows that do not differ, one says yes by chance. gpuprof check is stricter: the change must exceed a tolerance, and the test counts all metrics together";
+		"Differs tests each row by itself: of 20 rows without a real difference, one says yes by chance. gpuprof check is stricter: the change must exceed a tolerance, and the test takes all metrics together";
 	const char *note = is_single ? single : sets;
 
 	fputs("\n", out);

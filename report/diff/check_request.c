@@ -231,7 +231,7 @@ static int judge(struct work *work)
 	status = report_all(work);
 	if (status == 0 && work->check.runs == 0)
 		status = fail(GP_CHECK_EXIT_FAILED,
-			      "all runs are partial, so nothing was compared with the baseline");
+			      "all runs are incomplete, so nothing was compared with the baseline");
 	return status == 0 ? status_of(work) : status;
 }
 
@@ -286,9 +286,10 @@ static int refuse_partial(const struct gp_run_set *set)
 {
 	for (uint32_t i = 0; i < set->count; i++)
 		if (set->runs[i].partial)
-			return gp_command_fail(GP_CHECK_EXIT_FAILED,
-					       "check: %s is partial: %s; no baseline is written",
-					       set->runs[i].name, set->runs[i].partial);
+			return gp_command_fail(
+				GP_CHECK_EXIT_FAILED,
+				"check: %s is incomplete: %s; no baseline is written",
+				set->runs[i].name, set->runs[i].partial);
 	return 0;
 }
 

@@ -160,7 +160,7 @@ static int put_notes(FILE *out, const struct gp_check_report *report, const stru
 
 		if (!run->partial)
 			continue;
-		snprintf(line, sizeof(line), "%s is partial: %s", run->name, run->partial);
+		snprintf(line, sizeof(line), "%s is incomplete: %s", run->name, run->partial);
 		layout->put_note(out, line);
 	}
 	for (uint32_t i = 0; i < report->note_count; i++)

@@ -299,7 +299,7 @@ void gp_check_headline(const struct gp_check_report *report, char *text, size_t 
 	char partial[64] = "", needed[128] = "", off[OFF_BYTES], coarse[400];
 
 	if (left_out > 0)
-		snprintf(partial, sizeof(partial), "; %u run%s left out as partial", left_out,
+		snprintf(partial, sizeof(partial), "; %u run%s left out as incomplete", left_out,
 			 left_out == 1 ? " was" : "s were");
 	if (check->runs_needed > 0)
 		say_all_needed(check, needed, sizeof(needed));

@@ -502,7 +502,8 @@ static void doubt_partial(struct doubts *doubts, const struct gp_run_set *set)
 {
 	for (uint32_t i = 0; i < set->count; i++)
 		if (set->runs[i].partial)
-			doubt(doubts, "%s is partial, so values may differ for lack of records: %s",
+			doubt(doubts,
+			      "%s is incomplete, so values may differ for lack of records: %s",
 			      set->runs[i].name, set->runs[i].partial);
 }
 

@@ -82,13 +82,13 @@ class Check(Compare):
             trace.truncate(os.path.getsize(self.path(runs[1])) - 40)
         result = self.check(0, *runs)
         self.assertIn("inconclusive", result.stdout.splitlines()[0])
-        self.assertIn("same1.gpuprof is partial: ", result.stdout)
+        self.assertIn("same1.gpuprof is incomplete: ", result.stdout)
         self.check(INCONCLUSIVE, "--strict", *runs)
         result = self.check(1, runs[1])  # where nothing is compared, nobody is to take that for a pass
-        self.assert_one_line(result.stderr, "all runs are partial")
+        self.assert_one_line(result.stderr, "all runs are incomplete")
         result = self.run_gpuprof("check", "--write-baseline", "new.json", *runs)
         self.assertEqual(result.returncode, 1)
-        self.assert_one_line(result.stderr, "same1.gpuprof is partial", "no baseline is written")
+        self.assert_one_line(result.stderr, "same1.gpuprof is incomplete", "no baseline is written")
         self.assertNotIn("new.json", self.files())
 
     def test_every_format_at_once(self):
@@ -323,7 +323,7 @@ class Diff(Compare):
         result = self.run_gpuprof("diff", "--top", "1", "-F", "markdown", "a0.gpuprof", "--", "b0.gpuprof", "b1.gpuprof")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("### Kernels\n", result.stdout)
-        self.assertIn("by a test of the row alone", result.stdout)
+        self.assertIn("tests each row by itself", result.stdout)
         self.assertNotIn("One run each", result.stdout)
         self.assertIn("more rows differ less", result.stderr)
 

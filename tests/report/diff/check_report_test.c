@@ -87,9 +87,9 @@ static void text_says_the_verdict_first_and_why(void **state)
 	begin(&scene);
 	text = write_report(gp_check_report_text, &scene);
 	assert_int_equal(strncmp(text, "gpuprof check: regression: 2 of ", 32), 0);
-	expect(text, "; 1 run, compared with 2 of the baseline; 1 run was left out as partial");
+	expect(text, "; 1 run, compared with 2 of the baseline; 1 run was left out as incomplete");
 	expect(text, "+50.0 %");
-	expect(text, "  run is partial: its process was killed");
+	expect(text, "  run is incomplete: its process was killed");
 	expect(text, "  driver for CUDA: 13.0; baseline: 12.9");
 	expect(text, "  new kernel: " NASTY);
 	expect(text,

@@ -14,9 +14,9 @@
 static const char usage[] =
 	"usage: gpuprof advice [options] FILE...\n"
 	"\n"
-	"Say what costs time in a program, where, and what to change, ordered by the time that the\n"
-	"change saves at most.  Several files of one run are analyzed together.  Without findings,\n"
-	"the command says so, and why the GPU was idle if it was idle for most of the time.\n"
+	"Say what costs time in a program, where, and what to change, the largest possible saving\n"
+	"first.  Several files of one run are analyzed together.  Without findings, the command says\n"
+	"so, and why the GPU was idle if it was idle for most of the time.\n"
 	"\n"
 	"  -F, --format FORMAT  text (default) or json\n"
 	"  -n, --top N          print the first N findings (default: all)\n"

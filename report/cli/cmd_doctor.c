@@ -67,7 +67,7 @@ static void print_end_without(const char *program)
 {
 	printf("recording works here, but not for ");
 	gp_text_print(stdout, program);
-	printf(": see what fails above\n");
+	printf(": see the failures above\n");
 }
 
 static void print_end(const struct gp_examination *examination,
@@ -76,7 +76,7 @@ static void print_end(const struct gp_examination *examination,
 	size_t warnings = counts[GP_CHECK_WARNING];
 
 	if (counts[GP_CHECK_FAILS] > of_program)
-		printf("recording does not work here: see what fails above\n");
+		printf("recording does not work here: see the failures above\n");
 	else if (of_program)
 		print_end_without(examination->program ? examination->program
 						       : "Python's packages");

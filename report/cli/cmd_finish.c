@@ -16,7 +16,7 @@
 static const char usage[] =
 	"usage: gpuprof finish [options] FILE...\n"
 	"\n"
-	"Do the work at the end of a profiled program: write NAME.json beside each NAME.gpuprof and\n"
+	"Complete the traces of a program that has ended: write NAME.json beside each NAME.gpuprof and\n"
 	"print one summary on stderr.  If the program was killed, its last records are moved from\n"
 	"/dev/shm into its trace.  The environment (GPUPROF_SUMMARY, ...) sets the defaults of the\n"
 	"options, as for the program.\n"

@@ -26,7 +26,7 @@ static const char usage[] =
 	"\n"
 	"Watch a program while it is recorded: how busy the GPUs are, kernels, launches and copies\n"
 	"per second, memory, open NVTX ranges, lost records.  Name a process or a trace file, or\n"
-	"neither if you record one program only.  The program is not slowed down.  q ends.\n"
+	"neither if you record one program only.  This does not slow it down.  q quits.\n"
 	"\n"
 	"  -d, --delay SECONDS   update every SECONDS (default: 1; at least 0.1)\n"
 	"  -n, --iterations N    end after N pages (default: when the program ends)\n"

@@ -18,7 +18,7 @@
 static const char usage[] =
 	"usage: gpuprof trace LIST [options] FILE...\n"
 	"\n"
-	"Print the events of trace files, one a line, in the order of their starts.  Times count from\n"
+	"Print the events of trace files, one a line, ordered by start time.  Times count from\n"
 	"the first call or operation of the trace files.\n"
 	"\n"
 	"  -F, --format FORMAT  text (default), csv, json or markdown\n"

@@ -201,7 +201,7 @@ void gp_check_recording(const struct gp_examination *examination, struct gp_find
 			       trial->step);
 	else if (!gp_examination_has_gpu(examination))
 		gp_finding_set(finding, GP_CHECK_OK,
-			       "%s of a small program was recorded; more needs a GPU",
+			       "%s of a small program was recorded; further checks need a GPU",
 			       trial->ranges ? "a range" : "a trace");
 	else if (trial->ops == 0)
 		gp_finding_set(finding, GP_CHECK_FAILS,

@@ -8,7 +8,7 @@ static const char *const texts[GP_NO_ENDS] = {
 	[GP_NO_END_DISK_FULL] = "the disk was full",
 	[GP_NO_END_KILLED] = "the process was killed or crashed",
 	[GP_NO_END_RUNNING] = "the process still ran when it was exported",
-	[GP_NO_END_CUT] = "the file was cut, or goes on with what cannot be read",
+	[GP_NO_END_CUT] = "the file was cut, or the rest of it is unreadable",
 	[GP_NO_END_UNKNOWN] =
 		"the process was killed or crashed, the disk was full, or the file was cut",
 };

@@ -265,7 +265,7 @@ static const char *which_calls(const struct gp_summary *summary)
 	if (usual < summary->model_count)
 		return " (those that --trace asked for; --trace=api-all records every one)";
 	if (count == summary->model_count)
-		return " (every one)";
+		return " (all of them)";
 	if (count > 0)
 		return " (all of some processes; of others launches, copies, memory, waits, startup)";
 	return " (launches, copies, memory, waits, startup; --trace=api-all records every one)";

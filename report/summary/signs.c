@@ -124,7 +124,7 @@ static void begin_line(const struct gp_summary *summary, uint64_t *lines, uint64
 {
 	if (++*lines == 1)
 		fprintf(summary->out,
-			"\nSigns in the totals, of %s: where time may go, and the rules of gpuprof advice that would tell\n",
+			"\nSigns in the totals, of %s: where time may go, and the rules of gpuprof advice that would explain it\n",
 			gp_format_ns(span_ns).text);
 }
 

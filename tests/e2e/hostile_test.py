@@ -128,7 +128,7 @@ class Hostile(Case):
 
     def test_what_the_doctor_says_of_a_program(self):
         result = self.run_program([GPUPROF, "doctor", "\x1b[31m"], support.PLAIN)
-        self.assertIn("recording works here, but not for \\x1b[31m: see what fails above\n", result.stdout)
+        self.assertIn("recording works here, but not for \\x1b[31m: see the failures above\n", result.stdout)
         self.assertTrue(is_harmless(result.stdout), result.stdout)
 
     def test_a_trace_of_a_hostile_name(self):

@@ -8,8 +8,9 @@
 #include "report/base/text/format.h"
 #include "report/analysis/host/python_samples.h"
 
-#define MUCH        20 /* see gp_host_work_is_much(): one of this many samples */
-#define MOST_NESTED 4u /* levels of nested calls that are searched */
+#define MUCH          20 /* see gp_host_work_is_much(): one of this many samples */
+#define MOST_NESTED   4u /* levels of nested calls that are searched */
+#define MOST_EXAMINED 4096
 
 /* Keys and sums of a row in a tally. */
 enum { SUM, PLACE, THREAD };
@@ -125,13 +126,13 @@ static bool is_in_call(const struct gp_model *model, uint32_t thread, uint64_t t
 
 /*
  * The share of the sample's observations in the window that were outside calls; if none is in the
- * window, the nearest one decides.
+ * window, the nearest one decides. Of many, every nth is examined, MOST_EXAMINED at most.
  */
 static double share_outside_calls(const struct window *window, const struct gp_model *model,
 				  const struct gp_sample *sample)
 {
 	struct run run = samples_in(window, sample);
-	uint64_t outside = 0;
+	uint64_t outside = 0, examined = 0, stride;
 
 	if (run.count == 0) {
 		bool is_behind = sample->start_ns >= window->end_ns || sample->count == 0;
@@ -139,10 +140,11 @@ static double share_outside_calls(const struct window *window, const struct gp_m
 		run.first = is_behind ? 0 : sample->count - 1;
 		run.count = 1;
 	}
-	for (uint64_t i = run.first; i < run.first + run.count; i++)
-		outside +=
-			!is_in_call(model, sample->thread_id, sample->start_ns + i * run.step_ns);
-	return (double)outside / (double)run.count;
+	stride = run.step_ns == 0 ? run.count : run.count / MOST_EXAMINED + 1;
+	for (uint64_t i = 0; i < run.count; i += stride, examined++)
+		outside += !is_in_call(model, sample->thread_id,
+				       sample->start_ns + (run.first + i) * run.step_ns);
+	return (double)outside / (double)examined;
 }
 
 /* The time from the first to the last observation of a sample, inside the window. */

@@ -280,6 +280,26 @@ static void samples_in_calls_are_left_out(void **state)
 	assert_count(1, 0);
 }
 
+/* As a thread that waits for a day has them, or a damaged trace. */
+static void of_many_samples_some_are_looked_up(void **state)
+{
+	struct gp_sample sample = build_sample(100, scene.first, 0, 4000);
+	struct gp_host_function *functions;
+	uint32_t count;
+
+	sample.count = 1000000000;
+	build_api(&scene.b, 31, "cudaMemcpy", GP_API_COPY);
+	build_call(&scene.b, 100, 31, 1000 * MS, 1000 * MS, 0);
+	set_samples(&sample, 1);
+	assert_true(gp_host_work_add_own(&scene.tally, 0, scene.places, scene.b.model, 100, 0,
+					 4000 * MS));
+	functions = gp_host_work_functions(&scene.tally, 0, scene.places, &count);
+	assert_int_equal(count, 1);
+	assert_in_range(functions[0].total_ns, 2998 * MS, 3002 * MS);
+	assert_in_range(functions[0].samples, 749500000, 750500000);
+	free(functions);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +317,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(samples_within_a_time_are_counted, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(samples_in_calls_are_left_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(of_many_samples_some_are_looked_up, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(the_thread_that_was_asked_for_else_the_main_one,
 						set_up, tear_down),
 	};

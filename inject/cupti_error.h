@@ -5,8 +5,8 @@
 #include <cupti.h>
 
 /*
- * The rest of a line that begins with GP_NO_ACTIVITY; NULL = CUPTI's own name of the
- * error says more.
+ * The rest of a line that begins with GP_NO_ACTIVITY; NULL = CUPTI's own name of the error says
+ * more.
  */
 const char *gp_cupti_error_reason(CUptiResult result);
 

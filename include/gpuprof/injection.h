@@ -15,6 +15,7 @@
  */
 #define GP_INJECTION_BY_NCU "NV_NSIGHT_INJECTION_TRANSPORT_TYPE"
 
+/* The library's line without GPU activity: its beginning, and the words before a command. */
 #define GP_NO_ACTIVITY "no GPU activity is recorded: "
 #define GP_FIX_COMMAND "; for the fix, type: "
 

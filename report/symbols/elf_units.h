@@ -13,9 +13,9 @@
 
 /* Zeroed = empty. */
 struct gp_elf_units {
-	struct gp_elf_spans
-		spans; /* of the units, made when an address is not in the file's index */
-	Dwarf_Addr bias;
+	/* of the units, made when an address is not in the file's index */
+	struct gp_elf_spans spans;
+	Dwarf_Addr bias; /* to subtract from an address before it is looked up in spans */
 	bool is_made;
 };
 

@@ -8,9 +8,9 @@
 #include "report/base/text/format.h"
 #include "report/analysis/host/python_samples.h"
 
-#define MUCH          20 /* see gp_host_work_is_much(): one of this many samples */
-#define MOST_NESTED   4u /* levels of nested calls that are searched */
-#define MOST_EXAMINED 4096
+#define MUCH          20   /* see gp_host_work_is_much(): one of this many samples */
+#define MOST_NESTED   4u   /* levels of nested calls that are searched */
+#define MOST_EXAMINED 4096 /* observations of a sample that are searched for in calls */
 
 /* Keys and sums of a row in a tally. */
 enum { SUM, PLACE, THREAD };

@@ -35,6 +35,8 @@
 #include "inject/cupti_versions.h"
 #include "inject/recording_gate.h"
 #include "inject/in_flight.h"
+#include "inject/launch_call.h"
+#include "inject/launch_sampler.h"
 #include "inject/options.h"
 #include "inject/ranges.h"
 
@@ -162,6 +164,24 @@ PAIR(scene_allocate, RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, &malloc
 PAIR(scene_allocate_async, RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaMallocAsync_v11020,
      &pooled_parameters)
 PAIR(scene_release, RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020, &free_parameters)
+
+/* ---- the choice of launches that get a stack ---- */
+
+__attribute__((noinline)) static bool choose_launch(struct gp_launch_sampler *sampler)
+{
+	const struct gp_api_entry *entry = gp_api_table_find(false, LAUNCH);
+
+	return gp_launch_sampler_takes(sampler, gp_launch_call_kind(entry, &launch_parameters));
+}
+
+static void scene_choose(uint32_t i)
+{
+	static struct gp_launch_sampler sampler;
+
+	if (i == 0)
+		sampler.left = 2 * OPERATIONS;
+	choose_launch(&sampler);
+}
 
 /* ---- the gate ---- */
 
@@ -343,6 +363,7 @@ static const struct scene scenes[] = {
 	{"launch by the driver's API", scene_driver_launch, TIMES},
 	{"driver's launch within the runtime's", scene_nested, .before = enter_one, TIMES},
 	{"launch while the gate is closed", scene_launch, close_gate, open_gate, TIMES},
+	{"launch, of which --stacks=sample takes no stack: added", scene_choose, TIMES},
 	{"asynchronous copy", scene_copy, TIMES},
 	{"synchronization", scene_synchronize, TIMES},
 	{"malloc", scene_allocate, TIMES},

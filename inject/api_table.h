@@ -19,13 +19,14 @@
 #define GP_API_CBID_LIMIT 2048u
 
 /*
- * The layout of a call's parameters: allocation or free (inject/memory_call.c), launch, or stream
- * to wait for (inject/launch_call.h).
+ * The layout of a call's parameters: allocation or free (inject/memory_call.c), launch, copy, or
+ * stream to wait for (inject/launch_call.h).
  */
 enum gp_call_shape {
 	GP_SHAPE_NONE,
 	GP_SHAPE_LAUNCHED, /* { function, grid, block, ..., stream, ... } */
 	GP_SHAPE_WAITED,   /* { stream } */
+	GP_SHAPE_COPIED,   /* { to, from, bytes, direction } */
 	GP_SHAPE_MEMORY,
 	GP_SHAPE_SIZED = GP_SHAPE_MEMORY, /* { address *, size } */
 	GP_SHAPE_POOLED,                  /* { address *, size, pool } */

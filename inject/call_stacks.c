@@ -6,6 +6,7 @@
 #include "gpuprof/record.h"
 #include "inject/options.h"
 #include "inject/log.h"
+#include "stacks/stack.h"
 
 /* The word of --stacks for each class of calls; the other classes are in "all" only. */
 static const char *const words[GP_API_CLASSES] = {
@@ -22,21 +23,29 @@ static bool returns_at_once(const struct gp_api_entry *entry)
 	       entry->class == GP_API_HOST || strstr(gp_api_cupti_name(entry), "Async") != NULL;
 }
 
+/* 0: not chosen by the list. */
+static uint8_t chosen(const char *list, const struct gp_api_entry *entry)
+{
+	const char *word = words[entry->class];
+	uint8_t when = returns_at_once(entry) ? GP_STACK_AT_EXIT : GP_STACK_AT_ENTER;
+
+	if (gp_option_list_has(list, "all") || (word != NULL && gp_option_list_has(list, word)))
+		return when;
+	return word != NULL && strcmp(word, "launch") == 0 && gp_option_list_has(list, "sample")
+		       ? when | GP_STACK_SAMPLED
+		       : 0;
+}
+
 static void choose(const char *list)
 {
 	uint32_t count;
 	const struct gp_api_entry *entries = gp_api_table(&count);
-	bool all = gp_option_list_has(list, "all");
 
-	memset(gp_call_stacks_when, all ? GP_STACK_AT_EXIT : 0, sizeof(gp_call_stacks_when));
-	for (uint32_t i = 0; i < count; i++) {
-		const struct gp_api_entry *entry = &entries[i];
-		const char *word = words[entry->class];
-
-		if (all || (word != NULL && gp_option_list_has(list, word)))
-			gp_call_stacks_when[GP_API_IS_DRIVER(entry->api)][GP_API_CBID(entry->api)] =
-				returns_at_once(entry) ? GP_STACK_AT_EXIT : GP_STACK_AT_ENTER;
-	}
+	memset(gp_call_stacks_when, gp_option_list_has(list, "all") ? GP_STACK_AT_EXIT : 0,
+	       sizeof(gp_call_stacks_when));
+	for (uint32_t i = 0; i < count; i++)
+		gp_call_stacks_when[GP_API_IS_DRIVER(entries[i].api)][GP_API_CBID(entries[i].api)] =
+			chosen(list, &entries[i]);
 }
 
 /*

@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "inject/api_table.h"
-#include "stacks/stack.h"
 
 /*
  * Once, after gp_api_table_init(), before the first callback.  Logs a line if stacks are
@@ -23,28 +22,17 @@ void gp_call_stacks_init(void);
 
 /*
  * When a call's stack is taken, and whether the call may block: bits, by domain and cbid; 0 = no
- * stack, and the call does not wait.
+ * stack, and the call does not wait.  SAMPLED: only if inject/launch_sampler.h says so.
  */
 #define GP_STACK_AT_ENTER 1u
 #define GP_STACK_AT_EXIT  2u
 #define GP_CALL_WAITS     4u
+#define GP_STACK_SAMPLED  8u
 extern uint8_t gp_call_stacks_when[2][GP_API_CBID_LIMIT] __attribute__((visibility("hidden")));
 
 static inline uint8_t gp_call_stacks_of(bool driver, uint32_t cbid)
 {
 	return cbid < GP_API_CBID_LIMIT ? gp_call_stacks_when[driver][cbid] : 0;
-}
-
-/*
- * At the end of a call: its stack, or 0 if it gets none.  Also for a call whose stack could not be
- * taken at its beginning.  A failed call gets a stack unless --stacks=none: failures are few, and
- * users want to know the place.
- */
-static inline uint32_t gp_call_stacks_at_exit(bool driver, uint32_t cbid, bool failed)
-{
-	return failed || gp_call_stacks_of(driver, cbid) & (GP_STACK_AT_ENTER | GP_STACK_AT_EXIT)
-		       ? gp_stack_capture()
-		       : 0;
 }
 
 #endif

@@ -12,10 +12,12 @@
 #include "inject/graph_nodes.h"
 #include "inject/in_flight.h"
 #include "inject/launch_call.h"
+#include "inject/launch_sampler.h"
 #include "inject/memory_call.h"
 #include "inject/client_buffers.h"
 #include "inject/client_callbacks.h"
 #include "inject/client_kinds.h"
+#include "stacks/stack.h"
 
 /*
  * One callback pair out of this many is timed, for the estimate of gpuprof's overhead in the
@@ -26,7 +28,7 @@
 
 #define STATUS_NOT_READY 600 /* in both APIs */
 
-/* Per thread: 40 bytes of static TLS. */
+/* Per thread: 80 bytes of static TLS. */
 static __thread struct {
 	uint32_t runtime_correlation_id; /* of the current runtime call of this thread */
 	uint8_t in_runtime;
@@ -37,6 +39,7 @@ static __thread struct {
 	uint32_t stack_id;              /* of the call, if it was taken at the beginning */
 	uint64_t entry_ticks;         /* time inside the entry callback if it was sampled; else 0 */
 	struct gp_launches *launches; /* inject/in_flight.h */
+	struct gp_launch_sampler sampler;
 } local;
 
 static struct gp_callback_events notify;
@@ -200,6 +203,36 @@ static inline void note_wait(uint16_t api, const CUpti_CallbackData *data)
 			       });
 }
 
+static uint32_t capture_sample(uint64_t began_ticks)
+{
+	uint32_t id = gp_stack_capture();
+
+	gp_launch_sampler_took(&local.sampler, began_ticks, gp_clock_ticks());
+	return id;
+}
+
+static inline bool is_sample(const struct gp_api_entry *entry, const CUpti_CallbackData *data)
+{
+	return gp_launch_sampler_takes(&local.sampler,
+				       gp_launch_call_kind(entry, data->functionParams));
+}
+
+/*
+ * At the end of a call: its stack, or 0 if it gets none.  Also for a call whose stack could not be
+ * taken at its beginning.  A failed call gets a stack unless --stacks=none: failures are few, and
+ * users want to know the place.
+ */
+static inline uint32_t stack_at_exit(const struct gp_api_entry *entry, uint8_t when,
+				     const CUpti_CallbackData *data, bool failed,
+				     uint64_t end_ticks)
+{
+	if (failed || (when & (GP_STACK_AT_ENTER | GP_STACK_AT_EXIT) && !(when & GP_STACK_SAMPLED)))
+		return gp_stack_capture();
+	if (when & GP_STACK_AT_EXIT && is_sample(entry, data))
+		return capture_sample(end_ticks);
+	return 0;
+}
+
 static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data,
 		       uint64_t end_ticks)
 {
@@ -208,8 +241,9 @@ static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 	struct gp_record_call call = make_call(data, api, end_ticks);
 
 	if (call.stack_id == 0)
-		call.stack_id = gp_call_stacks_at_exit(driver, cbid,
-						       has_failed(api, GP_CALL_CODE(call.status)));
+		call.stack_id =
+			stack_at_exit(entry, gp_call_stacks_of(driver, cbid), data,
+				      has_failed(api, GP_CALL_CODE(call.status)), end_ticks);
 	if (!is_named(driver, cbid))
 		define_api(driver, cbid, data->functionName);
 	if (__builtin_expect(call.status != 0, 0)) {
@@ -267,11 +301,11 @@ COLD static void enter_watched_call(bool driver, uint32_t cbid, const CUpti_Call
 }
 
 /* For a call that may block; the call's time begins after it. */
-static void take_stack(const CUpti_CallbackData *data)
+static void take_stack(const CUpti_CallbackData *data, bool is_sampled)
 {
 	uint64_t began_ticks = *data->correlationData;
 
-	local.stack_id = gp_stack_capture();
+	local.stack_id = is_sampled ? capture_sample(began_ticks) : gp_stack_capture();
 	if (local.stack_id == 0)
 		return;
 	*data->correlationData = gp_clock_ticks();
@@ -290,8 +324,11 @@ static void show_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data
 static void enter_slow_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data,
 			    uint8_t when)
 {
-	if (when & GP_STACK_AT_ENTER)
-		take_stack(data);
+	bool is_sampled = when & GP_STACK_SAMPLED;
+
+	if (when & GP_STACK_AT_ENTER &&
+	    (!is_sampled || is_sample(gp_api_table_find(driver, cbid), data)))
+		take_stack(data, is_sampled);
 	if (when & GP_CALL_WAITS)
 		show_call(driver, cbid, data);
 }

@@ -570,7 +570,7 @@ class Words(Case):
         self.assertIn("launches and copies were not recorded: --trace does not contain gpu\n", result.stderr)
 
     def test_wrong_words_are_answered_with_the_right_ones(self):
-        for options, program, said in ((["--stacks=maybe"], "true", "a list, with commas between, of the words all|launch|sync|alloc|none"),
+        for options, program, said in ((["--stacks=maybe"], "true", "a list, with commas between, of the words all|launch|sample|sync|alloc|none"),
                                        ([], "/tmp", "cannot run /tmp: it is a folder")):
             self.assert_one_line(self.run_program([program], options=options).stderr, said)
         for arguments, said in ((("trace", "bar", "x"), "there is no list bar; use gpu, api, exec, nvtx, host, queue, bandwidth or critical-path"),

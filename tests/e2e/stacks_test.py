@@ -9,15 +9,16 @@ from support import BUILD, ROOT, Case
 
 ZOO = os.path.join(BUILD, "programs", "zoo")
 FAIL = os.path.join(BUILD, "programs", "fail")
+DEMO = os.path.join(BUILD, "programs", "demo")
 JIT = os.path.join(ROOT, "tests", "programs", "jit.py")
 DUMP = os.path.join(BUILD, "tests", "stacks", "dump")
 MALLOC, FREE, LAUNCH, SYNCHRONIZE = 20, 22, 211, 165  # cbids of the runtime API
 
 
 class StacksTest(Case):
-    def record(self, *options, program=ZOO):
+    def record(self, *options, program=(ZOO,)):
         """The calls [(api, stack, error)], frames {id: (parent, kind, origin)}, module paths {id: path}."""
-        done = self.run_program([program], options=("-o", "out", "--chrome", "none", *options))
+        done = self.run_program(list(program), options=("-o", "out", "--chrome", "none", *options))
         self.assertEqual((done.returncode, self.files()), (0, ["out.gpuprof"]), done.stderr)
         calls, frames, paths = [], {}, {}
         out = subprocess.run([DUMP, os.path.join(self.folder, "out.gpuprof")], stdout=subprocess.PIPE, check=True,
@@ -63,15 +64,25 @@ class StacksTest(Case):
                     self.assertTrue(stacks)
                     self.assertEqual(set(stacks), {api in taken}, api)
 
+    def test_sample(self):
+        """Some launches have a stack, the first one too, and no other call."""
+        calls, frames, paths = self.record("--stacks=sample", program=[DEMO, "5000"])
+        launches = [stack for api, stack, _error in calls if api == LAUNCH]
+        sampled = [stack for stack in launches if stack]
+        self.assertTrue(launches[0])
+        self.assertTrue(3 <= len(sampled) < len(launches) // 2, len(sampled))
+        self.assertTrue(all("demo" in self.modules(stack, frames, paths) for stack in sampled))
+        self.assertEqual({stack for api, stack, _error in calls if api in (MALLOC, FREE, SYNCHRONIZE)}, {0})
+
     def test_calls_that_fail_have_one(self):
         """Whatever is asked for, unless that is none; those that do not fail have none for that."""
-        calls, frames, paths = self.record("--stacks=sync", program=FAIL)
+        calls, frames, paths = self.record("--stacks=sync", program=[FAIL])
         launches = [(stack, error) for api, stack, error in calls if api == LAUNCH]
         self.assertEqual([(stack != 0, error != 0) for stack, error in launches], 3 * [(True, True)] + [(False, False)])
         for stack, _error in launches[:3]:
             self.assertIn("fail", self.modules(stack, frames, paths))
         os.remove(os.path.join(self.folder, "out.gpuprof"))
-        self.assertEqual({stack for _api, stack, _error in self.record("--stacks=none", program=FAIL)[0]}, {0})
+        self.assertEqual({stack for _api, stack, _error in self.record("--stacks=none", program=[FAIL])[0]}, {0})
 
     def test_one_place_has_one_stack(self):
         calls, _, _ = self.record("--stacks=all")

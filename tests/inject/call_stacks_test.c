@@ -13,26 +13,33 @@
 #define RUNTIME(name) false, CUPTI_RUNTIME_TRACE_CBID_##name
 #define DRIVER(name)  true, CUPTI_DRIVER_TRACE_CBID_##name
 
-enum { ENTER = GP_STACK_AT_ENTER, EXIT = GP_STACK_AT_EXIT, WAITS = GP_CALL_WAITS };
+enum {
+	ENTER = GP_STACK_AT_ENTER,
+	EXIT = GP_STACK_AT_EXIT,
+	WAITS = GP_CALL_WAITS,
+	SOME = GP_STACK_SAMPLED
+};
 
 /* call_stacks: the calls that each list of words selects. */
 static const struct {
 	bool driver;
 	uint32_t cbid;
-	uint8_t none, launch, sync, alloc, sync_and_alloc, all;
+	uint8_t none, launch, sample, sync, alloc, sync_and_alloc, all;
 } calls[] = {
-	{RUNTIME(cudaLaunchKernel_v7000), 0, EXIT, 0, 0, 0, EXIT},
-	{DRIVER(cuLaunchKernel), 0, EXIT, 0, 0, 0, EXIT},
-	{RUNTIME(cudaGraphLaunch_v10000), 0, EXIT, 0, 0, 0, EXIT},
-	{RUNTIME(cudaMemcpyAsync_v3020), 0, EXIT, 0, 0, 0, EXIT},
-	{RUNTIME(cudaMemcpy_v3020), WAITS, ENTER | WAITS, WAITS, WAITS, WAITS, ENTER | WAITS},
-	{RUNTIME(cudaDeviceSynchronize_v3020), WAITS, WAITS, ENTER | WAITS, WAITS, ENTER | WAITS,
+	{RUNTIME(cudaLaunchKernel_v7000), 0, EXIT, EXIT | SOME, 0, 0, 0, EXIT},
+	{DRIVER(cuLaunchKernel), 0, EXIT, EXIT | SOME, 0, 0, 0, EXIT},
+	{RUNTIME(cudaGraphLaunch_v10000), 0, EXIT, EXIT | SOME, 0, 0, 0, EXIT},
+	{RUNTIME(cudaMemcpyAsync_v3020), 0, EXIT, EXIT | SOME, 0, 0, 0, EXIT},
+	{RUNTIME(cudaMemcpy_v3020), WAITS, ENTER | WAITS, ENTER | WAITS | SOME, WAITS, WAITS, WAITS,
 	 ENTER | WAITS},
-	{RUNTIME(cudaMalloc_v3020), WAITS, WAITS, WAITS, ENTER | WAITS, ENTER | WAITS,
+	{RUNTIME(cudaDeviceSynchronize_v3020), WAITS, WAITS, WAITS, ENTER | WAITS, WAITS,
+	 ENTER | WAITS, ENTER | WAITS},
+	{RUNTIME(cudaMalloc_v3020), WAITS, WAITS, WAITS, WAITS, ENTER | WAITS, ENTER | WAITS,
 	 ENTER | WAITS},
-	{RUNTIME(cudaFree_v3020), WAITS, WAITS, WAITS, ENTER | WAITS, ENTER | WAITS, ENTER | WAITS},
-	{RUNTIME(cudaMallocAsync_v11020), 0, 0, 0, EXIT, EXIT, EXIT},
-	{RUNTIME(cudaGetDevice_v3020), 0, 0, 0, 0, 0, EXIT}, /* not in the table */
+	{RUNTIME(cudaFree_v3020), WAITS, WAITS, WAITS, WAITS, ENTER | WAITS, ENTER | WAITS,
+	 ENTER | WAITS},
+	{RUNTIME(cudaMallocAsync_v11020), 0, 0, 0, 0, EXIT, EXIT, EXIT},
+	{RUNTIME(cudaGetDevice_v3020), 0, 0, 0, 0, 0, 0, EXIT}, /* not in the table */
 };
 
 /* Options are read once per process, so each list has its own process. */
@@ -68,10 +75,13 @@ static void each_list_chooses_its_calls(void **state)
 {
 	assert_int_equal(count_wrong("none", OF(none)), 0);
 	assert_int_equal(count_wrong("launch", OF(launch)), 0);
+	assert_int_equal(count_wrong("sample", OF(sample)), 0);
+	assert_int_equal(count_wrong("launch,sample", OF(launch)), 0);
 	assert_int_equal(count_wrong("sync", OF(sync)), 0);
 	assert_int_equal(count_wrong("alloc", OF(alloc)), 0);
 	assert_int_equal(count_wrong("sync,alloc", OF(sync_and_alloc)), 0);
 	assert_int_equal(count_wrong("all", OF(all)), 0);
+	assert_int_equal(count_wrong("all,sample", OF(all)), 0);
 }
 
 int main(void)

@@ -102,6 +102,74 @@ static void cooperative_calls_need_no_attribute(void **state)
 	}
 }
 
+static __attribute__((noinline)) uint64_t kind_of(bool driver, uint32_t cbid,
+						  const void *parameters)
+{
+	uint64_t kind = gp_launch_call_kind(gp_api_table_find(driver, cbid), parameters);
+
+	return (uint32_t)(kind ^ kind >> 32); /* as inject/launch_sampler.h takes it */
+}
+
+#define RUNTIME(name) false, CUPTI_RUNTIME_TRACE_CBID_##name
+#define DRIVER(name)  true, CUPTI_DRIVER_TRACE_CBID_##name
+
+/* Whatever differs makes another kind, in each of the layouts. */
+static void kinds_are_kernel_grid_and_block(void **state)
+{
+	cudaLaunchKernel_v7000_params runtime[] = {
+		{.func = "a", .gridDim = {1, 1, 1}, .blockDim = {32, 1, 1}},
+		{.func = "b", .gridDim = {1, 1, 1}, .blockDim = {32, 1, 1}},
+		{.func = "a", .gridDim = {1, 1, 2}, .blockDim = {32, 1, 1}},
+		{.func = "a", .gridDim = {1, 1, 1}, .blockDim = {32, 1, 2}},
+	};
+	cuLaunchKernel_params driver[] = {
+		{.f = (CUfunction)1, .gridDimX = 1, .blockDimX = 32, .sharedMemBytes = 0},
+		{.f = (CUfunction)2, .gridDimX = 1, .blockDimX = 32},
+		{.f = (CUfunction)1, .gridDimX = 2, .blockDimX = 32},
+		{.f = (CUfunction)1, .gridDimX = 1, .blockDimX = 64},
+	};
+	cudaLaunchConfig_t configs[] = {{.gridDim = {1, 1, 1}, .blockDim = {32, 1, 1}},
+					{.gridDim = {2, 1, 1}, .blockDim = {32, 1, 1}},
+					{.gridDim = {1, 1, 1}, .blockDim = {64, 1, 1}}};
+	cudaLaunchKernelExC_v11060_params configured[] = {{.config = &configs[0], .func = "a"},
+							  {.config = &configs[0], .func = "b"},
+							  {.config = &configs[1], .func = "a"},
+							  {.config = &configs[2], .func = "a"}};
+	uint64_t kinds[12];
+
+	for (int i = 0; i < 4; i++) {
+		kinds[i] = kind_of(RUNTIME(cudaLaunchKernel_v7000), &runtime[i]);
+		kinds[4 + i] = kind_of(DRIVER(cuLaunchKernel), &driver[i]);
+		kinds[8 + i] = kind_of(RUNTIME(cudaLaunchKernelExC_v11060), &configured[i]);
+	}
+	for (int i = 0; i < 12; i++)
+		for (int j = 0; j < i; j++)
+			assert_int_not_equal(kinds[i], kinds[j]);
+	runtime[0].sharedMem = 48;
+	runtime[0].args = (void **)configs;
+	assert_int_equal(kind_of(RUNTIME(cudaLaunchKernel_v7000), &runtime[0]), kinds[0]);
+	configured[0].config = NULL;
+	kind_of(RUNTIME(cudaLaunchKernelExC_v11060), &configured[0]);
+}
+
+static void kinds_of_copies_and_graphs(void **state)
+{
+	cudaMemcpyAsync_v3020_params up = {.count = 8, .kind = cudaMemcpyHostToDevice};
+	cudaMemcpyAsync_v3020_params down = {.count = 9, .kind = cudaMemcpyDeviceToHost};
+	cudaGraphLaunch_v10000_params one = {.graphExec = (cudaGraphExec_t)1};
+	cudaGraphLaunch_v10000_params other = {.graphExec = (cudaGraphExec_t)2};
+	uint64_t kind = kind_of(RUNTIME(cudaMemcpyAsync_v3020), &up);
+
+	assert_int_not_equal(kind, kind_of(RUNTIME(cudaMemcpyAsync_v3020), &down));
+	assert_int_not_equal(kind, kind_of(RUNTIME(cudaMemcpy_v3020), &up));
+	up.count = 1000;
+	assert_int_equal(kind, kind_of(RUNTIME(cudaMemcpyAsync_v3020), &up));
+	assert_int_not_equal(kind_of(RUNTIME(cudaGraphLaunch_v10000), &one),
+			     kind_of(RUNTIME(cudaGraphLaunch_v10000), &other));
+	assert_int_not_equal(kind_of(DRIVER(cuMemcpyHtoDAsync_v2), NULL),
+			     kind_of(DRIVER(cuMemcpyDtoHAsync_v2), NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -109,6 +177,8 @@ int main(void)
 		cmocka_unit_test(attributes_of_the_driver),
 		cmocka_unit_test(a_configuration_may_be_missing),
 		cmocka_unit_test(cooperative_calls_need_no_attribute),
+		cmocka_unit_test(kinds_are_kernel_grid_and_block),
+		cmocka_unit_test(kinds_of_copies_and_graphs),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -27,6 +28,21 @@ static int open_file(const char *path)
 	return S_ISDIR(status.st_mode) ? -EISDIR : -ESPIPE;
 }
 
+static void skip_byte_order_mark(gzFile file)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	char head[sizeof(mark) - 1];
+
+	if (gzread(file, head, sizeof(head)) != sizeof(head) ||
+	    memcmp(head, mark, sizeof(head)) != 0)
+		gzrewind(file);
+}
+
+bool gp_input_is_utf16(const uint8_t *head, size_t bytes)
+{
+	return bytes >= 2 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0);
+}
+
 int gp_input_open(const char *path, struct gp_input **input)
 {
 	int fd = open_file(path);
@@ -38,6 +54,7 @@ int gp_input_open(const char *path, struct gp_input **input)
 		(*input)->file = gzdopen(fd, "rb");
 		if ((*input)->file) {
 			gzbuffer((*input)->file, BUFFER_BYTES);
+			skip_byte_order_mark((*input)->file);
 			return 0;
 		}
 	}

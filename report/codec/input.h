@@ -1,5 +1,6 @@
 /*
- * input: reads a file from beginning to end, and decompresses gzip.
+ * input: reads a file from beginning to end, decompresses gzip, and leaves out the byte order mark of
+ * UTF-8.
  */
 #ifndef REPORT_CODEC_INPUT_H
 #define REPORT_CODEC_INPUT_H
@@ -25,6 +26,9 @@ ssize_t gp_input_read(void *input, void *buffer, size_t bytes);
  * Reads the first bytes of a file. Returns their number, 0 if the file cannot be read, or -ENOMEM.
  */
 ssize_t gp_input_head(const char *path, uint8_t *head, size_t bytes);
+
+/* Whether the first bytes of a file are the byte order mark of UTF-16. */
+bool gp_input_is_utf16(const uint8_t *head, size_t bytes);
 
 bool gp_input_is_compressed(const char *path);
 

@@ -1,11 +1,12 @@
 #include "report/codec/json_reader.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BUFFER_BYTES (256u * 1024)
+
+#define NO_MARK SIZE_MAX
 
 /* The tokens that are valid next. */
 enum expected { VALUE, VALUE_OR_END, KEY_OR_END, MORE, NOTHING };
@@ -14,7 +15,9 @@ struct gp_json_reader {
 	ssize_t (*read)(void *context, void *buffer, size_t bytes);
 	void *context;
 	size_t at, end; /* in buffer */
+	size_t mark;    /* where gp_json_reader_resume() begins, in buffer; NO_MARK = at */
 	int error;
+	bool is_resumed; /* the next token is the key that was found */
 	enum expected expected;
 	enum gp_json_reader_token last; /* GP_JSON_END and later values are final */
 	uint32_t depth;
@@ -34,6 +37,7 @@ gp_json_reader_new(ssize_t (*read)(void *context, void *buffer, size_t bytes), v
 	memset(p, 0, offsetof(struct gp_json_reader, buffer));
 	p->read = read;
 	p->context = context;
+	p->mark = NO_MARK;
 	return p;
 }
 
@@ -42,16 +46,30 @@ void gp_json_reader_free(struct gp_json_reader *p)
 	free(p);
 }
 
+/* Moves the bytes from the mark on to the beginning; drops a mark that leaves no space. */
+static void keep_marked(struct gp_json_reader *p)
+{
+	bool is_kept = p->mark <= p->end && p->end - p->mark < BUFFER_BYTES;
+	size_t kept = is_kept ? p->end - p->mark : 0;
+
+	memmove(p->buffer, p->buffer + p->end - kept, kept);
+	p->mark = is_kept ? 0 : NO_MARK;
+	p->at = p->end = kept;
+}
+
 static bool refill(struct gp_json_reader *p)
 {
-	ssize_t got = p->error == 0 ? p->read(p->context, p->buffer, BUFFER_BYTES) : 0;
+	ssize_t got;
 
+	if (p->error != 0)
+		return false;
+	keep_marked(p);
+	got = p->read(p->context, p->buffer + p->end, BUFFER_BYTES - p->end);
 	if (got < 0)
 		p->error = (int)got;
 	if (got <= 0)
 		return false;
-	p->at = 0;
-	p->end = (size_t)got;
+	p->end += (size_t)got;
 	return true;
 }
 
@@ -185,17 +203,19 @@ static bool take_unicode(struct gp_json_reader *p)
 	return true;
 }
 
+/* A backslash before any other character stands for itself: an unescaped path of Windows. */
 static bool take_escape(struct gp_json_reader *p)
 {
 	static const char codes[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-	int byte = take(p);
+	int byte = peek(p);
 	const char *code = byte > 0 ? strchr(codes, byte) : NULL;
 
-	if (byte == 'u')
+	if (code || byte == 'u')
+		p->at++;
+	if (byte == 'u' && hex_digit(peek(p)) >= 0)
 		return take_unicode(p);
-	if (code)
-		put(p, &meanings[code - codes], 1);
-	return code != NULL;
+	put(p, code ? &meanings[code - codes] : "\\u", byte == 'u' ? 2 : 1);
+	return byte > 0;
 }
 
 /* The number of bytes that stand for themselves. */
@@ -320,6 +340,10 @@ enum gp_json_reader_token gp_json_reader_next(struct gp_json_reader *p)
 
 	if (p->last >= GP_JSON_END)
 		return p->last;
+	if (p->is_resumed) {
+		p->is_resumed = false;
+		return GP_JSON_KEY;
+	}
 	if (p->expected == NOTHING)
 		return finish(p, GP_JSON_END);
 	byte = peek_after_space(p);
@@ -335,6 +359,59 @@ enum gp_json_reader_token gp_json_reader_next(struct gp_json_reader *p)
 	if (p->expected == VALUE || p->expected == VALUE_OR_END)
 		return byte < 0 ? give_up(p, byte) : take_value(p, byte);
 	return give_up(p, byte);
+}
+
+/* ---- damaged input ---- */
+
+void gp_json_reader_mark(struct gp_json_reader *p)
+{
+	p->mark = p->at;
+}
+
+uint32_t gp_json_reader_depth(const struct gp_json_reader *p)
+{
+	return p->depth;
+}
+
+/* Takes a bracket's first key with its colon; false: something else stands there. */
+static bool take_first_key(struct gp_json_reader *p)
+{
+	if (peek_after_space(p) != '"')
+		return false;
+	p->at++;
+	for (p->text_bytes = 0; is_of_word(peek(p)); p->at++)
+		put(p, &p->buffer[p->at], 1);
+	p->text[p->text_bytes] = '\0';
+	if (peek(p) != '"')
+		return false;
+	p->at++;
+	return peek_after_space(p) == ':';
+}
+
+bool gp_json_reader_resume(struct gp_json_reader *p, uint32_t depth,
+			   bool (*is_key)(const char *key))
+{
+	int before = 0;
+
+	if (p->last != GP_JSON_BAD)
+		return false;
+	p->at = p->mark != NO_MARK ? p->mark : p->at;
+	p->mark = NO_MARK;
+	for (int byte = take(p); byte >= 0; byte = take(p)) {
+		if (byte == '{' && before == ',' && take_first_key(p) && is_key(p->text)) {
+			p->at++;
+			p->depth = depth;
+			p->is_object[depth - 1] = true;
+			p->expected = VALUE;
+			p->last = GP_JSON_KEY;
+			p->is_resumed = true;
+			return true;
+		}
+		if (byte > ' ')
+			before = byte;
+	}
+	finish(p, before == '}' || before == ']' ? GP_JSON_END : GP_JSON_CUT);
+	return false;
 }
 
 bool gp_json_reader_skip(struct gp_json_reader *p, enum gp_json_reader_token token)
@@ -382,41 +459,42 @@ bool gp_json_reader_whole(const struct gp_json_reader *p, int64_t *number)
 	return true;
 }
 
-/* The first three decimals, rounded by the fourth. */
-static uint64_t fraction_of(const char *digits)
+/* value * 10^power, rounded; INT64_MAX if it is larger. */
+static int64_t scaled(uint64_t value, long power)
 {
-	uint64_t fraction = 0;
-	int i = 0;
-
-	for (; i < 3; i++)
-		fraction = fraction * 10 +
-			   (uint64_t)(*digits >= '0' && *digits <= '9' ? *digits++ - '0' : 0);
-	return fraction + (*digits >= '5' && *digits <= '9');
+	for (; power > 0 && value > 0 && value <= INT64_MAX / 10; power--)
+		value *= 10;
+	for (; power < -1 && value > 0; power++)
+		value /= 10;
+	value = power == -1 ? (value + 5) / 10 : value;
+	return value > INT64_MAX || (power > 0 && value > 0) ? INT64_MAX : (int64_t)value;
 }
 
-static uint64_t thousandths_of(double value)
+bool gp_json_reader_thousandths(const struct gp_json_reader *p, int64_t *thousandths)
 {
-	if (!(value > 0))
-		return 0;
-	return value >= 0x1p63 / 1000 ? INT64_MAX : (uint64_t)llround(value * 1000);
-}
-
-bool gp_json_reader_thousandths(const struct gp_json_reader *p, uint64_t *thousandths)
-{
-	char *end;
-	uint64_t whole;
+	const char *at = p->text + (p->text[0] == '-');
+	uint64_t digits = 0;
+	bool is_fraction = false;
+	long power = 3;
 
 	if (!is_number(p->text))
 		return false;
-	whole = p->text[0] == '-' ? 0 : strtoull(p->text, &end, 10);
-	if (p->text[0] == '-')
-		*thousandths = 0;
-	else if (p->text[strcspn(p->text, "eE")] != '\0')
-		*thousandths = thousandths_of(strtod(p->text, NULL));
-	else if (whole >= INT64_MAX / 1000)
-		*thousandths = INT64_MAX;
-	else
-		*thousandths = whole * 1000 + (*end == '.' ? fraction_of(end + 1) : 0);
+	for (; (*at >= '0' && *at <= '9') || (*at == '.' && !is_fraction); at++) {
+		bool is_kept = *at != '.' && digits < UINT64_MAX / 10 - 1;
+
+		if (is_kept)
+			digits = digits * 10 + (uint64_t)(*at - '0');
+		if (*at == '.')
+			is_fraction = true;
+		else
+			power += !is_kept - is_fraction;
+	}
+	if (*at == 'e' || *at == 'E') {
+		long exponent = strtol(at + 1, NULL, 10);
+
+		power += exponent > 999 ? 999 : exponent < -999 ? -999 : exponent;
+	}
+	*thousandths = p->text[0] == '-' ? -scaled(digits, power) : scaled(digits, power);
 	return true;
 }
 

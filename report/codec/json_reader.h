@@ -2,8 +2,8 @@
  * json_reader: reads JSON token by token from a stream of any length.
  *
  * Memory does not grow with the input: a string keeps its first GP_JSON_TEXT_BYTES bytes. Any input
- * is safe. It accepts a little more than JSON: a comma before a closing bracket, NaN and Infinity,
- * and anything after the value.
+ * is safe. It accepts a little more than JSON: a comma before a closing bracket, NaN Infinity,
+ * backslashes that begin no escape, and anything after the value.
  */
 #ifndef REPORT_CODEC_JSON_READER_H
 #define REPORT_CODEC_JSON_READER_H
@@ -67,10 +67,22 @@ bool gp_json_reader_is(const struct gp_json_reader *pull, const char *text);
  * same 64 bits. Returns false if the text is no number.
  */
 bool gp_json_reader_whole(const struct gp_json_reader *pull, int64_t *number);
+/* A decimal number in thousandths, exact to the last digit: us to ns. */
+bool gp_json_reader_thousandths(const struct gp_json_reader *pull, int64_t *thousandths);
+
 /*
- * A decimal number in thousandths, exact to the last digit: us to ns. A negative number becomes 0.
+ * After BAD: continues with the next object in an array, at or behind the mark, that begins with
+ * such a key. The object lies at that depth, and its key is the next token. Returns false if there
+ * is none; the last token then says whether the input seems to end with a closing bracket.
  */
-bool gp_json_reader_thousandths(const struct gp_json_reader *pull, uint64_t *thousandths);
+bool gp_json_reader_resume(struct gp_json_reader *pull, uint32_t depth,
+			   bool (*is_key)(const char *key));
+
+/* Marks the place of the next token. The mark is lost after 256 KiB. */
+void gp_json_reader_mark(struct gp_json_reader *pull);
+
+/* The number of open objects and arrays. */
+uint32_t gp_json_reader_depth(const struct gp_json_reader *pull);
 
 int gp_json_reader_error(const struct gp_json_reader *pull);
 

@@ -8,11 +8,13 @@
 
 #define HEAD_BYTES 64u
 
-/* White space and a bracket. The importer recognizes JSON that is no trace. */
+/* White space and a bracket, or UTF-16. The importer recognizes JSON that is no trace. */
 static bool is_json(const uint8_t *head, size_t bytes)
 {
 	size_t at = 0;
 
+	if (gp_input_is_utf16(head, bytes))
+		return true;
 	while (at < bytes && strchr(" \t\r\n", head[at]) && head[at] != '\0')
 		at++;
 	return at < bytes && (head[at] == '{' || head[at] == '[');

@@ -9,6 +9,7 @@
 #include "report/import/api_class.h"
 #include "report/symbols/python_code.h"
 #include "report/base/spill_memory.h"
+#include "report/base/text/format.h"
 
 void gp_importing_begin(struct gp_importing *im, struct gp_model_builder *b)
 {
@@ -17,8 +18,9 @@ void gp_importing_begin(struct gp_importing *im, struct gp_model_builder *b)
 
 void gp_importing_free(struct gp_importing *im)
 {
-	struct gp_interner *texts[] = {&im->kernels, &im->shapes,  &im->apis,   &im->messages,
-				       &im->codes,   &im->domains, &im->frames, &im->counters};
+	struct gp_interner *texts[] = {&im->kernels,  &im->shapes,   &im->apis,
+				       &im->messages, &im->codes,    &im->domains,
+				       &im->frames,   &im->counters, &im->wide};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		gp_interner_free(texts[i]);
@@ -31,12 +33,22 @@ void gp_importing_free(struct gp_importing *im)
 /* Ignores an end before the start. */
 void gp_import_note_time(struct gp_importing *im, uint64_t start_ns, uint64_t end_ns)
 {
+	if (start_ns == 0)
+		return;
 	if (start_ns < im->first_ns)
 		im->first_ns = start_ns;
 	if (end_ns > im->last_ns)
 		im->last_ns = end_ns;
 	if (start_ns > im->last_ns)
 		im->last_ns = start_ns;
+}
+
+bool gp_import_is_unfinished(struct gp_importing *im, uint64_t start_ns, uint64_t end_ns)
+{
+	bool is_unfinished = start_ns == 0 || end_ns < start_ns;
+
+	im->unfinished += is_unfinished;
+	return is_unfinished;
 }
 
 int gp_import_record_of(struct gp_importing *im, uint32_t thread_id, enum gp_record_kind kind,
@@ -78,6 +90,17 @@ int gp_import_recorder(struct gp_importing *im, const char *recorder, uint32_t u
 	return note ? gp_import_info(im, GP_INFO_NOTE, note) : 0;
 }
 
+int gp_import_note_count(struct gp_importing *im, uint64_t count, const char *text)
+{
+	char *note = NULL;
+
+	if (count == 0)
+		return 0;
+	if (asprintf(&note, "%s: %s", text, gp_format_count(count).text) < 0)
+		return -ENOMEM;
+	return gp_model_builder_note(im->builder, note);
+}
+
 /* ---- numbered texts ---- */
 
 static uint32_t number_text(struct gp_importing *im, struct gp_interner *texts,
@@ -99,6 +122,18 @@ uint32_t gp_import_kernel_name(struct gp_importing *im, const char *name, size_t
 uint32_t gp_import_message(struct gp_importing *im, const char *text, size_t bytes)
 {
 	return number_text(im, &im->messages, GP_STRING_RANGE, text, bytes);
+}
+
+uint32_t gp_import_number(struct gp_importing *im, int64_t number)
+{
+	uint32_t found;
+	bool is_new;
+
+	if (number >= 0 && number <= UINT32_MAX)
+		return (uint32_t)number;
+	found = gp_interner_number(&im->wide, &number, sizeof(number), &is_new);
+	im->wide_count += is_new;
+	return found == 0 ? GP_NONE : GP_IMPORT_WIDE + found;
 }
 
 uint32_t gp_import_shape(struct gp_importing *im, struct gp_record_shape *shape)
@@ -231,11 +266,14 @@ static int find_api(struct gp_importing *im, const struct gp_import_call *call, 
 
 int gp_import_call(struct gp_importing *im, const struct gp_import_call *call)
 {
-	uint64_t duration_ns = call->end_ns > call->start_ns ? call->end_ns - call->start_ns : 0;
+	uint64_t duration_ns = call->end_ns - call->start_ns;
 	union gp_any_record record = {0};
 	uint16_t api;
-	int result = find_api(im, call, &api);
+	int result;
 
+	if (gp_import_is_unfinished(im, call->start_ns, call->end_ns))
+		return 0;
+	result = find_api(im, call, &api);
 	if (result != 0)
 		return result;
 	if (duration_ns > LONGEST_CALL_NS)
@@ -321,15 +359,29 @@ void gp_import_explain(int error, const char *path, char *message, size_t messag
 
 /* ---- finish ---- */
 
+static int note_counts(struct gp_importing *im)
+{
+	int result = gp_import_note_count(
+		im, im->unfinished,
+		"calls and other records that were left out, because they have no end (their duration is negative)");
+
+	if (result == 0)
+		result = gp_import_note_count(
+			im, im->wide_count,
+			"numbers of streams, contexts or correlations with more than 32 bits, for which gpuprof has numbers from 1000001 on");
+	return result;
+}
+
 /* All clocks of the model are the clock of the imported times. */
 static int set_clock(struct gp_importing *im, uint64_t time_ns, uint64_t unix_ns)
 {
+	uint64_t since_1970 = time_ns + unix_ns;
 	union gp_any_record record = {0};
 
 	record.anchor = (struct gp_record_anchor){
 		.ticks = time_ns,
 		.monotonic_ns = time_ns - im->first_ns,
-		.realtime_ns = time_ns + unix_ns,
+		.realtime_ns = since_1970 > GP_IMPORT_ZERO_NS ? since_1970 - GP_IMPORT_ZERO_NS : 0,
 		.cupti_ns = time_ns,
 		.cupti_ticks = time_ns,
 	};
@@ -349,8 +401,10 @@ static int close_trace(struct gp_importing *im)
 
 int gp_importing_finish(struct gp_importing *im, uint64_t unix_ns)
 {
-	int result = gp_import_stacks(im);
+	int result = note_counts(im);
 
+	if (result == 0)
+		result = gp_import_stacks(im);
 	if (result == 0)
 		result = gp_import_samples(im);
 	if (result == 0)

@@ -1,9 +1,9 @@
 /*
- * importing: shared code of the importers. They line_change what they read into records like those of
+ * importing: shared code of the importers. They turn what they read into records like those of
  * gpuprof's traces, and the loader joins the records.
  *
- * All times are ns of one clock, that of the other trace. Functions return 0, -ENOMEM or
- * -EOVERFLOW.
+ * All times are ns of one clock, that of the other trace, from gp_import_time(). Functions return
+ * 0, -ENOMEM or -EOVERFLOW.
  */
 #ifndef REPORT_IMPORT_IMPORTING_H
 #define REPORT_IMPORT_IMPORTING_H
@@ -38,6 +38,20 @@ struct gp_import_span {
 };
 #define GP_IMPORT_OPEN UINT64_MAX /* end of a range that was never closed */
 
+/*
+ * Time 0 of the other trace. So each time of it, also a negative one, is a time of a record, where 0
+ * means that there is none.
+ */
+#define GP_IMPORT_ZERO_NS (UINT64_C(1) << 62)
+
+static inline uint64_t gp_import_time(int64_t ns)
+{
+	const int64_t most = (int64_t)(GP_IMPORT_ZERO_NS - 1);
+
+	ns = ns > most ? most : ns < -most ? -most : ns;
+	return GP_IMPORT_ZERO_NS + (uint64_t)ns;
+}
+
 /* From this time on a function was sampled at another line. */
 struct gp_import_line_change {
 	uint64_t time_ns;
@@ -51,7 +65,7 @@ struct gp_import_spans {
 
 struct gp_importing {
 	struct gp_model_builder *builder;
-	struct gp_interner kernels, shapes, apis, messages, codes, domains, frames, counters;
+	struct gp_interner kernels, shapes, apis, messages, codes, domains, frames, counters, wide;
 	struct gp_import_spans ranges, functions, samples;
 	uint32_t open_samples[GP_FRAME_DEPTH]; /* indices of the open samples, innermost last */
 	uint32_t open_sample_count;
@@ -61,6 +75,9 @@ struct gp_importing {
 	uint64_t counters_left_out;                       /* dropped values */
 	uint64_t first_ns, last_ns;                       /* of all records */
 	uint64_t range_id;                                /* the last one for start/end ranges */
+	uint64_t unfinished;                              /* events without an end, left out */
+	uint32_t wide_count;                              /* numbers that were replaced */
+	char process[256];                                /* the pid of the calls, or its name */
 	bool is_cut;                                      /* the file is truncated or damaged */
 };
 
@@ -70,7 +87,7 @@ void gp_importing_free(struct gp_importing *im);
 
 /*
  * Call it after all records: makes ranges and stacks from the spans, and sets the clocks. unix_ns:
- * Unix time of the clock's 0.
+ * Unix time of the other trace's time 0.
  */
 int gp_importing_finish(struct gp_importing *im, uint64_t unix_ns);
 
@@ -87,7 +104,16 @@ void gp_import_mark_asynchronous(struct gp_model *model);
 int gp_import_recorder(struct gp_importing *im, const char *recorder, uint32_t unknown,
 		       const char *note);
 
-/* Extends first_ns..last_ns. */
+/*
+ * Whether a record that needs its times has no start, or an end before it. Counts it then; it is to
+ * be left out.
+ */
+bool gp_import_is_unfinished(struct gp_importing *im, uint64_t start_ns, uint64_t end_ns);
+
+/* Adds the note "text: COUNT" unless the count is 0. */
+int gp_import_note_count(struct gp_importing *im, uint64_t count, const char *text);
+
+/* Extends first_ns..last_ns; 0 is no time. */
 void gp_import_note_time(struct gp_importing *im, uint64_t start_ns, uint64_t end_ns);
 
 /* Adds a record without a thread, or of a thread. Sets its kind and slots. */
@@ -108,6 +134,12 @@ int gp_import_counter(struct gp_importing *im, uint64_t start_ns, const char *ke
 /* Numbers for use in records; new texts are defined in the model. 0: no memory. */
 uint32_t gp_import_kernel_name(struct gp_importing *im, const char *name, size_t bytes);
 uint32_t gp_import_message(struct gp_importing *im, const char *text, size_t bytes);
+/*
+ * A number of the other trace that is only a name, such as a stream's: one that does not fit into
+ * 32 bits is replaced by one above GP_IMPORT_WIDE. GP_NONE: no memory.
+ */
+#define GP_IMPORT_WIDE 1000000u
+uint32_t gp_import_number(struct gp_importing *im, int64_t number);
 /* All members but the id are set. */
 uint32_t gp_import_shape(struct gp_importing *im, struct gp_record_shape *shape);
 /* The meaning of the line of a Python function. */

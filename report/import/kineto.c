@@ -20,6 +20,9 @@ struct reading {
 	bool has_no_order; /* ... from a trace that does not say which operations may overlap */
 	bool is_merged;    /* the file says that it has several processes */
 	bool is_known;     /* has an event that only CUDA or PyTorch profilers write */
+	bool has_events;   /* up to the end of their array */
+	enum gp_json_reader_token last;
+	uint64_t bad_events; /* skipped as they are no valid JSON */
 	struct gp_kineto_event event;
 };
 
@@ -141,21 +144,32 @@ static int take_devices(struct reading *r)
 
 /* ---- the file ---- */
 
-/* Reads the elements of "traceEvents", after its opening bracket. */
+/*
+ * Reads the elements of "traceEvents", after its opening bracket. If an event is no valid JSON,
+ * such as one with a name that was not escaped, goes on with the next one.
+ */
 static int take_elements(struct reading *r)
 {
+	uint32_t depth = gp_json_reader_depth(r->pull) + 1;
+	enum gp_json_reader_token token = gp_json_reader_next(r->pull);
 	int result = 0;
 
-	while (result == 0) {
-		enum gp_json_reader_token token = gp_json_reader_next(r->pull);
-
-		if (token >= GP_JSON_END || token == GP_JSON_ARRAY_END)
-			break;
+	while (result == 0 && token != GP_JSON_ARRAY_END && token < GP_JSON_END) {
+		gp_json_reader_mark(r->pull);
 		if (token != GP_JSON_OBJECT)
 			gp_json_reader_skip(r->pull, token);
 		else if (gp_kineto_event_read(r->pull, &r->event))
 			result = gp_kineto_take_event(r->im, &r->event, &r->is_known);
+		token = gp_json_reader_next(r->pull);
+		if (token != GP_JSON_BAD)
+			continue;
+		r->bad_events++;
+		if (gp_json_reader_resume(r->pull, depth, gp_kineto_event_has_key))
+			token = GP_JSON_OBJECT;
+		else
+			token = gp_json_reader_next(r->pull);
 	}
+	r->has_events = token == GP_JSON_ARRAY_END || token == GP_JSON_END;
 	return result;
 }
 
@@ -379,6 +393,25 @@ static int tell_allocators(struct gp_importing *im)
 	return result;
 }
 
+/* Whether only the text behind the events is no valid JSON. */
+static bool has_bad_tail(const struct reading *r)
+{
+	return r->has_events && r->last == GP_JSON_BAD;
+}
+
+static int tell_damage(const struct reading *r)
+{
+	r->im->builder->model->losses.unknown_records += r->bad_events;
+	if (gp_import_note_count(r->im, r->bad_events,
+				 "events that were skipped, because they are not valid JSON") != 0)
+		return -ENOMEM;
+	if (!has_bad_tail(r))
+		return 0;
+	return gp_import_info(
+		r->im, GP_INFO_NOTE,
+		"all events were read; the text behind them is not valid JSON, and its content is not known");
+}
+
 static int tell_counters(struct gp_importing *im)
 {
 	char *note;
@@ -416,9 +449,12 @@ static int take(struct gp_importing *im, struct gp_json_reader *pull)
 		result = -ENODATA;
 	if (result == 0 && r->is_merged)
 		result = -ENOTUNIQ;
-	im->is_cut = gp_json_reader_next(pull) != GP_JSON_END;
+	r->last = gp_json_reader_next(pull);
+	im->is_cut = r->last != GP_JSON_END && !has_bad_tail(r);
 	if (result == 0)
 		result = tell_recorder(r);
+	if (result == 0)
+		result = tell_damage(r);
 	if (result == 0)
 		result = tell_allocators(im);
 	if (result == 0)
@@ -451,7 +487,10 @@ static void tell_other_json(const char *path, char *message, size_t message_byte
 	char head[64] = "";
 
 	gp_input_head(path, (uint8_t *)head, sizeof(head) - 1);
-	if (strstr(head, "\"gpuprof_baseline\""))
+	if (gp_input_is_utf16((const uint8_t *)head, sizeof(head)))
+		snprintf(message, message_bytes,
+			 "%s is UTF-16, not JSON: convert it with iconv -f UTF-16 -t UTF-8", path);
+	else if (strstr(head, "\"gpuprof_baseline\""))
 		snprintf(message, message_bytes,
 			 "%s is a baseline of gpuprof check, not a trace; use it with --baseline",
 			 path);

@@ -84,6 +84,22 @@ static bool take_name(struct gp_json_reader *pull, struct gp_kineto_event *event
 	return take_text(pull, event->name, sizeof(event->name), &event->name_bytes);
 }
 
+/* Devices and processes have numbers, or any names. */
+static bool take_process(struct gp_json_reader *pull, struct gp_kineto_event *event,
+			 uint32_t number)
+{
+	enum gp_json_reader_token token = gp_json_reader_next(pull);
+	size_t bytes;
+
+	if (token == GP_JSON_NUMBER || token == GP_JSON_STRING) {
+		snprintf(event->process, sizeof(event->process), "%s",
+			 gp_json_reader_text(pull, &bytes));
+		if (gp_json_reader_whole(pull, &event->numbers[number]))
+			event->has |= UINT64_C(1) << number;
+	}
+	return gp_json_reader_skip(pull, token);
+}
+
 static bool take_phase(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number)
 {
 	size_t length;
@@ -362,8 +378,9 @@ static bool take_args(struct gp_json_reader *pull, struct gp_kineto_event *event
 }
 
 static const struct field event_fields[] = {
-	{"ph", take_phase, 0},     {"cat", take_category, 0}, {"name", take_name, 0},
-	NUMBER("pid", PID),        NUMBER("tid", TID),        {"ts", take_start, 0},
+	{"ph", take_phase, 0},     {"cat", take_category, 0},
+	{"name", take_name, 0},    {"pid", take_process, GP_KINETO_PID},
+	NUMBER("tid", TID),        {"ts", take_start, 0},
 	{"dur", take_duration, 0}, {"args", take_args, 0},
 };
 
@@ -372,6 +389,15 @@ bool gp_kineto_event_read(struct gp_json_reader *pull, struct gp_kineto_event *e
 	memset(event, 0, offsetof(struct gp_kineto_event, name));
 	event->name[0] = '\0';
 	return take_fields(pull, event, event_fields, COUNT(event_fields));
+}
+
+bool gp_kineto_event_has_key(const char *key)
+{
+	size_t i = 0;
+
+	while (i < COUNT(event_fields) && !is_key(event_fields[i].key, key))
+		i++;
+	return i < COUNT(event_fields);
 }
 
 bool gp_kineto_has(const struct gp_kineto_event *event, enum gp_kineto_number number)

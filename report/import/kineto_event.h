@@ -81,7 +81,7 @@ struct gp_kineto_line_change {
 
 /* Zero it before the first read; free(line_changes) after the last. */
 struct gp_kineto_event {
-	uint64_t start_ns, duration_ns;
+	int64_t start_ns, duration_ns; /* a negative duration: it had not ended */
 	bool has_start, has_grid, has_block;
 	uint64_t has; /* bit n: numbers[n] is set */
 	int64_t numbers[GP_KINETO_NUMBERS];
@@ -96,6 +96,7 @@ struct gp_kineto_event {
 	uint32_t devices;                   /* bitmask of the devices that thrash unified memory */
 	char domain[GP_KINETO_LABEL_BYTES]; /* of a range; in gpuprof exports only */
 	char stream_kind[GP_KINETO_WORD_BYTES];
+	char process[GP_KINETO_LABEL_BYTES]; /* a number or a name; "" if there is none */
 	char phase[GP_KINETO_WORD_BYTES];
 	char category[GP_KINETO_WORD_BYTES];
 	/* "name" in "args" of a process or thread; "file" of a Python sample */
@@ -112,6 +113,9 @@ struct gp_kineto_event {
  * Returns false if the input ends.
  */
 bool gp_kineto_event_read(struct gp_json_reader *pull, struct gp_kineto_event *event);
+
+/* Whether it is a key of an event, outside "args". */
+bool gp_kineto_event_has_key(const char *key);
 
 bool gp_kineto_has(const struct gp_kineto_event *event, enum gp_kineto_number number);
 

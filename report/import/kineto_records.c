@@ -14,15 +14,56 @@ static void count_unknown(struct gp_importing *im)
 	im->builder->model->losses.unknown_records++;
 }
 
+static uint64_t start_of(const struct gp_kineto_event *e)
+{
+	return gp_import_time(e->start_ns);
+}
+
 static uint64_t end_of(const struct gp_kineto_event *e)
 {
-	return e->start_ns + e->duration_ns;
+	return start_of(e) + (uint64_t)e->duration_ns;
+}
+
+static uint64_t end_if_any(const struct gp_kineto_event *e)
+{
+	return e->duration_ns < 0 ? GP_IMPORT_OPEN : end_of(e);
+}
+
+/* A number that is only a name; `otherwise` if there is none, or -1. */
+static uint32_t name_of(struct gp_importing *im, const struct gp_kineto_event *e,
+			enum gp_kineto_number number, uint32_t otherwise)
+{
+	int64_t value = e->numbers[number];
+
+	return gp_kineto_has(e, number) && value != -1 ? gp_import_number(im, value) : otherwise;
+}
+
+static uint32_t correlation_of(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	return name_of(im, e, GP_KINETO_CORRELATION, 0);
 }
 
 /* ---- operations ---- */
 
+/* Neither a record without times, whose start and duration are 0, nor one without an end. */
+static bool is_timed(const struct gp_kineto_event *e)
+{
+	return e->duration_ns > 0 || (e->duration_ns == 0 && e->start_ns != 0);
+}
+
+static uint64_t start_if_timed(const struct gp_kineto_event *e)
+{
+	return is_timed(e) ? start_of(e) : 0;
+}
+
+static uint64_t end_if_timed(const struct gp_kineto_event *e)
+{
+	return is_timed(e) ? end_of(e) : 0;
+}
+
 /* Finds where an operation ran. Returns false if the event does not say. */
-static bool find_place(const struct gp_kineto_event *e, uint16_t *device, uint32_t *stream)
+static bool find_place(struct gp_importing *im, const struct gp_kineto_event *e, uint16_t *device,
+		       uint32_t *stream)
 {
 	uint32_t number = gp_kineto_number(e, GP_KINETO_DEVICE, GP_NONE);
 
@@ -30,15 +71,16 @@ static bool find_place(const struct gp_kineto_event *e, uint16_t *device, uint32
 		number = gp_kineto_number(e, GP_KINETO_IN_DEVICE, GP_NONE);
 	if (number == GP_NONE)
 		number = gp_kineto_number(e, GP_KINETO_PID, GP_NONE);
-	*stream =
-		gp_kineto_number(e, GP_KINETO_STREAM, gp_kineto_number(e, GP_KINETO_TID, GP_NONE));
+	*stream = name_of(im, e, GP_KINETO_STREAM, GP_NONE);
+	if (!gp_kineto_has(e, GP_KINETO_STREAM))
+		*stream = name_of(im, e, GP_KINETO_TID, GP_NONE);
 	*device = (uint16_t)number;
 	return number < GP_DEVICE_LIMIT && *stream != GP_NONE;
 }
 
-static uint32_t context_of(const struct gp_kineto_event *e)
+static uint32_t context_of(struct gp_importing *im, const struct gp_kineto_event *e)
 {
-	return gp_kineto_number(e, GP_KINETO_CONTEXT, gp_kineto_number(e, GP_KINETO_IN_CONTEXT, 0));
+	return name_of(im, e, GP_KINETO_CONTEXT, name_of(im, e, GP_KINETO_IN_CONTEXT, 0));
 }
 
 /* *id = 0 if the event has no grid or block. */
@@ -68,18 +110,18 @@ static int take_kernel(struct gp_importing *im, const struct gp_kineto_event *e)
 
 	if (result != 0)
 		return result;
-	if (!find_place(e, &device, &stream)) {
+	if (!find_place(im, e, &device, &stream)) {
 		count_unknown(im);
 		return 0;
 	}
 	record.kernel = (struct gp_record_kernel){
 		.device_id = device,
-		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
-		.start_ns = e->start_ns,
-		.end_ns = end_of(e),
+		.correlation_id = correlation_of(im, e),
+		.start_ns = start_if_timed(e),
+		.end_ns = end_if_timed(e),
 		.name_id = gp_import_kernel_name(im, e->name, e->name_bytes),
 		.shape_id = shape,
-		.context_id = context_of(e),
+		.context_id = context_of(im, e),
 		.stream_id = stream,
 		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
 		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
@@ -88,7 +130,7 @@ static int take_kernel(struct gp_importing *im, const struct gp_kineto_event *e)
 	};
 	if (record.kernel.name_id == 0)
 		return -ENOMEM;
-	gp_import_note_time(im, e->start_ns, end_of(e));
+	gp_import_note_time(im, start_if_timed(e), end_if_timed(e));
 	return gp_import_record(im, GP_RECORD_KERNEL, &record);
 }
 
@@ -138,18 +180,18 @@ static void name_copy(const char *name, struct gp_record_copy *copy)
 static int take_copy(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	union gp_any_record record = {0};
-	uint32_t stream, context = context_of(e);
+	uint32_t stream, context = context_of(im, e);
 	uint16_t device;
 
-	if (!find_place(e, &device, &stream)) {
+	if (!find_place(im, e, &device, &stream)) {
 		count_unknown(im);
 		return 0;
 	}
 	record.copy = (struct gp_record_copy){
 		.device_id = device,
-		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
-		.start_ns = e->start_ns,
-		.end_ns = end_of(e),
+		.correlation_id = correlation_of(im, e),
+		.start_ns = start_if_timed(e),
+		.end_ns = end_if_timed(e),
 		.bytes = (uint64_t)e->numbers[GP_KINETO_BYTES],
 		.context_id = context,
 		.stream_id = stream,
@@ -159,11 +201,11 @@ static int take_copy(struct gp_importing *im, const struct gp_kineto_event *e)
 		.channel_type = gp_kineto_number(e, GP_KINETO_CHANNEL_TYPE, 0),
 		.source_device_id = gp_kineto_number(e, GP_KINETO_FROM_DEVICE, device),
 		.destination_device_id = gp_kineto_number(e, GP_KINETO_TO_DEVICE, device),
-		.source_context_id = gp_kineto_number(e, GP_KINETO_FROM_CONTEXT, context),
-		.destination_context_id = gp_kineto_number(e, GP_KINETO_TO_CONTEXT, context),
+		.source_context_id = name_of(im, e, GP_KINETO_FROM_CONTEXT, context),
+		.destination_context_id = name_of(im, e, GP_KINETO_TO_CONTEXT, context),
 	};
 	name_copy(e->name, &record.copy);
-	gp_import_note_time(im, e->start_ns, end_of(e));
+	gp_import_note_time(im, start_if_timed(e), end_if_timed(e));
 	return gp_import_record(im, GP_RECORD_COPY, &record);
 }
 
@@ -175,24 +217,24 @@ static int take_memset(struct gp_importing *im, const struct gp_kineto_event *e)
 	uint32_t stream;
 	uint16_t device;
 
-	if (!find_place(e, &device, &stream)) {
+	if (!find_place(im, e, &device, &stream)) {
 		count_unknown(im);
 		return 0;
 	}
 	record.memset = (struct gp_record_memset){
 		.device_id = device,
-		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
-		.start_ns = e->start_ns,
-		.end_ns = end_of(e),
+		.correlation_id = correlation_of(im, e),
+		.start_ns = start_if_timed(e),
+		.end_ns = end_if_timed(e),
 		.bytes = (uint64_t)e->numbers[GP_KINETO_BYTES],
-		.context_id = context_of(e),
+		.context_id = context_of(im, e),
 		.stream_id = stream,
 		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
 		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
 		.memory_kind = memory ? memory_kind_of(memory + 1) : 0,
 		.channel_id = gp_kineto_number(e, GP_KINETO_CHANNEL, 0),
 	};
-	gp_import_note_time(im, e->start_ns, end_of(e));
+	gp_import_note_time(im, start_if_timed(e), end_if_timed(e));
 	return gp_import_record(im, GP_RECORD_MEMSET, &record);
 }
 
@@ -206,22 +248,22 @@ static int take_graph(struct gp_importing *im, const struct gp_kineto_event *e)
 	uint32_t stream;
 	uint16_t device;
 
-	if (!find_place(e, &device, &stream)) {
+	if (!find_place(im, e, &device, &stream)) {
 		count_unknown(im);
 		return 0;
 	}
 	record.graph = (struct gp_record_graph){
 		.device_id = device,
-		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
-		.start_ns = e->start_ns,
-		.end_ns = end_of(e),
-		.context_id = context_of(e),
+		.correlation_id = correlation_of(im, e),
+		.start_ns = start_if_timed(e),
+		.end_ns = end_if_timed(e),
+		.context_id = context_of(im, e),
 		.stream_id = stream,
 		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
 		.end_device_id = device,
-		.end_context_id = context_of(e),
+		.end_context_id = context_of(im, e),
 	};
-	gp_import_note_time(im, e->start_ns, end_of(e));
+	gp_import_note_time(im, start_if_timed(e), end_if_timed(e));
 	return gp_import_record(im, GP_RECORD_GRAPH, &record);
 }
 
@@ -232,24 +274,29 @@ static uint32_t thread_of(const struct gp_kineto_event *e)
 	return (uint32_t)e->numbers[GP_KINETO_TID];
 }
 
-/* The process is that of the first host event; devices appear as processes, too. */
-static int note_process(struct gp_importing *im, const struct gp_kineto_event *e)
+static int note_pid(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	char text[24];
 
-	if (im->builder->model->info[GP_INFO_PID] || !gp_kineto_has(e, GP_KINETO_PID))
+	if (!gp_kineto_has(e, GP_KINETO_PID))
 		return 0;
 	snprintf(text, sizeof(text), "%u", gp_kineto_number(e, GP_KINETO_PID, 0));
 	return gp_import_info(im, GP_INFO_PID, text);
 }
 
-/* Correlation ids, contexts and streams are numbers of one process. */
-static bool is_of_another_process(const struct gp_importing *im, const struct gp_kineto_event *e)
+/*
+ * The process is that of the calls; without calls, that of the first range. Devices appear as
+ * processes, too, and launchers may add ranges of theirs. Returns -ENOTUNIQ for the call of a second
+ * process: correlation ids, contexts and streams are numbers of one process.
+ */
+static int note_caller(struct gp_importing *im, const struct gp_kineto_event *e)
 {
-	const char *pid = im->builder->model->info[GP_INFO_PID];
-
-	return pid && gp_kineto_has(e, GP_KINETO_PID) &&
-	       strtoul(pid, NULL, 10) != gp_kineto_number(e, GP_KINETO_PID, 0);
+	if (*e->process == '\0' || strcmp(im->process, e->process) == 0)
+		return 0;
+	if (*im->process != '\0')
+		return -ENOTUNIQ;
+	snprintf(im->process, sizeof(im->process), "%s", e->process);
+	return note_pid(im, e);
 }
 
 #define NULL_STREAM 3u /* CUPTI's kind of a context's default stream */
@@ -291,7 +338,7 @@ static int take_made(struct gp_importing *im, const struct gp_kineto_event *e)
 			.id = e->streams[i],
 			.context_id = gp_kineto_number(e, GP_KINETO_CONTEXT, 0),
 			.priority = (int32_t)e->numbers[GP_KINETO_PRIORITY],
-			.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+			.correlation_id = correlation_of(im, e),
 		};
 		result = gp_import_record(im, GP_RECORD_STREAM, &record);
 	}
@@ -301,17 +348,17 @@ static int take_made(struct gp_importing *im, const struct gp_kineto_event *e)
 static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, bool is_driver)
 {
 	const struct gp_import_call call = {
-		.start_ns = e->start_ns,
+		.start_ns = start_of(e),
 		.end_ns = end_of(e),
 		.name = e->name,
 		.name_bytes = e->name_bytes,
 		.cbid = gp_kineto_number(e, GP_KINETO_CBID, 0),
-		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.correlation_id = correlation_of(im, e),
 		.thread_id = thread_of(e),
 		.context_id = gp_kineto_number(e, GP_KINETO_CALL_CONTEXT, 0),
 		.is_driver = is_driver,
 	};
-	int result = is_of_another_process(im, e) ? -ENOTUNIQ : note_process(im, e);
+	int result = note_caller(im, e);
 
 	if (result == 0)
 		result = take_made(im, e);
@@ -346,24 +393,27 @@ static int find_domain(struct gp_importing *im, const struct gp_kineto_event *e,
 static int take_range(struct gp_importing *im, const struct gp_kineto_event *e, uint32_t category)
 {
 	struct gp_import_span span = {
-		.start_ns = e->start_ns,
-		.end_ns = end_of(e),
+		.start_ns = start_of(e),
+		.end_ns = end_if_any(e),
 		.thread_id = thread_of(e),
 		.text = gp_import_message(im, e->name, e->name_bytes),
 		.category = category,
 	};
 
-	if (span.text == 0 || note_process(im, e) != 0 || find_domain(im, e, &span.domain) != 0)
+	if (span.text == 0 || find_domain(im, e, &span.domain) != 0)
 		return -ENOMEM;
-	gp_import_note_time(im, span.start_ns, span.end_ns);
+	if (!im->builder->model->info[GP_INFO_PID] && note_pid(im, e) != 0)
+		return -ENOMEM;
+	gp_import_note_time(im, span.start_ns,
+			    span.end_ns == GP_IMPORT_OPEN ? span.start_ns : span.end_ns);
 	return gp_import_span(&im->ranges, &span);
 }
 
 static int take_function(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	const struct gp_import_span span = {
-		.start_ns = e->start_ns,
-		.end_ns = end_of(e),
+		.start_ns = start_of(e),
+		.end_ns = end_if_any(e),
 		.thread_id = thread_of(e),
 		.text = gp_import_code(im, e->name, e->name_bytes, GP_IMPORT_LINE_OF_FUNCTION),
 	};
@@ -374,7 +424,7 @@ static int take_function(struct gp_importing *im, const struct gp_kineto_event *
 static int change_line(struct gp_importing *im, const struct gp_kineto_event *e,
 		       const struct gp_kineto_line_change *line_change)
 {
-	const struct gp_import_line_change told = {e->start_ns + line_change->after_ns,
+	const struct gp_import_line_change told = {start_of(e) + line_change->after_ns,
 						   line_change->line};
 
 	return gp_import_change_line(im, &told);
@@ -391,7 +441,7 @@ static int begin_sample(struct gp_importing *im, const struct gp_kineto_event *e
 	int result, bytes = end && end > e->name && *e->label ? (int)(end - e->name - 1)
 							      : (int)e->name_bytes;
 	struct gp_import_span span = {
-		.start_ns = e->start_ns,
+		.start_ns = start_of(e),
 		.end_ns = GP_IMPORT_OPEN,
 		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, thread_of(e)),
 		.end_thread_id = thread_of(e),
@@ -434,7 +484,7 @@ static int take_overhead(struct gp_importing *im, const struct gp_kineto_event *
 	union gp_any_record record = {0};
 
 	record.overhead = (struct gp_record_overhead){
-		.start_ns = e->start_ns,
+		.start_ns = start_of(e),
 		.end_ns = end_of(e),
 		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, 0), /* in gpuprof exports only */
 	};
@@ -444,7 +494,7 @@ static int take_overhead(struct gp_importing *im, const struct gp_kineto_event *
 		if (strcmp(e->name, gp_overhead_name(kind)) == 0)
 			record.overhead.overhead_kind = kind;
 	}
-	gp_import_note_time(im, e->start_ns, end_of(e));
+	gp_import_note_time(im, start_of(e), end_of(e));
 	return gp_import_record(im, GP_RECORD_OVERHEAD, &record);
 }
 
@@ -474,15 +524,15 @@ static int take_compiling(struct gp_importing *im, const struct gp_kineto_event 
 
 	record.jit = (struct gp_record_jit){
 		.device_id = device <= UINT16_MAX ? (uint16_t)device : UINT16_MAX,
-		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
-		.start_ns = e->start_ns,
+		.correlation_id = correlation_of(im, e),
+		.start_ns = start_of(e),
 		.end_ns = end_of(e),
 		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, 0),
 		.cache_bytes = (uint64_t)e->numbers[GP_KINETO_CACHE_BYTES],
 		.operation_id = (uint64_t)e->numbers[GP_KINETO_OPERATION],
 	};
 	name_compiling(e->name, &record.jit);
-	gp_import_note_time(im, e->start_ns, end_of(e));
+	gp_import_note_time(im, start_of(e), end_of(e));
 	return gp_import_record(im, GP_RECORD_JIT, &record);
 }
 
@@ -504,14 +554,14 @@ static int take_sync(struct gp_importing *im, const struct gp_kineto_event *e)
 
 	record.sync = (struct gp_record_sync){
 		.sync_kind = sync_kind_of(e->name),
-		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
-		.start_ns = e->start_ns,
+		.correlation_id = correlation_of(im, e),
+		.start_ns = start_of(e),
 		.end_ns = end_of(e),
-		.context_id = context_of(e),
-		.stream_id = gp_kineto_number(e, GP_KINETO_STREAM, GP_NO_STREAM),
+		.context_id = context_of(im, e),
+		.stream_id = name_of(im, e, GP_KINETO_STREAM, GP_NO_STREAM),
 		.event_id = gp_kineto_number(e, GP_KINETO_EVENT, 0),
 	};
-	gp_import_note_time(im, e->start_ns, end_of(e));
+	gp_import_note_time(im, start_of(e), end_of(e));
 	return gp_import_record(im, GP_RECORD_SYNC, &record);
 }
 
@@ -521,19 +571,19 @@ static int take_event(struct gp_importing *im, const struct gp_kineto_event *e)
 	uint32_t stream;
 	uint16_t device;
 
-	if (!find_place(e, &device, &stream)) {
+	if (!find_place(im, e, &device, &stream)) {
 		count_unknown(im);
 		return 0;
 	}
 	record.event = (struct gp_record_event){
 		.device_id = device,
-		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
-		.context_id = context_of(e),
+		.correlation_id = correlation_of(im, e),
+		.context_id = context_of(im, e),
 		.stream_id = stream,
 		.event_id = gp_kineto_number(e, GP_KINETO_EVENT, 0),
-		.device_ns = e->start_ns,
+		.device_ns = start_of(e),
 	};
-	gp_import_note_time(im, e->start_ns, e->start_ns);
+	gp_import_note_time(im, start_of(e), start_of(e));
 	return gp_import_record(im, GP_RECORD_EVENT, &record);
 }
 
@@ -565,7 +615,7 @@ static int take_unified(struct gp_importing *im, const struct gp_kineto_event *e
 	record.unified = (struct gp_record_unified){
 		.counter_kind = kind,
 		.flags = gp_kineto_number(e, GP_KINETO_FLAGS, 0),
-		.start_ns = e->start_ns,
+		.start_ns = start_of(e),
 		.end_ns = e->duration_ns > 0 ? end_of(e) : 0,
 		.value = (uint64_t)e->numbers[gp_unified_counts_bytes(kind) ? GP_KINETO_BYTES
 									    : GP_KINETO_VALUE],
@@ -574,7 +624,7 @@ static int take_unified(struct gp_importing *im, const struct gp_kineto_event *e
 			kind == GP_UNIFIED_THRASHING ? e->devices : end_device(e, GP_KINETO_SOURCE),
 		.destination_device_id = end_device(e, GP_KINETO_DESTINATION),
 	};
-	gp_import_note_time(im, e->start_ns, end_of(e));
+	gp_import_note_time(im, start_of(e), end_of(e));
 	return gp_import_record(im, GP_RECORD_UNIFIED, &record);
 }
 
@@ -591,16 +641,16 @@ static int take_host_function(struct gp_importing *im, const struct gp_kineto_ev
 	}
 	record.host_function = (struct gp_record_host_function){
 		.device_id = (uint16_t)device,
-		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
-		.start_ns = e->start_ns,
+		.correlation_id = correlation_of(im, e),
+		.start_ns = start_of(e),
 		.end_ns = end_of(e),
-		.context_id = context_of(e),
+		.context_id = context_of(im, e),
 		.stream_id = stream,
 		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
 		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
 		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, 0),
 	};
-	gp_import_note_time(im, e->start_ns, end_of(e));
+	gp_import_note_time(im, start_of(e), end_of(e));
 	return gp_import_record(im, GP_RECORD_HOST_FUNCTION, &record);
 }
 
@@ -622,12 +672,12 @@ static int take_instant(struct gp_importing *im, const struct gp_kineto_event *e
 		return 0;
 	record.pool = (struct gp_record_pool){
 		.device_id = (uint16_t)device,
-		.time_ns = e->start_ns,
+		.time_ns = start_of(e),
 		.reserved_bytes = (uint64_t)e->numbers[GP_KINETO_RESERVED],
 		.used_bytes = (uint64_t)e->numbers[GP_KINETO_ALLOCATED],
 		.pool_kind = 1,
 	};
-	gp_import_note_time(im, e->start_ns, e->start_ns);
+	gp_import_note_time(im, start_of(e), start_of(e));
 	return gp_import_record(im, GP_RECORD_POOL, &record);
 }
 
@@ -638,7 +688,7 @@ static int take_counted(struct gp_importing *im, const struct gp_kineto_event *e
 
 	im->counters_left_out += e->counters_left_out;
 	for (uint32_t i = 0; result == 0 && i < e->counter_count; i++)
-		result = gp_import_counter(im, e->start_ns, e->name, e->counters[i].name,
+		result = gp_import_counter(im, start_of(e), e->name, e->counters[i].name,
 					   e->counters[i].value);
 	return result;
 }
@@ -655,30 +705,31 @@ static int take_nothing(struct gp_importing *im, const struct gp_kineto_event *e
 static const struct {
 	const char *category;
 	int (*take)(struct gp_importing *im, const struct gp_kineto_event *e);
+	bool takes_unfinished; /* without an end */
 } categories[] = {
-	{"kernel", take_kernel},
-	{"cuda_runtime", take_runtime},
-	{"cpu_op", take_op},
-	{"python_function", take_function},
-	{"cuda_driver", take_driver},
-	{"gpu_memcpy", take_copy},
-	{"gpu_memset", take_memset},
-	{"user_annotation", take_annotation},
-	{"cuda_sync", take_sync},
-	{"cuda_event", take_event},
-	{"overhead", take_overhead},
-	{"jit", take_compiling},
-	{"unified_memory", take_unified},
-	{"host_function", take_host_function},
-	{"gpu_graph", take_graph},
-	{"cuda_profiler_range", take_counted},
-	{"gpu_user_annotation", take_nothing},
-	{"external_correlation", take_nothing},
-	{"Trace", take_nothing},
-	{"Runtime", take_runtime},
-	{"Operator", take_op},
-	{"Memcpy", take_copy},
-	{"Memset", take_memset},
+	{"kernel", take_kernel, true},
+	{"cuda_runtime", take_runtime, true},
+	{"cpu_op", take_op, true},
+	{"python_function", take_function, true},
+	{"cuda_driver", take_driver, true},
+	{"gpu_memcpy", take_copy, true},
+	{"gpu_memset", take_memset, true},
+	{"user_annotation", take_annotation, true},
+	{"cuda_sync", take_sync, false},
+	{"cuda_event", take_event, false},
+	{"overhead", take_overhead, false},
+	{"jit", take_compiling, false},
+	{"unified_memory", take_unified, false},
+	{"host_function", take_host_function, false},
+	{"gpu_graph", take_graph, true},
+	{"cuda_profiler_range", take_counted, false},
+	{"gpu_user_annotation", take_nothing, false},
+	{"external_correlation", take_nothing, false},
+	{"Trace", take_nothing, false},
+	{"Runtime", take_runtime, true},
+	{"Operator", take_op, true},
+	{"Memcpy", take_copy, true},
+	{"Memset", take_memset, true},
 };
 
 static int take_slice(struct gp_importing *im, const struct gp_kineto_event *e, bool *is_known)
@@ -686,7 +737,10 @@ static int take_slice(struct gp_importing *im, const struct gp_kineto_event *e, 
 	for (size_t i = 0; i < COUNT(categories); i++)
 		if (strcasecmp(e->category, categories[i].category) == 0) {
 			*is_known = true;
-			return categories[i].take(im, e);
+			return !categories[i].takes_unfinished &&
+					       gp_import_is_unfinished(im, start_of(e), end_of(e))
+				       ? 0
+				       : categories[i].take(im, e);
 		}
 	count_unknown(im);
 	return 0;
@@ -729,7 +783,7 @@ int gp_kineto_take_event(struct gp_importing *im, const struct gp_kineto_event *
 	if (strcmp(e->phase, "B") == 0 && e->has_start && strcmp(e->category, "python_sample") == 0)
 		return begin_sample(im, e);
 	if (strcmp(e->phase, "E") == 0 && e->has_start)
-		gp_import_end_sample(im, thread_of(e), e->start_ns);
+		gp_import_end_sample(im, thread_of(e), start_of(e));
 	if (strcmp(e->phase, "i") == 0 && e->has_start)
 		return take_instant(im, e, is_known);
 	if (strcmp(e->phase, "M") == 0)

@@ -37,9 +37,7 @@ bool gp_nsys_is_of_process(const struct gp_nsys_reading *r, const struct gp_row 
 
 uint64_t gp_nsys_time(const struct gp_row *row, enum gp_nsys_column column)
 {
-	int64_t time_ns = gp_row_whole(row, column);
-
-	return time_ns > 0 ? (uint64_t)time_ns : 0;
+	return gp_row_has(row, column) ? gp_import_time(gp_row_whole(row, column)) : 0;
 }
 
 #define MOST_PROCESSES 256u /* per file; more are ignored */

@@ -166,7 +166,8 @@ static int add_range(struct gp_nsys_reading *r, const struct gp_row *row, uint8_
 {
 	size_t bytes;
 	const char *text = message_of(r, row, &bytes);
-	bool has_end = gp_row_has(row, GP_NSYS_end) && style != GP_STYLE_MARK;
+	bool has_end = style != GP_STYLE_MARK && gp_row_has(row, GP_NSYS_end) &&
+		       gp_row_whole(row, GP_NSYS_end) >= gp_row_whole(row, GP_NSYS_start);
 	struct gp_import_span span = {
 		.start_ns = gp_nsys_time(row, GP_NSYS_start),
 		.thread_id = thread_of(row, GP_NSYS_globalTid),
@@ -178,8 +179,11 @@ static int add_range(struct gp_nsys_reading *r, const struct gp_row *row, uint8_
 		.color_argb = gp_row_number(row, GP_NSYS_color, 0),
 		.style = style,
 	};
-	int result = use_domain(r, span.domain);
+	int result;
 
+	if (span.start_ns == 0)
+		return 0;
+	result = use_domain(r, span.domain);
 	span.end_ns = has_end ? gp_nsys_time(row, GP_NSYS_end) : GP_IMPORT_OPEN;
 	if (bytes > 0)
 		span.text = gp_import_message(r->im, text, bytes);

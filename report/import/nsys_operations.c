@@ -15,10 +15,34 @@ static bool find_device(struct gp_nsys_reading *r, const struct gp_row *row, uin
 	return number < GP_DEVICE_LIMIT;
 }
 
+/* Neither a record without times, whose start and end are 0, nor one without an end. */
+static bool is_timed(const struct gp_row *row)
+{
+	int64_t start_ns = gp_row_whole(row, GP_NSYS_start);
+	int64_t end_ns = gp_row_whole(row, GP_NSYS_end);
+
+	return end_ns > start_ns || (end_ns == start_ns && start_ns != 0);
+}
+
+static uint64_t start_if_timed(const struct gp_row *row)
+{
+	return is_timed(row) ? gp_nsys_time(row, GP_NSYS_start) : 0;
+}
+
+static uint64_t end_if_timed(const struct gp_row *row)
+{
+	return is_timed(row) ? gp_nsys_time(row, GP_NSYS_end) : 0;
+}
+
 static void note_time(struct gp_nsys_reading *r, const struct gp_row *row)
 {
-	gp_import_note_time(r->im, gp_nsys_time(row, GP_NSYS_start),
-			    gp_nsys_time(row, GP_NSYS_end));
+	gp_import_note_time(r->im, start_if_timed(row), end_if_timed(row));
+}
+
+static bool is_unfinished(struct gp_nsys_reading *r, const struct gp_row *row)
+{
+	return gp_import_is_unfinished(r->im, gp_nsys_time(row, GP_NSYS_start),
+				       gp_nsys_time(row, GP_NSYS_end));
 }
 
 static uint32_t number_of(const struct gp_row *row, enum gp_nsys_column column)
@@ -100,8 +124,8 @@ static int take_kernel(void *context, const struct gp_row *row)
 	record.kernel = (struct gp_record_kernel){
 		.device_id = device,
 		.correlation_id = number_of(row, GP_NSYS_correlationId),
-		.start_ns = gp_nsys_time(row, GP_NSYS_start),
-		.end_ns = gp_nsys_time(row, GP_NSYS_end),
+		.start_ns = start_if_timed(row),
+		.end_ns = end_if_timed(row),
 		.name_id = find_name(r, row),
 		.shape_id = shape,
 		.context_id = number_of(row, GP_NSYS_contextId),
@@ -136,6 +160,8 @@ static int take_migration(struct gp_nsys_reading *r, const struct gp_row *row, u
 {
 	union gp_any_record record = {0};
 
+	if (is_unfinished(r, row))
+		return 0;
 	record.unified = (struct gp_record_unified){
 		.counter_kind = counter_kind,
 		.start_ns = gp_nsys_time(row, GP_NSYS_start),
@@ -146,7 +172,7 @@ static int take_migration(struct gp_nsys_reading *r, const struct gp_row *row, u
 		.destination_device_id = gp_row_number(row, GP_NSYS_dstDeviceId, device),
 		.stream_id = number_of(row, GP_NSYS_streamId),
 	};
-	note_time(r, row);
+	gp_import_note_time(r->im, record.unified.start_ns, record.unified.end_ns);
 	return gp_import_record(r->im, GP_RECORD_UNIFIED, &record);
 }
 
@@ -166,8 +192,8 @@ static int take_copy(void *context, const struct gp_row *row)
 	record.copy = (struct gp_record_copy){
 		.device_id = device,
 		.correlation_id = number_of(row, GP_NSYS_correlationId),
-		.start_ns = gp_nsys_time(row, GP_NSYS_start),
-		.end_ns = gp_nsys_time(row, GP_NSYS_end),
+		.start_ns = start_if_timed(row),
+		.end_ns = end_if_timed(row),
 		.bytes = (uint64_t)gp_row_whole(row, GP_NSYS_bytes),
 		.context_id = owner,
 		.stream_id = number_of(row, GP_NSYS_streamId),
@@ -196,8 +222,8 @@ static int take_memset(void *context, const struct gp_row *row)
 	record.memset = (struct gp_record_memset){
 		.device_id = device,
 		.correlation_id = number_of(row, GP_NSYS_correlationId),
-		.start_ns = gp_nsys_time(row, GP_NSYS_start),
-		.end_ns = gp_nsys_time(row, GP_NSYS_end),
+		.start_ns = start_if_timed(row),
+		.end_ns = end_if_timed(row),
 		.bytes = (uint64_t)gp_row_whole(row, GP_NSYS_bytes),
 		.context_id = number_of(row, GP_NSYS_contextId),
 		.stream_id = number_of(row, GP_NSYS_streamId),
@@ -222,8 +248,8 @@ static int take_graph(void *context, const struct gp_row *row)
 	record.graph = (struct gp_record_graph){
 		.device_id = device,
 		.correlation_id = number_of(row, GP_NSYS_correlationId),
-		.start_ns = gp_nsys_time(row, GP_NSYS_start),
-		.end_ns = gp_nsys_time(row, GP_NSYS_end),
+		.start_ns = start_if_timed(row),
+		.end_ns = end_if_timed(row),
 		.context_id = number_of(row, GP_NSYS_contextId),
 		.stream_id = number_of(row, GP_NSYS_streamId),
 		.graph_id = number_of(row, GP_NSYS_graphId),
@@ -239,7 +265,7 @@ static int take_sync(void *context, const struct gp_row *row)
 	struct gp_nsys_reading *r = context;
 	union gp_any_record record = {0};
 
-	if (!gp_nsys_is_of_process(r, row))
+	if (!gp_nsys_is_of_process(r, row) || is_unfinished(r, row))
 		return 0;
 	record.sync = (struct gp_record_sync){
 		.sync_kind = (uint16_t)number_of(row, GP_NSYS_syncType),
@@ -278,7 +304,7 @@ static int take_overhead(void *context, const struct gp_row *row)
 	struct gp_nsys_reading *r = context;
 	union gp_any_record record = {0};
 
-	if (!gp_nsys_is_of_process(r, row))
+	if (!gp_nsys_is_of_process(r, row) || is_unfinished(r, row))
 		return 0;
 	record.overhead = (struct gp_record_overhead){
 		.overhead_kind = number_of(row, GP_NSYS_overheadType),

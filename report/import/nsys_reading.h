@@ -70,7 +70,7 @@ struct gp_nsys_reading {
 /* Whether the row belongs to the imported process. True for tables without that column. */
 bool gp_nsys_is_of_process(const struct gp_nsys_reading *r, const struct gp_row *row);
 
-/* A time, at least 0. */
+/* A time, as gp_import_time(); 0 = none. */
 uint64_t gp_nsys_time(const struct gp_row *row, enum gp_nsys_column column);
 
 /* The string that a column's number stands for; "" if there is none. */

@@ -1,5 +1,5 @@
 /*
- * spans: line_changes the spans of threads into ranges that open and close, and into call stacks.
+ * spans: turns the spans of threads into ranges that open and close, and into call stacks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -162,6 +162,8 @@ static int enter(struct gp_importing *im, struct walk *w, const struct gp_import
 	if (id == 0)
 		return -ENOMEM;
 	w->open[w->count].end_ns = span->end_ns;
+	if (span->end_ns == GP_IMPORT_OPEN && w->count > 0)
+		w->open[w->count].end_ns = w->open[w->count - 1].end_ns;
 	w->open[w->count++].frame = id;
 	return 0;
 }

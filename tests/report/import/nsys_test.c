@@ -525,7 +525,37 @@ static void nonsense_does_no_harm(void **state)
 		", -1, 99), (NULL, NULL, " TID ", 99999999999, NULL);");
 
 	assert_int_equal(m->op_count, 2);
-	assert_int_equal(m->losses.unknown_records, 3); /* of them a call without a name */
+	assert_int_equal(m->losses.unknown_records, 2);
+	assert_int_equal(m->call_count, 0);
+	gp_model_free(m);
+}
+
+/* Times are relative to the start of the session, so calls and kernels may come before it. */
+static void any_origin_of_times_is_legal(void **state)
+{
+	struct gp_model *m = load(
+		"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId) VALUES (-3000, -500, " TID
+		", 7, 4); INSERT INTO " KERNEL
+		" (start, end, deviceId, streamId, correlationId, globalPid) VALUES (0, 200, 0, 1, 7, " PID
+		"), (-900, -400, 0, 2, 8, " PID "), (-900, 0, 0, 3, 9, " PID
+		"), (0, 0, 0, 4, 10, " PID "), (5, NULL, 0, 5, 11, " PID
+		"), (500, 499, 0, 6, 12, " PID ")");
+	static const uint64_t lengths_ns[] = {200, 500, 900};
+
+	assert_int_equal(m->call_count, 1);
+	assert_int_equal(m->calls[0].start_ns, 0);
+	assert_int_equal(m->calls[0].duration_ns, 2500);
+	assert_int_equal(m->op_count, 6);
+	assert_int_equal(m->losses.ops_untimed, 3);
+	assert_int_equal(m->losses.ops_reversed, 0);
+	for (uint32_t i = 0; i < m->op_count; i++) {
+		uint32_t stream = m->ops[i].stream_id;
+
+		assert_int_equal(m->ops[i].untimed, stream > 3);
+		if (stream <= 3)
+			assert_int_equal(m->ops[i].end_ns - m->ops[i].start_ns,
+					 lengths_ns[stream - 1]);
+	}
 	gp_model_free(m);
 }
 
@@ -560,6 +590,7 @@ int main(void)
 		T(a_compressed_database_is_to_be_uncompressed),
 		T(a_damaged_database_is_read_as_far_as_it_goes),
 		T(nonsense_does_no_harm),
+		T(any_origin_of_times_is_legal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include "report/symbols/python_code.h"
 #include "report/base/spill_memory.h"
 #include "report/base/text/format.h"
+#include "report/trace/cuda_names.h"
 
 void gp_importing_begin(struct gp_importing *im, struct gp_model_builder *b)
 {
@@ -82,12 +83,36 @@ int gp_import_info(struct gp_importing *im, enum gp_info info, const char *text)
 	return gp_import_string(im, GP_STRING_INFO, info, 0, text, strlen(text));
 }
 
+int gp_import_restore_info(struct gp_importing *im, enum gp_info info, const char *text)
+{
+	char **to = &im->builder->model->info[info];
+
+	free(*to);
+	*to = strdup(text);
+	return *to ? 0 : -ENOMEM;
+}
+
 int gp_import_recorder(struct gp_importing *im, const char *recorder, uint32_t unknown,
 		       const char *note)
 {
-	im->builder->model->recorder = recorder;
-	im->builder->model->unknown = unknown;
-	return note ? gp_import_info(im, GP_INFO_NOTE, note) : 0;
+	struct gp_model *m = im->builder->model;
+	bool has_note = note == NULL;
+
+	m->recorder = recorder;
+	m->unknown |= unknown;
+	for (uint32_t i = 0; i < m->note_count && !has_note; i++)
+		has_note = strcmp(m->notes[i], note) == 0; /* in an export of an export */
+	return has_note ? 0 : gp_import_info(im, GP_INFO_NOTE, note);
+}
+
+const char *gp_import_recorder_named(const char *name)
+{
+	static const char *const recorders[] = {GP_IMPORT_TORCH, GP_IMPORT_NSYS};
+
+	for (size_t i = 0; i < sizeof(recorders) / sizeof(recorders[0]); i++)
+		if (strcmp(name, recorders[i]) == 0)
+			return recorders[i];
+	return NULL;
 }
 
 int gp_import_note_count(struct gp_importing *im, uint64_t count, const char *text)
@@ -99,6 +124,18 @@ int gp_import_note_count(struct gp_importing *im, uint64_t count, const char *te
 	if (asprintf(&note, "%s: %s", text, gp_format_count(count).text) < 0)
 		return -ENOMEM;
 	return gp_model_builder_note(im->builder, note);
+}
+
+int gp_import_gate(struct gp_importing *im, uint64_t time_ns, bool on, const char *reason)
+{
+	union gp_any_record record = {0};
+
+	record.gate = (struct gp_record_gate){.on = on, .reason = GP_GATE_KEPT, .ticks = time_ns};
+	while (record.gate.reason > 0 &&
+	       strcmp(gp_gate_reason_name(record.gate.reason), reason) != 0)
+		record.gate.reason--;
+	gp_import_note_time(im, time_ns, time_ns);
+	return gp_import_record(im, GP_RECORD_GATE, &record);
 }
 
 /* ---- numbered texts ---- */
@@ -284,7 +321,7 @@ int gp_import_call(struct gp_importing *im, const struct gp_import_call *call)
 		.start_ticks = call->start_ns,
 		.duration_low_ticks = (uint32_t)duration_ns,
 		.duration_high_ticks = (uint16_t)(duration_ns >> 32),
-		.status = GP_CALL_CODE(call->status),
+		.status = (uint16_t)(GP_CALL_CODE(call->status) | call->flags),
 		.stack_id = call->stack,
 		.context_id = call->context_id,
 	};

@@ -110,6 +110,15 @@ int gp_import_recorder(struct gp_importing *im, const char *recorder, uint32_t u
  */
 bool gp_import_is_unfinished(struct gp_importing *im, uint64_t start_ns, uint64_t end_ns);
 
+#define GP_IMPORT_TORCH "torch.profiler"
+#define GP_IMPORT_NSYS  "nsys"
+
+/*
+ * The name of the recorder that an export of gpuprof names, for gp_import_recorder(); NULL: gpuprof,
+ * or an unknown one.
+ */
+const char *gp_import_recorder_named(const char *name);
+
 /* Adds the note "text: COUNT" unless the count is 0. */
 int gp_import_note_count(struct gp_importing *im, uint64_t count, const char *text);
 
@@ -126,10 +135,15 @@ int gp_import_record_of(struct gp_importing *im, uint32_t thread_id, enum gp_rec
 int gp_import_string(struct gp_importing *im, enum gp_string_space space, uint32_t id,
 		     uint32_t value, const char *text, size_t bytes);
 int gp_import_info(struct gp_importing *im, enum gp_info info, const char *text);
+/* The fact as an export has it, which is as the model has it. */
+int gp_import_restore_info(struct gp_importing *im, enum gp_info info, const char *text);
 
 /* Adds a hardware counter of a kernel. Counters of a kernel come in the order of its launches. */
 int gp_import_counter(struct gp_importing *im, uint64_t start_ns, const char *kernel,
 		      const char *counter, double value);
+
+/* Recording goes on or off, for the reason of that name. */
+int gp_import_gate(struct gp_importing *im, uint64_t time_ns, bool on, const char *reason);
 
 /* Numbers for use in records; new texts are defined in the model. 0: no memory. */
 uint32_t gp_import_kernel_name(struct gp_importing *im, const char *name, size_t bytes);
@@ -168,6 +182,7 @@ struct gp_import_call {
 	uint32_t context_id;
 	uint32_t stack; /* from gp_import_frame(); 0 = unknown */
 	uint16_t status;
+	uint16_t flags; /* GP_CALL_CAPTURED and the like */
 	bool is_driver;
 	/* memory that was allocated or freed; NULL = none or unknown */
 	const struct gp_import_memory *memory;

@@ -10,17 +10,19 @@
 #include "report/codec/input.h"
 #include "report/import/kineto_records.h"
 #include "report/codec/json_reader.h"
+#include "report/model/losses.h"
 #include "report/model/no_end.h"
 
 struct reading {
 	struct gp_importing *im;
 	struct gp_json_reader *pull;
-	int64_t unix_ns;   /* Unix time of time 0 */
-	bool is_own;       /* written by gpuprof ... */
-	bool has_no_order; /* ... from a trace that does not say which operations may overlap */
-	bool is_merged;    /* the file says that it has several processes */
-	bool is_known;     /* has an event that only CUDA or PyTorch profilers write */
-	bool has_events;   /* up to the end of their array */
+	int64_t unix_ns;      /* Unix time of time 0 */
+	bool is_own;          /* written by gpuprof ... */
+	bool has_no_order;    /* ... from a trace that does not say which operations may overlap */
+	bool is_merged;       /* the file says that it has several processes */
+	const char *recorder; /* of an export: the recorder of its trace, if not gpuprof */
+	bool is_known;        /* has an event that only CUDA or PyTorch profilers write */
+	bool has_events;      /* up to the end of their array */
 	enum gp_json_reader_token last;
 	uint64_t bad_events; /* skipped as they are no valid JSON */
 	struct gp_kineto_event event;
@@ -28,13 +30,14 @@ struct reading {
 
 /* ---- devices ---- */
 
-/* Reads the next value if it is a whole number. */
+/* Reads the next value if it is a whole number, in quotes if it is large. */
 static bool take_whole(struct gp_json_reader *pull, int64_t *number)
 {
 	enum gp_json_reader_token token = gp_json_reader_next(pull);
 
 	gp_json_reader_skip(pull, token);
-	return token == GP_JSON_NUMBER && gp_json_reader_whole(pull, number);
+	return (token == GP_JSON_NUMBER || token == GP_JSON_STRING) &&
+	       gp_json_reader_whole(pull, number);
 }
 
 /* Reads the next value if it is a string; else name becomes "". */
@@ -259,27 +262,68 @@ static void take_partial(struct reading *r)
 		m->why_no_end = gp_no_end_told("");
 }
 
-static void take_why_partial(struct reading *r)
+/* The text of the next value; "" if it is none. */
+static const char *take_text(struct reading *r)
 {
 	enum gp_json_reader_token token = gp_json_reader_next(r->pull);
 	size_t bytes;
 
-	if (token == GP_JSON_STRING)
-		r->im->builder->model->why_no_end =
-			gp_no_end_told(gp_json_reader_text(r->pull, &bytes));
 	gp_json_reader_skip(r->pull, token);
+	return token == GP_JSON_STRING ? gp_json_reader_text(r->pull, &bytes) : "";
+}
+
+/* When the trace began or ended, which may be before its first and after its last event. */
+static void take_bound(struct reading *r)
+{
+	int64_t time_ns;
+
+	if (take_whole(r->pull, &time_ns))
+		gp_import_note_time(r->im, gp_import_time(time_ns), gp_import_time(time_ns));
+}
+
+/* A text on how the process was recorded, or a number, which may be the count of a loss. */
+static int take_fact(struct reading *r)
+{
+	static const struct {
+		const char *key;
+		enum gp_info info;
+	} facts[] = {{"program", GP_INFO_PROGRAM},
+		     {"command", GP_INFO_COMMAND},
+		     {"directory", GP_INFO_DIRECTORY},
+		     {"host", GP_INFO_HOST},
+		     {"options", GP_INFO_OPTIONS}};
+	enum gp_json_reader_token token;
+	char key[256];
+	size_t bytes;
+	int64_t count;
+
+	snprintf(key, sizeof(key), "%s", gp_json_reader_text(r->pull, &bytes));
+	token = gp_json_reader_next(r->pull);
+	gp_json_reader_skip(r->pull, token);
+	if (token == GP_JSON_NUMBER && gp_json_reader_whole(r->pull, &count) && count > 0)
+		gp_loss_restore(r->im->builder->model, key, (uint64_t)count);
+	if (token != GP_JSON_STRING)
+		return 0;
+	for (size_t i = 0; i < COUNT(facts); i++)
+		if (strcmp(key, facts[i].key) == 0)
+			return gp_import_restore_info(r->im, facts[i].info,
+						      gp_json_reader_text(r->pull, &bytes));
+	return strncmp(key, "note ", 5) == 0
+		       ? gp_import_info(r->im, GP_INFO_NOTE, gp_json_reader_text(r->pull, &bytes))
+		       : 0;
 }
 
 /* "metadata": {...}: one of gpuprof's own entries identifies the writer. */
 static int take_metadata(struct reading *r)
 {
 	enum gp_json_reader_token token = gp_json_reader_next(r->pull);
+	int result = 0;
 
 	if (token != GP_JSON_OBJECT) {
 		gp_json_reader_skip(r->pull, token);
 		return 0;
 	}
-	while (gp_json_reader_next(r->pull) == GP_JSON_KEY) {
+	while (result == 0 && gp_json_reader_next(r->pull) == GP_JSON_KEY) {
 		r->is_own |= gp_json_reader_is(r->pull, "slices left out");
 		r->has_no_order |=
 			gp_json_reader_is(r->pull, "operations of a stream may run at once");
@@ -288,11 +332,16 @@ static int take_metadata(struct reading *r)
 		else if (gp_json_reader_is(r->pull, "partial"))
 			take_partial(r);
 		else if (gp_json_reader_is(r->pull, "why partial"))
-			take_why_partial(r);
+			r->im->builder->model->why_no_end = gp_no_end_told(take_text(r));
+		else if (gp_json_reader_is(r->pull, "recorder"))
+			r->recorder = gp_import_recorder_named(take_text(r));
+		else if (gp_json_reader_is(r->pull, "start in ns") ||
+			 gp_json_reader_is(r->pull, "end in ns"))
+			take_bound(r);
 		else
-			gp_json_reader_skip(r->pull, GP_JSON_KEY);
+			result = take_fact(r);
 	}
-	return 0;
+	return result;
 }
 
 static const struct {
@@ -342,17 +391,20 @@ static int take_all(struct reading *r)
 
 static int tell_recorder(const struct reading *r)
 {
-	const uint32_t unknown = GP_UNKNOWN_STATUS | GP_UNKNOWN_ALLOCATIONS |
-				 GP_UNKNOWN_SHARED_PARTS | GP_UNKNOWN_LOCAL | GP_UNKNOWN_CONTEXTS |
-				 GP_UNKNOWN_SET_VALUES;
+	const uint32_t unknown = GP_UNKNOWN_ALLOCATIONS | GP_UNKNOWN_SHARED_PARTS |
+				 GP_UNKNOWN_LOCAL | GP_UNKNOWN_CONTEXTS | GP_UNKNOWN_SET_VALUES;
 
+	if (r->is_own && r->recorder)
+		return gp_import_recorder(
+			r->im, r->recorder, unknown | (r->has_no_order ? GP_UNKNOWN_ORDER : 0),
+			"this is an export of gpuprof: the original trace also has call stacks");
 	if (r->is_own)
 		return gp_import_recorder(
 			r->im, "gpuprof, from an exported Chrome trace",
 			unknown | (r->has_no_order ? GP_UNKNOWN_ORDER : 0),
-			"this is an export: the original trace also has memory, call stacks and lost records. Without it there is no advice about allocations, and call sites are merged");
+			"this is an export: the original trace also has memory and call stacks. Without it there is no advice about allocations, and call sites are merged");
 	return gp_import_recorder(
-		r->im, "torch.profiler", unknown | GP_UNKNOWN_ORDER,
+		r->im, GP_IMPORT_TORCH, unknown | GP_UNKNOWN_STATUS | GP_UNKNOWN_ORDER,
 		"torch.profiler records neither the results of calls nor the memory that CUDA calls allocate and free; it has only the sum of static and dynamic shared memory");
 }
 

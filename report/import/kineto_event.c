@@ -231,6 +231,7 @@ static bool take_block(struct gp_json_reader *pull, struct gp_kineto_event *even
 static const struct field args_fields[] = {
 	{"name", take_label, 0},
 	{"file", take_label, 0},
+	{"by", take_label, 0},
 	{"domain", take_domain, 0},
 	{"grid", take_grid, 0},
 	{"block", take_block, 0},
@@ -261,6 +262,10 @@ static const struct field args_fields[] = {
 	NUMBER("thread", THREAD),
 	NUMBER("operation", OPERATION),
 	NUMBER("compute cache bytes", CACHE_BYTES),
+	NUMBER("status", STATUS),
+	NUMBER("captured", CAPTURED),
+	NUMBER("cooperative", COOPERATIVE),
+	NUMBER("programmatic dependent launch", OVERLAPPING),
 	{"made streams", take_streams, 0},
 	{"stream kind", take_stream_kind, 0},
 	{"devices", take_device_list, 0},

@@ -42,6 +42,11 @@ enum gp_kineto_number {
 	GP_KINETO_THREAD,
 	GP_KINETO_OPERATION,   /* of the driver's compiler */
 	GP_KINETO_CACHE_BYTES, /* of the compiler's cache */
+	/* of a call; in gpuprof exports only */
+	GP_KINETO_STATUS,
+	GP_KINETO_CAPTURED,
+	GP_KINETO_COOPERATIVE,
+	GP_KINETO_OVERLAPPING,
 	/* of a call that created a context or streams; in gpuprof exports only */
 	GP_KINETO_MADE_CONTEXT,
 	GP_KINETO_DEFAULT_STREAM,
@@ -99,7 +104,7 @@ struct gp_kineto_event {
 	char process[GP_KINETO_LABEL_BYTES]; /* a number or a name; "" if there is none */
 	char phase[GP_KINETO_WORD_BYTES];
 	char category[GP_KINETO_WORD_BYTES];
-	/* "name" in "args" of a process or thread; "file" of a Python sample */
+	/* in "args": "name" of a process or thread, "file" of a Python sample, "by" of a gate */
 	char label[GP_KINETO_LABEL_BYTES];
 	size_t name_bytes;
 	char name[GP_JSON_TEXT_BYTES + 1];

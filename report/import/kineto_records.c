@@ -345,6 +345,13 @@ static int take_made(struct gp_importing *im, const struct gp_kineto_event *e)
 	return result;
 }
 
+static uint16_t flags_of(const struct gp_kineto_event *e)
+{
+	return (uint16_t)((gp_kineto_has(e, GP_KINETO_CAPTURED) ? GP_CALL_CAPTURED : 0) |
+			  (gp_kineto_has(e, GP_KINETO_COOPERATIVE) ? GP_CALL_COOPERATIVE : 0) |
+			  (gp_kineto_has(e, GP_KINETO_OVERLAPPING) ? GP_CALL_OVERLAPPING : 0));
+}
+
 static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, bool is_driver)
 {
 	const struct gp_import_call call = {
@@ -356,6 +363,8 @@ static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, b
 		.correlation_id = correlation_of(im, e),
 		.thread_id = thread_of(e),
 		.context_id = gp_kineto_number(e, GP_KINETO_CALL_CONTEXT, 0),
+		.status = (uint16_t)gp_kineto_number(e, GP_KINETO_STATUS, 0),
+		.flags = flags_of(e),
 		.is_driver = is_driver,
 	};
 	int result = note_caller(im, e);
@@ -654,6 +663,12 @@ static int take_host_function(struct gp_importing *im, const struct gp_kineto_ev
 	return gp_import_record(im, GP_RECORD_HOST_FUNCTION, &record);
 }
 
+/* In gpuprof exports only. */
+static int take_gate(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	return gp_import_gate(im, start_of(e), strcmp(e->name, "recording on") == 0, e->label);
+}
+
 #define ON_CUDA 1 /* GP_KINETO_DEVICE_TYPE */
 
 /* The state of PyTorch's caching allocator at each change, as the state of a pool. */
@@ -664,6 +679,8 @@ static int take_instant(struct gp_importing *im, const struct gp_kineto_event *e
 
 	if (strcmp(e->category, "unified_memory") == 0)
 		return take_unified(im, e);
+	if (strcmp(e->name, "recording on") == 0 || strcmp(e->name, "recording off") == 0)
+		return take_gate(im, e);
 	if (strcmp(e->name, "[memory]") != 0)
 		return 0;
 	*is_known = true;

@@ -220,11 +220,14 @@ static int tell_recorder(struct gp_nsys_reading *r)
 	uint32_t unknown =
 		r->unknown | GP_UNKNOWN_CONTEXTS | (has_memory ? 0 : GP_UNKNOWN_ALLOCATIONS);
 
+	if (r->is_own && r->recorder)
+		return gp_import_recorder(r->im, r->recorder, unknown,
+					  "this is an export of gpuprof");
 	if (r->is_own)
 		return gp_import_recorder(
 			r->im, "gpuprof, from an exported SQLite file", unknown,
-			"this is an export: the original trace also has lost records and, for a Python program, stack samples");
-	return gp_import_recorder(r->im, "nsys", unknown | GP_UNKNOWN_ORDER,
+			"this is an export: of a Python program, the original trace also has stack samples");
+	return gp_import_recorder(r->im, GP_IMPORT_NSYS, unknown | GP_UNKNOWN_ORDER,
 				  missing_note(has_memory, r->stacks.chain_count > 0));
 }
 

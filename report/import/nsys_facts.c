@@ -1,8 +1,10 @@
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/import/nsys_reading.h"
+#include "report/model/losses.h"
 #include "report/model/no_end.h"
 #include "report/model/nsys_numbers.h"
 
@@ -226,8 +228,66 @@ static int take_product(void *context, const struct gp_row *row)
 	if (strcmp(name, GP_NSYS_NO_END) == 0)
 		r->im->builder->model->why_no_end =
 			gp_no_end_told(gp_row_text(row, GP_NSYS_value, &bytes));
+	if (strcmp(name, GP_NSYS_RECORDER) == 0)
+		r->recorder = gp_import_recorder_named(gp_row_text(row, GP_NSYS_value, &bytes));
 	if (strcmp(name, "EXPORT_PRODUCT_NAME") == 0)
 		r->is_own = strcmp(gp_row_text(row, GP_NSYS_value, &bytes), "gpuprof") == 0;
+	return 0;
+}
+
+/* A table of gpuprof exports. */
+static int take_gate(void *context, const struct gp_row *row)
+{
+	struct gp_nsys_reading *r = context;
+	size_t bytes;
+
+	if (!gp_nsys_is_of_process(r, row))
+		return 0;
+	return gp_import_gate(r->im, gp_nsys_time(row, GP_NSYS_start),
+			      gp_row_whole(row, GP_NSYS_value) != 0,
+			      gp_row_text(row, GP_NSYS_name, &bytes));
+}
+
+/* "12 sentence": a loss, in gpuprof exports. */
+static int take_diagnostic(void *context, const struct gp_row *row)
+{
+	struct gp_nsys_reading *r = context;
+	size_t bytes;
+	const char *text = gp_row_text(row, GP_NSYS_text, &bytes);
+	char *sentence;
+	uint64_t count = strtoull(text, &sentence, 10);
+
+	if (gp_nsys_is_of_process(r, row) && count > 0 && *sentence == ' ')
+		gp_loss_restore(r->im->builder->model, sentence + 1, count);
+	return 0;
+}
+
+/* How a process was recorded, in gpuprof exports. */
+static int take_capture(void *context, const struct gp_row *row)
+{
+	struct gp_nsys_reading *r = context;
+	size_t bytes;
+	const char *name = gp_row_text(row, GP_NSYS_name, &bytes);
+	const char *value = gp_row_text(row, GP_NSYS_value, &bytes);
+
+	if (!r->is_own || !gp_nsys_is_of_process(r, row))
+		return 0;
+	if (strcmp(name, GP_NSYS_NOTE) == 0)
+		return gp_import_info(r->im, GP_INFO_NOTE, value);
+	for (size_t i = 0; i < GP_NSYS_CAPTURES; i++)
+		if (strcmp(name, gp_nsys_captures[i].name) == 0)
+			return gp_import_restore_info(r->im, gp_nsys_captures[i].info, value);
+	return 0;
+}
+
+/* When the first trace began and the last one ended, in gpuprof exports. */
+static int take_details(void *context, const struct gp_row *row)
+{
+	struct gp_nsys_reading *r = context;
+
+	if (r->is_own)
+		gp_import_note_time(r->im, gp_nsys_time(row, GP_NSYS_startTime),
+				    gp_nsys_time(row, GP_NSYS_stopTime));
 	return 0;
 }
 
@@ -257,6 +317,10 @@ int gp_nsys_take_facts(struct gp_nsys_reading *r)
 		{"PROCESSES", name_process, r},
 		{"TARGET_INFO_SYSTEM_ENV", take_host, r},
 		{"META_DATA_EXPORT", take_product, r},
+		{"RECORDING_EVENT", take_gate, r},
+		{"DIAGNOSTIC_EVENT", take_diagnostic, r},
+		{"META_DATA_CAPTURE", take_capture, r},
+		{"ANALYSIS_DETAILS", take_details, r},
 		{"TARGET_INFO_SESSION_START_TIME", take_session, r},
 	};
 	char pid[24];

@@ -94,6 +94,7 @@ static int take_call(void *context, const struct gp_row *row)
 		.context_id = gp_row_number(row, GP_NSYS_contextId, 0),
 		.stack = gp_nsys_stack(r, row),
 		.status = (uint16_t)gp_row_number(row, GP_NSYS_returnValue, 0),
+		.flags = gp_row_has(row, GP_NSYS_captured) ? GP_CALL_CAPTURED : 0,
 	};
 
 	if (!gp_nsys_is_of_process(r, row))

@@ -54,9 +54,10 @@ struct gp_nsys_stacks {
 struct gp_nsys_reading {
 	struct gp_importing *im;
 	struct gp_database *database;
-	bool is_own;      /* written by gpuprof */
-	uint32_t unknown; /* GP_UNKNOWN_ bits of facts that kernels lack */
-	int64_t process;  /* globalPid of the imported process */
+	bool is_own;          /* written by gpuprof */
+	const char *recorder; /* of the exported trace, if not gpuprof */
+	uint32_t unknown;     /* GP_UNKNOWN_ bits of facts that kernels lack */
+	int64_t process;      /* globalPid of the imported process */
 	uint64_t unix_ns;
 
 	struct gp_nsys_string *strings; /* sorted by id */

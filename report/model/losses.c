@@ -29,6 +29,34 @@ uint64_t gp_loss_count(const struct gp_model *model, unsigned number)
 	}
 }
 
+static void set_count(struct gp_model *model, unsigned number, uint64_t count)
+{
+	switch (number) {
+	case GP_LOST_DAMAGED_BYTES:
+		model->losses.damaged_bytes = count;
+		break;
+	case GP_LOST_UNREADABLE_RECORDS:
+		model->losses.unknown_records = count;
+		break;
+	case GP_LOST_OPERATIONS_UNTIMED: /* exports lack these */
+		model->losses.ops_untimed = count;
+		break;
+	case GP_LOST_STATUS:
+		model->unknown |= GP_UNKNOWN_STATUS;
+		break;
+	default:
+		if (number < GP_COUNTERS)
+			model->counters[number] = count;
+	}
+}
+
+void gp_loss_restore(struct gp_model *model, const char *sentence, uint64_t count)
+{
+	for (unsigned i = 0; i < GP_LOSSES; i++)
+		if (gp_loss_table[i].sentence && strcmp(gp_loss_table[i].sentence, sentence) == 0)
+			set_count(model, i, count);
+}
+
 /* The first word that ends in s is the plural. */
 void gp_loss_text(char *text, size_t size, uint64_t count, const char *sentence)
 {
@@ -73,4 +101,15 @@ void gp_loss_each(const struct gp_model *model, gp_loss_taker take, void *contex
 void gp_loss_each_of_part(const struct gp_model *model, gp_loss_taker take, void *context)
 {
 	each(model, 1u << GP_LOSS_PART, take, context);
+}
+
+void gp_loss_each_left_out(const struct gp_model *model, gp_loss_taker take, void *context)
+{
+	static const unsigned numbers[] = {GP_COUNTER_LEFT_OUT_LAUNCHES,
+					   GP_COUNTER_LEFT_OUT_KERNELS, GP_COUNTER_LEFT_OUT_SHORT,
+					   GP_COUNTER_LEFT_OUT_PAUSED};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (model->counters[numbers[i]] > 0)
+			take(context, &gp_loss_table[numbers[i]], model->counters[numbers[i]]);
 }

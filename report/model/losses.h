@@ -41,6 +41,12 @@ struct gp_loss {
 extern const struct gp_loss gp_loss_table[GP_LOSSES];
 uint64_t gp_loss_count(const struct gp_model *model, unsigned number);
 
+/*
+ * The loss with that sentence, as an export names it, is counted in the model. Losses that joining
+ * finds again are not set.
+ */
+void gp_loss_restore(struct gp_model *model, const char *sentence, uint64_t count);
+
 /* "1 final flush given up": a count with its sentence, as long as it fits. */
 void gp_loss_text(char *text, size_t size, uint64_t count, const char *sentence);
 
@@ -63,5 +69,8 @@ void gp_loss_each(const struct gp_model *model, gp_loss_taker take, void *contex
  * whether there is any.
  */
 void gp_loss_each_of_part(const struct gp_model *model, gp_loss_taker take, void *context);
+
+/* Calls take for each kind of record that options left out. */
+void gp_loss_each_left_out(const struct gp_model *model, gp_loss_taker take, void *context);
 
 #endif

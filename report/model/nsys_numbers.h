@@ -5,6 +5,8 @@
 #ifndef REPORT_MODEL_NSYS_NUMBERS_H
 #define REPORT_MODEL_NSYS_NUMBERS_H
 
+#include "gpuprof/record.h"
+
 /* Of ENUM_NSYS_EVENT_TYPE. */
 enum {
 	GP_NSYS_NVTX_CATEGORY = 33,
@@ -26,8 +28,26 @@ enum {
 /* Of ENUM_CUDA_MEMCPY_OPER: unified memory's come after CUPTI's. */
 enum { GP_NSYS_UNIFIED_HTOD = 11, GP_NSYS_UNIFIED_DTOH = 12, GP_NSYS_UNIFIED_DTOD = 13 };
 
-/* Of META_DATA_EXPORT, by gpuprof alone: GP_UNKNOWN_ORDER, and why the trace has no end. */
+/*
+ * Of META_DATA_EXPORT, by gpuprof alone: GP_UNKNOWN_ORDER, why the trace has no end, and who recorded
+ * it if not gpuprof.
+ */
 #define GP_NSYS_NO_ORDER "OPERATIONS_OF_A_STREAM_MAY_RUN_AT_ONCE"
 #define GP_NSYS_NO_END   "TRACE_HAS_NO_END"
+#define GP_NSYS_RECORDER "RECORDER"
+
+/* Of META_DATA_CAPTURE, by gpuprof alone; each row has its process. */
+#define GP_NSYS_NOTE     "NOTE"
+#define GP_NSYS_CAPTURES 4u
+
+static const struct {
+	const char *name;
+	enum gp_info info;
+} gp_nsys_captures[GP_NSYS_CAPTURES] = {
+	{"COMMAND", GP_INFO_COMMAND},
+	{"DIRECTORY", GP_INFO_DIRECTORY},
+	{"HOST", GP_INFO_HOST},
+	{"OPTIONS", GP_INFO_OPTIONS},
+};
 
 #endif

@@ -165,6 +165,11 @@ bool gp_recorded_few_steps(const struct gp_model *model)
 	return model->recorder && strcmp(model->recorder, "torch.profiler") == 0;
 }
 
+bool gp_recorded_is_own_export(const struct gp_model *model)
+{
+	return model->recorder && strncmp(model->recorder, "gpuprof", strlen("gpuprof")) == 0;
+}
+
 /* ---- all operations ---- */
 
 /* Beside the losses at the end of the trace. */

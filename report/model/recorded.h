@@ -70,6 +70,9 @@ uint64_t gp_recorded_last_known_ns(const struct gp_model *model);
 /* Whether its recorder takes a few steps of a loop, which stand for all: torch.profiler does. */
 bool gp_recorded_few_steps(const struct gp_model *model);
 
+/* Whether it is an export of a trace that gpuprof recorded. */
+bool gp_recorded_is_own_export(const struct gp_model *model);
+
 /* Whether every operation on the GPU is in the model that ran while recording was on. */
 bool gp_recorded_has_all_operations(const struct gp_model *model);
 

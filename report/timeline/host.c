@@ -102,6 +102,7 @@ static void walk_gates(struct gp_timeline *t)
 		struct gp_timeline_event event = {.kind = GP_TIMELINE_GATE,
 						  .is_instant = true,
 						  .start_ns = gate->time_ns,
+						  .of.gate = gate,
 						  .name = gate->on ? "recording on"
 								   : "recording off"};
 

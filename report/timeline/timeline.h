@@ -100,6 +100,7 @@ struct gp_timeline_event {
 		const struct gp_record_event *event;
 		const struct gp_record_unified *unified;
 		const struct gp_memory_event *memory;
+		const struct gp_gate *gate;
 	} of;
 	uint32_t index;                   /* of an operation, in the model's */
 	const struct gp_host_turn *turns; /* of Python's spans */

@@ -96,6 +96,8 @@ static const char *const gate_reasons[] = {
 	"--after-launches or --launches",
 	"a signal",
 	"gpuprof_start() or gpuprof_stop()",
+	"--max-file",
+	"--keep-last",
 };
 
 static const char *pick(const char *const *names, size_t count, uint32_t index)

@@ -172,8 +172,11 @@ class Import(Case):
     def test_our_own_export_is_read_back(self):
         first, again = self.path("first.json"), self.path("again.json")
         self.run_gpuprof("export", "-o", first, TRACES[2])
-        self.assertIn("recorded by gpuprof, from an exported Chrome trace", self.run_gpuprof("summary", first).stdout)
+        summary = self.run_gpuprof("summary", first).stdout
+        self.assertIn("recorded by torch.profiler", summary)
+        self.assertEqual(summary.count("this is an export of gpuprof"), 1)
         self.run_gpuprof("export", "-o", again, first)
+        self.assertEqual(self.run_gpuprof("summary", again).stdout, summary.replace(first, again))
         for words in ("kernel", "copy-time", "api"):
             self.assertEqual(self.tables(words, first), self.tables(words, again))
 
@@ -339,6 +342,24 @@ class Import(Case):
             self.assertEqual(found.keys(), wanted.keys())
             for cause, total in wanted.items():
                 self.assertAlmostEqual(found[cause], total, delta=sum(wanted.values()) / 1000, msg=(export, cause))
+
+    def test_an_export_has_the_trace_s_recorded_windows_and_losses(self):
+        """Only the time in which recording was on counts, and what is missing is missing in the export, too."""
+        self.run_program([os.path.join(support.BUILD, "programs", "demo"), "50"],
+                         options=("--after-launches=10", "--launches=60"), GPUPROF_OUTPUT="window")
+        self.run_program([os.path.join(support.BUILD, "programs", "demo"), "50"],
+                         options=("--kernels=smooth",), GPUPROF_OUTPUT="kernels")
+        for name in ("window", "kernels"):
+            trace = self.path(name + ".gpuprof")
+            part = lambda path: re.search(r"^GPU busy.*?\n\n", self.run_gpuprof("summary", path).stdout, re.M | re.S).group()
+            wanted = part(trace)
+            self.assertIn({"window": "while recording was on", "kernels": "operations are missing"}[name], wanted)
+            for form, path in (("chrome", self.path("e.json")), ("sqlite", self.path("e.sqlite"))):
+                self.assertEqual(self.run_gpuprof("export", "-F", form, "-o", path, trace).returncode, 0)
+                self.assertEqual(part(path), wanted, form)
+                recorded = lambda path: [line for line in self.run_gpuprof("summary", path).stdout.splitlines() if " in 1 part" in line]
+                self.assertEqual(recorded(path), recorded(trace))
+                os.remove(path)
 
     def test_an_export_of_a_trace_without_an_end_has_none_either(self):
         trace = self.record("zoo")

@@ -260,9 +260,10 @@ static void put_loss(void *context, const struct gp_loss *loss, uint64_t count)
 }
 
 /* Metadata: identifies the process, and names missing data. */
-static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
+static void put_metadata(const struct gp_chrome *chrome, uint64_t slices_left_out,
 			 struct gp_json *json)
 {
+	const struct gp_model *model = chrome->model;
 	const bool is_whole = !model->part.is_one; /* a part does not know failed joins */
 	const struct gp_losses *losses = &model->losses;
 	const struct {
@@ -272,6 +273,8 @@ static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
 	} fields[] = {
 		{"pid", model->pid, true},
 		{"slices left out", slices_left_out, true},
+		{"start in ns", chrome->offset_ns, true},
+		{"end in ns", gp_model_end_ns(model) + chrome->offset_ns, true},
 		{"operations without timestamps, not drawn", count_untimed(model), true},
 		{"launches outside the recorded windows", losses->launches_outside, is_whole},
 		{"partial", !gp_recorded_is_whole(model), true},
@@ -290,6 +293,11 @@ static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
 		gp_chrome_put_number(json, fields[i].value);
 	}
 	gp_loss_each(model, put_loss, json);
+	gp_loss_each_left_out(model, put_loss, json);
+	if (model->recorder) {
+		gp_json_text(json, ", ");
+		put_text_field(json, "recorder", model->recorder);
+	}
 	if (!gp_recorded_is_whole(model)) {
 		gp_json_text(json, ", ");
 		put_text_field(json, "why partial", gp_recorded_tell_no_end(model));
@@ -318,7 +326,7 @@ static void write_head(struct gp_chrome *chrome)
 	gp_json_text(json, ",\n");
 	if (!chrome->is_merged) {
 		gp_json_text(json, "\"metadata\": ");
-		put_metadata(chrome->model, chrome->slices_left_out, json);
+		put_metadata(chrome, chrome->slices_left_out, json);
 		gp_json_text(json, ",\n");
 	}
 	gp_json_text(json, "\"traceEvents\": [");
@@ -468,7 +476,7 @@ static void write_process(struct gp_chrome *chrome)
 	gp_chrome_stacks_use(chrome->stacks, NULL);
 	if (chrome->is_merged) {
 		gp_json_text(&chrome->about, chrome->processes == 0 ? "\n" : ",\n");
-		put_metadata(model, 0, &chrome->about);
+		put_metadata(chrome, 0, &chrome->about);
 	}
 	chrome->first_arrow += model->op_count;
 	chrome->stream_count = 0;

@@ -222,6 +222,26 @@ static void put_export(struct gp_sqlite_export *e, const char *name, const char 
 	GP_SQLITE_PUT(e, GP_SQLITE_EXPORT, values);
 }
 
+static void put_capture(struct gp_sqlite_export *e, const char *name, const char *value)
+{
+	const struct gp_value values[] = {gp_value_text(name), gp_value_text(value),
+					  gp_sqlite_process(e)};
+
+	if (value)
+		GP_SQLITE_PUT(e, GP_SQLITE_CAPTURE, values);
+}
+
+/* How the process was recorded. */
+static void put_captures(struct gp_sqlite_export *e)
+{
+	const struct gp_model *model = e->model;
+
+	for (size_t i = 0; i < GP_NSYS_CAPTURES; i++)
+		put_capture(e, gp_nsys_captures[i].name, model->info[gp_nsys_captures[i].info]);
+	for (uint32_t i = 0; i < model->note_count; i++)
+		put_capture(e, GP_NSYS_NOTE, model->notes[i]);
+}
+
 static void put_loss(void *context, const struct gp_loss *loss, uint64_t count)
 {
 	gp_sqlite_put_missing(context, loss->sentence, count);
@@ -235,11 +255,15 @@ void gp_sqlite_write_about(struct gp_sqlite_export *e)
 	put_links(e);
 	put_contexts(e);
 	put_streams(e);
+	put_captures(e);
 	if ((e->model->unknown & GP_UNKNOWN_ORDER) != 0)
 		put_export(e, GP_NSYS_NO_ORDER, "");
+	if (e->model->recorder)
+		put_export(e, GP_NSYS_RECORDER, e->model->recorder);
 	if (!gp_recorded_is_whole(e->model))
 		put_export(e, GP_NSYS_NO_END, gp_recorded_tell_no_end(e->model));
 	gp_loss_each(e->model, put_loss, e);
+	gp_loss_each_left_out(e->model, put_loss, e);
 	gp_loss_each_of_part(e->model, put_loss, e);
 }
 

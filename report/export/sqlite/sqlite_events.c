@@ -194,6 +194,7 @@ static void put_call(struct gp_sqlite_export *e, const struct gp_timeline_event 
 		number(call->status),
 		gp_sqlite_stack(e, call->stack),
 		gp_sqlite_if_any(call->context_id),
+		gp_sqlite_if_any(call->captured),
 	};
 
 	GP_SQLITE_PUT(e, GP_SQLITE_RUNTIME, values);
@@ -355,6 +356,18 @@ static void put_unified(struct gp_sqlite_export *e, const struct gp_timeline_eve
 		put_fault(e, unified);
 }
 
+static void put_gate(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
+{
+	const struct gp_value values[] = {
+		gp_sqlite_time(e, event->start_ns),
+		number(event->of.gate->on),
+		gp_value_text(gp_gate_reason_name(event->of.gate->reason)),
+		gp_sqlite_process(e),
+	};
+
+	GP_SQLITE_PUT(e, GP_SQLITE_RECORDING, values);
+}
+
 /* ---- the sink ---- */
 
 static int take_event(void *context, const struct gp_timeline_event *event)
@@ -372,6 +385,7 @@ static int take_event(void *context, const struct gp_timeline_event *event)
 		[GP_TIMELINE_EVENT] = put_event,
 		[GP_TIMELINE_ALLOCATION] = put_memory,
 		[GP_TIMELINE_UNIFIED] = put_unified,
+		[GP_TIMELINE_GATE] = put_gate,
 	};
 	struct gp_sqlite_export *e = context;
 
@@ -394,6 +408,7 @@ int gp_sqlite_write_events(struct gp_sqlite_export *e, const struct gp_slice_cho
 		BIT(SYNC) | BIT(EVENT),
 		BIT(ALLOCATION),
 		BIT(UNIFIED),
+		BIT(GATE),
 	};
 #undef BIT
 	static const struct gp_timeline_sink sink = {.event = take_event};

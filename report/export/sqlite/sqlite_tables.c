@@ -60,11 +60,14 @@ static const struct {
 	[GP_SQLITE_STREAM_NAME] = {"TARGET_INFO_NVTX_CUDA_STREAM",
 				   "name TEXT NOT NULL, hwId" ID ", vmId" ID ", processId" ID
 				   ", deviceId" ID ", contextId" ID ", streamId" ID},
-	[GP_SQLITE_CAPTURE] = {"META_DATA_CAPTURE", "name TEXT NOT NULL, value TEXT"},
+	[GP_SQLITE_CAPTURE] = {"META_DATA_CAPTURE",
+			       "name TEXT NOT NULL, value TEXT, globalPid" MAYBE},
 	[GP_SQLITE_EXPORT] = {"META_DATA_EXPORT", "name TEXT NOT NULL, value TEXT"},
 	[GP_SQLITE_DIAGNOSTIC] = {"DIAGNOSTIC_EVENT",
 				  "timestamp" ID ", timestampType" ID ", source" ID ", severity" ID
 				  ", text TEXT NOT NULL, globalPid" MAYBE},
+	[GP_SQLITE_RECORDING] = {"RECORDING_EVENT",
+				 "start" ID ", value" ID ", name TEXT NOT NULL, globalPid" ID},
 	[GP_SQLITE_KERNEL] = {"CUPTI_ACTIVITY_KIND_KERNEL", SPAN
 			      ", " PLACE ", demangledName" ID ", shortName" ID ", mangledName" MAYBE
 			      ", launchType" MAYBE ", cacheConfig" MAYBE ", registersPerThread" ID
@@ -87,7 +90,7 @@ static const struct {
 	[GP_SQLITE_RUNTIME] = {"CUPTI_ACTIVITY_KIND_RUNTIME",
 			       SPAN ", eventClass" ID ", globalTid" MAYBE ", correlationId" MAYBE
 				    ", nameId" ID ", returnValue" ID ", callchainId" MAYBE
-				    ", contextId" MAYBE},
+				    ", contextId" MAYBE ", captured" MAYBE},
 	[GP_SQLITE_SYNC] = {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
 			    SPAN ", " PLACE ", syncType" ID ", eventId" ID},
 	[GP_SQLITE_EVENT] = {"CUPTI_ACTIVITY_KIND_CUDA_EVENT", PLACE ", eventId" ID},

@@ -3,7 +3,7 @@
  * NVTX, row by row.
  *
  * Tables and columns have the names, order and meaning of schema 3.16 of that export, so that its
- * readers work; only one table (GP_SQLITE_LINK) and the last column of GP_SQLITE_STREAM are ours.  As
+ * readers work; only two tables (GP_SQLITE_LINK, GP_SQLITE_RECORDING) and the last column of GP_SQLITE_STREAM are ours.  As
  * in that export, a table without rows does not exist, except StringIds and the tables of names
  * (ENUM_...).  All rows are written by prepared statements in one transaction, without a journal: a
  * database that was not closed is useless.
@@ -30,6 +30,7 @@ enum gp_sqlite_table {
 	GP_SQLITE_CAPTURE,
 	GP_SQLITE_EXPORT,
 	GP_SQLITE_DIAGNOSTIC,
+	GP_SQLITE_RECORDING,
 	GP_SQLITE_KERNEL,
 	GP_SQLITE_MEMCPY,
 	GP_SQLITE_MEMSET,

@@ -253,6 +253,28 @@ static void explain_filtered(struct gp_model *m)
 	m->losses.launches_without_op -= explained;
 }
 
+/*
+ * Other recorders do not say which launches were captured into a graph: those of a thread between
+ * the beginning and the end of a capture that have no operation.
+ */
+static void mark_captured(struct gp_model *m)
+{
+	bool captures = false;
+
+	for (uint32_t i = 0; i < m->call_count; i++) {
+		struct gp_call *call = &m->calls[i];
+		uint8_t class = gp_model_api_class(m, call->api);
+
+		if (i > 0 && call[-1].thread_id != call->thread_id)
+			captures = false;
+		if (class == GP_API_CAPTURE_BEGIN || class == GP_API_CAPTURE_END)
+			captures = class == GP_API_CAPTURE_BEGIN && call->status == 0;
+		if (captures && call->first_op == GP_NONE &&
+		    (class == GP_API_LAUNCH || class == GP_API_COPY || class == GP_API_MEMSET))
+			call->captured = true;
+	}
+}
+
 /* Whether a copy or memset without an operation should have one. */
 static bool lacks_copy(const struct gp_model *m, const struct gp_call *call, uint8_t class)
 {
@@ -372,6 +394,8 @@ int gp_join_ops(struct gp_model_builder *b)
 	if (gp_array_sort(m->ops, m->op_count, sizeof(*m->ops), compare_ops, NULL) != 0 ||
 	    gp_untime_contradicted(m) != 0 || link_ops(m) != 0)
 		return -ENOMEM;
+	if (m->recorder)
+		mark_captured(m);
 	account_for_calls(m);
 	explain_filtered(m);
 	forgive_refused_flush(m);

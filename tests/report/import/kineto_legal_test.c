@@ -244,6 +244,34 @@ static void text_behind_the_events_loses_none(void **state)
 	}
 }
 
+#define GATE(name, ts, reason)                                                                     \
+	"{\"ph\":\"i\",\"cat\":\"gpuprof\",\"name\":\"" name "\",\"pid\":9,\"tid\":9,\"ts\":" ts   \
+	",\"args\":{\"by\":\"" reason "\"}}"
+
+/* As our own export has them. */
+static void recorded_windows_and_losses_are_read(void **state)
+{
+	struct gp_model *m = load(
+		"{\"metadata\":{\"slices left out\":0,\"start in ns\":2000,\"end in ns\":60000,\"kernels that --kernels excludes\":12,\"host\":\"n1\",\"command\":\"a 'b c'\",\"note 1\":\"x\",\"new\":[1]},\"traceEvents\":[" CALL(
+			"9", "20", "1") "," GATE("recording on", "10",
+						 "a signal") "," GATE("recording off", "30",
+								      "new") "]}");
+
+	assert_int_equal(m->gate_count, 2);
+	assert_true(m->gates[0].on);
+	assert_int_equal(m->gates[0].time_ns, 8000);
+	assert_int_equal(m->gates[0].reason, GP_GATE_SIGNAL);
+	assert_false(m->gates[1].on);
+	assert_int_equal(m->gates[1].reason, 0);
+	assert_int_equal(m->counters[GP_COUNTER_LEFT_OUT_KERNELS], 12);
+	assert_string_equal(m->info[GP_INFO_HOST], "n1");
+	assert_string_equal(m->info[GP_INFO_COMMAND], "a 'b c'");
+	assert_string_equal(m->notes[0], "x");
+	assert_int_equal(m->end_ns, 58000);
+	assert_int_equal(m->unknown & GP_UNKNOWN_STATUS, 0);
+	gp_model_free(m);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, open_file, close_file)
 
 int main(void)
@@ -258,6 +286,7 @@ int main(void)
 		T(a_bad_event_is_skipped),
 		T(a_bad_event_is_skipped_wherever_it_lies),
 		T(text_behind_the_events_loses_none),
+		T(recorded_windows_and_losses_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

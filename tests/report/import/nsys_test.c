@@ -559,6 +559,49 @@ static void any_origin_of_times_is_legal(void **state)
 	gp_model_free(m);
 }
 
+/* As our own export has it. */
+static void recorded_windows_and_losses_are_read(void **state)
+{
+	struct gp_model *m = load(
+		"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId) VALUES (20, 30, " TID
+		", 70, 4); CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT); INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_NAME', 'gpuprof');"
+		"CREATE TABLE RECORDING_EVENT (start INT, value INT, name TEXT, globalPid INT); INSERT INTO RECORDING_EVENT VALUES (0, 0, 'the options, at the start', " PID
+		"), (15, 1, 'a signal', " PID "), (35, 0, 'new', " PID "), (40, 1, 'a signal', 1);"
+		"CREATE TABLE DIAGNOSTIC_EVENT (text TEXT, globalPid INT); INSERT INTO DIAGNOSTIC_EVENT VALUES ('12 kernels that --kernels excludes', " PID
+		"), ('7 kernels that --kernels excludes', 1), ('3 of nsys', " PID "), ('x', NULL);"
+		"CREATE TABLE META_DATA_CAPTURE (name TEXT, value TEXT, globalPid INT); INSERT INTO META_DATA_CAPTURE VALUES ('HOST', 'n1', " PID
+		"), ('HOST', 'n2', 1), ('COMMAND', 'a ''b''', " PID "), ('NOTE', 'x', " PID
+		"); CREATE TABLE ANALYSIS_DETAILS (startTime INT, stopTime INT); INSERT INTO ANALYSIS_DETAILS VALUES (0, 5000)");
+
+	assert_int_equal(m->gate_count, 3);
+	assert_int_equal(m->gates[0].reason, GP_GATE_START);
+	assert_int_equal(m->gates[1].time_ns, 15);
+	assert_true(m->gates[1].on);
+	assert_int_equal(m->gates[1].reason, GP_GATE_SIGNAL);
+	assert_false(m->gates[2].on);
+	assert_int_equal(m->gates[2].reason, 0);
+	assert_int_equal(m->counters[GP_COUNTER_LEFT_OUT_KERNELS], 12);
+	assert_string_equal(m->info[GP_INFO_HOST], "n1");
+	assert_string_equal(m->info[GP_INFO_COMMAND], "a 'b'");
+	assert_string_equal(m->notes[0], "x");
+	assert_int_equal(m->end_ns, 5000);
+	gp_model_free(m);
+}
+
+/* Other recorders do not tell which launches were captured. */
+static void launches_within_a_capture_lack_nothing(void **state)
+{
+	struct gp_model *m = load(
+		"INSERT INTO StringIds VALUES (90, 'cudaStreamBeginCapture_v10000'), (91, 'cudaStreamEndCapture_v10000');"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId) VALUES (1000, 1010, " TID
+		", 70, 90), (1020, 1030, " TID ", 71, 4), (1040, 1050, " TID
+		", 72, 91), (1060, 1070, " TID ", 73, 4), (1020, 1030, " TID " + 1, 74, 4)");
+
+	assert_int_equal(m->losses.launches_captured, 1);
+	assert_int_equal(m->losses.launches_without_op, 2);
+	gp_model_free(m);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, make_path, remove_file)
 
 int main(void)
@@ -591,6 +634,8 @@ int main(void)
 		T(a_damaged_database_is_read_as_far_as_it_goes),
 		T(nonsense_does_no_harm),
 		T(any_origin_of_times_is_legal),
+		T(recorded_windows_and_losses_are_read),
+		T(launches_within_a_capture_lack_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,9 @@ struct arguments {
 
 /* The exported model, or its parts one after the other. */
 struct opened {
+	const char *path;
 	struct gp_model *model;
+	size_t process;         /* its number in the file */
 	struct gp_parts *parts; /* NULL = the model is the whole trace */
 	size_t first;           /* the part in the current file */
 	struct gp_export_source source;
@@ -147,10 +149,25 @@ static int parse(int argc, char **argv, struct arguments *a)
 
 /* ---- input ---- */
 
-static const struct gp_model *get_model(void *opened, size_t index)
+/* A process of a file that has several. */
+static int load_process(struct opened *opened, size_t index, char *message, size_t message_bytes)
 {
-	(void)index;
-	return ((struct opened *)opened)->model;
+	const struct gp_load_options options = {.save_to = -1, .process = (uint32_t)index};
+
+	gp_model_free(opened->model);
+	opened->model = NULL;
+	opened->process = index;
+	return gp_model_load_with(opened->path, &options, &opened->model, message, message_bytes);
+}
+
+static const struct gp_model *get_model(void *context, size_t index)
+{
+	struct opened *opened = context;
+	char message[MESSAGE_BYTES];
+
+	if (index != opened->process && load_process(opened, index, message, sizeof(message)) != 0)
+		gp_command_fail(0, "%s", message);
+	return opened->model;
 }
 
 static const struct gp_model *get_part(void *context, size_t index)
@@ -199,8 +216,10 @@ static int open_trace(const struct arguments *a, struct opened *opened)
 
 	if (is_for_parts(a) && open_parts(a, opened) == 0)
 		return 0;
-	opened->source = (struct gp_export_source){1, get_model, opened, false};
-	if (gp_model_load(a->trace, &opened->model, message, sizeof(message)) != 0)
+	opened->path = a->trace;
+	opened->source = (struct gp_export_source){gp_import_process_count(a->trace), get_model,
+						   opened, false};
+	if (load_process(opened, 0, message, sizeof(message)) != 0)
 		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
 	return 0;
 }

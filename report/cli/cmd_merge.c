@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/base/array.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/cli/export_request.h"
 #include "report/codec/output_file.h"
+#include "report/import/import.h"
 #include "report/load/traces.h"
 
 #define MESSAGE_BYTES 4352
@@ -20,12 +22,16 @@ struct arguments {
 	size_t trace_count;
 };
 
-/* The traces, of which one at a time is loaded. */
+/* The processes, of which one at a time is loaded. */
 struct pile {
-	char **traces;
-	bool *failed; /* and reported */
-	bool *warned; /* loaded once, and its losses reported */
-	size_t at;    /* index of the loaded trace */
+	struct pile_process {
+		const char *path;
+		uint32_t number; /* in its file */
+		bool failed;     /* and reported */
+		bool warned;     /* loaded once, and its losses reported */
+	} * processes;
+	uint32_t count, capacity;
+	size_t at; /* index of the loaded one */
 	struct gp_model *model;
 	bool any_failed;
 };
@@ -77,28 +83,44 @@ static int parse(int argc, char **argv, struct arguments *a)
 static const struct gp_model *get(void *context, size_t index)
 {
 	struct pile *pile = context;
+	struct pile_process *process = &pile->processes[index];
+	const struct gp_load_options options = {.save_to = -1, .process = process->number};
 	char message[MESSAGE_BYTES];
 
-	if (pile->failed[index] || (pile->model && pile->at == index))
-		return pile->failed[index] ? NULL : pile->model;
+	if (process->failed || (pile->model && pile->at == index))
+		return process->failed ? NULL : pile->model;
 	gp_model_free(pile->model);
 	pile->model = NULL;
 	pile->at = index;
-	if (gp_model_load(pile->traces[index], &pile->model, message, sizeof(message)) == 0) {
-		if (!pile->warned[index])
+	if (gp_model_load_with(process->path, &options, &pile->model, message, sizeof(message)) ==
+	    0) {
+		if (!process->warned)
 			gp_traces_warn(pile->model);
-		pile->warned[index] = true;
+		process->warned = true;
 		return pile->model;
 	}
-	pile->failed[index] = pile->any_failed = true;
+	process->failed = pile->any_failed = true;
 	gp_command_fail(0, "%s", message);
 	return NULL;
 }
 
+/* Adds the processes of a trace file. */
+static int add(struct pile *pile, const char *path)
+{
+	uint32_t count = gp_import_process_count(path);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (gp_array_grow(&pile->processes, &pile->capacity, pile->count,
+				  sizeof(*pile->processes)) != 0)
+			return -ENOMEM;
+		pile->processes[pile->count++] = (struct pile_process){.path = path, .number = i};
+	}
+	return 0;
+}
+
 static int write_merged(const struct arguments *a, struct pile *pile)
 {
-	const struct gp_export_source source = {
-		.count = a->trace_count, .get = get, .context = pile};
+	const struct gp_export_source source = {.count = pile->count, .get = get, .context = pile};
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
 	int result = gp_output_file_open(&file, a->output, message, sizeof(message));
@@ -122,19 +144,16 @@ int gp_command_merge(int argc, char **argv)
 {
 	struct arguments a = {.request = GP_EXPORT_REQUEST};
 	struct pile pile = {0};
-	int status = parse(argc, argv, &a);
+	int status = parse(argc, argv, &a), result;
 
 	if (status != GP_COMMAND_GO_ON)
 		return status;
-	if (gp_traces_name_once(a.traces, &a.trace_count) < 0)
-		return gp_command_fail(GP_EXIT_FAILED, "no memory");
-	pile.traces = a.traces;
-	pile.failed = calloc(a.trace_count, sizeof(*pile.failed));
-	pile.warned = calloc(a.trace_count, sizeof(*pile.warned));
-	status = pile.failed && pile.warned ? write_merged(&a, &pile)
-					    : gp_command_fail(GP_EXIT_FAILED, "no memory");
+	result = gp_traces_name_once(a.traces, &a.trace_count);
+	for (size_t i = 0; i < a.trace_count && result == 0; i++)
+		result = add(&pile, a.traces[i]);
+	status = result == 0 ? write_merged(&a, &pile)
+			     : gp_command_fail(GP_EXIT_FAILED, "no memory");
 	gp_model_free(pile.model);
-	free(pile.failed);
-	free(pile.warned);
+	free(pile.processes);
 	return status == 0 && pile.any_failed ? GP_EXIT_FAILED : status;
 }

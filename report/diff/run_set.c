@@ -101,17 +101,28 @@ void gp_run_models_free(struct gp_run_models *run)
 	free(run->models);
 }
 
+static int take_model(void *context, struct gp_model *model)
+{
+	struct gp_run_models *run = context;
+
+	if (gp_array_grow(&run->models, &run->capacity, run->count, sizeof(struct gp_model *)) <
+	    0) {
+		gp_model_free(model);
+		return -ENOMEM;
+	}
+	run->models[run->count++] = model;
+	return 0;
+}
+
 static int load_trace(struct gp_run_models *run, const char *path, const struct message *message)
 {
-	int result =
-		gp_array_grow(&run->models, &run->capacity, run->count, sizeof(struct gp_model *));
+	const struct gp_load_options options = {.save_to = -1};
+	int result;
 
-	if (result < 0)
-		return no_memory(message);
-	result = gp_model_load(path, &run->models[run->count], message->text, message->bytes);
-	if (result == 0)
-		run->count++;
-	return result;
+	message->text[0] = '\0';
+	result = gp_traces_load_processes(path, &options, take_model, run, message->text,
+					  message->bytes);
+	return result == -ENOMEM && message->text[0] == '\0' ? no_memory(message) : result;
 }
 
 static bool ends_in(const char *name, const char *suffix)

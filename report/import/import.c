@@ -28,8 +28,8 @@ static bool is_sqlite(const uint8_t *head, size_t bytes)
 }
 
 static const struct gp_importer importers[] = {
-	{is_json, gp_kineto_load},
-	{is_sqlite, gp_nsys_load},
+	{is_json, gp_kineto_load, NULL},
+	{is_sqlite, gp_nsys_load, gp_nsys_count_processes},
 };
 
 int gp_import_find(const char *path, const struct gp_importer **importer)
@@ -52,4 +52,14 @@ bool gp_import_is_known(const char *path)
 	const struct gp_importer *importer;
 
 	return gp_import_find(path, &importer) == 0 && importer;
+}
+
+uint32_t gp_import_process_count(const char *path)
+{
+	const struct gp_importer *importer;
+	uint32_t count = 1;
+
+	if (gp_import_find(path, &importer) == 0 && importer && importer->count_processes)
+		count = importer->count_processes(path);
+	return count > 0 ? count : 1;
 }

@@ -23,6 +23,8 @@ struct gp_importer {
 	 */
 	int (*load)(const char *path, struct gp_model_builder *b, char *message,
 		    size_t message_bytes);
+	/* The number of processes in a readable file; NULL: one. */
+	uint32_t (*count_processes)(const char *path);
 };
 
 /*
@@ -32,5 +34,11 @@ struct gp_importer {
 int gp_import_find(const char *path, const struct gp_importer **importer);
 
 bool gp_import_is_known(const char *path);
+
+/*
+ * The number of processes in a trace file, each of which is a model of its own (struct
+ * gp_load_options); 1 also for one that cannot be read.
+ */
+uint32_t gp_import_process_count(const char *path);
 
 #endif

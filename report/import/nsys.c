@@ -44,63 +44,56 @@ uint64_t gp_nsys_time(const struct gp_row *row, enum gp_nsys_column column)
 
 /* The work of each process. */
 struct census {
-	struct {
-		int64_t process;
-		uint64_t operations, calls;
+	struct process {
+		int64_t id; /* globalPid */
+		uint64_t operations, calls, ranges;
 	} rows[MOST_PROCESSES];
 	uint32_t count;
 };
 
-static uint32_t find_process(struct census *census, const struct gp_row *row)
+/* NULL: there are too many. */
+static struct process *find_process(struct census *census, const struct gp_row *row)
 {
-	int64_t process = process_of(row);
+	int64_t id = process_of(row);
 	uint32_t i = 0;
 
-	while (i < census->count && census->rows[i].process != process)
+	while (i < census->count && census->rows[i].id != id)
 		i++;
 	if (i == MOST_PROCESSES)
-		return GP_NONE;
+		return NULL;
 	if (i == census->count)
-		census->rows[census->count++].process = process;
-	return i;
+		census->rows[census->count++].id = id;
+	return &census->rows[i];
 }
 
-static int count_operation(void *context, const struct gp_row *row)
+#define COUNT_ROWS(name, member)                                                                   \
+	static int name(void *census, const struct gp_row *row)                                    \
+	{                                                                                          \
+		struct process *process = find_process(census, row);                               \
+                                                                                                   \
+		if (process)                                                                       \
+			process->member++;                                                         \
+		return 0;                                                                          \
+	}
+COUNT_ROWS(count_operation, operations)
+COUNT_ROWS(count_call, calls)
+COUNT_ROWS(count_range, ranges)
+
+static int compare_work(const void *a, const void *b)
 {
-	struct census *census = context;
-	uint32_t at = find_process(census, row);
+	const struct process *left = a, *right = b;
 
-	if (at != GP_NONE)
-		census->rows[at].operations++;
-	return 0;
+	if (left->operations != right->operations)
+		return left->operations > right->operations ? -1 : 1;
+	if (left->calls != right->calls)
+		return left->calls > right->calls ? -1 : 1;
+	if (left->ranges != right->ranges)
+		return left->ranges > right->ranges ? -1 : 1;
+	return (left->id > right->id) - (left->id < right->id);
 }
 
-static int count_call(void *context, const struct gp_row *row)
-{
-	struct census *census = context;
-	uint32_t at = find_process(census, row);
-
-	if (at != GP_NONE)
-		census->rows[at].calls++;
-	return 0;
-}
-
-static int note_others(struct gp_nsys_reading *r, const struct census *census)
-{
-	char *note;
-
-	if (census->count < 2)
-		return 0;
-	if (asprintf(
-		    &note,
-		    "the file has %u processes that used CUDA or NVTX; this is pid %u, which has the most GPU work",
-		    census->count, (uint32_t)(r->process >> 24 & THREAD_BITS)) < 0)
-		return -ENOMEM;
-	return gp_model_builder_note(r->im->builder, note);
-}
-
-/* Returns -ENODATA if the file has no CUDA or NVTX events. */
-static int choose_process(struct gp_nsys_reading *r)
+/* In their order; *others: those that have ranges alone, although others use CUDA. */
+static int take_census(struct gp_database *database, struct census *census, uint32_t *others)
 {
 	static const struct {
 		const char *name;
@@ -111,21 +104,51 @@ static int choose_process(struct gp_nsys_reading *r)
 		{"CUPTI_ACTIVITY_KIND_MEMSET", count_operation},
 		{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", count_operation},
 		{"CUPTI_ACTIVITY_KIND_RUNTIME", count_call},
-		{"NVTX_EVENTS", count_call},
+		{"NVTX_EVENTS", count_range},
 	};
-	struct census census = {.count = 0};
-	uint32_t best = 0;
+	uint32_t users = 0;
 
+	*census = (struct census){.count = 0};
 	for (size_t i = 0; i < COUNT(tables); i++)
-		if (gp_database_each(r->database, tables[i].name, tables[i].take, &census) != 0)
+		if (gp_database_each(database, tables[i].name, tables[i].take, census) != 0)
 			return -ENOMEM;
-	for (uint32_t i = 1; i < census.count; i++)
-		if (census.rows[i].operations > census.rows[best].operations ||
-		    (census.rows[i].operations == census.rows[best].operations &&
-		     census.rows[i].calls > census.rows[best].calls))
-			best = i;
-	r->process = census.count > 0 ? census.rows[best].process : 0;
-	return census.count > 0 ? note_others(r, &census) : -ENODATA;
+	qsort(census->rows, census->count, sizeof(*census->rows), compare_work);
+	while (users < census->count &&
+	       census->rows[users].operations + census->rows[users].calls > 0)
+		users++;
+	*others = users > 0 ? census->count - users : 0;
+	census->count -= *others;
+	return 0;
+}
+
+/* Returns -ENODATA if the file has no CUDA or NVTX events. */
+static int choose_process(struct gp_nsys_reading *r)
+{
+	uint32_t wanted = r->im->builder->process, others;
+	struct census census;
+	int result = take_census(r->database, &census, &others);
+
+	if (result != 0)
+		return result;
+	if (wanted >= census.count)
+		return -ENODATA;
+	r->process = census.rows[wanted].id;
+	return gp_import_note_count(
+		r->im, wanted == 0 ? others : 0,
+		"processes of the file that were left out, because they have NVTX ranges alone");
+}
+
+uint32_t gp_nsys_count_processes(const char *path)
+{
+	struct gp_database *database;
+	struct census census = {.count = 0};
+	uint32_t others;
+
+	if (gp_database_open(path, columns, GP_NSYS_COLUMNS, &database) == 0 &&
+	    take_census(database, &census, &others) != 0)
+		census.count = 0;
+	gp_database_close(database);
+	return census.count;
 }
 
 /* ---- strings ---- */

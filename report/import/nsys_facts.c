@@ -100,6 +100,29 @@ static struct gp_record_device describe_device(const struct gp_row *row)
 	return device;
 }
 
+/* "GPU-a6e1f2c4-...", or without the word; without 32 digits it stays unknown. */
+static void read_uuid(const struct gp_row *row, uint8_t uuid[16])
+{
+	static const char hexadecimal[] = "0123456789abcdef";
+	size_t bytes, digits = 0;
+	const char *text = gp_row_text(row, GP_NSYS_uuid, &bytes);
+	uint8_t found[16] = {0};
+
+	if (strncmp(text, "GPU-", 4) == 0)
+		text += 4;
+	for (; *text != '\0' && digits < 32; text++) {
+		const char *digit = strchr(hexadecimal, *text | 0x20);
+
+		if (digit) {
+			found[digits / 2] =
+				(uint8_t)(found[digits / 2] << 4 | (digit - hexadecimal));
+			digits++;
+		}
+	}
+	if (digits == 32)
+		memcpy(uuid, found, sizeof(found));
+}
+
 static int take_gpu(void *context, const struct gp_row *row)
 {
 	struct numbering *n = context;
@@ -112,6 +135,7 @@ static int take_gpu(void *context, const struct gp_row *row)
 		return 0;
 	record.device = describe_device(row);
 	record.device.device_id = (uint16_t)device;
+	read_uuid(row, record.device.uuid);
 	if (gp_import_string(n->r->im, GP_STRING_DEVICE, device, 0, name, bytes) != 0)
 		return -ENOMEM;
 	return gp_import_record(n->r->im, GP_RECORD_DEVICE, &record);

@@ -561,8 +561,10 @@ static int read_all(struct reading *r)
 static int import(struct reading *r, const struct gp_importer *importer, const char *path,
 		  char *message, size_t message_bytes)
 {
-	int result = importer->load(path, &r->builder, message, message_bytes);
+	int result;
 
+	r->builder.process = r->options->process;
+	result = importer->load(path, &r->builder, message, message_bytes);
 	if (result != 0)
 		return result;
 	show_progress(r);

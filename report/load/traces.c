@@ -166,36 +166,70 @@ size_t gp_traces_count_once(struct gp_model **models, size_t count)
 	return kept;
 }
 
+int gp_traces_load_processes(const char *path, const struct gp_load_options *options,
+			     int (*take)(void *context, struct gp_model *model), void *context,
+			     char *message, size_t message_bytes)
+{
+	uint32_t count = gp_import_process_count(path);
+	struct gp_load_options one = *options;
+	int result = 0;
+
+	for (one.process = 0; one.process < count && result == 0; one.process++) {
+		struct gp_model *model;
+
+		result = gp_model_load_with(path, &one, &model, message, message_bytes);
+		if (result == 0)
+			result = take(context, model);
+	}
+	return result;
+}
+
+struct loading {
+	struct gp_traces *traces;
+	uint32_t capacity;
+	bool warn;
+};
+
+static int take_model(void *context, struct gp_model *model)
+{
+	struct loading *loading = context;
+	struct gp_traces *traces = loading->traces;
+
+	if (gp_array_grow(&traces->models, &loading->capacity, (uint32_t)traces->count,
+			  sizeof(struct gp_model *)) != 0) {
+		gp_model_free(model);
+		return -ENOMEM;
+	}
+	if (loading->warn)
+		gp_traces_warn(model);
+	traces->count = add(traces->models, traces->count, model);
+	return 0;
+}
+
 static int load_all(struct gp_traces *traces, char *const *paths, size_t count, bool warn,
 		    bool in_one_pass)
 {
 	const struct gp_load_options options = {
 		.save_to = -1, .in_one_pass = in_one_pass && !is_any_import(paths, count)};
+	struct loading loading = {.traces = traces, .warn = warn};
 	char message[MESSAGE_BYTES], **once = calloc(count + 1, sizeof(*once));
+	int result = once ? 0 : -ENOMEM;
 
-	*traces = (struct gp_traces){.models = calloc(count + 1, sizeof(*traces->models))};
+	*traces = (struct gp_traces){.models = NULL};
 	if (once)
 		memcpy(once, paths, count * sizeof(*once));
-	if (!traces->models || !once || gp_traces_name_once(once, &count) < 0) {
-		free(once);
-		free(traces->models);
-		traces->models = NULL;
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct gp_model *model;
-
-		if (gp_model_load_with(once[i], &options, &model, message, sizeof(message)) != 0) {
-			traces->any_failed = true;
-			gp_command_fail(0, "%s", message);
-		} else {
-			if (warn)
-				gp_traces_warn(model);
-			traces->count = add(traces->models, traces->count, model);
-		}
+	if (result == 0)
+		result = gp_traces_name_once(once, &count);
+	for (size_t i = 0; i < count && result == 0; i++) {
+		message[0] = '\0';
+		if (gp_traces_load_processes(once[i], &options, take_model, &loading, message,
+					     sizeof(message)) == 0)
+			continue;
+		traces->any_failed = true;
+		gp_command_fail(0, "%s", message[0] ? message : "no memory");
 	}
 	free(once);
-	return 0;
+	return result;
 }
 
 int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, bool warn)

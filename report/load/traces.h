@@ -26,6 +26,14 @@ int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, b
 void gp_traces_free(struct gp_traces *traces);
 
 /*
+ * Loads each process of a file, in the order of gp_import_process_count(), and hands its model over
+ * to take(). Returns 0, the error of a file that cannot be read, with a message, or that of take().
+ */
+int gp_traces_load_processes(const char *path, const struct gp_load_options *options,
+			     int (*take)(void *context, struct gp_model *model), void *context,
+			     char *message, size_t message_bytes);
+
+/*
  * The same, in one pass (report/model/sums/totals.h); where one is another profiler's, with all
  * that is in them.
  */

@@ -494,6 +494,11 @@ struct gp_load_options {
 	 */
 	bool in_one_pass;
 	/*
+	 * of a file of nsys with several processes: which one, the busiest GPU first
+	 * (gp_import_process_count())
+	 */
+	uint32_t process;
+	/*
 	 * NULL = all; else its choice (report/model/chunk_index.h). Records that are not loaded
 	 * have no halves: losses by joining are 0.
 	 */

@@ -413,6 +413,25 @@ class Import(Case):
         self.run_gpuprof("merge", "-o", merged, traces[0])
         self.assertEqual(self.run_gpuprof("summary", merged).returncode, 0)
 
+    def test_all_processes_of_a_database_are_read(self):
+        """As `nsys profile torchrun` writes it: one file, which counts as the traces of its processes."""
+        traces = [self.record(program) for program in ("zoo", "ranges")]
+        database = self.path("both.sqlite")
+        self.assertEqual(self.run_gpuprof("merge", "-F", "sqlite", "-o", database, *traces).returncode, 0)
+        rows = lambda words, paths, key: sorted(
+            (row[key], row["Count"], row["Total"]) for row in json.loads(
+                self.run_gpuprof("summary", "--by", words, "--format", "json", "--full-names", *paths).stdout)["rows"])
+        for words, key in (("kernel", "Name"), ("api", "Name"), ("process", "PID")):
+            self.assertEqual(rows(words, [database], key), rows(words, traces, key))
+        again = self.path("again.sqlite")
+        self.assertEqual(self.run_gpuprof("export", "-F", "sqlite", "-o", again, database).returncode, 0)
+        self.assertEqual(rows("process", [again], "PID"), rows("process", traces, "PID"))
+        result = self.run_gpuprof("diff", "--format", "json", database, again)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.run_gpuprof("merge", "-o", self.path("both.json"), database)
+        with open(self.path("both.json"), encoding="utf-8") as file:
+            self.assertEqual(len(json.load(file)["metadata"]["processes"]), 2)
+
     def test_a_cut_database_is_read_as_far_as_it_goes(self):
         database = self.path("demo.sqlite")
         self.run_gpuprof("export", "--format", "sqlite", "-o", database, self.record("demo"))

@@ -60,6 +60,7 @@ struct gp_model_capacity {
 struct gp_model_builder {
 	struct gp_model *model;
 	struct gp_model_capacity capacity;
+	uint32_t process; /* of an imported file of several: the number of the wanted one */
 	uint8_t apis[(UINT16_MAX + 1) / 8]; /* a bit for each that was called */
 
 	/*

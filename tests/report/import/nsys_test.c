@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
+#include "report/import/import.h"
 #include "report/symbols/call_tree.h"
 #include "report/analysis/memory/memory_sites.h"
 #include "report/model/model.h"
@@ -242,15 +243,48 @@ static void devices_contexts_and_names_are_read(void **state)
 	gp_model_free(m);
 }
 
-static void of_several_processes_the_busiest_is_read(void **state)
+static void each_process_is_a_model(void **state)
 {
-	struct gp_model *m = load(
-		INSERT_CALL("1", "2", "60", "6", "0") INSERT_KERNEL("10", "20", "40", OTHER)
-			INSERT_KERNEL("30", "40", "41", PID) INSERT_KERNEL("50", "60", "42", PID));
+	static const struct {
+		uint32_t pid, op_count, call_count;
+	} processes[] = {{9, 2, 0}, {10, 1, 1}};
 
-	assert_int_equal(m->pid, 9);
-	assert_int_equal(m->op_count, 2);
-	assert_non_null(strstr(m->notes[0], "2 processes"));
+	fill(INSERT_KERNEL("10", "20", "40", OTHER) INSERT_KERNEL("30", "40", "41", PID) INSERT_KERNEL(
+		"50", "60", "42",
+		PID) "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId) VALUES (1, 2, " OTHER
+		     ", 40, 4);"
+		     "CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, globalTid INT); INSERT INTO NVTX_EVENTS VALUES (1, 2, 59, 'r', 20 << 24)");
+	assert_int_equal(gp_import_process_count(path), 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct gp_load_options options = {.save_to = -1, .process = i};
+		struct gp_model *m;
+
+		assert_int_equal(gp_model_load_with(path, &options, &m, message, sizeof(message)),
+				 0);
+		assert_int_equal(m->pid, processes[i].pid);
+		assert_int_equal(m->op_count, processes[i].op_count);
+		assert_int_equal(m->call_count, processes[i].call_count);
+		assert_int_equal(strstr(m->notes[0], "left out") != NULL, i == 0);
+		gp_model_free(m);
+	}
+}
+
+static void processes_without_cuda_count_if_there_are_no_others(void **state)
+{
+	fill("CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, globalTid INT); INSERT INTO NVTX_EVENTS VALUES (1, 2, 59, 'r', 20 << 24), (3, 4, 59, 'r', 21 << 24)");
+	assert_int_equal(gp_import_process_count(path), 2);
+	assert_int_equal(gp_import_process_count("/nonexistent"), 1);
+}
+
+static void the_uuid_of_a_gpu_is_read(void **state)
+{
+	struct gp_model *m = load(INSERT_KERNEL(
+		"4000", "7000", "40",
+		PID) "CREATE TABLE TARGET_INFO_GPU (id INT, name TEXT, cuDevice INT, uuid TEXT); INSERT INTO TARGET_INFO_GPU VALUES (0, 'A', 0, 'GPU-000102ff-0405-0607-0809-0a0b0c0d0E0F'), (1, 'B', 1, '0001')");
+
+	assert_int_equal(m->devices[0].uuid[3], 0xff);
+	assert_int_equal(m->devices[0].uuid[15], 0x0f);
+	assert_int_equal(m->devices[1].uuid[1], 0);
 	gp_model_free(m);
 }
 
@@ -615,7 +649,9 @@ int main(void)
 		T(ranges_are_read),
 		T(memory_of_kernels_that_is_not_there_is_not_known),
 		T(devices_contexts_and_names_are_read),
-		T(of_several_processes_the_busiest_is_read),
+		T(each_process_is_a_model),
+		T(processes_without_cuda_count_if_there_are_no_others),
+		T(the_uuid_of_a_gpu_is_read),
 		T(what_only_drives_a_display_is_no_gpu),
 		T(links_and_overheads_are_read),
 		T(graphs_syncs_and_events_are_read),

@@ -13,7 +13,9 @@
 	LIMIT(SMS_PERCENT, 50, PERCENT, "of the SMs with a block: more leave little to save")      \
 	LIMIT(THREADS_PART, 8, COUNT, "of the GPU's threads: fewer cannot hide memory latency")    \
 	LIMIT(WAVES_PERCENT, 25, PERCENT, "of the blocks that the GPU holds")                      \
-	LIMIT(LEAST_NS, 20000, NS, "a shorter kernel takes as long as its launch")
+	LIMIT(LEAST_NS, 20000, NS, "a shorter kernel takes as long as its launch")                 \
+	LIMIT(ONE_PERCENT, 20, PERCENT, "of the recorded time: so much is no setup ...")           \
+	LIMIT(ONE_NS, 1000000, NS, "... from this time on")
 GP_LIMITS(LIMITS);
 
 /*
@@ -183,6 +185,16 @@ static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op, uint
 	own->share = thin.share;
 }
 
+/* One launch that takes most of the run is no setup. */
+static void judge_few(struct gp_advisor *advisor)
+{
+	struct gp_case *found;
+
+	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i)) != NULL;)
+		found->is_grave = found->saves_ns >= ONE_NS &&
+				  found->saves_ns >= advisor->span_ns / (100 / ONE_PERCENT);
+}
+
 static void look(struct gp_advisor *advisor)
 {
 	const struct gp_model *model = advisor->model;
@@ -202,6 +214,7 @@ static void look(struct gp_advisor *advisor)
 		    is_alone(model, &streams, op))
 			take_kernel(advisor, op, gp_kinds_of_op(kinds, model, op));
 	}
+	judge_few(advisor);
 	free(kinds);
 	free(streams.rows);
 }
@@ -224,7 +237,7 @@ const struct gp_rule gp_rule_few_blocks = {
 	.id = "few-blocks",
 	.title = "a kernel has too few blocks for the SMs, or too few threads",
 	.found =
-		"kernel {kernel} ({count} times, {time_ns} in all) has only {block_count} block[{!block_count=1}s][ of {block_threads} thread[{!block_threads=1}s]: {threads_percent} % of the threads that the GPU can hold| for the {sm_count} SMs of the GPU]",
+		"kernel {kernel} ([{?count=1}once, {time_ns}|{count} times, {time_ns} in all]) has only {block_count} block[{!block_count=1}s][ of {block_threads} thread[{!block_threads=1}s]: {threads_percent} % of the threads that the GPU can hold| for the {sm_count} SMs of the GPU]",
 	.change =
 		"use [{?block_threads}more and larger blocks with less work for each thread: fewer iterations of a grid-stride loop|more blocks with less work for each]; a kernel that cannot have more can run beside others in its own stream",
 	.meaning =
@@ -238,6 +251,7 @@ const struct gp_rule gp_rule_few_blocks = {
 		      .count = 4,
 		      .reason = "Fewer launches are setup"},
 	.limits = limits,
+	.exception = "one launch is enough for a saving of {ONE_PERCENT} % and {ONE_NS}",
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,

@@ -21,7 +21,8 @@ struct scene {
 	uint32_t threads, shared_bytes; /* of a block; 0 = 256 of them */
 };
 
-static struct gp_model *launch(const struct scene *scene)
+/* A last call ends span_us after the first one began; 0: there is none. */
+static struct gp_model *launch_times(const struct scene *scene, uint32_t times, uint64_t span_us)
 {
 	struct build b = build_begin(1);
 	uint32_t name = build_name(&b, scene->name);
@@ -31,7 +32,7 @@ static struct gp_model *launch(const struct scene *scene)
 	b.model->shapes[few].dynamic_shared_bytes = scene->shared_bytes;
 	build_device(&b, 0, "GPU");
 	build_context_made_by(&b, 1, OWN, 0);
-	for (uint64_t i = 0; i < TIMES; i++) {
+	for (uint64_t i = 0; i < times; i++) {
 		uint64_t at_ns = (1 + i) * 1000 * US;
 		struct gp_op *op;
 
@@ -50,7 +51,14 @@ static struct gp_model *launch(const struct scene *scene)
 		op->shape = many;
 		op->context_id = 1;
 	}
+	if (span_us > 0)
+		build_call(&b, 100, BUILD_DEVICE_SYNC, (span_us + 999) * US, US, ++id);
 	return build_end(&b);
+}
+
+static struct gp_model *launch(const struct scene *scene)
+{
+	return launch_times(scene, TIMES, 0);
 }
 
 static void few_blocks_are_told_where_others_would_do(void **state)
@@ -125,10 +133,41 @@ static void few_threads_are_told_where_more_would_do(void **state)
 	}
 }
 
+/* Fewer launches are setup, unless they take most of the run. */
+static void one_launch_is_told_where_it_takes_long(void **state)
+{
+	static const struct {
+		uint32_t length_us;
+		uint64_t span_us;
+		bool told;
+	} rows[] = {
+		{900000, 1000000, true},
+		{210000, 1000000, true},
+		{190000, 1000000, false},
+		{900, 1000, false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct scene scene = {"k", 1, rows[i].length_us, OWN, 0, 1, 0};
+		struct gp_model *model = launch_times(&scene, 1, rows[i].span_us);
+		struct gp_advice advice = ask(&model, 1);
+		const struct gp_finding *found = find(&advice, "few-blocks");
+
+		assert_int_equal(found != NULL, rows[i].told);
+		if (found) {
+			assert_int_equal(found->count, 1);
+			assert_int_equal(found->saves_ns / (rows[i].length_us * US / 100), 99);
+		}
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(few_threads_are_told_where_more_would_do),
+		cmocka_unit_test(one_launch_is_told_where_it_takes_long),
 		cmocka_unit_test(few_blocks_are_told_where_others_would_do),
 	};
 

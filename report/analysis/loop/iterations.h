@@ -58,9 +58,6 @@ struct gp_iteration {
 struct gp_iterations {
 	struct gp_iteration *rows; /* by start */
 	uint32_t count, capacity;
-	/* that the iterations make up, in order; on the model's timeline */
-	struct gp_interval *stretches;
-	uint32_t stretch_count; /* 1 for most loops */
 	bool by_range;
 	/* by range: that have such ranges, three or more, each in its own loop; this is one's */
 	uint32_t threads;
@@ -79,15 +76,5 @@ struct gp_iterations {
 int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model,
 		     const struct gp_tuning *tuning);
 void gp_iterations_free(struct gp_iterations *iterations);
-
-/*
- * How long the loop ran within that time: all its stretches, the last of which may end after all
- * calls.
- */
-uint64_t gp_iterations_ns(const struct gp_iterations *iterations, uint64_t start_ns,
-			  uint64_t end_ns);
-
-/* The first stretch that had not ended by then; stretch_count: all had. */
-uint32_t gp_iterations_stretch_at(const struct gp_iterations *iterations, uint64_t time_ns);
 
 #endif

@@ -20,6 +20,7 @@
 	LIMIT(SLOW_PERCENT, GP_SLOW_PERCENT, PERCENT, "of the median step: noise stays below it")  \
 	LIMIT(REASON_PART, 2, COUNT, "of the additional time: calls with less are not its reason") \
 	LIMIT(MORE_PERCENT, 150, PERCENT, "of the usual operations of a step are more work")       \
+	LIMIT(LEAST_WARM_UP_NS, 100000000, NS, "beyond usual steps: less is usual")                \
 	LIMIT(EXPLAINED_PART, 4, COUNT, "of the additional time: a longer gap is a part of it")
 GP_LIMITS(LIMITS);
 
@@ -79,6 +80,7 @@ struct own {
 	uint64_t usual_operations; /* of a step */
 	uint32_t numbers[NUMBERS]; /* of the first steps, from 1 */
 	enum gp_compiler compiler;
+	bool has_samples;
 };
 
 /* The steps of the present process. */
@@ -238,8 +240,9 @@ static void add_step(struct gp_advisor *advisor, struct walk *walk, uint32_t ste
 		found->show_ns = length_ns;
 	}
 	gp_advisor_add(advisor, found, row->start_ns, length_ns, additional_ns(walk, step), NULL);
-	gp_host_samples_add_times(advisor, found, thread_of(advisor->model, row),
-				  &(struct gp_interval){row->start_ns, row->end_ns}, 1);
+	own->has_samples |=
+		gp_host_samples_add_times(advisor, found, thread_of(advisor->model, row),
+					  &(struct gp_interval){row->start_ns, row->end_ns}, 1);
 	walk->cases[step] = (uint32_t)(found - advisor->cases);
 }
 
@@ -260,11 +263,30 @@ static void take_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at
 	uint32_t after = gp_array_lower_bound(walk->all->rows, walk->all->count,
 					      sizeof(*walk->all->rows), begins_by, &time_ns);
 	uint32_t step = after > 0 ? after - 1 : 0;
+	struct gp_case *found;
 
 	if (after == 0 || walk->cases[step] == GP_NONE || walk->all->rows[step].end_ns <= time_ns ||
 	    gp_idle_gap_ns(at->idle_gap) * EXPLAINED_PART < additional_ns(walk, step))
 		return;
-	gp_advisor_tell(advisor, &advisor->cases[walk->cases[step]], at->idle_gap);
+	found = &advisor->cases[walk->cases[step]];
+	gp_advisor_tell(advisor, found, at->idle_gap);
+	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after),
+			gp_idle_gap_ns(at->idle_gap));
+}
+
+static uint64_t warm_up_ns(const struct walk *walk)
+{
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < walk->steps->counts[GP_RUN_WARM_UP]; i++)
+		sum_ns += additional_ns(walk, i);
+	return sum_ns;
+}
+
+static bool is_looked_at(const struct walk *walk, uint32_t step, bool is_warm_up_long)
+{
+	return walk->steps->parts[step] == GP_RUN_SLOW ||
+	       (walk->steps->parts[step] == GP_RUN_WARM_UP && is_warm_up_long);
 }
 
 static uint64_t usual_operations(struct gp_advisor *advisor, const struct gp_iterations *all)
@@ -285,19 +307,19 @@ static void look(struct gp_advisor *advisor)
 {
 	struct walk walk = {.steps = advisor->loops[advisor->process],
 			    .all = &advisor->basis->iterations[advisor->process]};
+	bool is_warm_up_long;
 
 	if (!walk.steps ||
 	    walk.steps->counts[GP_RUN_SLOW] + walk.steps->counts[GP_RUN_WARM_UP] == 0)
 		return;
+	is_warm_up_long = warm_up_ns(&walk) >= LEAST_WARM_UP_NS;
 	walk.usual_operations = usual_operations(advisor, walk.all);
 	walk.cases = gp_spill_take(((size_t)walk.steps->count + 1) * sizeof(*walk.cases));
 	if (!walk.cases)
 		advisor->error = -ENOMEM;
 	for (uint32_t i = 0; walk.cases && i < walk.steps->count; i++) {
-		uint8_t part = walk.steps->parts[i];
-
 		walk.cases[i] = GP_NONE;
-		if (advisor->error == 0 && (part == GP_RUN_SLOW || part == GP_RUN_WARM_UP))
+		if (advisor->error == 0 && is_looked_at(&walk, i, is_warm_up_long))
 			add_step(advisor, &walk, i);
 	}
 	advisor->state = &walk;
@@ -335,6 +357,13 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 	gp_document_add_number(values, "usual_operations", GP_UNIT_COUNT, own->usual_operations);
 	gp_compiler_add_value(own->compiler, values);
 	gp_host_samples_add_values(advisor, found, GP_SAMPLE_TIMES, values);
+	gp_document_add_flag(values, "is_placed", gp_advisor_knows(advisor, found->site));
+}
+
+/* Without samples the place is that of the calls that end the idle gaps. */
+static bool names_place(const struct gp_case *found)
+{
+	return ((const struct own *)found->own)->has_samples;
 }
 
 const struct gp_rule gp_rule_slow_steps = {
@@ -350,7 +379,7 @@ const struct gp_rule gp_rule_slow_steps = {
 		"|: {?reason=loading}code was loaded or compiled"
 		"|: {?reason=copying}the host waited in copies"
 		"|: {?reason=more work}they had {operations} GPU operations, others {usual_operations}]"
-		"[{samples}]",
+		"[{samples}|; {?is_placed}most of it before the call here]",
 	.change =
 		"[{?reason=workers}keep the workers from epoch to epoch: DataLoader(persistent_workers=True); Trainer: dataloader_persistent_workers=True"
 		"|{?reason=checkpoint}save less often, or while training goes on: copy the state to the host and write it in a thread (torch.distributed.checkpoint.async_save)"
@@ -373,7 +402,9 @@ const struct gp_rule gp_rule_slow_steps = {
 		      .count = 1,
 		      .reason = "Less is within the noise of a machine"},
 	.limits = limits,
+	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,
 	.add_values = add_values,
+	.names_place = names_place,
 };

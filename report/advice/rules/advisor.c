@@ -83,8 +83,7 @@ static bool is_in_loop(const struct gp_advisor *advisor, uint64_t at_ns)
 {
 	const struct gp_steps *loop = advisor->loops[advisor->process];
 
-	return at_ns == GP_ALL_THE_TIME ||
-	       (loop && loop->recurs[gp_steps_part_at(loop, at_ns)]);
+	return at_ns == GP_ALL_THE_TIME || (loop && loop->recurs[gp_steps_part_at(loop, at_ns)]);
 }
 
 void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,

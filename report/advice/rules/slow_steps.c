@@ -20,8 +20,7 @@
 	LIMIT(SLOW_PERCENT, GP_SLOW_PERCENT, PERCENT, "of the median step: noise stays below it")  \
 	LIMIT(REASON_PART, 2, COUNT, "of the additional time: calls with less are not its reason") \
 	LIMIT(MORE_PERCENT, 150, PERCENT, "of the usual operations of a step are more work")       \
-	LIMIT(LEAST_WARM_UP_NS, 100000000, NS, "beyond usual steps: less is usual")                \
-	LIMIT(EXPLAINED_PART, 4, COUNT, "of the additional time: a longer gap is a part of it")
+	LIMIT(LEAST_WARM_UP_NS, 100000000, NS, "beyond usual steps: less is usual")
 GP_LIMITS(LIMITS);
 
 #define NUMBERS 4 /* of steps in a sentence */
@@ -78,7 +77,8 @@ struct own {
 	uint64_t longest_ns, median_ns;
 	uint64_t operations;       /* in all steps */
 	uint64_t usual_operations; /* of a step */
-	uint32_t numbers[NUMBERS]; /* of the first steps, from 1 */
+	uint32_t numbers[NUMBERS]; /* of the first steps, from 1 ... */
+	uint32_t last;             /* ... and of the last one */
 	enum gp_compiler compiler;
 	bool has_samples;
 };
@@ -229,6 +229,7 @@ static void add_step(struct gp_advisor *advisor, struct walk *walk, uint32_t ste
 
 	if (found->count < NUMBERS)
 		own->numbers[found->count] = step + 1;
+	own->last = step + 1;
 	own->is_warm_up = is_warm_up;
 	own->median_ns = walk->steps->median_ns;
 	own->operations += row->op_count;
@@ -254,7 +255,7 @@ static bool begins_by(const void *element, const void *key)
 	return row->start_ns <= *time_ns;
 }
 
-/* Long idle gaps of such steps are explained. */
+/* All idle gaps of such steps are explained: what a usual step has of them, others have, too. */
 static void take_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	const struct walk *walk = advisor->state;
@@ -265,8 +266,7 @@ static void take_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at
 	uint32_t step = after > 0 ? after - 1 : 0;
 	struct gp_case *found;
 
-	if (after == 0 || walk->cases[step] == GP_NONE || walk->all->rows[step].end_ns <= time_ns ||
-	    gp_idle_gap_ns(at->idle_gap) * EXPLAINED_PART < additional_ns(walk, step))
+	if (after == 0 || walk->cases[step] == GP_NONE || walk->all->rows[step].end_ns <= time_ns)
 		return;
 	found = &advisor->cases[walk->cases[step]];
 	gp_advisor_tell(advisor, found, at->idle_gap);
@@ -324,8 +324,7 @@ static void look(struct gp_advisor *advisor)
 	}
 	advisor->state = &walk;
 	if (advisor->error == 0)
-		gp_advisor_idle_gaps(advisor, walk.steps->median_ns / EXPLAINED_PART, NULL,
-				     take_gap);
+		gp_advisor_idle_gaps(advisor, 0, NULL, take_gap);
 	gp_tally_free(&walk.work);
 	gp_spill_free(walk.cases);
 }
@@ -337,6 +336,11 @@ static void print_numbers(FILE *out, const void *context)
 	const struct gp_case *found = context;
 	const struct own *own = found->own;
 
+	if (found->count > NUMBERS && own->last - own->numbers[0] + 1 == found->count) {
+		fprintf(out, "%s to %s", gp_format_count(own->numbers[0]).text,
+			gp_format_count(own->last).text);
+		return;
+	}
 	for (uint64_t i = 0; i < found->count && i < NUMBERS; i++)
 		fprintf(out, "%s%s", i > 0 ? ", " : "", gp_format_count(own->numbers[i]).text);
 	if (found->count > NUMBERS)

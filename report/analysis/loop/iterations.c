@@ -86,7 +86,7 @@ static int complete(struct gp_iterations *iterations, const struct gp_model *mod
 	if (result < 0)
 		return result;
 	join(iterations, model);
-	return 0;
+	return gp_stretches_gather(iterations);
 }
 
 /* ---- by range ---- */
@@ -1004,5 +1004,6 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 void gp_iterations_free(struct gp_iterations *iterations)
 {
 	gp_spill_free(iterations->rows);
+	gp_spill_free(iterations->stretches);
 	*iterations = (struct gp_iterations){0};
 }

@@ -58,6 +58,9 @@ struct gp_iteration {
 struct gp_iterations {
 	struct gp_iteration *rows; /* by start */
 	uint32_t count, capacity;
+	/* that the iterations make up, in order; on the model's timeline */
+	struct gp_interval *stretches;
+	uint32_t stretch_count; /* 1 for most loops */
 	bool by_range;
 	/* by range: that have such ranges, three or more, each in its own loop; this is one's */
 	uint32_t threads;

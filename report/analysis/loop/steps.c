@@ -80,8 +80,8 @@ static int sort_out(struct gp_steps *steps, const struct gp_iterations *all)
 	}
 	warm_up = count_warm_up(all, find_median(all, 0, lengths_ns));
 	steps->median_ns = find_median(all, warm_up, lengths_ns);
-	has_slow = count_slow(all, warm_up, steps->median_ns) * GP_SLOW_PART <=
-		   all->count - warm_up;
+	has_slow =
+		count_slow(all, warm_up, steps->median_ns) * GP_SLOW_PART <= all->count - warm_up;
 	for (uint32_t i = 0; i < all->count; i++) {
 		bool slow = has_slow && is_slow(all, i, steps->median_ns);
 

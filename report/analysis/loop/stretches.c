@@ -67,3 +67,23 @@ int gp_stretches_mark(struct gp_iterations *iterations)
 		iterations->rows[i].ends_stretch = rest_ns(&iterations->rows[i]) >= least_ns;
 	return 0;
 }
+
+int gp_stretches_gather(struct gp_iterations *iterations)
+{
+	uint32_t capacity = 0;
+
+	for (uint32_t i = 0; i < iterations->count; i++) {
+		const struct gp_iteration *row = &iterations->rows[i];
+
+		if (i == 0 || row[-1].ends_stretch) {
+			if (gp_array_grow_spill(&iterations->stretches, &capacity,
+						iterations->stretch_count,
+						sizeof(*iterations->stretches)) < 0)
+				return -ENOMEM;
+			iterations->stretches[iterations->stretch_count++] =
+				(struct gp_interval){row->start_ns, row->end_ns};
+		}
+		iterations->stretches[iterations->stretch_count - 1].end_ns = row->end_ns;
+	}
+	return 0;
+}

@@ -20,4 +20,10 @@
  */
 int gp_stretches_mark(struct gp_iterations *iterations);
 
+/*
+ * Fills in the stretches of rows, each of which lasts to the next one of its stretch. Returns 0 or
+ * -ENOMEM.
+ */
+int gp_stretches_gather(struct gp_iterations *iterations);
+
 #endif

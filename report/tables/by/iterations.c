@@ -139,15 +139,9 @@ struct done {
 };
 
 static const struct gp_table_column iteration_columns[] = {
-	{"Wall", GP_UNIT_NS},
-	{"Number", GP_UNIT_NUMBER},
-	{"Part", GP_UNIT_TEXT},
-	{"Start", GP_UNIT_NS},
-	{"Ops", GP_UNIT_COUNT},
-	STATE_COLUMNS,
-	{"PID", GP_UNIT_NUMBER},
-	{"Device", GP_UNIT_NUMBER},
-	{"Found by", GP_UNIT_TEXT},
+	{"Wall", GP_UNIT_NS},    {"Number", GP_UNIT_NUMBER}, {"Part", GP_UNIT_TEXT},
+	{"Start", GP_UNIT_NS},   {"Ops", GP_UNIT_COUNT},     STATE_COLUMNS,
+	{"PID", GP_UNIT_NUMBER}, {"Device", GP_UNIT_NUMBER}, {"Found by", GP_UNIT_TEXT},
 	{"Name", GP_UNIT_TEXT},
 };
 

@@ -48,8 +48,7 @@ static void close_run(struct run *run)
 }
 
 #define OPEN(run, ...)                                                                             \
-	open(run, (const int[]){__VA_ARGS__},                                                      \
-	     sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+	open(run, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
 
 static void check_part(const struct run *run, enum gp_run_part part, uint32_t steps, uint64_t ms)
 {

@@ -20,7 +20,9 @@
 	LIMIT(SLOW_PERCENT, GP_SLOW_PERCENT, PERCENT, "of the median step: noise stays below it")  \
 	LIMIT(REASON_PART, 2, COUNT, "of the additional time: calls with less are not its reason") \
 	LIMIT(MORE_PERCENT, 150, PERCENT, "of the usual operations of a step are more work")       \
-	LIMIT(LEAST_WARM_UP_NS, 100000000, NS, "beyond usual steps: less is usual")
+	LIMIT(LEAST_WARM_UP_NS, 100000000, NS, "beyond usual steps: less is usual")                \
+	LIMIT(LEAST_ALONE_NS, 100000000, NS,                                                       \
+	      "without a sample or more work: less is the machine's, as preemption is")
 GP_LIMITS(LIMITS);
 
 #define NUMBERS 4 /* of steps in a sentence */
@@ -303,6 +305,20 @@ static uint64_t usual_operations(struct gp_advisor *advisor, const struct gp_ite
 	return usual;
 }
 
+/* A busy machine stops a program anywhere: amid calls, too. */
+static void drop_chance(struct gp_advisor *advisor)
+{
+	struct gp_case *found;
+
+	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i));) {
+		bool is_known =
+			((const struct own *)found->own)->has_samples || found->detail == MORE_WORK;
+
+		if (!is_known && found->saves_ns < LEAST_ALONE_NS)
+			found->count = 0;
+	}
+}
+
 static void look(struct gp_advisor *advisor)
 {
 	struct walk walk = {.steps = advisor->loops[advisor->process],
@@ -325,6 +341,7 @@ static void look(struct gp_advisor *advisor)
 	advisor->state = &walk;
 	if (advisor->error == 0)
 		gp_advisor_idle_gaps(advisor, 0, NULL, take_gap);
+	drop_chance(advisor);
 	gp_tally_free(&walk.work);
 	gp_spill_free(walk.cases);
 }

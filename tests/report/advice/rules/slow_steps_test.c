@@ -97,9 +97,14 @@ static void check_reason(struct program *p, const char *reason)
 
 static void unknown_host_work_has_the_place_of_the_next_call(void **state)
 {
-	struct program p = begin(20 * MS);
+	struct program p = begin(60 * MS);
+	struct gp_advice advice;
 
 	check_reason(&p, "unknown");
+	p = begin(45 * MS); /* 90 ms in all may be a busy machine's */
+	advice = ask_about(&p);
+	assert_null(find(&advice, "slow-steps"));
+	end(&p, &advice);
 }
 
 static void samples_show_the_reason(void **state)
@@ -124,7 +129,7 @@ static void samples_show_the_reason(void **state)
 
 static void calls_with_half_of_the_time_are_the_reason(void **state)
 {
-	struct program p = begin(20 * MS);
+	struct program p = begin(60 * MS);
 
 	p.call = 40;
 	build_api(&p.b, p.call, "cudaMalloc", GP_API_ALLOC);

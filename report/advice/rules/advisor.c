@@ -507,6 +507,7 @@ static bool next_idle_gap(struct gp_advisor *advisor, struct idle_gap_walk *walk
 			return false;
 		idle_gap = process->idle_gaps[walk->next++];
 		if (gp_idle_gap_ns(idle_gap) < walk->least_ns ||
+		    idle_gap->cause == GP_IDLE_UNKNOWN ||
 		    (idle_gap->told != GP_NONE && !gp_rules[advisor->rule]->takes_explained))
 			continue;
 		*at = idle_gap_at(advisor, idle_gap);

@@ -171,7 +171,8 @@ __attribute__((noinline)) static bool choose_launch(struct gp_launch_sampler *sa
 {
 	const struct gp_api_entry *entry = gp_api_table_find(false, LAUNCH);
 
-	return gp_launch_sampler_takes(sampler, gp_launch_call_kind(entry, &launch_parameters));
+	return gp_launch_sampler_takes(sampler, gp_launch_call_kind(entry, &launch_parameters),
+				       false);
 }
 
 static void scene_choose(uint32_t i)

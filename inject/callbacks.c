@@ -28,7 +28,7 @@
 
 #define STATUS_NOT_READY 600 /* in both APIs */
 
-/* Per thread: 80 bytes of static TLS. */
+/* Per thread: 88 bytes of static TLS. */
 static __thread struct {
 	uint32_t runtime_correlation_id; /* of the current runtime call of this thread */
 	uint8_t in_runtime;
@@ -214,7 +214,8 @@ static uint32_t capture_sample(uint64_t began_ticks)
 static inline bool is_sample(const struct gp_api_entry *entry, const CUpti_CallbackData *data)
 {
 	return gp_launch_sampler_takes(&local.sampler,
-				       gp_launch_call_kind(entry, data->functionParams));
+				       gp_launch_call_kind(entry, data->functionParams),
+				       local.captured != 0);
 }
 
 /*

@@ -1,6 +1,7 @@
 /*
  * launch_sampler: which launches, copies and memsets of a thread get a call stack by
- * --stacks=sample: the first of each kind, and from then on one in N at random.
+ * --stacks=sample: the first of each kind, those that are captured into a graph, and from then on
+ * one in N at random.
  *
  * N follows the thread, so that the samples take at most one in GP_LAUNCH_SAMPLER_REST of its time:
  * it is the mean time of a capture, times that rest, divided by the mean time between two calls.
@@ -29,12 +30,19 @@
  */
 #define GP_LAUNCH_SAMPLER_KINDS 16384u
 
+/*
+ * Captured launches of a thread, after which they are sampled as others.  One captured launch stands
+ * for all replays of its node; a program that captures again and again costs no more.
+ */
+#define GP_LAUNCH_SAMPLER_CAPTURED 16384u
+
 /* Of a thread; all zero at its start. */
 struct gp_launch_sampler {
-	uint32_t left;   /* calls until the next sample; 0 = this one was due */
-	uint32_t gap;    /* the drawn number of calls */
-	uint32_t random; /* state of the generator; 0 = not begun */
-	uint32_t thread; /* tells kinds of this thread from those of others */
+	uint32_t left;     /* calls until the next sample; 0 = this one was due */
+	uint32_t gap;      /* the drawn number of calls */
+	uint32_t random;   /* state of the generator; 0 = not begun */
+	uint32_t thread;   /* tells kinds of this thread from those of others */
+	uint32_t captured; /* so many were taken for that */
 	uint64_t last_ticks;
 	uint64_t cost_ticks;     /* mean of the captures */
 	uint64_t interval_ticks; /* mean time between calls; 0 = not known */
@@ -47,16 +55,21 @@ extern uint32_t gp_launch_sampler_kinds[GP_LAUNCH_SAMPLER_KINDS]
 bool gp_launch_sampler_is_new(uint32_t kind);
 
 /*
- * Whether to capture the stack of a call.  kind: a hash of what it launches.  If so,
- * gp_launch_sampler_took() has to follow.
+ * Whether to capture the stack of a call.  kind: a hash of what it launches.  is_captured: it became
+ * a node of a graph.  If true, gp_launch_sampler_took() has to follow.
  */
-static inline bool gp_launch_sampler_takes(struct gp_launch_sampler *sampler, uint64_t kind)
+static inline bool gp_launch_sampler_takes(struct gp_launch_sampler *sampler, uint64_t kind,
+					   bool is_captured)
 {
 	uint32_t tag = (uint32_t)(kind ^ kind >> 32) ^ sampler->thread;
 	bool is_due = sampler->left == 0 || --sampler->left == 0;
 
 	if (gp_load32(&gp_launch_sampler_kinds[tag % GP_LAUNCH_SAMPLER_KINDS]) != tag)
 		is_due |= gp_launch_sampler_is_new(tag);
+	if (is_captured && sampler->captured < GP_LAUNCH_SAMPLER_CAPTURED) {
+		sampler->captured++;
+		is_due = true;
+	}
 	return is_due;
 }
 

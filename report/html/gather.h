@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* aux of a call without error whose stack is estimated: no result is so large. */
+#define GP_HTML_ESTIMATED 65536u
+
 struct gp_html_event {
 	uint64_t start_ns, end_ns;
 	uint64_t aux;   /* its meaning depends on the kind of the label: report/html/timeline.c */

@@ -12,8 +12,8 @@
  * START is relative to the end of the previous event of the row (to 0 for the first one), so it is
  * never negative.  LINK of an operation is 1 + the number of its call among all events, written as
  * the difference to the previous event.  Both start from 0 in each block.  AUX is 1 + the launch
- * shape of a kernel, the bytes of a copy or memset, the result of a call.  For merged short events
- * AUX is the sum of their times in ns, and STACK their number.
+ * shape of a kernel, the bytes of a copy or memset, the result of a call or GP_HTML_ESTIMATED.  For
+ * merged short events AUX is the sum of their times in ns, and STACK their number.
  */
 enum column { START, DURATION, LABEL, LINK, AUX, STACK, COLUMNS };
 

@@ -288,7 +288,7 @@ static uint32_t stack_of(struct walker *walker, uint32_t stack)
 static struct gp_html_event of_call(struct walker *walker, const struct gp_call *call)
 {
 	return (struct gp_html_event){
-		.aux = call->status,
+		.aux = call->is_estimated ? GP_HTML_ESTIMATED : call->status,
 		.label = gp_html_label_call(&walker->tracks->labels, call),
 		.stack = stack_of(walker, call->stack),
 		.call = (uint32_t)(call - walker->model->calls),

@@ -450,7 +450,6 @@ static int free_joins(struct gp_model_builder *b)
 static void forget_halves(struct gp_losses *losses)
 {
 	losses->launches_without_op = losses->launches_captured = losses->launches_failed = 0;
-	losses->graphs_without_op = 0;
 	losses->launches_unnumbered = losses->launches_left_out = losses->copies_in_flight = 0;
 	losses->launches_waited_for = 0;
 	losses->ops_without_call = losses->ops_untimed = losses->ops_reversed = 0;
@@ -495,8 +494,9 @@ static int finish(struct reading *r)
 	if (result == 0 && r->options->chosen) {
 		forget_halves(&m->losses);
 		cut_ranges(m, r->options->chosen);
+		return 0; /* the launches before it are not known, so no stacks are estimated */
 	}
-	return result;
+	return result == 0 ? gp_estimate_stacks(m) : result;
 }
 
 static struct gp_model *new_model(const char *path)

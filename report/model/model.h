@@ -29,12 +29,13 @@ struct gp_call {
 	uint32_t correlation_id;
 	uint32_t thread_id;
 	uint32_t context_id;
-	uint32_t stack;   /* index in frames of the innermost one, or GP_NONE */
-	uint16_t api;     /* name and class: gp_model_api() */
-	uint16_t status;  /* GP_CALL_CODE() of it */
-	bool captured;    /* it became a node of a graph: rightly without operations */
-	bool cooperative; /* a launch whose blocks may wait for each other */
-	bool overlapping; /* a programmatic dependent launch */
+	uint32_t stack;    /* index in frames of the innermost one, or GP_NONE */
+	uint16_t api;      /* name and class: gp_model_api() */
+	uint16_t status;   /* GP_CALL_CODE() of it */
+	bool is_estimated; /* the stack is that of a similar call (gp_stack_estimate) */
+	bool captured;     /* it became a node of a graph: rightly without operations */
+	bool cooperative;  /* a launch whose blocks may wait for each other */
+	bool overlapping;  /* a programmatic dependent launch */
 	/* the first operation that it started, by next_op the others; or GP_NONE */
 	uint32_t first_op;
 	uint32_t memory; /* index in memory[], or GP_NONE */
@@ -290,6 +291,18 @@ struct gp_sample {
 	uint32_t zero;
 };
 
+/*
+ * Of a recording with --stacks=sample: launches, copies, memsets and graph launches with a stack of
+ * their own, and those with that of a similar one (report/model/build/stack_estimate.c).  For the
+ * error, those with their own are estimated from the others, but for the first of each kind;
+ * checked and wrong count the launches that they stand for.
+ */
+struct gp_stack_estimate {
+	uint64_t sampled_calls, estimated_calls, unknown_calls;
+	uint64_t sampled_ns, estimated_ns; /* GPU time of their operations */
+	uint64_t checked_calls, wrong_calls, checked_ns, wrong_ns;
+};
+
 /* Losses and their reasons. The summary prints all of them. */
 struct gp_losses {
 	uint64_t damaged_bytes;     /* of the file, skipped */
@@ -305,7 +318,6 @@ struct gp_losses {
 	uint32_t stuck_number;      /* of calls and operations alike: nothing is joined by it */
 	/* failures to join: calls of class LAUNCH without an operation, ... */
 	uint64_t launches_without_op; /* though they succeeded */
-	uint64_t graphs_without_op;   /* of other recorders, whose graphs may be empty as well */
 	uint64_t launches_captured;   /* recorded into a graph: rightly without one */
 	uint64_t launches_failed;     /* returned an error */
 	uint64_t launches_unnumbered; /* with that number */
@@ -456,6 +468,7 @@ struct gp_model {
 	uint32_t refusal_count;
 	uint32_t sample_count, contradiction_count, in_flight_count, stream_wait_count;
 
+	struct gp_stack_estimate stack_estimate;
 	uint64_t counters[GP_COUNTERS];
 	double ns_per_tick;
 	struct gp_losses losses;
@@ -635,12 +648,6 @@ bool gp_model_asked_bytes(const struct gp_model *model, const struct gp_call *ca
 
 /* Whether a call launched a kernel, while recording was on, that has no record. */
 bool gp_model_lacks_kernel(const struct gp_model *model, const struct gp_call *call);
-
-/*
- * The same of a graph, of which nothing has a record. gpuprof's own traces have records of all
- * nodes: there it is a graph without work for the GPU.
- */
-bool gp_model_lacks_graph(const struct gp_model *model, const struct gp_call *call);
 
 /* Whether recording was off at any time before that. */
 bool gp_model_paused_before(const struct gp_model *model, uint64_t time_ns);

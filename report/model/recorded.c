@@ -42,23 +42,43 @@ bool gp_recorded_part(const struct gp_model *model, uint32_t *next, struct gp_re
 	return true;
 }
 
-bool gp_recorded_kind(const struct gp_model *model, const char *word)
+#define WORDS_BYTES 128
+
+/* The words of an option ("TRACE="); the default: the trace names options that differ from it. */
+static void find_words(const struct gp_model *model, const char *option, const char *otherwise,
+		       char words[WORDS_BYTES])
 {
 	const char *options = model->info[GP_INFO_OPTIONS];
-	const char *list = options ? strstr(options, "TRACE=") : NULL;
-	char words[128];
+	const char *list = options ? strstr(options, option) : NULL;
+
+	if (list)
+		snprintf(words, WORDS_BYTES, "%.*s", (int)strcspn(list, "\n") - (int)strlen(option),
+			 list + strlen(option));
+	else
+		snprintf(words, WORDS_BYTES, "%s", otherwise);
+}
+
+bool gp_recorded_kind(const struct gp_model *model, const char *word)
+{
+	char words[WORDS_BYTES];
 
 	if (model->recorder && (model->unknown & GP_UNKNOWN_ALLOCATIONS) != 0 &&
 	    strcmp(word, "memory") == 0)
 		return false;
-	if (!list)
-		return gp_option_list_has(DEFAULT_WORDS, word);
-	list += strlen("TRACE=");
-	snprintf(words, sizeof(words), "%.*s", (int)strcspn(list, "\n"), list);
+	find_words(model, "TRACE=", DEFAULT_WORDS, words);
 	if (gp_option_list_has(words, word))
 		return true;
 	return (gp_option_list_has(words, "default") || gp_option_list_has(words, "api-all")) &&
 	       gp_option_list_has(DEFAULT_WORDS, word);
+}
+
+bool gp_recorded_samples_launches(const struct gp_model *model)
+{
+	char words[WORDS_BYTES];
+
+	find_words(model, "STACKS=", "alloc,sample", words);
+	return !model->recorder && gp_option_list_has(words, "sample") &&
+	       !gp_option_list_has(words, "launch") && !gp_option_list_has(words, "all");
 }
 
 bool gp_recorded_is_damaged(const struct gp_model *model)

@@ -30,6 +30,9 @@ bool gp_recorded_part(const struct gp_model *model, uint32_t *next, struct gp_re
  */
 bool gp_recorded_kind(const struct gp_model *model, const char *word);
 
+/* Whether --stacks chose some launches for a stack, not all or none of them. */
+bool gp_recorded_samples_launches(const struct gp_model *model);
+
 /* Whether a part of the file cannot be read: its content and times are not known. */
 bool gp_recorded_is_damaged(const struct gp_model *model);
 

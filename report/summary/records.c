@@ -11,6 +11,7 @@
 #include "report/base/text/paragraph.h"
 #include "report/model/sums/counts.h"
 #include "report/model/recorded.h"
+#include "report/model/stack_estimate.h"
 #include "report/base/text/text.h"
 
 /* Enough for the sentence of a loss. */
@@ -482,6 +483,24 @@ static void print_samples_missing(const struct gp_summary *summary, const struct
 	fputs("\n", summary->out);
 }
 
+/* Places of launches may be wrong by so much without a word in the short form. */
+#define ESTIMATES_WRONG_RATIO 0.01
+
+static void print_estimates(const struct gp_summary *summary)
+{
+	struct gp_stack_estimate sum = {0};
+	char text[GP_STACK_ESTIMATE_BYTES];
+	double error;
+
+	for (size_t i = 0; i < summary->model_count; i++)
+		gp_stack_estimate_add(&sum, &summary->models[i]->stack_estimate);
+	error = gp_stack_estimate_error(&sum);
+	if (summary->options->brief && error >= 0 && error < ESTIMATES_WRONG_RATIO)
+		return;
+	if (gp_stack_estimate_text(&sum, text))
+		fprintf(summary->out, "  %s\n", text);
+}
+
 int gp_summary_print_records(const struct gp_summary *summary)
 {
 	struct loss_sums all = {.counts = {0}};
@@ -496,6 +515,7 @@ int gp_summary_print_records(const struct gp_summary *summary)
 	print_losses(summary->out, &all, GP_LOSS_STRAIN, 2);
 	for (size_t i = 0; i < summary->model_count; i++)
 		print_samples_missing(summary, summary->models[i]);
+	print_estimates(summary);
 	for (size_t i = 0; i < summary->model_count; i++)
 		print_memory_limit(summary, summary->models[i]);
 	print_all_notes(summary);

@@ -7,6 +7,7 @@
 #include "report/analysis/analysis.h"
 #include "report/base/text/format.h"
 #include "report/model/recorded.h"
+#include "report/model/stack_estimate.h"
 #include "report/trace/cuda_names.h"
 
 static void add_count(struct gp_document *document, const char *id, uint64_t count)
@@ -77,6 +78,23 @@ static void add_limits(const struct gp_summary *summary, struct gp_document *doc
 	gp_document_add_text(document, "doubt", doubt);
 	gp_document_add_flag(document, "has_pauses", has_pauses);
 	gp_document_add_text(document, "ends_with", ends[gp_summary_span_end(summary)]);
+}
+
+/* Launches whose stack is that of a similar one; the part of their GPU time at a wrong stack. */
+static void add_estimates(const struct gp_summary *summary, struct gp_document *document)
+{
+	struct gp_stack_estimate sum = {0};
+	double error;
+
+	for (size_t i = 0; i < summary->model_count; i++)
+		gp_stack_estimate_add(&sum, &summary->models[i]->stack_estimate);
+	if (sum.estimated_calls == 0)
+		return;
+	error = gp_stack_estimate_error(&sum);
+	add_count(document, "stacks_sampled", sum.sampled_calls);
+	add_count(document, "stacks_estimated", sum.estimated_calls);
+	if (error >= 0)
+		gp_document_add(document, "stacks_wrong", GP_UNIT_RATIO, gp_value_real(error));
 }
 
 /* ---- devices ---- */
@@ -157,7 +175,7 @@ static int describe_used(const struct gp_summary *summary, struct gp_document *d
 			     gp_format_clock(summary->window.start_unix_ns).text);
 	add_activity(&summary->activity, document);
 	add_limits(summary, document);
-	gp_summary_add_steps(summary, document);
+	add_estimates(summary, document);
 	gp_document_add_section(document, "devices");
 	for (size_t i = 0; i < summary->devices.count; i++)
 		add_device(summary, i, document);

@@ -68,7 +68,7 @@ static void print_launch(const struct page *page, const struct gp_unfinished *ro
 		struct gp_call_site site =
 			gp_call_sites_at(page->sites, gp_call_sites_find(page->sites, model, call));
 
-		fputs(", at ", page->out);
+		fprintf(page->out, ", at %s", gp_call_site_mark(call));
 		gp_text_print(page->out, site.place);
 	}
 	print_thread(page, call->thread_id);

@@ -48,6 +48,12 @@ void gp_call_sites_free(struct gp_call_sites *sites);
 uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *model,
 			    const struct gp_call *call);
 
+/* In front of the place of a single call: "~ " if its stack is estimated, else "". */
+static inline const char *gp_call_site_mark(const struct gp_call *call)
+{
+	return call->is_estimated ? "~ " : "";
+}
+
 /* As gp_call_sites_find() for the places of a recorded stack, innermost first. */
 uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_place *places,
 				 size_t count);

@@ -17,6 +17,7 @@ struct thread {
 	uint64_t cost_ticks;     /* of a capture */
 	uint32_t kinds;          /* launches begin again after so many */
 	uint64_t first_kind;
+	bool captures; /* into a graph */
 };
 
 static int clear_kinds(void **state)
@@ -31,7 +32,7 @@ static bool launch(struct thread *thread, uint64_t number)
 		(thread->first_kind + number % thread->kinds + 1) * UINT64_C(0x9e3779b97f4a7c15);
 	uint64_t began_ticks = thread->now_ticks += thread->interval_ticks;
 
-	if (!gp_launch_sampler_takes(&thread->sampler, kind))
+	if (!gp_launch_sampler_takes(&thread->sampler, kind, thread->captures))
 		return false;
 	thread->now_ticks += thread->cost_ticks;
 	gp_launch_sampler_took(&thread->sampler, began_ticks, thread->now_ticks);
@@ -166,6 +167,19 @@ static void kinds_without_end_cost_no_more(void **state)
 	assert_true(count < 100000 / 20);
 }
 
+static void each_captured_launch_is_taken(void **state)
+{
+	struct thread thread = make_thread(1000, 400);
+
+	count_samples(&thread, 10000);
+	thread.captures = true;
+	assert_int_equal(count_samples(&thread, 1000), 1000);
+	thread.captures = false;
+	assert_true(count_samples(&thread, 1000) < 50);
+	thread.captures = true; /* without end */
+	assert_true(count_samples(&thread, 100000) < GP_LAUNCH_SAMPLER_CAPTURED + 100000 / 50);
+}
+
 static void *sample_in_thread(void *context)
 {
 	struct thread *thread = context;
@@ -202,6 +216,7 @@ int main(void)
 		cmocka_unit_test_setup(no_launch_of_a_loop_is_left_out, clear_kinds),
 		cmocka_unit_test_setup(the_first_of_each_kind_is_taken, clear_kinds),
 		cmocka_unit_test_setup(kinds_without_end_cost_no_more, clear_kinds),
+		cmocka_unit_test_setup(each_captured_launch_is_taken, clear_kinds),
 		cmocka_unit_test_setup(threads_sample_side_by_side, clear_kinds),
 	};
 

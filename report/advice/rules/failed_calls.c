@@ -217,7 +217,8 @@ static bool is_open(const struct gp_model *model, const struct gp_call *call)
 
 static void note_launch(struct gp_advisor *advisor, struct own *own, const struct gp_call *call)
 {
-	uint32_t site = gp_advisor_site(advisor, call);
+	/* a single launch: an estimate would send the user to a wrong line */
+	uint32_t site = call->is_estimated ? GP_NO_SITE : gp_advisor_site(advisor, call);
 
 	if (own->launches++ == 0)
 		own->launch_site = site;

@@ -7,6 +7,8 @@
 #include "report/trace/cuda_names.h"
 #include "report/analysis/host/python_samples.h"
 #include "report/model/memory_ledger.h"
+#include "report/model/recorded.h"
+#include "report/model/stack_estimate.h"
 
 /* ---- adding up ---- */
 
@@ -232,6 +234,8 @@ int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model
 	take_times(profile, model);
 	if (model->recorder)
 		profile->recorder = model->recorder;
+	gp_stack_estimate_add(&profile->estimate, &model->stack_estimate);
+	profile->is_of_parts |= model->part.is_one && gp_recorded_samples_launches(model);
 	for (uint32_t i = 0; result == 0 && i < model->op_count; i++)
 		if (gp_slice_filter_has(&filter, model->ops[i].start_ns, model->ops[i].end_ns))
 			add_op(profile, model, &model->ops[i]);
@@ -279,6 +283,21 @@ int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_stac
 	return result;
 }
 
+/* Of measures of launches. */
+static void explain_estimates(const struct gp_stack_profile *profile, enum gp_stack_metric measure,
+			      FILE *out)
+{
+	char text[GP_STACK_ESTIMATE_BYTES];
+
+	if (strcmp(gp_stack_metrics[measure].record, "--stacks=all") != 0)
+		return;
+	if (gp_stack_estimate_text(&profile->estimate, text))
+		fprintf(out, "gpuprof: %s; --stacks=all records each stack\n", text);
+	else if (profile->is_of_parts && profile->without_stack[measure] > 0)
+		fprintf(out,
+			"gpuprof: launches without a call stack: --stacks=sample captured some, and the others are not estimated if a large trace is exported in parts; export it whole (--at-once), or record with --stacks=all\n");
+}
+
 void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_stack_metric measure,
 			      FILE *out)
 {
@@ -297,5 +316,7 @@ void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_st
 		fprintf(out,
 			"gpuprof: no call stacks for %s in the trace; record with gpuprof-run %s PROGRAM\n",
 			about->word, about->record);
+	else
+		explain_estimates(profile, measure, out);
 	gp_symbols_explain(profile->tree.symbols, out);
 }

@@ -25,6 +25,8 @@ struct gp_stack_profile {
 	uint64_t (*values)[GP_STACK_METRICS];     /* of each node itself, without its callees */
 	uint64_t totals[GP_STACK_METRICS];        /* of all nodes */
 	uint64_t without_stack[GP_STACK_METRICS]; /* of these, of calls that have no stack */
+	struct gp_stack_estimate estimate;        /* of all processes */
+	bool is_of_parts; /* of a recording with --stacks=sample, whose parts have no estimates */
 	const char *recorder; /* of a process that gpuprof did not record; NULL = there is none */
 	uint64_t start_unix_ns,
 		end_unix_ns; /* from the first process's beginning to the last one's end */
@@ -66,7 +68,8 @@ static inline uint64_t gp_stack_profile_value(const struct gp_stack_profile *pro
 
 /*
  * A line for the user, if there is something to say: that a measure is nothing, or that its calls
- * have no stacks, and how to get some; and which modules' functions have no names.
+ * have no stacks, and how to get some, or estimated ones; and which modules' functions have no
+ * names.
  */
 void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_stack_metric measure,
 			      FILE *out);

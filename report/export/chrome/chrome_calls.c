@@ -127,7 +127,7 @@ static void write_call(struct gp_chrome *chrome, const struct gp_call *call)
 		gp_chrome_put_field(json, "programmatic dependent launch", 1);
 	if (call->captured)
 		gp_json_text(json, ",\"captured\":1");
-	gp_chrome_put_stack(chrome, "stack", call->stack);
+	gp_chrome_put_stack(chrome, "stack", call->is_estimated ? GP_NONE : call->stack);
 	gp_chrome_args_put(chrome, &calls->args, call);
 	gp_json_text(json, "}}");
 	write_arrows(chrome, call, tid);

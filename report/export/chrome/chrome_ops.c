@@ -270,7 +270,9 @@ static void put_launch(struct gp_chrome *chrome, const struct gp_op *op)
 	put_if_any(&chrome->json, "cooperative", call->cooperative);
 	put_if_any(&chrome->json, "programmatic dependent launch", call->overlapping);
 	if (gp_model_detail(chrome->model, op)->capture_call == GP_NONE) {
-		gp_chrome_put_stack_place(chrome, "launched by", stack);
+		gp_chrome_put_stack_place(
+			chrome, call->is_estimated ? "launched by (estimated)" : "launched by",
+			stack);
 		return;
 	}
 	gp_chrome_put_text(&chrome->json, "captured call",

@@ -56,8 +56,9 @@ static bool reserve_sites(struct gp_perfetto *p, uint32_t site)
 /* The line of the user's code; its text is written once. */
 static void put_caller(struct gp_perfetto *p, const struct gp_call *call)
 {
-	uint32_t site =
-		call->stack == GP_NONE ? UINT32_MAX : gp_call_sites_find(p->sites, p->model, call);
+	uint32_t site = call->stack == GP_NONE || call->is_estimated
+				? UINT32_MAX
+				: gp_call_sites_find(p->sites, p->model, call);
 
 	if (site == UINT32_MAX)
 		return;

@@ -192,7 +192,7 @@ static void put_call(struct gp_sqlite_export *e, const struct gp_timeline_event 
 		number(call->correlation_id),
 		remember(e, &e->ids.apis[call->api], gp_model_api(e->model, call->api).name),
 		number(call->status),
-		gp_sqlite_stack(e, call->stack),
+		gp_sqlite_stack(e, call->is_estimated ? GP_NONE : call->stack),
 		gp_sqlite_if_any(call->context_id),
 		gp_sqlite_if_any(call->captured),
 	};

@@ -30,6 +30,13 @@ function kidOf(frame, key) {
 	return kid;
 }
 
+/* What --stacks=sample leaves to estimates. */
+const OF_LAUNCHES = ['gpu-time', 'operations', 'api-time', 'calls'];
+function estimates({ stacks_sampled: own, stacks_estimated: estimated, stacks_wrong: wrong }) {
+	if (!estimated) return '';
+	return `The stacks of ${fmtPercent(estimated, own + estimated)} of the launches are estimated from the others; ` + (wrong === undefined ? 'their error is not known.' : `about ${fmtPercent(wrong, 1)} of the GPU time is at a wrong stack.`);
+}
+
 /* Callers above callees. */
 function flameTree(measure, keys, stacks = state.stacks) {
 	const values = stacks.values[measure],
@@ -253,10 +260,12 @@ function flameView() {
 		root = picked = 0;
 		search(state.search);
 		const without = !flat.list.some((frame) => frame.site >= 0 && state.sites[siteOf(frame.site)][2] < 2);
-		note.hidden = !without;
 		note.textContent = without
 			? 'None of these calls has a stack in this recording: below “all” are CUDA functions and the operations that they launched.' + (state.about.processes[0].recorder ? '' : ' To see your code, record with --stacks=all.')
-			: '';
+			: OF_LAUNCHES.includes(measures[measure]?.word)
+				? estimates(state.about)
+				: '';
+		note.hidden = !note.textContent;
 		const hues = FLAME_HUES[isDark() ? 'dark' : 'light'];
 		const entries = compared
 			? changeLegend(unit())

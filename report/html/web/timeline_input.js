@@ -181,6 +181,9 @@ const SHAPE = (shape) =>
 		['cluster', shape[9] ? shape.slice(9, 12).join(' × ') : ''],
 	].filter((f) => f[1]);
 
+/* The result of a call whose stack is estimated: GP_HTML_ESTIMATED of report/html/gather.h. */
+const ESTIMATED = 65536;
+
 /* The facts of an event: [name, value]. */
 function factsOf(i) {
 	const { ev, index } = state,
@@ -197,7 +200,7 @@ function factsOf(i) {
 		);
 	else if (isTogether(kind)) facts.push(['events', fmtCount(ev.stack[i])], ['total time', fmtNs(ev.aux[i])]);
 	else if (isLook(kind)) facts.push(['samples', fmtCount(ev.aux[i]) + (ev.aux[i] > 1 ? ', one per ' + fmtNs(ev.dur[i] / ev.aux[i]) : '')]);
-	else if (kind === 'a' && ev.aux[i] > 0) facts.push(['returned', 'error ' + ev.aux[i]]);
+	else if (kind === 'a' && ev.aux[i] > 0 && ev.aux[i] !== ESTIMATED) facts.push(['returned', 'error ' + ev.aux[i]]);
 	return facts.filter((f) => f[1] !== '');
 }
 
@@ -245,7 +248,8 @@ function selectEvent(tl, i, move) {
 	const isLooked = isLook(index.labels.kinds[ev.label[i]]),
 		frames = sitesOf(isLooked ? i : call),
 		yours = frames.find(isYours);
-	if (yours && !isLooked) facts.push(['your code', plain(yours[0])]);
+	const isEstimated = !isLooked && ev.aux[call] === ESTIMATED;
+	if (yours && !isLooked) facts.push(['your code', (isEstimated ? '~ ' : '') + plain(yours[0])]);
 	if (ops.length)
 		facts.push([
 			'started',
@@ -271,7 +275,7 @@ function selectEvent(tl, i, move) {
 			{ class: 'facts' },
 			facts.map(([k, v]) => el('div', null, el('dt', null, k), el('dd', null, v))),
 		),
-		stackList(frames, isLooked ? 'Call stack ' : 'Called by '),
+		stackList(frames, isLooked ? 'Call stack ' : isEstimated ? 'Called by, probably: as a similar call ' : 'Called by '),
 	);
 	tl.later();
 }

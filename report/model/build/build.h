@@ -7,7 +7,8 @@
  * joins operations to calls, graph_conditional.c those of conditional nodes; capture.c joins nodes
  * of graphs to the calls that became them; vmm.c ends memory that has handles; alloc_pairing.c
  * joins frees to allocations; ranges.c joins the ends of ranges to their starts;
- * range_projection.c finds the GPU time of each range.
+ * range_projection.c finds the GPU time of each range; stack_estimate.c gives launches without a
+ * stack that of a similar one.
  */
 #ifndef REPORT_MODEL_BUILD_BUILD_H
 #define REPORT_MODEL_BUILD_BUILD_H
@@ -114,6 +115,7 @@ int gp_join_physical(struct gp_model_builder *b); /* by gp_join_memory() */
 int gp_join_memory(struct gp_model_builder *b);
 int gp_join_ranges(struct gp_model_builder *b);
 int gp_project_ranges(struct gp_model *model);
+int gp_estimate_stacks(struct gp_model *model);
 
 /* The latest call with that correlation id that began by then, else the first one; or GP_NONE. */
 uint32_t gp_find_call(struct gp_model_builder *b, uint32_t correlation_id, uint64_t time_ns);

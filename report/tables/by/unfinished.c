@@ -2,16 +2,30 @@
 #include "report/tables/breakdown.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "gpuprof/count.h"
 #include "report/symbols/call_site.h"
 #include "report/analysis/device/unfinished.h"
+
+#define PLACE_BYTES 2048
 
 static const struct gp_table_column columns[] = {
 	{"Launched", GP_UNIT_NS}, {"Open", GP_UNIT_NS},    {"State", GP_UNIT_TEXT},
 	{"PID", GP_UNIT_NUMBER},  {"TID", GP_UNIT_NUMBER}, {"CorrID", GP_UNIT_NUMBER},
 	{"API", GP_UNIT_TEXT},    {"Name", GP_UNIT_TEXT},  {"Call site", GP_UNIT_TEXT},
 };
+
+static void put_place(struct gp_table *table, const struct gp_model *model,
+		      const struct gp_call *call, struct gp_call_sites *sites)
+{
+	char text[PLACE_BYTES] = "";
+
+	if (call->stack != GP_NONE)
+		snprintf(text, sizeof(text), "%s%s", gp_call_site_mark(call),
+			 gp_call_sites_at(sites, gp_call_sites_find(sites, model, call)).place);
+	gp_table_put_text(table, text);
+}
 
 static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_model *model,
 		    const struct gp_unfinished *row, struct gp_call_sites *sites)
@@ -28,11 +42,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_put_text(table, gp_model_api(model, call->api).name);
 	gp_table_put_text(table, scope->full_names ? gp_names_full(scope->names, mangled)
 						   : gp_names_short(scope->names, mangled));
-	gp_table_put_text(
-		table,
-		call->stack == GP_NONE
-			? ""
-			: gp_call_sites_at(sites, gp_call_sites_find(sites, model, call)).place);
+	put_place(table, model, call, sites);
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *table)

@@ -59,7 +59,7 @@ void gp_scope_put_op(struct gp_scope *scope, struct gp_table *table, struct gp_o
 	}
 }
 
-/* "place < caller < ..."; empty for a call without a stack. */
+/* "place < caller < ...", after "~" if it is estimated; empty for a call without a stack. */
 static void put_site(struct gp_call_sites *sites, struct gp_table *table,
 		     const struct gp_model *model, const struct gp_call *call)
 {
@@ -71,8 +71,8 @@ static void put_site(struct gp_call_sites *sites, struct gp_table *table,
 		return;
 	}
 	site = gp_call_sites_at(sites, gp_call_sites_find(sites, model, call));
-	if (asprintf(&text, "%s%s%s", site.place, *site.callers ? GP_SITE_SEPARATOR : "",
-		     site.callers) < 0) {
+	if (asprintf(&text, "%s%s%s%s", gp_call_site_mark(call), site.place,
+		     *site.callers ? GP_SITE_SEPARATOR : "", site.callers) < 0) {
 		table->error = -ENOMEM;
 		return;
 	}

@@ -20,20 +20,35 @@
 
 /* Specific rules come before general ones: an idle gap belongs to the first that explains it. */
 const struct gp_rule *const gp_rules[] = {
-	&gp_rule_failed_calls,   &gp_rule_alloc_in_loop,
-	&gp_rule_pageable_async, &gp_rule_hidden_wait,
-	&gp_rule_sync_copy,      &gp_rule_sync_memset,
-	&gp_rule_sync_in_loop,   &gp_rule_sync_calls,
-	&gp_rule_tiny_copies,    &gp_rule_data_loading,
-	&gp_rule_start_up,       &gp_rule_wind_down,
-	&gp_rule_jit_compile,    &gp_rule_first_use,
-	&gp_rule_graph_launch,   &gp_rule_short_kernels,
-	&gp_rule_gpu_gaps,       &gp_rule_low_utilization,
-	&gp_rule_host_gaps,      &gp_rule_idle_rest,
-	&gp_rule_repeated_copy,  &gp_rule_unified_faults,
-	&gp_rule_default_stream, &gp_rule_low_occupancy,
-	&gp_rule_few_blocks,     &gp_rule_rank_imbalance,
-	&gp_rule_leaked_memory,  NULL,
+	&gp_rule_failed_calls,
+	&gp_rule_alloc_in_loop,
+	&gp_rule_pageable_async,
+	&gp_rule_hidden_wait,
+	&gp_rule_sync_copy,
+	&gp_rule_sync_memset,
+	&gp_rule_sync_in_loop,
+	&gp_rule_sync_calls,
+	&gp_rule_tiny_copies,
+	&gp_rule_slow_steps,
+	&gp_rule_data_loading,
+	&gp_rule_start_up,
+	&gp_rule_wind_down,
+	&gp_rule_jit_compile,
+	&gp_rule_first_use,
+	&gp_rule_graph_launch,
+	&gp_rule_short_kernels,
+	&gp_rule_gpu_gaps,
+	&gp_rule_low_utilization,
+	&gp_rule_host_gaps,
+	&gp_rule_idle_rest,
+	&gp_rule_repeated_copy,
+	&gp_rule_unified_faults,
+	&gp_rule_default_stream,
+	&gp_rule_low_occupancy,
+	&gp_rule_few_blocks,
+	&gp_rule_rank_imbalance,
+	&gp_rule_leaked_memory,
+	NULL,
 };
 
 const struct gp_rule *gp_rule_find(const char *id)
@@ -64,39 +79,20 @@ static void note_idle(struct gp_advisor *advisor)
 		advisor->idle_ns = span_ns - busy_ns;
 }
 
-/* The recorded time of a main loop.  Returns 0 or -ENOMEM. */
-static int measure_loop(uint64_t *loop_ns, const struct gp_iterations *iterations,
-			struct gp_model *model)
+static void note_loop(struct gp_advisor *advisor, size_t process)
 {
-	struct gp_busy_parts parts;
-	int result = gp_busy_parts_of(&parts, &model, 1, gp_busy_window(&model, 1));
+	const struct gp_steps *steps = &advisor->basis->steps[process];
+	uint64_t loop_ns = gp_steps_recurring_ns(steps);
 
-	*loop_ns = 0;
-	for (size_t i = 0; i < parts.count; i++)
-		*loop_ns += gp_iterations_ns(iterations,
-					     parts.intervals[i].start_ns - model->base_unix_ns,
-					     parts.intervals[i].end_ns - model->base_unix_ns);
-	free(parts.intervals);
-	return result;
-}
-
-static int note_loop(struct gp_advisor *advisor, size_t process)
-{
-	const struct gp_iterations *iterations = &advisor->basis->iterations[process];
-	struct gp_model *const model = advisor->scope.models[process];
-	uint64_t loop_ns;
-	int result;
-
-	if (iterations->count <
-	    (gp_recorded_few_steps(model) ? GP_SAMPLE_ITERATIONS : GP_LOOP_ITERATIONS))
-		return 0;
-	result = measure_loop(&loop_ns, iterations, model);
-	advisor->loops[process] = iterations;
-	if (loop_ns > advisor->loop_ns) {
-		advisor->loop_ns = loop_ns;
-		advisor->loop_passes = iterations->count;
-	}
-	return result;
+	if (steps->count < (gp_recorded_few_steps(advisor->scope.models[process])
+				    ? GP_SAMPLE_ITERATIONS
+				    : GP_LOOP_ITERATIONS))
+		return;
+	advisor->loops[process] = steps;
+	if (loop_ns <= advisor->loop_ns)
+		return;
+	advisor->loop_ns = loop_ns;
+	advisor->loop_steps = gp_steps_recurring(steps);
 }
 
 /* Devices without operations have no number. */
@@ -200,8 +196,8 @@ static int look(struct gp_advisor *advisor)
 {
 	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
-		result = note_loop(advisor, i);
+	for (size_t i = 0; i < advisor->scope.model_count; i++)
+		note_loop(advisor, i);
 	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
 		result = look_by(advisor, i, gp_rules[i]->look_at_all);
 	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
@@ -279,6 +275,17 @@ static bool can_have_stacks(const struct gp_advisor *advisor)
 	return false;
 }
 
+/* Without a loop nothing is known to be a one-time cost but what its rule says. */
+static bool recurs(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_rule *rule = gp_rules[found->rule];
+
+	if (rule->is_once || rule->is_moved)
+		return false;
+	return advisor->loop_ns == 0 || found->saves_in_loop_ns * 2 >= found->saves_ns ||
+	       gp_advisor_recurs(advisor, found);
+}
+
 static int add_finding(const struct gp_advisor *advisor, const struct gp_case *found,
 		       uint32_t processes, struct gp_advice *advice)
 {
@@ -305,6 +312,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.show_ns = found->show_ns,
 		.names_place = rule->names_place && rule->names_place(found),
 		.is_doubtful = found->is_doubtful,
+		.recurs = recurs(advisor, found),
 	};
 	add_values(advisor, found, finding);
 	finding->found = gp_sentence_text(rule->found, &finding->values.facts);
@@ -319,18 +327,33 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 	return 0;
 }
 
-/* Possibly wrong results first, doubtful findings last; then by saving, bytes, and order of rules. */
+/* Possibly wrong results come first, doubtful findings after others, one-time costs last. */
+static unsigned rank_of(const struct gp_finding *finding, uint64_t loop_ns)
+{
+	if (finding->rule->is_of_results)
+		return 0;
+	if (loop_ns > 0 && !finding->recurs)
+		return 3;
+	return finding->is_doubtful ? 2 : 1;
+}
+
+static uint64_t saving_of(const struct gp_finding *finding, uint64_t loop_ns)
+{
+	return loop_ns > 0 && finding->recurs ? finding->saves_in_loop_ns : finding->saves_ns;
+}
+
+/* By kind; then by saving, bytes, and order of rules. */
 static int compare_findings(const void *a, const void *b, const void *context)
 {
 	const struct gp_finding *left = a, *right = b;
+	uint64_t loop_ns = *(const uint64_t *)context;
+	unsigned ranks[] = {rank_of(left, loop_ns), rank_of(right, loop_ns)};
+	uint64_t savings_ns[] = {saving_of(left, loop_ns), saving_of(right, loop_ns)};
 
-	(void)context;
-	if (left->rule->is_of_results != right->rule->is_of_results)
-		return left->rule->is_of_results ? -1 : 1;
-	if (left->is_doubtful != right->is_doubtful)
-		return left->is_doubtful ? 1 : -1;
-	if (left->saves_ns != right->saves_ns)
-		return left->saves_ns > right->saves_ns ? -1 : 1;
+	if (ranks[0] != ranks[1])
+		return ranks[0] < ranks[1] ? -1 : 1;
+	if (savings_ns[0] != savings_ns[1])
+		return savings_ns[0] > savings_ns[1] ? -1 : 1;
 	if (left->bytes != right->bytes)
 		return left->bytes > right->bytes ? -1 : 1;
 	return 0;
@@ -370,7 +393,7 @@ static void join_processes(struct gp_advisor *advisor, struct gp_tally *places)
 		if (!gp_advisor_is_worth(advisor, &advisor->cases[i]))
 			continue;
 		memcpy(key, advisor->index.rows[i].key, sizeof(key));
-		key[GP_CASE_PROCESS] = 0;
+		key[GP_CASE_PROCESS] &= 1;
 		row = gp_tally_find(places, key);
 		if (row->count++ == 0 ||
 		    says_more(&advisor->cases[i], &advisor->cases[row->sums[0]]))
@@ -391,9 +414,12 @@ static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
 		result = add_finding(advisor, &advisor->cases[places.rows[i].sums[0]],
 				     (uint32_t)places.rows[i].count, advice);
 	gp_tally_free(&places);
-	return result == 0 ? gp_array_sort(advice->findings, advice->count,
-					   sizeof(*advice->findings), compare_findings, NULL)
-			   : result;
+	for (uint32_t i = 0; i < advice->count; i++)
+		advice->once_count += rank_of(&advice->findings[i], advisor->loop_ns) == 3;
+	return result == 0
+		       ? gp_array_sort(advice->findings, advice->count, sizeof(*advice->findings),
+				       compare_findings, &advisor->loop_ns)
+		       : result;
 }
 
 /* ---- idle time, and no findings ---- */
@@ -513,7 +539,7 @@ int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, si
 	if (result == 0)
 		result = look(&advisor);
 	advice->loop_ns = advisor.loop_ns;
-	advice->loop_passes = advisor.loop_passes;
+	advice->loop_steps = advisor.loop_steps;
 	advice->idle_most_ns = advisor.idle_ns;
 	for (size_t i = 0; i < model_count && !advice->doubt; i++)
 		advice->doubt = gp_recorded_why_not_all(models[i]);

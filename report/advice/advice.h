@@ -1,5 +1,6 @@
 /*
- * advice: the findings of the rules of report/advice/rules/, those that save most first.
+ * advice: the findings of the rules of report/advice/rules/.  Costs that recur in the main loop come
+ * before one-time costs, and of these those that save most.
  *
  * A finding is what a rule found at one place of the program.  If several processes do the same
  * there, it is one finding with the values of the process that could save most: processes run in
@@ -93,7 +94,7 @@ struct gp_finding {
 	uint64_t saves_ns;         /* of the run time, at most; 0 if a change only moves it */
 	uint32_t processes;        /* that have the finding ... */
 	uint32_t pid;              /* ... and the one whose values these are */
-	uint64_t saves_in_loop_ns; /* the part of saves_ns in the main loop */
+	uint64_t saves_in_loop_ns; /* the part of saves_ns in its steps after the warm-up */
 	uint64_t bytes;            /* 0 = the finding has none */
 	uint64_t show_at_ns,
 		show_ns; /* its longest call or gap, from the scope's start; 0, 0 = none */
@@ -105,6 +106,7 @@ struct gp_finding {
 	enum gp_naming naming; /* of the place */
 	bool names_place;      /* gp_rule.names_place() */
 	bool is_doubtful;      /* it may be harmless: such findings come last */
+	bool recurs;           /* no one-time cost, as far as is known */
 };
 
 /* Idle time of one cause that no finding explains. */
@@ -120,13 +122,15 @@ struct gp_unexplained {
 };
 
 struct gp_advice {
-	struct gp_finding *findings; /* largest saving first */
+	struct gp_finding *findings; /* what recurs first; then by saving */
 	uint32_t count, capacity;
+	uint32_t once_count; /* the last ones: one-time costs of a program with a main loop */
 	size_t process_count;
 	uint64_t span_ns;      /* the recorded time: first call to last call, without pauses */
 	uint64_t idle_most_ns; /* the most that the busiest GPU of a process was idle */
-	uint64_t loop_ns;      /* of the main loop; 0 = none was found */
-	uint32_t loop_passes;
+	/* The steps of the main loop after its warm-up; 0 = no loop was found. */
+	uint64_t loop_ns;
+	uint32_t loop_steps;
 	const char
 		*doubt; /* why operations may be missing, and gaps shorter; NULL: none is missing */
 	bool is_damaged;    /* a part of a trace cannot be read */

@@ -12,10 +12,28 @@
 
 /* ---- words for a finding ---- */
 
-struct gp_figure gp_finding_worth(const struct gp_finding *finding)
+uint64_t gp_advice_step_ns(const struct gp_advice *advice)
 {
-	if (finding->saves_ns > 0)
-		return gp_format_ns(finding->saves_ns);
+	return advice->loop_steps > 0 ? advice->loop_ns / advice->loop_steps : 0;
+}
+
+struct gp_saving gp_finding_saving(const struct gp_finding *finding, const struct gp_advice *advice)
+{
+	uint32_t steps = advice->loop_steps;
+
+	if (finding->saves_ns == 0)
+		return (struct gp_saving){0, 0};
+	if (steps == 0 || !finding->recurs)
+		return (struct gp_saving){finding->saves_ns, advice->span_ns};
+	return (struct gp_saving){finding->saves_in_loop_ns / steps, gp_advice_step_ns(advice)};
+}
+
+struct gp_figure gp_finding_worth(const struct gp_finding *finding, const struct gp_advice *advice)
+{
+	struct gp_saving saving = gp_finding_saving(finding, advice);
+
+	if (saving.of_ns > 0)
+		return gp_format_ns(saving.ns);
 	if (finding->rule->is_moved)
 		return (struct gp_figure){"one-time"};
 	if (finding->bytes > 0 || !finding->rule->is_of_results)
@@ -33,21 +51,11 @@ static void add_words(char *text, size_t bytes, const char *words)
 void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *finding,
 			 const struct gp_advice *advice, uint32_t stands_for)
 {
-	double share = finding->saves_ns == 0 || advice->loop_ns == 0
-			       ? 1
-			       : (double)finding->saves_in_loop_ns / (double)finding->saves_ns;
 	char words[64];
 
 	text[0] = '\0';
-	if (finding->rule->is_once)
+	if (finding->rule->is_once && advice->loop_steps == 0)
 		add_words(text, bytes, "one-time cost");
-	if (share >= 0.005 && share < 0.5) {
-		snprintf(words, sizeof(words), "%s in the steady state",
-			 gp_format_ns(finding->saves_in_loop_ns).text);
-		add_words(text, bytes, words);
-	} else if (share < 0.005 && !finding->rule->is_once) {
-		add_words(text, bytes, "outside the steady state");
-	}
 	if (advice->process_count > 1) {
 		snprintf(words, sizeof(words), "pid %u", finding->pid);
 		add_words(text, bytes, words);
@@ -58,9 +66,8 @@ void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *find
 		add_words(text, bytes, words);
 	}
 	if (stands_for > 0) {
-		/* what is once is of several kinds, each with a remedy of its own */
 		snprintf(words, sizeof(words), "the most of %u %s", stands_for,
-			 finding->rule->is_once ? "findings" : "places");
+			 *finding->place ? "places" : "findings");
 		add_words(text, bytes, words);
 	}
 	if (text[0] != '\0')
@@ -132,7 +139,7 @@ static const struct note unexplained_note = {
 	"|{?cause=copy-bound}: the rules of copies found nothing to change"
 	"|{?cause=profiler overhead}: without a profiler this time does not exist"
 	"|{?cause=unused}: no process that uses the GPU was alive"
-	"|{?cause=unknown}: the calls that ended these are not in the trace, or a process has no recorded end]"
+	"|{?cause=unknown}: the trace lacks work that may have run then, the calls that ended these, or the end of a process]"
 	"|in gaps of mostly other causes]",
 	""};
 
@@ -298,6 +305,7 @@ void gp_advice_add_notes(const struct gp_advice *advice, bool warns_of_sums,
 static void add_finding(const struct gp_finding *finding, const struct gp_advice *advice,
 			struct gp_document *document)
 {
+	struct gp_saving saving = gp_finding_saving(finding, advice);
 	char when[128];
 
 	gp_finding_say_when(when, sizeof(when), finding, advice, 0);
@@ -314,11 +322,14 @@ static void add_finding(const struct gp_finding *finding, const struct gp_advice
 	gp_document_add_number(document, "processes", GP_UNIT_COUNT, finding->processes);
 	gp_document_add_number(document, "pid", GP_UNIT_NUMBER, finding->pid);
 	gp_document_add_flag(document, "once_per_run", finding->rule->is_once);
+	gp_document_add_flag(document, "recurs", finding->recurs);
 	gp_document_add(document, "saves_share", GP_UNIT_RATIO,
 			gp_value_ratio(finding->saves_ns, advice->span_ns));
 	gp_document_add_text(document, "call_site", finding->place);
 	gp_document_add_text(document, "called_by", finding->callers);
-	gp_document_add_text(document, "worth", gp_finding_worth(finding).text);
+	gp_document_add_text(document, "worth", gp_finding_worth(finding, advice).text);
+	gp_document_add(document, "worth_share", GP_UNIT_RATIO,
+			gp_value_ratio(saving.ns, saving.of_ns));
 	gp_document_add_text(document, "when", when + strspn(when, " "));
 	if (finding->show_ns > 0) {
 		gp_document_add_number(document, "show_at_ns", GP_UNIT_MOMENT, finding->show_at_ns);
@@ -351,7 +362,8 @@ void gp_advice_describe(const struct gp_advice *advice, struct gp_document *docu
 {
 	gp_document_add_number(document, "span_ns", GP_UNIT_NS, advice->span_ns);
 	gp_document_add_number(document, "loop_ns", GP_UNIT_NS, advice->loop_ns);
-	gp_document_add_number(document, "loop_iterations", GP_UNIT_COUNT, advice->loop_passes);
+	gp_document_add_number(document, "step_ns", GP_UNIT_NS, gp_advice_step_ns(advice));
+	gp_document_add_number(document, "loop_iterations", GP_UNIT_COUNT, advice->loop_steps);
 	gp_document_add_flag(document, "partial", advice->doubt != NULL);
 	gp_document_add_section(document, "findings");
 	for (uint32_t i = 0; i < advice->count; i++)

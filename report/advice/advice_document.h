@@ -1,7 +1,7 @@
 /*
  * advice_document: advice as data (report/document/document.h).
  *
- * Facts: span_ns, loop_ns, loop_iterations, partial.  Sections: findings, largest saving first, each
+ * Facts: span_ns, loop_ns, loop_iterations, partial.  Sections: findings in the order of gp_advice, each
  * with its sentences and their values; unexplained, idle time by cause that no finding explains; none,
  * why there is no finding; notes, which are sentences.
  */
@@ -32,13 +32,23 @@ char *gp_rule_text(const struct gp_rule *rule, const char *text);
 /* The text that says when a rule reports a finding. */
 extern const char gp_rule_threshold_text[];
 
-/* The time that a finding can save; without one, its bytes, "one-time" or "errors". */
-struct gp_figure gp_finding_worth(const struct gp_finding *finding);
+/* What a finding could save: of each step, if it recurs in the steps of a main loop; else in all. */
+struct gp_saving {
+	uint64_t ns, of_ns; /* 0: no time; of a step, or of the recorded time */
+};
+struct gp_saving gp_finding_saving(const struct gp_finding *finding,
+				   const struct gp_advice *advice);
+
+/* That saving; without one, the finding's bytes, "one-time" or "errors". */
+struct gp_figure gp_finding_worth(const struct gp_finding *finding, const struct gp_advice *advice);
+
+/* The average of the steps of the main loop after its warm-up; 0: there is none. */
+uint64_t gp_advice_step_ns(const struct gp_advice *advice);
 
 /*
- * " (one-time cost, pid 7)" or "": whether it is a one-time cost, or mostly outside of the main
- * loop; its process, if there are several; of how many findings of its rule it is the largest, if
- * the others are not shown (stands_for, else 0).
+ * " (one-time cost, pid 7)" or "": whether it is a one-time cost (if there is no main loop: else the
+ * order of the findings tells); its process, if there are several; of how many findings of its rule
+ * it is the largest, if the others are not shown (stands_for, else 0).
  */
 void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *finding,
 			 const struct gp_advice *advice, uint32_t stands_for);

@@ -20,6 +20,7 @@
 #define PLACED_LINES 3  /* of found, if it names the place, or needs callers to distinguish it */
 #define BRIEF_NAME   12 /* columns that remain for the function of a place */
 #define BRIEF_MOST   8  /* findings */
+#define BRIEF_ONCE   2  /* one-time costs beside these */
 
 /* A finding that is shown. */
 struct chosen {
@@ -29,13 +30,14 @@ struct chosen {
 
 /* ---- findings, for people ---- */
 
-static void print_worth(FILE *out, const struct gp_finding *finding, uint64_t span_ns)
+static void print_worth(FILE *out, const struct gp_finding *finding, const struct gp_advice *advice)
 {
-	const struct gp_figure worth = gp_finding_worth(finding);
+	const struct gp_figure worth = gp_finding_worth(finding, advice);
+	struct gp_saving saving = gp_finding_saving(finding, advice);
 
-	if (finding->saves_ns > 0)
+	if (saving.of_ns > 0)
 		fprintf(out, "  %8s %5s %%  ", worth.text,
-			gp_format_percent((double)finding->saves_ns, (double)span_ns).text);
+			gp_format_percent((double)saving.ns, (double)saving.of_ns).text);
 	else
 		fprintf(out, "  %8s %7s  ", worth.text, finding->bytes > 0 ? "memory" : "");
 }
@@ -66,13 +68,20 @@ static void print_place(FILE *out, const struct gp_finding *finding)
 	}
 }
 
-/* The number of findings of its rule ... */
+/* Whether they differ in their places only: both recur, or both are one-time costs, of one rule. */
+static bool is_alike(const struct gp_finding *finding, const struct gp_finding *other)
+{
+	return finding->rule == other->rule && finding->recurs == other->recurs &&
+	       strcmp(finding->change, other->change) == 0;
+}
+
+/* The number of findings alike ... */
 static uint32_t count_alike(const struct gp_advice *advice, const struct gp_finding *finding)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < advice->count; i++)
-		count += advice->findings[i].rule == finding->rule;
+		count += is_alike(&advice->findings[i], finding);
 	return count;
 }
 
@@ -82,7 +91,7 @@ static uint32_t count_before(const struct gp_advice *advice, const struct gp_fin
 	uint32_t count = 0;
 
 	for (const struct gp_finding *at = advice->findings; at < finding; at++)
-		count += at->rule == finding->rule;
+		count += is_alike(at, finding);
 	return count;
 }
 
@@ -98,7 +107,7 @@ static void print_finding(FILE *out, const struct gp_finding *finding,
 	char where[128];
 
 	gp_finding_say_when(where, sizeof(where), finding, advice, stands_for);
-	print_worth(out, finding, advice->span_ns);
+	print_worth(out, finding, advice);
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	gp_paragraph_wrap(out, finding->found, column + strlen(where), MARGIN, COLUMNS);
 	print_place(out, finding);
@@ -106,16 +115,22 @@ static void print_finding(FILE *out, const struct gp_finding *finding,
 	gp_paragraph_wrap(out, finding->change, MARGIN, MARGIN, COLUMNS);
 }
 
-/* A loop with less than half of the time is not the main part of the program. */
-static void print_loop(FILE *out, const struct gp_advice *advice)
+/* Of what the savings are: of a step of the main loop, else of the whole run. */
+static void print_title(FILE *out, const struct gp_advice *advice)
 {
-	fprintf(out, "  %s of it (%s %%) is ", gp_format_ns(advice->loop_ns).text,
-		gp_format_percent((double)advice->loop_ns, (double)advice->span_ns).text);
-	if (advice->loop_ns * 2 >= advice->span_ns)
-		fputs("the main loop\n", out);
+	if (advice->loop_steps > 0)
+		fprintf(out,
+			"Advice: the most that a step could save, of %s on average (1 %% is 36s an hour)",
+			gp_format_ns(gp_advice_step_ns(advice)).text);
 	else
-		fprintf(out, "a loop of %s iterations\n",
-			gp_format_count(advice->loop_passes).text);
+		fprintf(out, "Advice: largest possible savings out of %s",
+			gp_format_ns(advice->span_ns).text);
+}
+
+static void print_once_title(FILE *out, const struct gp_advice *advice)
+{
+	fprintf(out, "One-time costs, of %s: they matter less the longer the program runs\n",
+		gp_format_ns(advice->span_ns).text);
 }
 
 /* Without a finding, first the reason. */
@@ -159,7 +174,7 @@ static void print_line(FILE *out, const struct gp_finding *finding, const struct
 	char text[1400];
 
 	snprintf(text, sizeof(text), "%s: the same at %s", finding->rule->id, place.text);
-	print_worth(out, finding, advice->span_ns);
+	print_worth(out, finding, advice);
 	print_fitted(out, 0, "", text);
 }
 
@@ -168,6 +183,8 @@ static void print_all(FILE *out, const struct gp_advice *advice)
 	for (uint32_t i = 0; i < advice->count; i++) {
 		const struct gp_finding *finding = &advice->findings[i];
 
+		if (i + advice->once_count == advice->count)
+			print_once_title(out, advice);
 		if (*finding->place == '\0' || count_before(advice, finding) < TOLD_WHOLLY)
 			print_finding(out, finding, advice, 0);
 		else
@@ -175,28 +192,32 @@ static void print_all(FILE *out, const struct gp_advice *advice)
 	}
 }
 
-/* The first finding of each rule, and others as far as the limit allows, in their order. */
-static size_t choose(const struct gp_advice *advice, size_t limit, struct chosen *chosen)
+/*
+ * Of the findings from first to end - 1 the first one of each rule, and others as far as the limit
+ * allows, in their order.
+ */
+static size_t choose(const struct gp_advice *advice, uint32_t first, uint32_t end, size_t limit,
+		     struct chosen *chosen)
 {
 	size_t rules = 0, room, count = 0;
 
-	for (uint32_t i = 0; i < advice->count; i++)
+	for (uint32_t i = first; i < end; i++)
 		rules += is_first(advice, &advice->findings[i]);
 	room = limit > rules ? limit - rules : 0; /* for those that are not */
-	for (uint32_t i = 0; i < advice->count && count < limit; i++) {
+	for (uint32_t i = first; i < end && count < limit; i++) {
 		const struct gp_finding *finding = &advice->findings[i];
-		bool first = is_first(advice, finding);
+		bool is_one_more = !is_first(advice, finding);
 
-		if (!first && room == 0)
+		if (is_one_more && room == 0)
 			continue;
-		room -= !first;
+		room -= is_one_more;
 		chosen[count++] = (struct chosen){finding, 0};
 	}
 	for (size_t i = 0; i < count; i++) {
 		uint32_t alike = 0, all;
 
 		for (size_t k = 0; k < count; k++)
-			alike += chosen[k].finding->rule == chosen[i].finding->rule;
+			alike += is_alike(chosen[k].finding, chosen[i].finding);
 		all = count_alike(advice, chosen[i].finding);
 		if (is_first(advice, chosen[i].finding) && alike < all)
 			chosen[i].stands_for = all;
@@ -204,25 +225,61 @@ static size_t choose(const struct gp_advice *advice, size_t limit, struct chosen
 	return count;
 }
 
-void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
-{
-	struct chosen chosen[BRIEF_MOST];
-	size_t count = limit > 0 ? choose(advice, limit < BRIEF_MOST ? limit : BRIEF_MOST, chosen)
-				 : advice->count;
+/* What recurs, and one-time costs: so many of them. */
+struct choice {
+	struct chosen recurring[BRIEF_MOST], once[BRIEF_MOST];
+	size_t recurring_count, once_count;
+};
 
-	if (count == 0)
-		return;
-	fprintf(out, "Advice: largest possible savings out of %s",
-		gp_format_ns(advice->span_ns).text);
-	fputs(" (`gpuprof explain RULE` says more)\n", out);
-	if (advice->loop_ns > 0)
-		print_loop(out, advice);
-	for (size_t i = 0; limit > 0 && i < count; i++)
-		print_finding(out, chosen[i].finding, advice, chosen[i].stands_for);
-	if (limit == 0)
-		print_all(out, advice);
+static void choose_both(const struct gp_advice *advice, size_t limit, struct choice *choice)
+{
+	uint32_t recurring = advice->count - advice->once_count;
+	size_t once;
+
+	limit = limit < BRIEF_MOST ? limit : BRIEF_MOST;
+	choice->recurring_count = choose(advice, 0, recurring, limit, choice->recurring);
+	once = limit - choice->recurring_count;
+	if (once < BRIEF_ONCE)
+		once = BRIEF_ONCE;
+	choice->once_count = choose(advice, recurring, advice->count, once, choice->once);
+}
+
+static void print_number_left(FILE *out, const struct gp_advice *advice,
+			      const struct choice *choice)
+{
+	size_t count = choice->recurring_count + choice->once_count;
+
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
+}
+
+static void print_chosen(FILE *out, const struct gp_advice *advice, size_t limit)
+{
+	struct choice choice;
+
+	choose_both(advice, limit, &choice);
+	for (size_t i = 0; i < choice.recurring_count; i++)
+		print_finding(out, choice.recurring[i].finding, advice,
+			      choice.recurring[i].stands_for);
+	if (choice.once_count > 0)
+		print_once_title(out, advice);
+	for (size_t i = 0; i < choice.once_count; i++)
+		print_finding(out, choice.once[i].finding, advice, choice.once[i].stands_for);
+	print_number_left(out, advice, &choice);
+}
+
+void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
+{
+	if (advice->count == 0)
+		return;
+	if (advice->once_count < advice->count) {
+		print_title(out, advice);
+		fputs(" (`gpuprof explain RULE` says more)\n", out);
+	}
+	if (limit > 0)
+		print_chosen(out, advice, limit);
+	else
+		print_all(out, advice);
 	print_notes(out, advice, advice->count > 1);
 }
 
@@ -362,7 +419,7 @@ static void print_finding_in_brief(FILE *out, const struct chosen *chosen,
 	char where[128], text[2048], *fitted;
 
 	gp_finding_say_when(where, sizeof(where), finding, advice, chosen->stands_for);
-	print_worth(out, finding, advice->span_ns);
+	print_worth(out, finding, advice);
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	column += strlen(where);
 	describe_in_brief(text, sizeof(text), finding, column);
@@ -407,21 +464,26 @@ static bool overlap(const struct gp_advice *advice)
 
 void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t limit)
 {
-	struct chosen chosen[BRIEF_MOST];
-	size_t count = choose(advice, limit < BRIEF_MOST ? limit : BRIEF_MOST, chosen), same = 0;
+	struct choice choice;
+	size_t same = 0;
 
-	fprintf(out, "Advice: largest possible savings out of %s",
-		gp_format_ns(advice->span_ns).text);
-	if (advice->loop_ns > 0)
-		fprintf(out, " (steady state: %s)", gp_format_ns(advice->loop_ns).text);
-	fputs("; details: gpuprof explain RULE\n", out);
-	for (size_t i = 0; i < count; i++) {
-		print_finding_in_brief(out, &chosen[i], advice);
-		print_change_in_brief(out, chosen[i].finding,
-				      i + 1 < count ? chosen[i + 1].finding : NULL, &same);
+	choose_both(advice, limit, &choice);
+	if (choice.recurring_count > 0) {
+		print_title(out, advice);
+		fputs("; details: gpuprof explain RULE\n", out);
 	}
-	if (advice->count > count)
-		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
+	for (size_t i = 0; i < choice.recurring_count; i++) {
+		print_finding_in_brief(out, &choice.recurring[i], advice);
+		print_change_in_brief(
+			out, choice.recurring[i].finding,
+			i + 1 < choice.recurring_count ? choice.recurring[i + 1].finding : NULL,
+			&same);
+	}
+	if (choice.once_count > 0)
+		print_once_title(out, advice);
+	for (size_t i = 0; i < choice.once_count; i++)
+		print_finding_in_brief(out, &choice.once[i], advice);
+	print_number_left(out, advice, &choice);
 	print_notes(out, advice, overlap(advice));
 }
 

@@ -3,11 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The activity of devices within a time. */
+/* The states of devices in the parts of the run. */
 struct within {
-	const struct gp_iterations *loop; /* its stretches ... */
-	uint64_t base_unix_ns;            /* ... since then */
-	uint64_t (*state_ns)[GP_STATES];
+	struct gp_analysis *basis;
+	struct gp_model *const *models;
 };
 
 static int find_loops(struct gp_analysis *basis, struct gp_model *const *models)
@@ -16,62 +15,103 @@ static int find_loops(struct gp_analysis *basis, struct gp_model *const *models)
 
 	basis->tunings = calloc(basis->model_count + 1, sizeof(*basis->tunings));
 	basis->iterations = calloc(basis->model_count + 1, sizeof(*basis->iterations));
-	if (!basis->tunings || !basis->iterations)
+	basis->steps = calloc(basis->model_count + 1, sizeof(*basis->steps));
+	if (!basis->tunings || !basis->iterations || !basis->steps)
 		return -ENOMEM;
 	for (size_t i = 0; result == 0 && i < basis->model_count; i++) {
 		result = gp_tuning_of(&basis->tunings[i], models[i]);
 		if (result == 0)
 			result = gp_iterations_of(&basis->iterations[i], models[i],
 						  &basis->tunings[i]);
+		if (result == 0)
+			result = gp_steps_of(&basis->steps[i], &basis->iterations[i], models[i]);
 	}
 	return result;
 }
 
-static uint64_t since_base(const struct within *within, uint64_t unix_ns)
+/* The steps of a device's owner; NULL: there are none.  start_ns and end_ns become the model's. */
+static const struct gp_steps *steps_of(const struct within *within, size_t device,
+				       uint64_t *start_ns, uint64_t *end_ns)
 {
-	return unix_ns > within->base_unix_ns ? unix_ns - within->base_unix_ns : 0;
+	size_t process = within->basis->owners[device];
+	const struct gp_steps *steps;
+	uint64_t base_ns;
+
+	if (process == SIZE_MAX)
+		return NULL;
+	steps = &within->basis->steps[process];
+	base_ns = within->models[process]->base_unix_ns;
+	*start_ns = *start_ns > base_ns ? *start_ns - base_ns : 0;
+	*end_ns = *end_ns > base_ns ? *end_ns - base_ns : 0;
+	return steps->count > 0 ? steps : NULL;
 }
 
 static void add_within(void *context, size_t device, unsigned state, uint64_t start_ns,
 		       uint64_t end_ns)
 {
 	const struct within *within = context;
-	const struct gp_iterations *loop = within->loop;
-	uint64_t first_ns = since_base(within, start_ns), last_ns = since_base(within, end_ns);
+	const struct gp_steps *steps = steps_of(within, device, &start_ns, &end_ns);
 
-	for (uint32_t i = gp_iterations_stretch_at(loop, first_ns);
-	     state > 0 && i < loop->stretch_count && loop->stretches[i].start_ns < last_ns; i++) {
-		const struct gp_interval *stretch = &loop->stretches[i];
-		uint64_t from_ns = first_ns > stretch->start_ns ? first_ns : stretch->start_ns;
-		uint64_t to_ns = last_ns < stretch->end_ns ? last_ns : stretch->end_ns;
+	for (uint32_t i = steps ? gp_steps_piece_at(steps, start_ns) : 0;
+	     steps && start_ns < end_ns; i++) {
+		const struct gp_run_piece *piece = &steps->pieces[i];
+		bool is_last = i + 1 == steps->piece_count || piece[1].start_ns > end_ns;
+		uint64_t to_ns = is_last ? end_ns : piece[1].start_ns;
 
-		within->state_ns[device][state] += to_ns - from_ns;
+		within->basis->part_ns[device][piece->part][state] += to_ns - start_ns;
+		start_ns = to_ns;
 	}
 }
 
-/* Where a stretch of the loop begins or ends within a gap. */
+/* Whether a part of a run begins within a gap, of whichever device it is. */
 static bool is_cut(void *context, uint64_t start_ns, uint64_t end_ns)
 {
 	const struct within *within = context;
-	const struct gp_iterations *loop = within->loop;
-	uint64_t first_ns = since_base(within, start_ns), last_ns = since_base(within, end_ns);
-	uint32_t at = gp_iterations_stretch_at(loop, first_ns);
 
-	return at < loop->stretch_count && ((loop->stretches[at].start_ns > first_ns &&
-					     loop->stretches[at].start_ns < last_ns) ||
-					    loop->stretches[at].end_ns < last_ns);
+	for (size_t i = 0; i < within->basis->wheres.count; i++) {
+		uint64_t from_ns = start_ns, to_ns = end_ns;
+		const struct gp_steps *steps = steps_of(within, i, &from_ns, &to_ns);
+
+		if (steps && gp_steps_piece_at(steps, from_ns) != gp_steps_piece_at(steps, to_ns))
+			return true;
+	}
+	return false;
+}
+
+#define NOBODY (SIZE_MAX - 1)
+
+static int find_owners(struct gp_analysis *basis, struct gp_model *const *models,
+		       struct gp_device_list *devices)
+{
+	basis->owners = malloc((devices->count + 1) * sizeof(*basis->owners));
+	for (size_t i = 0; basis->owners && i < devices->count; i++)
+		basis->owners[i] = NOBODY;
+	for (size_t i = 0; basis->owners && i < basis->model_count; i++)
+		for (uint32_t k = 0; k < models[i]->op_count; k++) {
+			const struct gp_op *op = &models[i]->ops[k];
+			size_t device;
+
+			if (k > 0 && op->device_id == op[-1].device_id)
+				continue;
+			device = gp_device_list_find(devices, models[i], op->device_id);
+			if (device < devices->count)
+				basis->owners[device] = basis->owners[device] == NOBODY ||
+									basis->owners[device] == i
+								? i
+								: SIZE_MAX;
+		}
+	for (size_t i = 0; basis->owners && i < devices->count; i++)
+		if (basis->owners[i] == NOBODY)
+			basis->owners[i] = SIZE_MAX;
+	return basis->owners ? 0 : -ENOMEM;
 }
 
 static int sweep(struct gp_analysis *basis, struct gp_model *const *models,
 		 struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
 {
-	static const struct gp_iterations none = {0};
-	bool is_alone = basis->model_count == 1;
-	struct within loop = {.loop = is_alone ? &basis->iterations[0] : &none,
-			      .base_unix_ns = is_alone ? models[0]->base_unix_ns : 0,
-			      .state_ns = basis->in_loop_ns};
+	struct within within = {basis, models};
 	struct gp_sweep_taker takers[] = {
-		{0}, {0}, {.segment = add_within, .context = &loop, .needs_order = is_cut}};
+		{0}, {0}, {.segment = add_within, .context = &within, .needs_order = is_cut}};
 	int result = gp_wheres_open(&basis->wheres, devices->count, gap_limit, &takers[0]);
 
 	if (result == 0)
@@ -92,11 +132,21 @@ int gp_analysis_of(struct gp_analysis *basis, struct gp_model *const *models, si
 	int result;
 
 	*basis = (struct gp_analysis){.model_count = model_count};
-	basis->in_loop_ns = calloc(devices->count + 1, sizeof(*basis->in_loop_ns));
-	if (!basis->in_loop_ns)
+	basis->part_ns = calloc(devices->count + 1, sizeof(*basis->part_ns));
+	if (!basis->part_ns)
 		return -ENOMEM;
-	result = find_loops(basis, models);
+	result = find_owners(basis, models, devices);
+	if (result == 0)
+		result = find_loops(basis, models);
 	return result == 0 ? sweep(basis, models, devices, kinds, gap_limit) : result;
+}
+
+void gp_analysis_add_part(const struct gp_analysis *basis, size_t process, enum gp_run_part part,
+			  uint64_t state_ns[GP_STATES])
+{
+	for (size_t device = 0; device < basis->wheres.count; device++)
+		for (unsigned i = 0; basis->owners[device] == process && i < GP_STATES; i++)
+			state_ns[i] += basis->part_ns[device][part][i];
 }
 
 void gp_analysis_free(struct gp_analysis *basis)
@@ -107,7 +157,11 @@ void gp_analysis_free(struct gp_analysis *basis)
 		gp_iterations_free(&basis->iterations[i]);
 	free(basis->tunings);
 	free(basis->iterations);
-	free(basis->in_loop_ns);
+	for (size_t i = 0; basis->steps && i < basis->model_count; i++)
+		gp_steps_free(&basis->steps[i]);
+	free(basis->steps);
+	free(basis->owners);
+	free(basis->part_ns);
 	gp_wheres_free(&basis->wheres);
 	gp_idle_gaps_free(&basis->idle_gaps);
 	*basis = (struct gp_analysis){0};

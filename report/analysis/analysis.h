@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "report/analysis/loop/iterations.h"
+#include "report/analysis/loop/steps.h"
 #include "report/analysis/idle/idle_gaps.h"
 #include "report/analysis/idle/where.h"
 
@@ -20,8 +21,10 @@ struct gp_analysis {
 	struct gp_wheres wheres;          /* by device */
 	/* by device; advice marks the gaps that it has explained */
 	struct gp_idle_gaps idle_gaps;
+	struct gp_steps *steps; /* by model */
+	size_t *owners; /* by device: the process that has its operations; SIZE_MAX = several */
 	uint64_t (
-		*in_loop_ns)[GP_STATES]; /* by device; of one model alone that has a loop, else 0 */
+		*part_ns)[GP_RUN_PARTS][GP_STATES]; /* by device: in the parts of its owner's run */
 };
 
 /*
@@ -30,6 +33,10 @@ struct gp_analysis {
  */
 int gp_analysis_of(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
 		   struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit);
+
+/* Add the states of the devices of a process in a part of its run. */
+void gp_analysis_add_part(const struct gp_analysis *basis, size_t process, enum gp_run_part part,
+			  uint64_t state_ns[GP_STATES]);
 void gp_analysis_free(struct gp_analysis *basis);
 
 #endif

@@ -450,6 +450,7 @@ static int free_joins(struct gp_model_builder *b)
 static void forget_halves(struct gp_losses *losses)
 {
 	losses->launches_without_op = losses->launches_captured = losses->launches_failed = 0;
+	losses->graphs_without_op = 0;
 	losses->launches_unnumbered = losses->launches_left_out = losses->copies_in_flight = 0;
 	losses->launches_waited_for = 0;
 	losses->ops_without_call = losses->ops_untimed = losses->ops_reversed = 0;

@@ -82,7 +82,8 @@ bool gp_loss_is_counted(const struct gp_model *model, enum gp_loss_kind kind)
 
 bool gp_loss_has_lost_operations(const struct gp_model *model)
 {
-	return gp_loss_is_counted(model, GP_LOSS_LOSS) || model->losses.launches_without_op > 0;
+	return gp_loss_is_counted(model, GP_LOSS_LOSS) || model->losses.launches_without_op > 0 ||
+	       model->losses.graphs_without_op > 0;
 }
 
 static void each(const struct gp_model *model, unsigned kinds, gp_loss_taker take, void *context)

@@ -318,6 +318,7 @@ struct gp_losses {
 	uint32_t stuck_number;      /* of calls and operations alike: nothing is joined by it */
 	/* failures to join: calls of class LAUNCH without an operation, ... */
 	uint64_t launches_without_op; /* though they succeeded */
+	uint64_t graphs_without_op;   /* of other recorders, whose graphs may be empty as well */
 	uint64_t launches_captured;   /* recorded into a graph: rightly without one */
 	uint64_t launches_failed;     /* returned an error */
 	uint64_t launches_unnumbered; /* with that number */
@@ -648,6 +649,12 @@ bool gp_model_asked_bytes(const struct gp_model *model, const struct gp_call *ca
 
 /* Whether a call launched a kernel, while recording was on, that has no record. */
 bool gp_model_lacks_kernel(const struct gp_model *model, const struct gp_call *call);
+
+/*
+ * The same of a graph, of which nothing has a record. gpuprof's own traces have records of all
+ * nodes: there it is a graph without work for the GPU.
+ */
+bool gp_model_lacks_graph(const struct gp_model *model, const struct gp_call *call);
 
 /* Whether recording was off at any time before that. */
 bool gp_model_paused_before(const struct gp_model *model, uint64_t time_ns);

@@ -7,7 +7,7 @@
 #include "report/advice/advice_print.h"
 
 #define SHOWN           4
-#define SHOWN_ON_SCREEN 3
+#define SHOWN_ON_SCREEN 4
 
 struct gp_summary_advice {
 	bool is_made;
@@ -42,21 +42,16 @@ int gp_summary_print_advice(const struct gp_summary *summary)
 {
 	const struct gp_advice *made = gp_summary_advice(summary);
 	bool brief = summary->options->brief;
-	struct gp_advice advice;
 
 	if (!made)
 		return -ENOMEM;
-	advice = *made;
-	/* For several processes this page has no line about the loop, which advice would refer to. */
-	if (brief && summary->model_count != 1)
-		advice.loop_ns = 0;
-	if (advice.count > 0 || brief)
+	if (made->count > 0 || brief)
 		fputs("\n", summary->out);
 	if (!brief)
-		gp_advice_print(summary->out, &advice, SHOWN);
-	else if (advice.count > 0)
-		gp_advice_print_brief(summary->out, &advice, SHOWN_ON_SCREEN);
+		gp_advice_print(summary->out, made, SHOWN);
+	else if (made->count > 0)
+		gp_advice_print_brief(summary->out, made, SHOWN_ON_SCREEN);
 	else
-		gp_advice_print_none(summary->out, &advice);
+		gp_advice_print_none(summary->out, made);
 	return 0;
 }

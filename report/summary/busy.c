@@ -130,15 +130,6 @@ static size_t last_idle(const struct gp_summary *summary, size_t first, bool all
 	return end > first ? end - 1 : first;
 }
 
-/* Whether any GPU may have been busy for longer. */
-static bool any_more(const struct gp_summary *summary)
-{
-	for (size_t i = 0; i < summary->devices.count; i++)
-		if (summary->busy[i].more_ns > 0)
-			return true;
-	return false;
-}
-
 int gp_summary_print_busy(const struct gp_summary *summary)
 {
 	const char *why = why_not_all(summary);
@@ -170,7 +161,6 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 	result = gp_summary_print_outliers(summary);
 	gp_summary_print_kinds(summary);
 	gp_summary_print_tuning(summary);
-	gp_summary_print_loop(summary, !why && !any_more(summary));
 	if (result == 0)
 		result = gp_summary_print_ends(summary);
 	if (!summary->options->brief)

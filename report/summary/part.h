@@ -179,10 +179,16 @@ int gp_summary_print_outliers(const struct gp_summary *summary);
 int gp_summary_add_outliers(const struct gp_summary *summary, struct gp_document *document);
 
 /*
- * The iterations of the main loop, and how busy the GPU was in them; nothing if no loop was found,
- * or for several processes.
+ * The steps of the main loop, the parts of the run around them, and how busy the GPU was in the steady
+ * state; nothing if no loop was found.  Of several processes, those of the one with the longest loop.
+ * As data: sections "steps" and "parts".
  */
-void gp_summary_print_loop(const struct gp_summary *summary, bool all_known);
+bool gp_summary_has_steps(const struct gp_summary *summary);
+int gp_summary_print_steps(const struct gp_summary *summary);
+void gp_summary_add_steps(const struct gp_summary *summary, struct gp_document *document);
+
+/* "host-bound 32.6 %, launch-bound 19.7 %, 3 others 4.0 %", of all states; ends the line. */
+void gp_summary_print_causes(FILE *out, const uint64_t *state_ns, size_t shown);
 
 /* A line about the kinds of kernels, by name; nothing if most are of an unknown kind. */
 void gp_summary_print_kinds(const struct gp_summary *summary);

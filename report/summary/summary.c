@@ -173,12 +173,22 @@ void gp_summary_close(struct gp_summary *summary)
 
 /* ---- one screen ---- */
 
+/* The steps of a main loop tell more than the whole run, of which startup can be most. */
 static int print_head_folded(const struct gp_summary *summary)
 {
 	int result = print_folded(summary, gp_summary_print_head);
 
+	if (result == 0)
+		result = print_folded(summary, gp_summary_has_steps(summary)
+						       ? gp_summary_print_steps
+						       : gp_summary_print_busy);
 	return result == 0 && summary->model_count > 1 ? gp_summary_print_processes(summary)
 						       : result;
+}
+
+static int print_busy_folded(const struct gp_summary *summary)
+{
+	return gp_summary_has_steps(summary) ? print_folded(summary, gp_summary_print_busy) : 0;
 }
 
 static int print_left_folded(const struct gp_summary *summary)
@@ -210,11 +220,17 @@ static const struct section {
 	bool has_rows;  /* their number depends on the screen */
 	bool is_spaced; /* an empty line stays before it */
 } sections[] = {
-	{print_head_folded, false, true},        {gp_summary_print_advice, false, true},
-	{gp_summary_print_activity, true, true}, {gp_summary_print_more, false, false},
-	{gp_summary_print_ranges, true, false},  {gp_summary_print_memory_in_brief, true, false},
-	{print_left_folded, false, false},       {print_windows, false, false},
-	{print_records_folded, false, false},    {print_hint, false, false},
+	{print_head_folded, false, true},
+	{gp_summary_print_advice, false, true},
+	{print_busy_folded, false, false},
+	{gp_summary_print_activity, true, true},
+	{gp_summary_print_more, false, false},
+	{gp_summary_print_ranges, true, false},
+	{gp_summary_print_memory_in_brief, true, false},
+	{print_left_folded, false, false},
+	{print_windows, false, false},
+	{print_records_folded, false, false},
+	{print_hint, false, false},
 };
 
 /* From most to fewest rows; the first that fits is taken, else the last. */
@@ -329,8 +345,10 @@ static int print_screen(const struct gp_summary *summary)
 
 static int print_whole_page(const struct gp_summary *summary)
 {
-	int result = gp_summary_print_activity(summary);
+	int result = print_busy_folded(summary);
 
+	if (result == 0)
+		result = gp_summary_print_activity(summary);
 	if (result == 0)
 		result = gp_summary_print_more(summary);
 	if (result == 0)

@@ -91,8 +91,6 @@ class Control(Case):
         result = self.check({"CAPTURE_RANGE": "cudaProfilerApi"}, 300, 0)
         self.assertIn("GPU busy (while recording was on and no earlier operation was running)\n", result.stderr)
         self.assertNotIn("dependency", result.stderr)  # that for which the first of a part waits was launched before it
-        loop = re.search(r"  loop .*\(median\), (\S+) % of the time", result.stderr)
-        self.assertLessEqual(float(loop.group(1)), 100, result.stderr)
         parts = re.findall(r"^    +([-+]\S+) to +([-+]\S+)  from cudaProfilerStart", result.stderr, re.M)
         self.assertEqual([start.startswith("-") for start, _ in parts], [True, False, False], parts)
 

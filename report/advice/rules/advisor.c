@@ -40,7 +40,7 @@ struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint6
 				uint64_t other_detail)
 {
 	const uint64_t key[GP_TALLY_KEYS] = {advisor->rule, site, detail, other_detail,
-					     advisor->process};
+					     2 * advisor->process + advisor->is_outside};
 	const struct gp_tally_row *row = gp_tally_find(&advisor->index, key);
 	size_t number;
 
@@ -81,13 +81,9 @@ uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
 
 static bool is_in_loop(const struct gp_advisor *advisor, uint64_t at_ns)
 {
-	const struct gp_iterations *loop = advisor->loops[advisor->process];
-	uint32_t at;
+	const struct gp_steps *loop = advisor->loops[advisor->process];
 
-	if (at_ns == GP_ALL_THE_TIME)
-		return true;
-	at = loop ? gp_iterations_stretch_at(loop, at_ns) : 0;
-	return loop && at < loop->stretch_count && at_ns >= loop->stretches[at].start_ns;
+	return at_ns == GP_ALL_THE_TIME || (loop && loop->recurs[gp_steps_part_at(loop, at_ns)]);
 }
 
 void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
@@ -113,14 +109,19 @@ void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found,
 	advisor->told[advisor->told_count++] = idle_gap;
 }
 
+/* A gap that ends with the first operation of the loop lies before the loop. */
+static uint64_t start_of(const struct gp_advisor *advisor, const struct gp_idle_gap *idle_gap)
+{
+	uint64_t base_ns = advisor->model->base_unix_ns;
+
+	return idle_gap->start_ns > base_ns ? idle_gap->start_ns - base_ns : 0;
+}
+
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
 		    uint64_t time_ns, uint64_t saves_ns, struct gp_idle_gap *idle_gap)
 {
-	/* a gap that ends with the first operation of the loop lies before the loop */
 	if (idle_gap)
-		at_ns = idle_gap->start_ns > advisor->model->base_unix_ns
-				? idle_gap->start_ns - advisor->model->base_unix_ns
-				: 0;
+		at_ns = start_of(advisor, idle_gap);
 	if (idle_gap)
 		gp_advisor_tell(advisor, found, idle_gap);
 	found->count++;
@@ -506,6 +507,7 @@ static bool next_idle_gap(struct gp_advisor *advisor, struct idle_gap_walk *walk
 			return false;
 		idle_gap = process->idle_gaps[walk->next++];
 		if (gp_idle_gap_ns(idle_gap) < walk->least_ns ||
+		    idle_gap->cause == GP_IDLE_UNKNOWN ||
 		    (idle_gap->told != GP_NONE && !gp_rules[advisor->rule]->takes_explained))
 			continue;
 		*at = idle_gap_at(advisor, idle_gap);
@@ -515,6 +517,15 @@ static bool next_idle_gap(struct gp_advisor *advisor, struct idle_gap_walk *walk
 	return false;
 }
 
+static void take_gap(struct gp_advisor *advisor, gp_idle_gap_take *take,
+		     const struct gp_idle_gap_at *at)
+{
+	advisor->is_outside = advisor->loops[advisor->process] &&
+			      !is_in_loop(advisor, start_of(advisor, at->idle_gap));
+	take(advisor, at);
+	advisor->is_outside = false;
+}
+
 void gp_advisor_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns, gp_idle_gap_filter *filter,
 			  gp_idle_gap_take *take)
 {
@@ -522,7 +533,7 @@ void gp_advisor_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns, gp_idle
 	struct gp_idle_gap_at at;
 
 	while (next_idle_gap(advisor, &walk, &at))
-		take(advisor, &at);
+		take_gap(advisor, take, &at);
 }
 
 bool gp_advisor_waits_for_host(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
@@ -569,7 +580,7 @@ void gp_advisor_usual_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns,
 	for (uint32_t i = 0; i < count && advisor->error == 0; i++)
 		if (gp_idle_gap_ns(idle_gaps[i]) <= most_ns) {
 			at = idle_gap_at(advisor, idle_gaps[i]);
-			take(advisor, &at);
+			take_gap(advisor, take, &at);
 		}
 	gp_spill_free(idle_gaps);
 }
@@ -600,15 +611,8 @@ static bool is_sample(const struct gp_advisor *advisor, const struct gp_case *fo
 	       rule->threshold.saves_ns > 0;
 }
 
-static bool is_much_of_loop(const struct gp_advisor *advisor, const struct gp_case *found,
-			    const struct gp_rule_threshold *least)
-{
-	return advisor->loop_ns > 0 && !gp_rules[found->rule]->is_once &&
-	       found->saves_in_loop_ns >= advisor->span_ns / GP_RUN_PART &&
-	       is_much(least, found->saves_in_loop_ns, judged_loop_ns(advisor));
-}
-
-bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found)
+static struct gp_rule_threshold threshold_of(const struct gp_advisor *advisor,
+					     const struct gp_case *found)
 {
 	struct gp_rule_threshold least = gp_rules[found->rule]->threshold;
 
@@ -617,9 +621,25 @@ bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case 
 		least.saves_ns /= GP_SAMPLE_PART;
 		least.or_ns /= GP_SAMPLE_PART;
 	}
+	return least;
+}
+
+bool gp_advisor_recurs(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	struct gp_rule_threshold least = threshold_of(advisor, found);
+
+	return advisor->loop_ns > 0 && !gp_rules[found->rule]->is_once &&
+	       found->saves_in_loop_ns >= advisor->span_ns / GP_RUN_PART &&
+	       is_much(&least, found->saves_in_loop_ns, judged_loop_ns(advisor));
+}
+
+bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	struct gp_rule_threshold least = threshold_of(advisor, found);
+
 	if (found->is_grave)
 		return true;
 	return found->count > 0 && found->count >= least.count && found->bytes >= least.bytes &&
 	       (is_much(&least, found->saves_ns, advisor->span_ns) ||
-		is_much_of_loop(advisor, found, &least));
+		gp_advisor_recurs(advisor, found));
 }

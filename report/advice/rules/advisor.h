@@ -55,15 +55,16 @@ struct gp_advisor {
 	struct gp_scope scope; /* models, texts, names */
 	struct gp_analysis *basis;
 	struct gp_call_sites *sites;
-	struct gp_kinds *kinds;             /* of kernels */
-	const struct gp_iterations **loops; /* the main loop of each process; NULL = none */
-	uint64_t span_ns;                   /* the recorded time */
-	uint64_t loop_ns;                   /* of the longest main loop; 0 = none ... */
-	uint32_t loop_passes;               /* ... and its iterations */
+	struct gp_kinds *kinds;        /* of kernels */
+	const struct gp_steps **loops; /* the main loop of each process; NULL = none */
+	uint64_t span_ns;              /* the recorded time */
+	uint64_t loop_ns;              /* of the longest main loop's steps after its warm-up ... */
+	uint32_t loop_steps;           /* ... and their number; 0 = there is no loop */
 	uint64_t idle_ns; /* the longest idle time of a process's busiest GPU: a limit of savings */
 
 	/* the present process */
 	size_t process;
+	bool is_outside; /* the present gap is not in the loop's steps after the warm-up */
 	const struct gp_model *model;
 	const struct gp_tuning *tuning;
 	size_t devices[GP_DEVICE_LIMIT]; /* by its device ids: indices in the scope's list */
@@ -92,8 +93,9 @@ struct gp_advisor {
 /* ---- cases ---- */
 
 /*
- * The case of the present rule and process with that key, made if necessary.  It is valid until the
- * next case is made, its own memory until the end.  Never NULL: error tells.
+ * The case of the present rule and process with that key, made if necessary.  Of idle gaps within
+ * and outside of the loop these are two.  It is valid until the next case is made, its own memory
+ * until the end.  Never NULL: error tells.
  */
 struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
 				uint64_t other_detail);
@@ -101,7 +103,7 @@ struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint6
 /* The next case of the present rule and process from an index on, which it moves; NULL: no more. */
 struct gp_case *gp_advisor_next_case(const struct gp_advisor *advisor, uint32_t *index);
 
-/* In the key of a case in the index: its process. */
+/* In the key of a case in the index: twice its process, and 1 outside of the loop. */
 #define GP_CASE_PROCESS 4
 
 /*
@@ -113,7 +115,7 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 		    uint64_t time_ns, uint64_t saves_ns, struct gp_idle_gap *idle_gap);
 void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found,
 		     struct gp_idle_gap *idle_gap);
-#define GP_ALL_THE_TIME UINT64_MAX /* for at_ns: all of it counts as in the main loop */
+#define GP_ALL_THE_TIME UINT64_MAX /* for at_ns: all of it counts as in the loop */
 
 /* A saving of a case, at a time of the process. */
 void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
@@ -166,9 +168,10 @@ void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns);
 
 /*
  * Whether a case is grave or reaches its rule's threshold: with all of it for the recorded time, or
- * with its part in the main loop for that loop's time.  So a short run reports what is mostly
- * startup, and startup does not count against a loop.
+ * with its part in the loop for that loop's time, which is what recurs.  So a short run reports what
+ * is mostly startup, and startup does not count against a loop.
  */
+bool gp_advisor_recurs(const struct gp_advisor *advisor, const struct gp_case *found);
 bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found);
 
 /* ---- values of a finding ---- */

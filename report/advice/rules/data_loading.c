@@ -70,10 +70,17 @@ static bool is_wait_alone(const struct gp_advisor *advisor, const struct gp_idle
 	return is_wait(advisor, at, true, false);
 }
 
+/* What a slow step did that others did not is no habit. */
+static bool is_of_slow_step(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
+{
+	return is_told(at) &&
+	       gp_rules[advisor->cases[at->idle_gap->told].rule] == &gp_rule_slow_steps;
+}
+
 /* A wait before it explains the gap, but the host's own work after that does, too. */
 static bool is_wait_behind_others(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	return is_wait(advisor, at, true, true);
+	return is_wait(advisor, at, true, true) && !is_of_slow_step(advisor, at);
 }
 
 static bool is_wait_among_others(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)

@@ -19,6 +19,7 @@ extern const struct gp_rule gp_rule_sync_memset;
 extern const struct gp_rule gp_rule_sync_in_loop;
 extern const struct gp_rule gp_rule_sync_calls;
 extern const struct gp_rule gp_rule_tiny_copies;
+extern const struct gp_rule gp_rule_slow_steps;
 extern const struct gp_rule gp_rule_data_loading;
 extern const struct gp_rule gp_rule_first_use;
 extern const struct gp_rule gp_rule_jit_compile;

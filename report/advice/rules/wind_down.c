@@ -164,9 +164,9 @@ const struct gp_rule gp_rule_wind_down = {
 		"|NCCL took {nccl_ns} to destroy communicators]",
 	.change =
 		"[{?part=host}[{?needs_prefetch}prefetch the memory that the host reads (cudaMemPrefetchAsync to the host), else each piece takes a page fault; ]"
-		"[no sample found Python at work in the last {exit_ns}: it was exiting, and unloads modules in that time; os._exit(), after all files are closed, avoids it"
+		"[nothing: no sample found Python at work in the last {exit_ns}, in which it ended its objects and modules"
 		"|process the results in pieces while the GPU works on the next ones, or on the GPU[{?language=native}; perf record -g shows the host's time]]"
-		"|{?part=contexts}remove {ending} before the program ends[{!language=native}, or, if a library calls it as Python exits, end with os._exit() after all files are closed]: the driver frees everything itself; only tools that report unfreed memory need it"
+		"|{?part=contexts}remove {ending} before the program ends: the driver frees everything itself; only tools that report unfreed memory need it"
 		"|create few communicators, split others from them (ncclCommSplit), and destroy them as a group (ncclGroupStart, ncclGroupEnd)]",
 	.meaning =
 		"Between its last operation and its last CUDA call, a process may check or write results, for example. Stack samples (--host-samples) show what Python did; if no sample falls into half of that time, Python was exiting. For other programs the finding names the longest time between two calls. With several processes it names neither, as the others may still work. NCCL needs time to destroy communicators (known by its NVTX ranges). Calls that destroy contexts (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy) are not needed: the driver destroys contexts at exit. All of this is a one-time cost, which hardly matters in a long run. The time after the last CUDA call is not recorded.",

@@ -220,6 +220,8 @@ static int take_call(struct gp_process_calls *calls, const struct gp_model *mode
 {
 	enum gp_idle_cause cause;
 
+	if (gp_model_lacks_kernel(model, call) || gp_model_lacks_graph(model, call))
+		return add_call(&calls->unrecorded, call, 0, GP_IDLE_UNKNOWN);
 	if (call->duration_ns < GP_CALL_CAUSE_LEAST_NS)
 		return 0;
 	if (gp_model_api_class(model, call->api) == GP_API_MODULE)
@@ -301,6 +303,8 @@ int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *m
 		result = put_in_order(&calls->profiler);
 	if (result == 0)
 		result = put_in_order(&calls->profiler_in);
+	if (result == 0)
+		result = put_in_order(&calls->unrecorded);
 	return result == 0 ? put_in_order(&calls->others) : result;
 }
 
@@ -310,6 +314,7 @@ void gp_process_calls_free(struct gp_process_calls *calls)
 	gp_spill_free(calls->others.times);
 	gp_spill_free(calls->profiler.times);
 	gp_spill_free(calls->profiler_in.times);
+	gp_spill_free(calls->unrecorded.times);
 	*calls = (struct gp_process_calls){0};
 }
 

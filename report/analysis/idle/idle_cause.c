@@ -360,6 +360,39 @@ static void choose_host(struct split *split, const struct gp_model *model,
 	split->profiler_in = cursor_at(&calls->profiler_in, thread_id, start_ns);
 }
 
+/* When the operation was launched, in Unix ns; `otherwise` if another process did that, or none. */
+static uint64_t launched_ns(struct gp_model *const *models, struct gp_op_at at, size_t model,
+			    uint64_t otherwise)
+{
+	const struct gp_op *op = gp_op_of(models, at);
+
+	return op && at.model == model && op->call != GP_NONE
+		       ? models[model]->base_unix_ns + models[model]->calls[op->call].start_ns
+		       : otherwise;
+}
+
+/*
+ * From when on the GPU may have worked within the gap: for what the process launched between the
+ * operations around it, and has no record. The end of the gap: for nothing.
+ */
+static uint64_t unknown_from(struct gp_model *const *models, struct gp_process_calls *calls,
+			     const struct gp_gap *gap, size_t model)
+{
+	uint64_t base_ns = models[model]->base_unix_ns;
+	uint64_t from_ns = launched_ns(models, gap->before, model, gap->start_ns);
+	uint64_t until_ns = launched_ns(models, gap->after, model, gap->end_ns);
+	uint32_t at = gp_call_times_find(&calls->unrecorded, 0,
+					 from_ns > base_ns ? from_ns - base_ns : 0);
+	uint64_t start_ns;
+
+	if (at == calls->unrecorded.count)
+		return gap->end_ns;
+	start_ns = base_ns + calls->unrecorded.times[at].start_ns;
+	if (start_ns >= until_ns || start_ns >= gap->end_ns)
+		return gap->end_ns;
+	return start_ns > gap->start_ns ? start_ns : gap->start_ns;
+}
+
 /* Of one launch of a graph: from node to node the GPU goes on by itself. */
 static bool is_within_launch(struct gp_model *const *models, const struct gp_gap *gap)
 {
@@ -380,18 +413,21 @@ void gp_idle_split(struct gp_model *const *models, struct gp_process_calls *call
 	bool at_end = gap->after.op == GP_NONE;
 	struct gp_op_at at = at_end ? gap->before : gap->after;
 	const struct gp_op *op = gp_op_of(models, at);
+	uint64_t end_ns = gap->end_ns;
 
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++)
 		gap->cause_ns[i] = 0;
 	if (is_within_launch(models, gap)) {
 		put(&split, GP_IDLE_DEPENDENCY, gap->end_ns);
 	} else if (op && op->call != GP_NONE) {
+		gap->end_ns = unknown_from(models, &calls[at.model], gap, at.model);
 		choose_host(&split, models[at.model], &calls[at.model], &sums[at.model], op);
 		if (at_end)
 			split_after(&split, op->call);
 		else
 			split_before(&split, op->call);
+		gap->end_ns = end_ns;
 	}
-	until(&split, GP_IDLE_UNKNOWN, gap->end_ns);
+	put(&split, GP_IDLE_UNKNOWN, end_ns);
 	gap->cause = main_cause(gap);
 }

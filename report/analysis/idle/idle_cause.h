@@ -28,9 +28,10 @@
  *               something, and waits of other threads, count as none
  *   UNUSED      no process with an operation on the device lived (by the sweep of
  *               report/analysis/idle/gpu_sweep.h)
- *   UNKNOWN     the call that started the next operation was not recorded; or, in place of UNUSED,
- *               a process lived that may have used the device (by the sweep): it has no last call,
- *               or no operation but launches
+ *   UNKNOWN     the call that started the next operation was not recorded; or work of the process
+ *               that was launched between the operations around the gap has no record, from its
+ *               launch on; or, in place of UNUSED, a process lived that may have used the device
+ *               (by the sweep): it has no last call, or no operation but launches
  *
  * Calls of other threads, and calls that load code, count from GP_CALL_CAUSE_LEAST_NS on.
  *

@@ -46,8 +46,8 @@ static const struct explanation {
 		 "Only processes without an operation on this device were alive. They may have created a context on it, or allocated memory that others use: their own summaries show it.",
 		 "Look at the processes one by one: gpuprof summary FILE, or --by process."},
 	[GP_IDLE_UNKNOWN] =
-		{"the trace lacks the call that launched the next operation, or the end of a process",
-		 "The call was lost, or was made before the recording began. Or a process was killed, and may have used the GPU after its last recorded call, for example with a kernel that did not end.",
+		{"the trace lacks work on the GPU, the call that launched the next operation, or the end of a process",
+		 "A kernel or a graph was launched, but has no record, and may have run then. Or the call was lost, or was made before the recording began. Or a process was killed, and may have used the GPU after its last recorded call, for example with a kernel that did not end.",
 		 "The section Records, at the end of the summary, lists the lost records and their causes."},
 };
 static_assert(sizeof(explanations) / sizeof(explanations[0]) == GP_IDLE_CAUSES,

@@ -212,6 +212,7 @@ struct gp_idle_gap *gp_idle_gaps_at(const struct gp_idle_gaps *idle_gaps, size_t
 				    uint64_t time_ns)
 {
 	const struct gp_device_idle_gaps *of_device;
+	struct gp_idle_gap *idle_gap;
 	uint32_t begun;
 
 	if (device >= idle_gaps->device_count)
@@ -220,7 +221,7 @@ struct gp_idle_gap *gp_idle_gaps_at(const struct gp_idle_gaps *idle_gaps, size_t
 	begun = count_before(of_device, time_ns + CLOCKS_DIFFER_NS);
 	if (begun == 0 || of_device->idle_gaps[begun - 1].end_ns + CLOCKS_DIFFER_NS < time_ns)
 		return NULL;
-	return gp_idle_gap_is_between(&of_device->idle_gaps[begun - 1])
-		       ? &of_device->idle_gaps[begun - 1]
-		       : NULL;
+	idle_gap = &of_device->idle_gaps[begun - 1];
+	return gp_idle_gap_is_between(idle_gap) && idle_gap->cause != GP_IDLE_UNKNOWN ? idle_gap
+										      : NULL;
 }

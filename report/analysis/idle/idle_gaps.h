@@ -69,7 +69,8 @@ uint64_t gp_idle_gaps_busy_ns(const struct gp_idle_gaps *idle_gaps, size_t devic
 
 /*
  * The idle_gap between two operations in which the device was at that moment, or that began or
- * ended within 5 us of it, by which clocks may differ; NULL = it was at work.
+ * ended within 5 us of it, by which clocks may differ; NULL = it was at work, or may have been
+ * (GP_IDLE_UNKNOWN).
  */
 struct gp_idle_gap *gp_idle_gaps_at(const struct gp_idle_gaps *idle_gaps, size_t device,
 				    uint64_t time_ns);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gpuprof/count.h"
+#include "report/analysis/loop/frame_marking.h"
 #include "report/symbols/code_owner.h"
 #include "report/symbols/symbols.h"
 
@@ -98,118 +99,47 @@ static struct gp_frame_mark find_mark(const struct row *rows, size_t count, cons
 	return (struct gp_frame_mark){0};
 }
 
-static struct gp_frame_mark mark_of_place(const struct gp_place *place)
+static void mark_place(const void *context, const struct gp_place *place, void *of)
 {
-	struct gp_frame_mark mark;
+	struct gp_frame_mark *mark = of;
 
-	if (place->kind == GP_FRAME_PYTHON && strcmp(place->function, MODULE) == 0)
-		return (struct gp_frame_mark){0};
-	if (place->kind == GP_FRAME_PYTHON) {
-		mark = find_mark(python_rows, COUNT(python_rows), place->file, place->function);
-		mark.is_inductor = !mark.if_inductor && gp_code_matches(INDUCTOR, place->file);
-		return mark;
+	(void)context;
+	if (place->kind != GP_FRAME_PYTHON) {
+		*mark = find_mark(native_rows, COUNT(native_rows), place->module, place->function);
+	} else if (strcmp(place->function, MODULE) != 0) {
+		*mark = find_mark(python_rows, COUNT(python_rows), place->file, place->function);
+		mark->is_inductor = !mark->if_inductor && gp_code_matches(INDUCTOR, place->file);
 	}
-	return find_mark(native_rows, COUNT(native_rows), place->module, place->function);
 }
 
-static void add_mark(struct gp_frame_mark *mark, struct gp_frame_mark inner)
+static void add_mark(void *of, const void *called)
 {
-	if (mark->tuner == GP_TUNER_NONE && (mark->is_inductor || !inner.if_inductor))
-		mark->tuner = inner.tuner;
-	mark->is_inductor |= inner.is_inductor;
+	struct gp_frame_mark *mark = of;
+	const struct gp_frame_mark *inner = called;
+
+	if (mark->tuner == GP_TUNER_NONE && (mark->is_inductor || !inner->if_inductor))
+		mark->tuner = inner->tuner;
+	mark->is_inductor |= inner->is_inductor;
 	if (mark->compiler == GP_COMPILER_NONE ||
-	    (mark->compiler == GP_COMPILER_IMPORT && inner.compiler != GP_COMPILER_NONE))
-		mark->compiler = inner.compiler;
+	    (mark->compiler == GP_COMPILER_IMPORT && inner->compiler != GP_COMPILER_NONE))
+		mark->compiler = inner->compiler;
 }
 
-struct search {
-	const struct gp_model *model;
-	struct gp_symbols *symbols;
-	bool *modules; /* whether a row is about it */
-	/* by text: the mark of that Python code, which many frames share */
-	struct gp_frame_mark *codes;
-	bool *has_code;
-};
-
-static void choose_modules(struct search *search)
+static bool wants_module(const char *path)
 {
-	const struct gp_model *model = search->model;
-
-	for (uint32_t i = 0; i < model->module_count; i++) {
-		const char *path = gp_model_module_path(model, &model->modules[i]);
-
-		for (size_t r = 0; r < COUNT(native_rows); r++)
-			search->modules[i] |= gp_code_matches(native_rows[r].path, path);
-	}
-}
-
-static int open_search(struct search *search, const struct gp_model *model)
-{
-	*search = (struct search){
-		.model = model,
-		.symbols = gp_symbols_new(),
-		.modules = calloc((size_t)model->module_count + 1, sizeof(*search->modules)),
-		.codes = calloc((size_t)model->text_count + 1, sizeof(*search->codes)),
-		.has_code = calloc((size_t)model->text_count + 1, sizeof(*search->has_code)),
-	};
-	if (!search->symbols || !search->modules || !search->codes || !search->has_code)
-		return -ENOMEM;
-	choose_modules(search);
-	return 0;
-}
-
-static void close_search(struct search *search)
-{
-	gp_symbols_free(search->symbols);
-	free(search->modules);
-	free(search->codes);
-	free(search->has_code);
-}
-
-/* Of the functions of a frame, the outermost of inlined ones first. */
-static struct gp_frame_mark look_up(const struct search *search, uint32_t frame)
-{
-	struct gp_frame_mark mark = {0};
-	size_t count;
-	const struct gp_place *places =
-		gp_symbols_find(search->symbols, search->model, frame, &count);
-
-	if (count > 0)
-		mark = mark_of_place(&places[--count]); /* of Python's frames, the only one */
-	while (count-- > 0)
-		add_mark(&mark, mark_of_place(&places[count]));
-	return mark;
-}
-
-static struct gp_frame_mark own_mark(struct search *search, uint32_t index)
-{
-	const struct gp_frame *frame = &search->model->frames[index];
-
-	if (frame->origin == GP_NONE)
-		return (struct gp_frame_mark){0};
-	if (frame->kind == GP_FRAME_NATIVE && search->modules[frame->origin])
-		return look_up(search, index);
-	if (frame->kind != GP_FRAME_PYTHON)
-		return (struct gp_frame_mark){0};
-	if (!search->has_code[frame->origin])
-		search->codes[frame->origin] = look_up(search, index);
-	search->has_code[frame->origin] = true;
-	return search->codes[frame->origin];
+	for (size_t i = 0; i < COUNT(native_rows); i++)
+		if (gp_code_matches(native_rows[i].path, path))
+			return true;
+	return false;
 }
 
 int gp_frame_marks_of(const struct gp_model *model, struct gp_frame_mark **marks)
 {
-	struct search search;
-	int result = open_search(&search, model);
+	static const struct gp_frame_marking marking = {.mark_bytes = sizeof(**marks),
+							.wants_module = wants_module,
+							.of_place = mark_place,
+							.add = add_mark};
 
 	*marks = calloc((size_t)model->frame_count + 1, sizeof(**marks));
-	if (!*marks)
-		result = -ENOMEM;
-	for (uint32_t i = 0; result == 0 && i < model->frame_count; i++) {
-		if (model->frames[i].parent != GP_NONE)
-			(*marks)[i] = (*marks)[model->frames[i].parent];
-		add_mark(&(*marks)[i], own_mark(&search, i));
-	}
-	close_search(&search);
-	return result;
+	return *marks ? gp_frames_mark(model, &marking, *marks) : -ENOMEM;
 }

@@ -1001,35 +1001,6 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 	return result == 0 ? complete(iterations, model) : result;
 }
 
-uint64_t gp_iterations_ns(const struct gp_iterations *iterations, uint64_t start_ns,
-			  uint64_t end_ns)
-{
-	uint64_t sum_ns = 0;
-
-	for (uint32_t i = 0; i < iterations->stretch_count; i++) {
-		const struct gp_interval *one = &iterations->stretches[i];
-		uint64_t from_ns = one->start_ns > start_ns ? one->start_ns : start_ns;
-		uint64_t to_ns = one->end_ns < end_ns ? one->end_ns : end_ns;
-
-		sum_ns += to_ns > from_ns ? to_ns - from_ns : 0;
-	}
-	return sum_ns;
-}
-
-static bool has_ended(const void *element, const void *key)
-{
-	const struct gp_interval *stretch = element;
-	const uint64_t *time_ns = key;
-
-	return stretch->end_ns <= *time_ns;
-}
-
-uint32_t gp_iterations_stretch_at(const struct gp_iterations *iterations, uint64_t time_ns)
-{
-	return gp_array_lower_bound(iterations->stretches, iterations->stretch_count,
-				    sizeof(*iterations->stretches), has_ended, &time_ns);
-}
-
 void gp_iterations_free(struct gp_iterations *iterations)
 {
 	gp_spill_free(iterations->rows);

@@ -80,14 +80,4 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 		     const struct gp_tuning *tuning);
 void gp_iterations_free(struct gp_iterations *iterations);
 
-/*
- * How long the loop ran within that time: all its stretches, the last of which may end after all
- * calls.
- */
-uint64_t gp_iterations_ns(const struct gp_iterations *iterations, uint64_t start_ns,
-			  uint64_t end_ns);
-
-/* The first stretch that had not ended by then; stretch_count: all had. */
-uint32_t gp_iterations_stretch_at(const struct gp_iterations *iterations, uint64_t time_ns);
-
 #endif

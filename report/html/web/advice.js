@@ -14,21 +14,15 @@ function showGap(gap) {
 	if (y + h > timeline.y + timeline.box.clientHeight - TOP) timeline.scroll(y + h - timeline.y - timeline.box.clientHeight + TOP);
 }
 
-/* The median iteration of the main loop; undefined if no loop was found. */
-function usualIteration() {
-	const passes = recordsOf('iteration').sort((a, b) => a.Wall - b.Wall);
-	return passes[passes.length >> 1];
-}
-
 /*
  * A function that shows a finding in the timeline: its longest call or idle gap, the calls that it
  * names, or an iteration if it is about the main loop; null: there is nothing to show.
  */
 function evidence(finding) {
-	const pass = finding.saves_in_loop_ns * 2 > finding.saves_ns && usualIteration(),
+	const step = finding.recurs && usualStep(),
 		call = /\b(cuda|cu)[A-Z]\w+/.exec(finding.found) || /\bmem(cpy|set)\b/i.exec(finding.found);
 	if (finding.show_ns) return () => showGap({ Start: finding.show_at_ns, Duration: finding.show_ns });
-	if (!call && pass) return () => showGap({ Start: pass.Start, Duration: pass.Wall });
+	if (!call && step) return () => showGap({ Start: step.Start, Duration: step.Wall });
 	if (!call) return null;
 	return () => {
 		openView('timeline');
@@ -49,21 +43,20 @@ function marked(text) {
 	return text.split('`').map((part, i) => (i % 2 ? el('code', null, part) : part));
 }
 
-/* So many findings of a rule are shown in full, the others in a line, as in `gpuprof advice`. */
 const TOLD_WHOLLY = 3;
-const savedBy = (f, advice) =>
-	el('div', { class: 'num worth' }, el('b', null, f.worth), ' ', el('span', { class: 'dim' }, f.saves_ns > 0 ? fmtPercent(f.saves_ns, advice.span_ns) : ''));
+const savedBy = (f) =>
+	el('div', { class: 'num worth' }, el('b', null, f.worth), ' ', el('span', { class: 'dim' }, f.saves_ns > 0 ? fmtPercent(f.worth_share, 1) : ''));
 const lead = (f) =>
 	evidence(f)
 		? el('button', { class: 'go', onclick: evidence(f), title: 'Its longest call or idle gap, or an iteration of the main loop' }, 'see it in the timeline ›')
 		: el('span');
 function findingArticle(f, advice) {
-	const level = f.saves_share > 0.1 ? 'high' : f.saves_share > 0.01 ? 'medium' : 'low',
+	const level = f.worth_share > 0.1 ? 'high' : f.worth_share > 0.01 ? 'medium' : 'low',
 		rule = advice.rules.find((rule) => rule.rule === f.rule);
 	return el(
 		'article',
 		{ class: level },
-		savedBy(f, advice),
+		savedBy(f),
 		el(
 			'div',
 			null,
@@ -90,8 +83,8 @@ function findingArticle(f, advice) {
 		lead(f),
 	);
 }
-const findingLine = (f, advice) =>
-	el('article', { class: 'line' }, savedBy(f, advice), el('div', null, plain(f.title) + ': ', f.call_site ? 'the same at ' + plain(f.call_site) : marked(plain(f.found))), lead(f));
+const findingLine = (f) =>
+	el('article', { class: 'line' }, savedBy(f), el('div', null, plain(f.title) + ': ', f.call_site ? 'the same at ' + plain(f.call_site) : marked(plain(f.found))), lead(f));
 
 /* A note; instead of a command whose table is in the page: the first row and a link. */
 function noteOf({ id, text, command }) {
@@ -101,18 +94,38 @@ function noteOf({ id, text, command }) {
 	return [marked(beginning(text)), command ? [': ', el('code', null, command)] : null];
 }
 
+/* As in `gpuprof advice`: findings of a rule that differ in their places only are shown in full three times. */
+function findingsOf(findings, advice) {
+	const isAlike = (f, other) => f.rule === other.rule && f.change === other.change,
+		isToldWholly = (f, i) => findings.slice(0, i).filter((before) => isAlike(before, f)).length < TOLD_WHOLLY;
+	return el(
+		'div',
+		{ class: 'advice' },
+		findings.map((f, i) => (isToldWholly(f, i) ? findingArticle(f, advice) : findingLine(f))),
+	);
+}
+
 function adviceSection({ advice }) {
 	if (!advice) return null;
-	const { findings, span_ns: span, loop_ns: loop } = advice,
-		notes = el('div', { class: 'notes' }, [...(advice.none || []), ...advice.notes].map((note) => el('p', { class: 'dim' }, noteOf(note)))),
-		isToldWholly = (f, i) => findings.slice(0, i).filter((before) => before.rule === f.rule).length < TOLD_WHOLLY;
+	const { findings, span_ns: span, step_ns: step } = advice,
+		isOnce = (f) => step > 0 && !f.recurs,
+		recurring = findings.filter((f) => !isOnce(f)),
+		once = findings.filter(isOnce),
+		notes = el('div', { class: 'notes' }, [...(advice.none || []), ...advice.notes].map((note) => el('p', { class: 'dim' }, noteOf(note))));
 	if (!findings.length) return section('What to change', '', notes);
-	return section(
-		'What to change',
-		'upper bounds of the savings, of ' +
-			fmtNs(span) +
-			(loop ? ', of which ' + (loop * 2 >= span ? 'the main loop of ' : 'a loop of ') + fmtCount(advice.loop_iterations) + ' iterations took ' + fmtNs(loop) : ''),
-		el('div', { class: 'advice' }, findings.map((f, i) => (isToldWholly(f, i) ? findingArticle : findingLine)(f, advice))),
+	return el(
+		'div',
+		null,
+		recurring.length
+			? section(
+					'What to change',
+					'upper bounds of the savings, of ' + (step ? 'a step of ' + fmtNs(step) + ' on average' : fmtNs(span)),
+					findingsOf(recurring, advice),
+				)
+			: null,
+		once.length
+			? section('One-time costs', 'of ' + fmtNs(span) + ': they matter less the longer the program runs', findingsOf(once, advice))
+			: null,
 		notes,
 	);
 }

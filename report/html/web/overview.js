@@ -443,6 +443,7 @@ function overviewView() {
 			const device = state.devices.get(+canvas.dataset.gpu);
 			if (device) drawGpuStrip(canvas, device.union);
 		}
+		for (const canvas of node.querySelectorAll('canvas[data-steps]')) drawSteps(canvas, stepRows(about));
 	};
 	const ready = () => {
 		later.replaceChildren(concurrencySection() || '');
@@ -480,6 +481,7 @@ function fillOverview(about, body, later) {
 	body.replaceChildren(
 		overviewCards(about),
 		compareSection() || '',
+		stepsSection(about) || '',
 		adviceSection(about) || '',
 		gpuRows(about) || '',
 		whereSection(about) || '',

@@ -299,6 +299,7 @@ static void account_for_calls(struct gp_model *m)
 			continue;
 		}
 		class = gp_model_api_class(m, call->api);
+		m->losses.graphs_without_op += gp_model_lacks_graph(m, call);
 		if (class == GP_API_LAUNCH)
 			account_for_launch(m, call);
 		else if (lacks_copy(m, call, class) && call->start_ns > last_copy_ns)

@@ -5,7 +5,7 @@
 #include "gpuprof/count.h"
 #include "report/analysis/device/device_ops.h"
 #include "report/analysis/idle/gpu_line.h"
-#include "report/analysis/loop/iterations.h"
+#include "report/analysis/loop/steps.h"
 #include "report/analysis/idle/where.h"
 #include "report/base/array.h"
 #include "report/tables/breakdown.h"
@@ -139,14 +139,9 @@ struct done {
 };
 
 static const struct gp_table_column iteration_columns[] = {
-	{"Wall", GP_UNIT_NS},
-	{"Number", GP_UNIT_NUMBER},
-	{"Start", GP_UNIT_NS},
-	{"Ops", GP_UNIT_COUNT},
-	STATE_COLUMNS,
-	{"PID", GP_UNIT_NUMBER},
-	{"Device", GP_UNIT_NUMBER},
-	{"Found by", GP_UNIT_TEXT},
+	{"Wall", GP_UNIT_NS},    {"Number", GP_UNIT_NUMBER}, {"Part", GP_UNIT_TEXT},
+	{"Start", GP_UNIT_NS},   {"Ops", GP_UNIT_COUNT},     STATE_COLUMNS,
+	{"PID", GP_UNIT_NUMBER}, {"Device", GP_UNIT_NUMBER}, {"Found by", GP_UNIT_TEXT},
 	{"Name", GP_UNIT_TEXT},
 };
 
@@ -164,12 +159,34 @@ static void put_name(struct gp_scope *scope, struct gp_table *table, uint32_t pr
 		gp_scope_put_op(scope, table, (struct gp_op_at){process, row->first_op});
 }
 
+struct loop {
+	struct gp_tuning tuning;
+	struct gp_iterations iterations;
+	struct gp_steps steps;
+};
+
+static int find_loop(struct loop *loop, struct gp_model *model)
+{
+	int result = gp_tuning_of(&loop->tuning, model);
+
+	if (result == 0)
+		result = gp_iterations_of(&loop->iterations, model, &loop->tuning);
+	return result == 0 ? gp_steps_of(&loop->steps, &loop->iterations, model) : result;
+}
+
+static void free_loop(struct loop *loop)
+{
+	gp_steps_free(&loop->steps);
+	gp_iterations_free(&loop->iterations);
+	gp_tuning_free(&loop->tuning);
+}
+
 static void put_iteration(struct gp_scope *scope, struct gp_table *table, uint32_t process,
-			  const struct gp_iterations *all, uint32_t number, const struct done *done,
+			  const struct loop *loop, uint32_t number, const struct done *done,
 			  size_t device)
 {
 	const struct gp_model *model = scope->models[process];
-	const struct gp_iteration *row = &all->rows[number];
+	const struct gp_iteration *row = &loop->iterations.rows[number];
 	uint64_t state_ns[GP_STATES] = {0};
 	uint64_t start_ns = model->base_unix_ns + row->start_ns;
 	uint64_t end_ns = model->base_unix_ns + row->end_ns;
@@ -177,6 +194,7 @@ static void put_iteration(struct gp_scope *scope, struct gp_table *table, uint32
 	gp_gpu_line_add(&done->lines.devices[device], start_ns, end_ns, state_ns);
 	gp_table_put_whole(table, end_ns - start_ns);
 	gp_table_put_whole(table, number + 1);
+	gp_table_put_text(table, gp_run_part_id(loop->steps.parts[number]));
 	gp_table_cell(table, gp_value_moment((int64_t)(start_ns - scope->start_unix_ns)));
 	gp_table_put_whole(table, count_begun(&done->beginnings, device, start_ns, end_ns));
 	put_states(table, state_ns);
@@ -188,22 +206,14 @@ static void put_iteration(struct gp_scope *scope, struct gp_table *table, uint32
 static int fill_model(struct gp_scope *scope, struct gp_table *table, uint32_t process,
 		      const struct done *done)
 {
-	const struct gp_model *model = scope->models[process];
-	struct gp_iterations all = {0};
-	struct gp_tuning tuning;
-	bool *used = devices_of(scope, model);
-	int result = gp_tuning_of(&tuning, model);
+	struct loop loop = {.steps = {0}};
+	bool *used = devices_of(scope, scope->models[process]);
+	int result = used ? find_loop(&loop, scope->models[process]) : -ENOMEM;
 
-	if (result == 0)
-		result = gp_iterations_of(&all, model, &tuning);
-
-	for (size_t device = 0; result == 0 && used && device < done->lines.count; device++)
-		for (uint32_t i = 0; used[device] && i < all.count; i++)
-			put_iteration(scope, table, process, &all, i, done, device);
-	gp_iterations_free(&all);
-	gp_tuning_free(&tuning);
-	if (!used)
-		result = -ENOMEM;
+	for (size_t device = 0; result == 0 && device < done->lines.count; device++)
+		for (uint32_t i = 0; used[device] && i < loop.iterations.count; i++)
+			put_iteration(scope, table, process, &loop, i, done, device);
+	free_loop(&loop);
 	free(used);
 	return result;
 }
@@ -322,7 +332,7 @@ const struct gp_breakdown gp_breakdown_iteration = {
 		"no main loop was found: NVTX ranges with GPU work do not repeat, and no sequence of operations makes up half of the busiest stream, or of the work of a thread (--by sequence lists repeated sequences)",
 	.head = {"iteration", "Iterations", iteration_columns, COUNT(iteration_columns)},
 	.sort_column = 0,
-	.fold_before = 13,
+	.fold_before = 14,
 	.is_in_order = true,
 	.fill = fill_iterations,
 };

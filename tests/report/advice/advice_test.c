@@ -206,7 +206,7 @@ static void test_loading_of_code(void **state)
 	assert_int_equal(advice.findings[0].count, 4);
 	assert_int_equal(advice.findings[0].time_ns, 40 * MS);
 	assert_int_equal(advice.findings[0].saves_ns, 0); /* no run is shorter */
-	assert_string_equal(gp_finding_worth(&advice.findings[0]).text, "one-time");
+	assert_string_equal(gp_finding_worth(&advice.findings[0], &advice).text, "one-time");
 	assert_int_equal(advice.findings[0].show_ns, 10 * MS);
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -426,7 +426,7 @@ static void test_start_up_is_not_the_loop(void **state)
 	const struct gp_finding *found;
 
 	assert_in_range(advice.loop_ns, 40 * MS, 43 * MS);
-	assert_int_equal(advice.loop_passes, 40);
+	assert_int_equal(advice.loop_steps, 40);
 	assert_null(find(&advice, "sync-copy"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -511,7 +511,7 @@ static void test_pauses_are_no_time(void **state)
 	model = build_end(&b);
 	advice = ask(&model, 1);
 	assert_int_equal(advice.span_ns, 40 * 2 * MS);
-	assert_int_equal(advice.loop_passes, 40);
+	assert_int_equal(advice.loop_steps, 40);
 	assert_in_range(advice.loop_ns, 40 * 3 * MS / 2, advice.span_ns);
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -1135,15 +1135,15 @@ static void test_findings_share_a_screen(void **state)
 	assert_non_null(strstr(text, "failed-calls: B\n          -> (both) look\n"));
 	assert_non_null(strstr(
 		text,
-		"short-kernels (the most of 2 places): C\n          -> do it\n  ... 1 more: "));
+		"short-kernels (the most of 2 findings): C\n          -> do it\n  ... 1 more: "));
 	free(text);
 
 	out = open_memstream(&text, &bytes);
 	gp_advice_print_brief(out, &advice, 2);
 	fclose(out);
 	assert_non_null(
-		strstr(text, "failed-calls (the most of 2 places): A\n          -> look\n"));
-	assert_non_null(strstr(text, "short-kernels (the most of 2 places): C\n"));
+		strstr(text, "failed-calls (the most of 2 findings): A\n          -> look\n"));
+	assert_non_null(strstr(text, "short-kernels (the most of 2 findings): C\n"));
 	free(text);
 
 	/* what is once is of several kinds, and no places */

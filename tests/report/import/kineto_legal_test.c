@@ -4,6 +4,8 @@
  */
 #include <errno.h>
 #include <stdint.h>
+#include "report/model/recorded.h"
+#include "tests/report/ask_advice.h"
 #include "tests/report/import/kineto_file.h"
 
 #define CALL(pid, ts, correlation)                                                                 \
@@ -244,6 +246,47 @@ static void text_behind_the_events_loses_none(void **state)
 	}
 }
 
+/* 200 times: a kernel of 1 ms, that launch, and 9 ms in which nothing else is recorded. */
+static struct gp_model *load_steps(const char *function)
+{
+	static char text[200000];
+	size_t used = (size_t)snprintf(text, sizeof(text), "[");
+
+	for (uint32_t i = 0; i < 200; i++)
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used,
+			CALL("9", "%u", "%u") "," KERNEL_OF("k", "%u", "1000", "7", "%u") "," X(
+				"cuda_runtime", "%s",
+				HOST("%u", "20") ",\"args\":{\"correlation\":%u}") ",",
+			i * 10000, 2 * i + 1, i * 10000 + 10, 2 * i + 1, function, i * 10000 + 1200,
+			2 * i + 2);
+	snprintf(text + used, sizeof(text) - used, "]");
+	return load(text);
+}
+
+static void advice_does_not_rest_on_time_of_missing_work(void **state)
+{
+	static const struct {
+		const char *function;
+		uint64_t launches, graphs;
+	} rows[] = {{"cudaEventQuery", 0, 0},
+		    {"cudaGraphLaunch", 0, 200},
+		    {"cudaLaunchKernel", 200, 0}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct gp_model *m = load_steps(rows[i].function);
+		struct gp_advice advice = ask(&m, 1);
+
+		assert_int_equal(m->losses.launches_without_op, rows[i].launches);
+		assert_int_equal(m->losses.graphs_without_op, rows[i].graphs);
+		assert_int_equal(gp_recorded_has_all_operations(m), i == 0);
+		assert_int_equal(find(&advice, "gpu-gaps") != NULL, i == 0);
+		assert_int_equal(advice.count > 0, i == 0);
+		gp_advice_free(&advice);
+		gp_model_free(m);
+	}
+}
+
 #define GATE(name, ts, reason)                                                                     \
 	"{\"ph\":\"i\",\"cat\":\"gpuprof\",\"name\":\"" name "\",\"pid\":9,\"tid\":9,\"ts\":" ts   \
 	",\"args\":{\"by\":\"" reason "\"}}"
@@ -287,6 +330,7 @@ int main(void)
 		T(a_bad_event_is_skipped_wherever_it_lies),
 		T(text_behind_the_events_loses_none),
 		T(recorded_windows_and_losses_are_read),
+		T(advice_does_not_rest_on_time_of_missing_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

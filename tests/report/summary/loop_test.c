@@ -76,24 +76,16 @@ static char *print_loop(uint32_t others, uint64_t other_ns)
 	return text;
 }
 
-/*
- * One that has more operations is the longest if it lasts longest; then that of the others is said,
- * too.
- */
-static void the_longest_iteration_is_told_of_all_and_of_those_alike(void **state)
+static void slow_steps_have_a_part_of_their_own(void **state)
 {
 	char *text = print_loop(1, 100 * US);
 
-	expect(text, " loop 12 iterations of 40.00us (median), ");
+	expect(text, " Steps: 12 of 40.00us (median; 77.54us on average after the warm-up), ");
 	expect(text,
-	       "longest 440.0us (number 6, with more operations), of the others 100.0us (number 3) steady ");
-	free(text);
-	text = print_loop(2, 100 * US);
-	expect(text,
-	       "longest 440.0us (number 6, one of 2 with more operations), of the others 100.0us (number 3) steady ");
+	       " parts steady state 390.5us (10), slow steps 540.0us (2, the longest 440.0us: number 6) steady ");
 	free(text);
 	text = print_loop(1, 5 * US);
-	expect(text, "longest 100.0us (number 3) steady ");
+	expect(text, ", slow steps 160.0us (2, the longest 100.0us: number 3) steady ");
 	free(text);
 }
 
@@ -117,11 +109,10 @@ static void an_iteration_may_repeat_the_same(void **state)
 		text = print(&model, 1);
 		if (alike)
 			expect(text,
-			       " loop 10 iterations of 410.0us (median), each repeating its operations 20 times, ");
+			       " Steps: 10 of 410.0us (median), each repeating its operations 20 times, ");
 		else
 			expect(text,
-			       " loop 10 iterations of 410.0us (median), 100.0 % of the time");
-		expect_not(text, "more operations");
+			       " Steps: 10 of 410.0us (median), found by repeating operations: 100.0 % of the GPU work parts ");
 		free(text);
 		gp_model_free(model);
 	}
@@ -158,8 +149,9 @@ static void what_lies_between_two_loops_is_no_iteration(void **state)
 	char *text = print_left(&model, 60, 40, false);
 
 	expect(text,
-	       " loop 60 iterations of 100.0us (median), in 2 stretches, 1.000s apart, 0.6 % of the time, longest 100.0us (number 1) steady 2.0 % busy");
-	expect(text, " gpu-gaps (outside the steady state): the GPU is idle for 1.000s");
+	       " parts steady state 5.902ms (60), between steps 1.000s steady GPU 2.0 % busy; ");
+	expect(text, " One-time costs, of 1.006s: they matter less the longer the program runs ");
+	expect(text, " gpu-gaps: the GPU is idle for 1.000s");
 	free(text);
 	gp_model_free(model);
 }
@@ -168,14 +160,15 @@ static void what_lies_between_two_loops_is_no_iteration(void **state)
  * After every fortieth iteration the program does something else for a second: epochs, or a loop
  * that stalls.
  */
-static void a_loop_that_is_left_regularly_has_both_figures(void **state)
+static void each_step_has_its_part_of_a_stall(void **state)
 {
 	struct gp_model *model;
 	char *text = print_left(&model, 120, 40, false);
 
-	expect(text,
-	       " loop 120 iterations of 100.0us (median), in 3 stretches, up to 1.000s apart, ");
-	expect(text, " steady 2.0 % busy (<0.1 % including the time between stretches); idle: ");
+	expect(text, " Steps: 120 of 100.0us (median; 16.77ms on average after the warm-up), ");
+	expect(text, " between steps 2.000s steady GPU 2.0 % busy; idle: ");
+	expect(text, " 16.67ms 99.4 % gpu-gaps: the GPU is idle 2 times, ");
+	expect_not(text, "One-time costs");
 	free(text);
 	gp_model_free(model);
 }
@@ -189,8 +182,7 @@ static void an_average_far_from_the_median_is_told(void **state)
 	struct gp_model *model;
 	char *text = print_left(&model, 48, 4, false);
 
-	expect(text,
-	       " loop 48 iterations of 100.0us (median, 229.3ms on average), 100.0 % of the time, longest 1.000s (number 4) steady ");
+	expect(text, " Steps: 48 of 100.0us (median; 229.3ms on average after the warm-up), ");
 	free(text);
 	gp_model_free(model);
 }
@@ -201,7 +193,7 @@ static void what_was_not_recorded_does_not_lie_between(void **state)
 	struct gp_model *model;
 	char *text = print_left(&model, 120, 40, true);
 
-	expect(text, " steady 2.0 % busy; idle: ");
+	expect(text, " steady GPU 2.0 % busy; idle: ");
 	free(text);
 	gp_model_free(model);
 }
@@ -223,19 +215,17 @@ static struct gp_model *build_waiting(uint32_t pid)
 	return build_end(&b);
 }
 
-static void advice_speaks_of_a_loop_that_has_a_line(void **state)
+static void savings_are_of_a_step_of_the_longest_loop(void **state)
 {
 	struct gp_model *models[] = {build_waiting(1), build_waiting(2)};
 	char *text = print(models, 1);
 
-	expect(text, " loop 50 iterations of ");
-	expect(text, " Advice: largest possible savings out of ");
-	expect(text, " (steady state: ");
+	expect(text, " Steps: 50 of 2.000ms (median), found ");
+	expect(text, " Advice: the most that a step could save, of 1.980ms on average ");
 	free(text);
 	text = print(models, 2);
-	expect(text, " Advice: largest possible savings out of ");
-	expect_not(text, "loop 50");
-	expect_not(text, "steady state");
+	expect(text, " Steps: 50 of 2.000ms (median), of pid 1 (one of 2 processes with steps), ");
+	expect(text, " Advice: the most that a step could save, of 1.980ms on average ");
 	free(text);
 	for (size_t i = 0; i < 2; i++)
 		gp_model_free(models[i]);
@@ -402,13 +392,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_operation_that_most_of_the_time_is_has_a_line),
 		cmocka_unit_test(an_outlier_has_the_causes_that_can_be),
-		cmocka_unit_test(the_longest_iteration_is_told_of_all_and_of_those_alike),
+		cmocka_unit_test(slow_steps_have_a_part_of_their_own),
 		cmocka_unit_test(an_iteration_may_repeat_the_same),
 		cmocka_unit_test(what_lies_between_two_loops_is_no_iteration),
-		cmocka_unit_test(a_loop_that_is_left_regularly_has_both_figures),
+		cmocka_unit_test(each_step_has_its_part_of_a_stall),
 		cmocka_unit_test(what_was_not_recorded_does_not_lie_between),
 		cmocka_unit_test(an_average_far_from_the_median_is_told),
-		cmocka_unit_test(advice_speaks_of_a_loop_that_has_a_line),
+		cmocka_unit_test(savings_are_of_a_step_of_the_longest_loop),
 		cmocka_unit_test(what_is_much_is_not_among_others),
 		cmocka_unit_test(ranges_of_autotuning_come_last),
 	};

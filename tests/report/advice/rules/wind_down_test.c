@@ -162,7 +162,7 @@ static void what_python_takes_to_end_is_told_as_that(void **state)
 		advice = ask(&model, 1);
 		found = find(&advice, "wind-down");
 		assert_non_null(found);
-		assert_true((strstr(found->change, "os._exit()") != NULL) == (until_ms <= 1100));
+		assert_int_equal(value_of(found, "exit_ns") > 0, until_ms <= 1100);
 		assert_true((strstr(found->found, "save (train.py:9)") != NULL) ==
 			    (until_ms >= 1200));
 		gp_advice_free(&advice);
@@ -191,7 +191,6 @@ static void contexts_that_are_ended_are_told(void **state)
 				"destroying contexts took 300.0ms after the last operation (cudaDeviceReset)");
 			assert_int_equal(found->saves_ns, 300 * MS);
 			assert_non_null(strstr(found->change, "remove cudaDeviceReset before"));
-			assert_null(strstr(found->change, "os._exit"));
 		}
 		gp_advice_free(&advice);
 		gp_model_free(model);

@@ -296,6 +296,38 @@ static void without_the_call_nothing_is_guessed(void **state)
 	gp_model_free(model);
 }
 
+/* A launch between those of the operations around the gap that has no record may have run in it. */
+static void what_has_no_record_may_have_run(void **state)
+{
+	static const struct {
+		uint32_t api;
+		uint64_t at_us;
+		const char *recorder;
+		uint64_t unknown_us;
+	} rows[] = {
+		{BUILD_LAUNCH, 190, NULL, 110},
+		{BUILD_LAUNCH, 60, NULL, 200},
+		{BUILD_LAUNCH, 295, NULL, 0}, /* after the one that ended it */
+		{BUILD_GRAPH_LAUNCH, 190, "torch.profiler", 110},
+		{BUILD_GRAPH_LAUNCH, 190, NULL, 0}, /* it has no work for the GPU */
+		{BUILD_GRAPH_LAUNCH, 190, "gpuprof, from an exported SQLite file", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct build b = begin_with_gap();
+		struct gp_model *model;
+		struct answer answer;
+
+		build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
+		build_call(&b, 2, rows[i].api, rows[i].at_us * US, 5 * US, 3);
+		b.model->recorder = rows[i].recorder;
+		answer = ask_one(&b, &model);
+		assert_int_equal(idle_of(&answer, GP_IDLE_UNKNOWN), rows[i].unknown_us * US);
+		forget(&answer);
+		gp_model_free(model);
+	}
+}
+
 /* CUPTI says that the host was held up by it: where it was in no call. */
 static void the_profiler_holds_up_hosts_in_no_call(void **state)
 {
@@ -674,6 +706,7 @@ int main(void)
 		cmocka_unit_test(spans_are_summed),
 		cmocka_unit_test(the_longest_gaps_are_kept),
 		cmocka_unit_test(causes_partition_idle_time),
+		cmocka_unit_test(what_has_no_record_may_have_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,7 +162,7 @@ static void of_ranges_in_each_other_those_that_hold_the_time_are_the_loop(void *
 
 	assert_string_equal(steps.name, "step");
 	assert_int_equal(steps.count, 12);
-	assert_int_equal(gp_iterations_ns(&steps, 0, UINT64_MAX), 11990);
+	assert_int_equal(steps.rows[11].end_ns - steps.rows[0].start_ns, 11990);
 	assert_string_equal(submits.name, "submit");
 	assert_int_equal(submits.count, 48);
 	gp_iterations_free(&steps);
@@ -1059,7 +1059,6 @@ static void a_loop_that_runs_ahead_lasts_as_long_as_its_kernels(void **state)
 	model = end(&b);
 	found = find(model);
 	assert_int_equal(found.count, 40);
-	assert_int_equal(found.stretch_count, 2);
 	for (uint32_t i = 0; i < found.count; i++) {
 		const struct gp_iteration *row = &found.rows[i];
 		bool is_first = i % 20 == 0; /* its copy is waited for */

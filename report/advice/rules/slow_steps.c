@@ -1,0 +1,431 @@
+#include "report/advice/rules/rules.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpuprof/count.h"
+#include "report/advice/rules/advisor.h"
+#include "report/advice/rules/host_samples.h"
+#include "report/advice/rules/host_time.h"
+#include "report/analysis/idle/call_cause.h"
+#include "report/base/array.h"
+#include "report/base/spill_memory.h"
+#include "report/base/stats.h"
+#include "report/base/text/format.h"
+#include "report/tables/host_work.h"
+
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(SLOW_PERCENT, GP_SLOW_PERCENT, PERCENT, "of the median step: noise stays below it")  \
+	LIMIT(REASON_PART, 2, COUNT, "of the additional time: calls with less are not its reason") \
+	LIMIT(MORE_PERCENT, 150, PERCENT, "of the usual operations of a step are more work")       \
+	LIMIT(LEAST_WARM_UP_NS, 100000000, NS, "beyond usual steps: less is usual")                \
+	LIMIT(LEAST_ALONE_NS, 100000000, NS,                                                       \
+	      "without a sample or more work: less is the machine's, as preemption is")
+GP_LIMITS(LIMITS);
+
+#define NUMBERS 4 /* of steps in a sentence */
+
+/* What a slow step did that others did not: a case's detail. */
+enum reason {
+	UNKNOWN,
+	WORKERS,
+	CHECKPOINT,
+	EVALUATION,
+	DATA,
+	COMPILING,
+	ALLOCATION,
+	LOADING,
+	COPYING,
+	MORE_WORK,
+	REASONS
+};
+
+static const char *const reason_ids[REASONS] = {
+	[UNKNOWN] = "unknown",       [WORKERS] = "workers", [CHECKPOINT] = "checkpoint",
+	[EVALUATION] = "evaluation", [DATA] = "data",       [COMPILING] = "compiling",
+	[ALLOCATION] = "allocation", [LOADING] = "loading", [COPYING] = "copying",
+	[MORE_WORK] = "more work",
+};
+
+/* By a part of the innermost function of a library ("_save (torch/serialization.py)"). */
+static const struct {
+	const char *what;
+	enum reason reason;
+} library_marks[] = {
+	{"_MultiProcessingDataLoaderIter.__init__", WORKERS},
+	{"_MultiProcessingDataLoaderIter._shutdown", WORKERS},
+	{"(torch/serialization.py)", CHECKPOINT},
+	{"(torch/distributed/checkpoint/", CHECKPOINT},
+	{"(safetensors/", CHECKPOINT},
+	{"(orbax/", CHECKPOINT},
+	{"(torch/utils/data/", DATA},
+	{"waiting in Connection._recv", DATA},
+	{"waiting in Queue.get", DATA},
+};
+
+/* By the beginning of the user's function. */
+static const struct {
+	const char *function;
+	enum reason reason;
+} user_marks[] = {
+	{"eval", EVALUATION}, {"valid", EVALUATION},      {"test", EVALUATION},
+	{"save", CHECKPOINT}, {"checkpoint", CHECKPOINT},
+};
+
+struct own {
+	bool is_warm_up;
+	uint64_t longest_ns, median_ns;
+	uint64_t operations;       /* in all steps */
+	uint64_t usual_operations; /* of a step */
+	uint32_t numbers[NUMBERS]; /* of the first steps, from 1 ... */
+	uint32_t last;             /* ... and of the last one */
+	enum gp_compiler compiler;
+	bool has_samples;
+};
+
+/* The steps of the present process. */
+struct walk {
+	const struct gp_steps *steps;
+	const struct gp_iterations *all;
+	uint64_t usual_operations;
+	uint32_t *cases; /* of each step: its case, GP_NONE = none */
+	struct gp_tally work;
+};
+
+static uint64_t length_of(const struct gp_iteration *row)
+{
+	return row->end_ns - row->start_ns;
+}
+
+static uint64_t additional_ns(const struct walk *walk, uint32_t step)
+{
+	return length_of(&walk->all->rows[step]) - walk->steps->median_ns;
+}
+
+/* The thread that runs the loop. */
+static uint32_t thread_of(const struct gp_model *model, const struct gp_iteration *row)
+{
+	uint32_t call;
+
+	if (row->range != GP_NONE)
+		return model->ranges[row->range].thread_id;
+	call = row->first_op == GP_NONE ? GP_NONE : model->ops[row->first_op].call;
+	return call == GP_NONE ? model->pid : model->calls[call].thread_id;
+}
+
+/* ---- reasons ---- */
+
+static enum reason reason_of_calls(const uint64_t cause_ns[GP_IDLE_CAUSES], uint64_t least_ns)
+{
+	static const struct {
+		enum gp_idle_cause cause;
+		enum reason reason;
+	} reasons[] = {
+		{GP_IDLE_ALLOC, ALLOCATION}, {GP_IDLE_SETUP, LOADING}, {GP_IDLE_COPY, COPYING}};
+
+	for (size_t i = 0; i < COUNT(reasons); i++)
+		if (cause_ns[reasons[i].cause] >= least_ns)
+			return reasons[i].reason;
+	return UNKNOWN;
+}
+
+/* Of the calls of its thread, nested ones as a part of the one around them. */
+static enum reason find_in_calls(const struct gp_model *model, const struct gp_iteration *row,
+				 uint64_t least_ns)
+{
+	uint64_t cause_ns[GP_IDLE_CAUSES] = {0}, reached_ns = row->start_ns;
+	uint32_t thread = thread_of(model, row);
+	uint32_t at = gp_host_first_call(model, thread, row->start_ns);
+
+	for (; at < model->call_count && model->calls[at].thread_id == thread &&
+	       model->calls[at].start_ns < row->end_ns;
+	     at++) {
+		const struct gp_call *call = &model->calls[at];
+
+		if (call->start_ns < reached_ns)
+			continue;
+		reached_ns = gp_call_end_ns(call);
+		cause_ns[gp_call_cause(model, call)] += call->duration_ns;
+	}
+	return reason_of_calls(cause_ns, least_ns);
+}
+
+static enum reason reason_of_place(const struct gp_host_place *place, enum gp_compiler *compiler)
+{
+	*compiler = gp_host_place_compiler(place);
+	if (*compiler != GP_COMPILER_NONE)
+		return COMPILING;
+	for (size_t i = 0; i < COUNT(library_marks); i++)
+		if (strstr(place->what, library_marks[i].what))
+			return library_marks[i].reason;
+	for (size_t i = 0; place->own_function && i < COUNT(user_marks); i++)
+		if (strncmp(place->own_function, user_marks[i].function,
+			    strlen(user_marks[i].function)) == 0)
+			return user_marks[i].reason;
+	return UNKNOWN;
+}
+
+/* The place with most of the samples of a step; false: there are none. */
+static bool find_place(struct gp_advisor *advisor, struct walk *walk, uint32_t step,
+		       struct gp_host_place *place)
+{
+	const struct gp_iteration *row = &walk->all->rows[step];
+	struct gp_host_places *places = gp_host_places_in(&advisor->scope);
+	struct gp_host_function *functions = NULL;
+	uint32_t count = 0;
+
+	if (places &&
+	    gp_host_work_add_of(&walk->work, step, places, advisor->model,
+				thread_of(advisor->model, row), row->start_ns, row->end_ns))
+		functions = gp_host_work_functions(&walk->work, step, places, &count);
+	if (count > 0)
+		*place = gp_host_places_at(places, functions[0].place);
+	free(functions);
+	if (!places || walk->work.error < 0)
+		advisor->error = -ENOMEM;
+	return count > 0;
+}
+
+struct cause {
+	enum reason reason;
+	uint32_t place; /* the number of the function, or UINT32_MAX */
+	enum gp_compiler compiler;
+};
+
+/* Calls are known exactly; samples show the host's work; then the amount of work. */
+static struct cause cause_of(struct gp_advisor *advisor, struct walk *walk, uint32_t step)
+{
+	const struct gp_iteration *row = &walk->all->rows[step];
+	struct cause cause = {.place = UINT32_MAX};
+	struct gp_host_place place;
+
+	cause.reason = find_in_calls(advisor->model, row, additional_ns(walk, step) / REASON_PART);
+	if (cause.reason != UNKNOWN)
+		return cause;
+	if (advisor->model->sample_count > 0 && find_place(advisor, walk, step, &place)) {
+		cause.reason = reason_of_place(&place, &cause.compiler);
+		if (cause.reason == UNKNOWN || cause.reason == COMPILING)
+			cause.place = place.function_number;
+	}
+	if (cause.reason == UNKNOWN &&
+	    row->op_count * 100 >= walk->usual_operations * MORE_PERCENT) {
+		cause.reason = MORE_WORK;
+		cause.place = UINT32_MAX;
+	}
+	return cause;
+}
+
+/* ---- cases ---- */
+
+static void add_step(struct gp_advisor *advisor, struct walk *walk, uint32_t step)
+{
+	const struct gp_iteration *row = &walk->all->rows[step];
+	bool is_warm_up = walk->steps->parts[step] == GP_RUN_WARM_UP;
+	struct cause cause = cause_of(advisor, walk, step);
+	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, cause.reason,
+						2 * (uint64_t)cause.place + is_warm_up);
+	struct own *own = found->own;
+	uint64_t length_ns = length_of(row), at_ns = advisor->model->base_unix_ns + row->start_ns;
+
+	if (found->count < NUMBERS)
+		own->numbers[found->count] = step + 1;
+	own->last = step + 1;
+	own->is_warm_up = is_warm_up;
+	own->median_ns = walk->steps->median_ns;
+	own->operations += row->op_count;
+	own->usual_operations = walk->usual_operations;
+	own->compiler = cause.compiler;
+	if (length_ns > own->longest_ns) {
+		own->longest_ns = length_ns;
+		found->show_unix_ns = at_ns;
+		found->show_ns = length_ns;
+	}
+	gp_advisor_add(advisor, found, row->start_ns, length_ns, additional_ns(walk, step), NULL);
+	own->has_samples |=
+		gp_host_samples_add_times(advisor, found, thread_of(advisor->model, row),
+					  &(struct gp_interval){row->start_ns, row->end_ns}, 1);
+	walk->cases[step] = (uint32_t)(found - advisor->cases);
+}
+
+static bool begins_by(const void *element, const void *key)
+{
+	const struct gp_iteration *row = element;
+	const uint64_t *time_ns = key;
+
+	return row->start_ns <= *time_ns;
+}
+
+/* All idle gaps of such steps are explained: what a usual step has of them, others have, too. */
+static void take_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
+{
+	const struct walk *walk = advisor->state;
+	uint64_t base_ns = advisor->model->base_unix_ns, start_ns = at->idle_gap->start_ns;
+	uint64_t time_ns = start_ns > base_ns ? start_ns - base_ns : 0;
+	uint32_t after = gp_array_lower_bound(walk->all->rows, walk->all->count,
+					      sizeof(*walk->all->rows), begins_by, &time_ns);
+	uint32_t step = after > 0 ? after - 1 : 0;
+	struct gp_case *found;
+
+	if (after == 0 || walk->cases[step] == GP_NONE || walk->all->rows[step].end_ns <= time_ns)
+		return;
+	found = &advisor->cases[walk->cases[step]];
+	gp_advisor_tell(advisor, found, at->idle_gap);
+	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after),
+			gp_idle_gap_ns(at->idle_gap));
+}
+
+static uint64_t warm_up_ns(const struct walk *walk)
+{
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < walk->steps->counts[GP_RUN_WARM_UP]; i++)
+		sum_ns += additional_ns(walk, i);
+	return sum_ns;
+}
+
+static bool is_looked_at(const struct walk *walk, uint32_t step, bool is_warm_up_long)
+{
+	return walk->steps->parts[step] == GP_RUN_SLOW ||
+	       (walk->steps->parts[step] == GP_RUN_WARM_UP && is_warm_up_long);
+}
+
+static uint64_t usual_operations(struct gp_advisor *advisor, const struct gp_iterations *all)
+{
+	uint64_t *counts = gp_spill_take(((size_t)all->count + 1) * sizeof(*counts)), usual = 0;
+
+	for (uint32_t i = 0; counts && i < all->count; i++)
+		counts[i] = all->rows[i].op_count;
+	if (counts)
+		usual = gp_stats_select(counts, all->count, all->count / 2);
+	else
+		advisor->error = -ENOMEM;
+	gp_spill_free(counts);
+	return usual;
+}
+
+/* A busy machine stops a program anywhere: amid calls, too. */
+static void drop_chance(struct gp_advisor *advisor)
+{
+	struct gp_case *found;
+
+	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i));) {
+		bool is_known =
+			((const struct own *)found->own)->has_samples || found->detail == MORE_WORK;
+
+		if (!is_known && found->saves_ns < LEAST_ALONE_NS)
+			found->count = 0;
+	}
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	struct walk walk = {.steps = advisor->loops[advisor->process],
+			    .all = &advisor->basis->iterations[advisor->process]};
+	bool is_warm_up_long;
+
+	if (!walk.steps ||
+	    walk.steps->counts[GP_RUN_SLOW] + walk.steps->counts[GP_RUN_WARM_UP] == 0)
+		return;
+	is_warm_up_long = warm_up_ns(&walk) >= LEAST_WARM_UP_NS;
+	walk.usual_operations = usual_operations(advisor, walk.all);
+	walk.cases = gp_spill_take(((size_t)walk.steps->count + 1) * sizeof(*walk.cases));
+	if (!walk.cases)
+		advisor->error = -ENOMEM;
+	for (uint32_t i = 0; walk.cases && i < walk.steps->count; i++) {
+		walk.cases[i] = GP_NONE;
+		if (advisor->error == 0 && is_looked_at(&walk, i, is_warm_up_long))
+			add_step(advisor, &walk, i);
+	}
+	advisor->state = &walk;
+	if (advisor->error == 0)
+		gp_advisor_idle_gaps(advisor, 0, NULL, take_gap);
+	drop_chance(advisor);
+	gp_tally_free(&walk.work);
+	gp_spill_free(walk.cases);
+}
+
+/* ---- sentences ---- */
+
+static void print_numbers(FILE *out, const void *context)
+{
+	const struct gp_case *found = context;
+	const struct own *own = found->own;
+
+	if (found->count > NUMBERS && own->last - own->numbers[0] + 1 == found->count) {
+		fprintf(out, "%s to %s", gp_format_count(own->numbers[0]).text,
+			gp_format_count(own->last).text);
+		return;
+	}
+	for (uint64_t i = 0; i < found->count && i < NUMBERS; i++)
+		fprintf(out, "%s%s", i > 0 ? ", " : "", gp_format_count(own->numbers[i]).text);
+	if (found->count > NUMBERS)
+		fputs(", ...", out);
+}
+
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
+{
+	const struct own *own = found->own;
+
+	gp_document_add_text(values, "reason", reason_ids[found->detail]);
+	gp_document_add_flag(values, "is_warm_up", own->is_warm_up);
+	gp_document_add_printed(values, "numbers", print_numbers, found);
+	gp_document_add_number(values, "longest_ns", GP_UNIT_NS, own->longest_ns);
+	gp_document_add_number(values, "median_ns", GP_UNIT_NS, own->median_ns);
+	gp_document_add_number(values, "operations", GP_UNIT_COUNT, own->operations / found->count);
+	gp_document_add_number(values, "usual_operations", GP_UNIT_COUNT, own->usual_operations);
+	gp_compiler_add_value(own->compiler, values);
+	gp_host_samples_add_values(advisor, found, GP_SAMPLE_TIMES, values);
+	gp_document_add_flag(values, "is_placed", gp_advisor_knows(advisor, found->site));
+}
+
+/* Without samples the place is that of the calls that end the idle gaps. */
+static bool names_place(const struct gp_case *found)
+{
+	return ((const struct own *)found->own)->has_samples;
+}
+
+const struct gp_rule gp_rule_slow_steps = {
+	.id = "slow-steps",
+	.title = "some steps of the main loop are much slower than others",
+	.found =
+		"{count} step[{!count=1}s][{?is_warm_up} of the warm-up] (number {numbers}) took {mean_ns}[{!count=1} on average, {longest_ns} at most], the median step {median_ns}"
+		"[: {?reason=workers}the DataLoader started its worker processes again"
+		"|: {?reason=checkpoint}a checkpoint was written while the GPU waited"
+		"|: {?reason=evaluation}an evaluation ran"
+		"|: {?reason=data}the loop waited for data"
+		"|: {?reason=allocation}the program allocated or freed memory"
+		"|: {?reason=loading}code was loaded or compiled"
+		"|: {?reason=copying}the host waited in copies"
+		"|: {?reason=more work}they had {operations} GPU operations, others {usual_operations}]"
+		"[{samples}|; {?is_placed}most of it before the call here]",
+	.change =
+		"[{?reason=workers}keep the workers from epoch to epoch: DataLoader(persistent_workers=True); Trainer: dataloader_persistent_workers=True"
+		"|{?reason=checkpoint}save less often, or while training goes on: copy the state to the host and write it in a thread (torch.distributed.checkpoint.async_save)"
+		"|{?reason=evaluation}evaluate less often, or with fewer batches"
+		"|{?reason=data}give the loader more workers (num_workers) or a longer queue (prefetch_factor)"
+		"|" GP_COMPILER_CHANGE
+		"|{?reason=allocation}allocate the largest sizes before the loop; PyTorch: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+		"|{?reason=loading}use each kernel and shape once before the measured part, and pad inputs to a few shapes"
+		"|{?reason=copying}copy asynchronously, from page-locked memory"
+		"|{?reason=more work}do this work less often, or in another process: gpuprof summary --by iteration lists the steps"
+		"|{?is_warm_up}exclude these steps from measurements; if new shapes cause them, pad inputs to a few shapes"
+		"|compare a slow step with a usual one in the timeline; gpuprof summary --by iteration lists the steps]",
+	.meaning =
+		"A step is slow if it takes {SLOW_PERCENT} % of the median or more. The saving is the time beyond the median, as an average over all steps after the warm-up. Slow steps at the very beginning are warm-up, a one-time cost. The reason is what takes most of a slow step: API calls that allocate, load code or copy; else the Python function that stack samples found most often; else more GPU operations than usual.",
+	.remedy =
+		"Do occasional work less often, or beside the training: workers that persist, checkpoints that are written asynchronously, evaluations in another process. Avoid new shapes.",
+	.ignore = "The occasional work is wanted, and as fast as it can be.",
+	.threshold = {.saves_percent = 3,
+		      .saves_ns = 1000000,
+		      .count = 1,
+		      .reason = "Less is within the noise of a machine"},
+	.limits = limits,
+	.is_of_gpu = true,
+	.own_bytes = sizeof(struct own),
+	.look = look,
+	.add_values = add_values,
+	.names_place = names_place,
+};

@@ -1,0 +1,338 @@
+#include "report/analysis/loop/phase_events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/loop/phase_lines.h"
+#include "report/base/array.h"
+#include "report/base/spill_memory.h"
+
+/* A copy to the host of so few bytes reads values, which are then printed or compared. */
+#define VALUE_BYTES 256u
+/* A thread is one of the backward pass if so many of its calls are. */
+#define BACKWARD_PERCENT 90u
+#define BACKWARD_THREAD  "pt_autograd" /* PyTorch's name for it */
+
+struct thread {
+	uint32_t first, end; /* in calls */
+	uint32_t in_loop, backward;
+};
+
+struct search {
+	struct gp_phase_events *events;
+	const struct gp_model *model;
+	const struct gp_iterations *iterations;
+	const uint8_t *marks;
+	enum gp_phase_rules rules;
+	struct thread *threads;
+	uint32_t thread_count, thread_capacity;
+};
+
+static bool is_in_loop(const struct gp_iterations *iterations, uint64_t time_ns)
+{
+	for (uint32_t i = 0; i < iterations->stretch_count; i++)
+		if (time_ns >= iterations->stretches[i].start_ns &&
+		    time_ns < iterations->stretches[i].end_ns)
+			return true;
+	return false;
+}
+
+/* ---- the phase of a call alone ---- */
+
+static enum gp_phase_kind phase_of_copy(const struct gp_op *op)
+{
+	if (op->kind != GP_OP_COPY)
+		return GP_PHASE_NONE;
+	if (op->copy_kind == GP_COPY_HTOD)
+		return GP_PHASE_TO_DEVICE;
+	return op->copy_kind == GP_COPY_DTOH && op->bytes <= VALUE_BYTES ? GP_PHASE_LOGGING
+									 : GP_PHASE_NONE;
+}
+
+static enum gp_phase_kind phase_of_call(const struct search *search, const struct gp_call *call)
+{
+	enum gp_phase_kind phase = GP_PHASE_NONE;
+
+	if (call->stack != GP_NONE)
+		phase = (enum gp_phase_kind)search->marks[call->stack];
+	if (phase == GP_PHASE_NONE && search->rules == GP_PHASE_RULES_TRAINING &&
+	    call->first_op != GP_NONE)
+		phase = phase_of_copy(&search->model->ops[call->first_op]);
+	return phase;
+}
+
+/* ---- threads ---- */
+
+static const char *name_of_thread(const struct gp_model *model, uint32_t id)
+{
+	for (uint32_t i = 0; i < model->thread_count; i++)
+		if (model->threads[i].id == id)
+			return model->threads[i].name;
+	return "";
+}
+
+static bool is_named_backward(const struct search *search, const struct thread *thread)
+{
+	uint32_t id = search->model->calls[thread->first].thread_id;
+
+	return strncmp(name_of_thread(search->model, id), BACKWARD_THREAD,
+		       strlen(BACKWARD_THREAD)) == 0;
+}
+
+static bool is_backward(const struct search *search, const struct thread *thread)
+{
+	return search->rules == GP_PHASE_RULES_TRAINING && thread->in_loop > 0 &&
+	       (is_named_backward(search, thread) ||
+		(uint64_t)thread->backward * 100 >= (uint64_t)thread->in_loop * BACKWARD_PERCENT);
+}
+
+static void count_call(struct search *search, struct thread *thread, uint32_t index)
+{
+	const struct gp_call *call = &search->model->calls[index];
+
+	thread->end = index + 1;
+	if (!is_in_loop(search->iterations, call->start_ns))
+		return;
+	search->events->of_calls[index] = (uint8_t)phase_of_call(search, call);
+	thread->in_loop++;
+	thread->backward += search->events->of_calls[index] == GP_PHASE_BACKWARD;
+}
+
+static int find_threads(struct search *search)
+{
+	const struct gp_call *calls = search->model->calls;
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < search->model->call_count; i++) {
+		if (i == 0 || calls[i].thread_id != calls[i - 1].thread_id) {
+			result = gp_array_grow(&search->threads, &search->thread_capacity,
+					       search->thread_count, sizeof(*search->threads));
+			if (result == 0)
+				search->threads[search->thread_count++] =
+					(struct thread){.first = i, .end = i};
+		}
+		if (result == 0)
+			count_call(search, &search->threads[search->thread_count - 1], i);
+	}
+	return result;
+}
+
+/* The one with most calls in the loop, of those that are not of the backward pass if any is. */
+static const struct thread *main_thread(const struct search *search)
+{
+	const struct thread *found = NULL;
+	bool found_is_backward = true;
+
+	for (uint32_t i = 0; i < search->thread_count; i++) {
+		const struct thread *thread = &search->threads[i];
+		bool is_less = is_backward(search, thread);
+
+		if (thread->in_loop > 0 &&
+		    (!found || (found_is_backward && !is_less) ||
+		     (found_is_backward == is_less && thread->in_loop > found->in_loop))) {
+			found = thread;
+			found_is_backward = is_less;
+		}
+	}
+	return found;
+}
+
+/* ---- events ---- */
+
+static bool is_of_training(uint8_t phase)
+{
+	return phase == GP_PHASE_FORWARD || phase == GP_PHASE_BACKWARD ||
+	       phase == GP_PHASE_GRADIENTS || phase == GP_PHASE_OPTIMIZER;
+}
+
+static int add_event(struct search *search, uint32_t index, bool is_backward_thread)
+{
+	struct gp_phase_events *events = search->events;
+	const struct gp_call *call = &search->model->calls[index];
+	bool is_launch = call->first_op != GP_NONE;
+	int result;
+
+	if (!is_in_loop(search->iterations, call->start_ns))
+		return 0;
+	events->launches += is_launch;
+	events->with_stack += is_launch && call->stack != GP_NONE;
+	if (events->of_calls[index] == GP_PHASE_NONE && is_backward_thread)
+		events->of_calls[index] = GP_PHASE_BACKWARD;
+	events->is_training |= is_of_training(events->of_calls[index]);
+	if (events->of_calls[index] == GP_PHASE_NONE && call->stack == GP_NONE &&
+	    search->rules == GP_PHASE_RULES_STACKS)
+		return 0;
+	result = gp_array_grow_spill(&events->rows, &events->capacity, events->count,
+				     sizeof(*events->rows));
+	if (result == 0)
+		events->rows[events->count++] =
+			(struct gp_phase_event){.start_ns = call->start_ns,
+						.end_ns = gp_call_end_ns(call),
+						.call = index,
+						.phase = events->of_calls[index]};
+	return result;
+}
+
+static int add_thread(struct search *search, const struct thread *thread)
+{
+	bool is_backward_thread = is_backward(search, thread);
+	int result = 0;
+
+	for (uint32_t i = thread->first; result == 0 && i < thread->end; i++)
+		result = add_event(search, i, is_backward_thread);
+	return result;
+}
+
+/* A run of equal samples is as many, at equal distances; the first and the last are certain. */
+static int add_samples(struct search *search, const struct gp_sample *run)
+{
+	struct gp_phase_events *events = search->events;
+	uint64_t step_ns = run->count > 1 ? (run->end_ns - run->start_ns) / (run->count - 1) : 0;
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && run->stack != GP_NONE && i < run->count; i++) {
+		uint64_t time_ns = run->start_ns + i * step_ns;
+
+		if (!is_in_loop(search->iterations, time_ns))
+			continue;
+		result = gp_array_grow_spill(&events->samples, &events->sample_capacity,
+					     events->sample_count, sizeof(*events->samples));
+		events->is_training |= is_of_training(search->marks[run->stack]);
+		if (result == 0)
+			events->samples[events->sample_count++] = (struct gp_phase_sample){
+				.time_ns = time_ns,
+				.least_ns = i + 1 < run->count ? run->start_ns : run->end_ns,
+				.most_ns = i > 0 ? run->end_ns : run->start_ns,
+				.stack = run->stack,
+				.phase = search->marks[run->stack]};
+	}
+	return result;
+}
+
+GP_COMPARE_BY(compare_events, struct gp_phase_event, start_ns)
+
+static int gather(struct search *search)
+{
+	struct gp_phase_events *events = search->events;
+	const struct thread *most = main_thread(search);
+	int result = most ? add_thread(search, most) : 0;
+
+	if (!most)
+		return 0;
+	events->thread_id = search->model->calls[most->first].thread_id;
+	for (uint32_t i = 0; result == 0 && i < search->thread_count; i++)
+		if (&search->threads[i] != most && is_backward(search, &search->threads[i]))
+			result = add_thread(search, &search->threads[i]);
+	for (uint32_t i = 0; result == 0 && i < search->model->sample_count; i++)
+		if (search->model->samples[i].thread_id == events->thread_id)
+			result = add_samples(search, &search->model->samples[i]);
+	return result == 0 ? gp_array_sort(events->rows, events->count, sizeof(*events->rows),
+					   compare_events, NULL)
+			   : result;
+}
+
+/* ---- phases that the stack does not tell ---- */
+
+static int learn_lines(struct search *search)
+{
+	struct gp_phase_events *events = search->events;
+	struct gp_phase_lines *lines = gp_phase_lines_new(search->model);
+	int result = lines ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < events->count; i++) {
+		uint32_t stack = search->model->calls[events->rows[i].call].stack;
+
+		if (stack != GP_NONE && events->rows[i].phase != GP_PHASE_NONE)
+			result = gp_phase_lines_add(lines, stack,
+						    (enum gp_phase_kind)events->rows[i].phase);
+	}
+	for (uint32_t i = 0; result == 0 && i < events->count; i++) {
+		uint32_t stack = search->model->calls[events->rows[i].call].stack;
+
+		if (stack != GP_NONE && events->rows[i].phase == GP_PHASE_NONE)
+			events->rows[i].phase = (uint8_t)gp_phase_lines_find(lines, stack);
+	}
+	for (uint32_t i = 0; result == 0 && i < events->sample_count; i++)
+		if (events->samples[i].phase == GP_PHASE_NONE)
+			events->samples[i].phase =
+				(uint8_t)gp_phase_lines_find(lines, events->samples[i].stack);
+	gp_phase_lines_free(lines);
+	return result;
+}
+
+static enum gp_phase_kind between(enum gp_phase_kind before, enum gp_phase_kind after,
+				  bool has_stack)
+{
+	if (before == after && before != GP_PHASE_NONE)
+		return before;
+	if (before == GP_PHASE_TO_DEVICE || before == GP_PHASE_FORWARD ||
+	    after == GP_PHASE_FORWARD || after == GP_PHASE_BACKWARD)
+		return GP_PHASE_FORWARD;
+	if (!has_stack && before != GP_PHASE_NONE)
+		return GP_PHASE_OPTIMIZER;
+	return before == GP_PHASE_BACKWARD ? GP_PHASE_GRADIENTS : GP_PHASE_OTHER;
+}
+
+static bool has_stack(const struct search *search, const struct gp_phase_event *event)
+{
+	return search->model->calls[event->call].stack != GP_NONE;
+}
+
+/* Runs of events of no known phase get that of their neighbors. */
+static void fill_between(struct search *search)
+{
+	struct gp_phase_events *events = search->events;
+	enum gp_phase_kind before = GP_PHASE_NONE;
+
+	for (uint32_t i = 0, end; i < events->count; i = end) {
+		enum gp_phase_kind after = GP_PHASE_NONE;
+
+		for (end = i; end < events->count && events->rows[end].phase == GP_PHASE_NONE;)
+			end++;
+		if (end < events->count)
+			after = (enum gp_phase_kind)events->rows[end].phase;
+		for (uint32_t k = i; k < end; k++)
+			events->rows[k].phase =
+				(uint8_t)(search->rules == GP_PHASE_RULES_TRAINING
+						  ? between(before, after,
+							    has_stack(search, &events->rows[k]))
+						  : GP_PHASE_OTHER);
+		before = after == GP_PHASE_LOGGING ? before : after;
+		end += end < events->count;
+	}
+	for (uint32_t i = 0; i < events->count; i++)
+		events->of_calls[events->rows[i].call] = events->rows[i].phase;
+}
+
+int gp_phase_events_of(struct gp_phase_events *events, const struct gp_model *model,
+		       const struct gp_iterations *iterations, const uint8_t *marks,
+		       enum gp_phase_rules rules)
+{
+	struct search search = {.events = events,
+				.model = model,
+				.iterations = iterations,
+				.marks = marks,
+				.rules = rules};
+	int result;
+
+	*events = (struct gp_phase_events){
+		.of_calls = gp_spill_take_zeroed(model->call_count + (size_t)1, 1)};
+	result = events->of_calls ? find_threads(&search) : -ENOMEM;
+	if (result == 0)
+		result = gather(&search);
+	if (result == 0)
+		result = learn_lines(&search);
+	if (result == 0)
+		fill_between(&search);
+	free(search.threads);
+	return result;
+}
+
+void gp_phase_events_free(struct gp_phase_events *events)
+{
+	gp_spill_free(events->rows);
+	gp_spill_free(events->samples);
+	gp_spill_free(events->of_calls);
+	*events = (struct gp_phase_events){0};
+}

@@ -1,0 +1,248 @@
+#include "report/analysis/loop/phase_functions.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/array.h"
+#include "report/base/group_by.h"
+#include "report/symbols/code_owner.h"
+#include "report/symbols/symbols.h"
+
+#define TEXT_BYTES 512
+#define NOBODY     GP_NONE /* a frame that is not the user's */
+#define MOST       (GP_PHASE_OTHER - 1u)
+
+/* A frame's place in the user's functions. */
+struct own {
+	uint32_t function; /* its number, or NOBODY */
+	uint32_t line;     /* the number of "function (file:line)" */
+};
+
+/* Where a stack is on the way to the loop's function. */
+struct at {
+	uint32_t depth; /* so many of the path were called, one by the other */
+	uint32_t label; /* number of a text: what the loop's function called, or its own line */
+	bool is_called; /* what it called: the callees of that are the same phase */
+	bool is_left;   /* the user's code is another one than the path */
+};
+
+struct search {
+	const struct gp_model *model;
+	const uint32_t *calls;
+	struct gp_symbols *symbols;
+	struct gp_groups texts; /* only keys */
+	struct own *own;        /* by index in frames */
+	struct at *at;          /* the same */
+	uint64_t *weights;      /* by number of a text */
+	uint32_t *path;         /* of functions, the loop's last */
+	uint32_t path_count, path_capacity;
+	uint64_t all; /* calls */
+};
+
+/* ---- the user's frames ---- */
+
+static bool may_be_own(const struct search *search, const struct gp_frame *frame)
+{
+	const struct gp_model *model = search->model;
+
+	if (frame->origin == GP_NONE)
+		return false;
+	return frame->kind == GP_FRAME_PYTHON ||
+	       (frame->kind == GP_FRAME_NATIVE &&
+		gp_code_owner_of_module(gp_model_module_path(
+			model, &model->modules[frame->origin])) == GP_CODE_OWN);
+}
+
+static uint32_t text_number(struct search *search, const struct gp_place *place, bool has_line)
+{
+	char text[TEXT_BYTES];
+	const char *file = *place->file ? gp_place_file(place) : "";
+
+	if (*file == '\0')
+		snprintf(text, sizeof(text), "%s", place->function);
+	else if (has_line)
+		snprintf(text, sizeof(text), "%s (%s:%u)", place->function, file, place->line);
+	else
+		snprintf(text, sizeof(text), "%s (%s)", place->function, file);
+	return gp_groups_find(&search->texts, text);
+}
+
+static int find_own(struct search *search)
+{
+	for (uint32_t i = 0; i < search->model->frame_count; i++) {
+		struct own *own = &search->own[i];
+		const struct gp_place *place;
+		size_t count;
+
+		*own = (struct own){NOBODY, NOBODY};
+		if (!may_be_own(search, &search->model->frames[i]))
+			continue;
+		place = gp_symbols_find(search->symbols, search->model, i, &count);
+		if (gp_code_owner_of_place(place) != GP_CODE_OWN)
+			continue;
+		own->function = text_number(search, place, false);
+		own->line = text_number(search, place, true);
+		if (own->function == UINT32_MAX || own->line == UINT32_MAX)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- the loop's function ---- */
+
+static void step_into(const struct search *search, struct at *at, const struct own *own)
+{
+	if (own->function == NOBODY || at->is_left || at->is_called)
+		return;
+	if (at->depth < search->path_count) {
+		at->is_left = search->path[at->depth] != own->function;
+		at->depth += !at->is_left;
+		at->label = own->line; /* counts at the end of the path alone */
+		return;
+	}
+	at->is_called = true;
+	at->label = own->function;
+}
+
+static void follow_path(struct search *search)
+{
+	for (uint32_t i = 0; i < search->model->frame_count; i++) {
+		uint32_t parent = search->model->frames[i].parent;
+
+		search->at[i] =
+			parent == GP_NONE ? (struct at){.label = NOBODY} : search->at[parent];
+		step_into(search, &search->at[i], &search->own[i]);
+	}
+}
+
+static bool is_in_loop(const struct search *search, uint32_t stack)
+{
+	const struct at *at = &search->at[stack];
+
+	return !at->is_left && at->depth == search->path_count && at->label != NOBODY;
+}
+
+/* By text: the calls of the stacks in the loop's function that have it as a label. */
+static void weigh(struct search *search, bool callees_only)
+{
+	memset(search->weights, 0, search->texts.count * sizeof(*search->weights));
+	for (uint32_t i = 0; i < search->model->frame_count; i++)
+		if (search->calls[i] > 0 && is_in_loop(search, i) &&
+		    (search->at[i].is_called || !callees_only))
+			search->weights[search->at[i].label] += search->calls[i];
+}
+
+/* The callee that makes nearly all calls, or NOBODY. */
+static uint32_t next_of_path(struct search *search)
+{
+	follow_path(search);
+	weigh(search, true);
+	for (uint32_t i = 0; i < search->texts.count; i++)
+		if (search->weights[i] * 100 >= search->all * GP_PHASE_FUNCTION_PERCENT)
+			return i;
+	return NOBODY;
+}
+
+static int find_path(struct search *search)
+{
+	for (uint32_t next;
+	     search->path_count < GP_FRAME_DEPTH && (next = next_of_path(search)) != NOBODY;) {
+		if (gp_array_grow(&search->path, &search->path_capacity, search->path_count,
+				  sizeof(*search->path)) != 0)
+			return -ENOMEM;
+		search->path[search->path_count++] = next;
+	}
+	return 0;
+}
+
+/* ---- phases ---- */
+
+/* The text with most calls that has no number yet; NOBODY: none has any. */
+static uint32_t heaviest(const struct search *search, const uint8_t *numbers)
+{
+	uint32_t found = NOBODY;
+
+	for (uint32_t i = 0; i < search->texts.count; i++)
+		if (numbers[i] == GP_PHASE_NONE && search->weights[i] > 0 &&
+		    (found == NOBODY || search->weights[i] > search->weights[found]))
+			found = i;
+	return found;
+}
+
+static int number_phases(struct search *search, struct gp_phase_functions *functions,
+			 uint8_t *numbers)
+{
+	uint32_t text;
+
+	weigh(search, false);
+	while (functions->count < MOST && (text = heaviest(search, numbers)) != NOBODY) {
+		numbers[text] = (uint8_t)++functions->count;
+		functions->names[functions->count] = strdup(search->texts.rows[text].key);
+		if (!functions->names[functions->count])
+			return -ENOMEM;
+	}
+	functions->names[GP_PHASE_OTHER] = strdup(gp_phase_kind_name(GP_PHASE_OTHER));
+	return functions->names[GP_PHASE_OTHER] ? 0 : -ENOMEM;
+}
+
+/* A stack outside of the user's code has no phase; one outside of the loop's function is other. */
+static int make_marks(struct search *search, struct gp_phase_functions *functions)
+{
+	uint8_t *numbers = calloc((size_t)search->texts.count + 1, sizeof(*numbers));
+	int result = numbers ? number_phases(search, functions, numbers) : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < search->model->frame_count; i++) {
+		uint32_t label = search->at[i].label;
+
+		if (label == NOBODY)
+			continue;
+		functions->marks[i] = is_in_loop(search, i) ? numbers[label] : GP_PHASE_OTHER;
+		if (functions->marks[i] == GP_PHASE_NONE)
+			functions->marks[i] = GP_PHASE_OTHER;
+	}
+	free(numbers);
+	return result;
+}
+
+int gp_phase_functions_of(struct gp_phase_functions *functions, const struct gp_model *model,
+			  const uint32_t *calls)
+{
+	size_t frames = (size_t)model->frame_count + 1;
+	struct search search = {
+		.model = model,
+		.calls = calls,
+		.symbols = gp_symbols_new(),
+		.own = calloc(frames, sizeof(*search.own)),
+		.at = calloc(frames, sizeof(*search.at)),
+	};
+	int result = -ENOMEM;
+
+	*functions = (struct gp_phase_functions){.marks = calloc(frames, 1)};
+	for (uint32_t i = 0; i < model->frame_count; i++)
+		search.all += calls[i];
+	if (search.symbols && search.own && search.at && functions->marks)
+		result = find_own(&search);
+	if (result == 0) {
+		search.weights = calloc((size_t)search.texts.count + 1, sizeof(*search.weights));
+		result = search.weights ? find_path(&search) : -ENOMEM;
+	}
+	if (result == 0)
+		result = make_marks(&search, functions);
+	gp_symbols_free(search.symbols);
+	gp_groups_free(&search.texts);
+	free(search.own);
+	free(search.at);
+	free(search.weights);
+	free(search.path);
+	return result;
+}
+
+void gp_phase_functions_free(struct gp_phase_functions *functions)
+{
+	free(functions->marks);
+	for (int i = 0; i < GP_PHASE_KINDS; i++)
+		free(functions->names[i]);
+	*functions = (struct gp_phase_functions){0};
+}

@@ -1,0 +1,287 @@
+#include "report/analysis/loop/phase_places.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/array.h"
+#include "report/base/group_by.h"
+#include "report/base/tally.h"
+#include "report/symbols/code_owner.h"
+#include "report/symbols/symbols.h"
+
+#define TEXT_BYTES 512
+
+struct gp_phase_places {
+	const struct gp_model *model;
+	struct gp_symbols *symbols;
+	struct gp_tally times; /* ns by phase and stack */
+};
+
+struct gp_phase_places *gp_phase_places_new(const struct gp_model *model)
+{
+	struct gp_phase_places *places = calloc(1, sizeof(*places));
+
+	if (places) {
+		places->model = model;
+		places->symbols = gp_symbols_new();
+	}
+	if (places && !places->symbols) {
+		free(places);
+		return NULL;
+	}
+	return places;
+}
+
+void gp_phase_places_free(struct gp_phase_places *places)
+{
+	if (!places)
+		return;
+	gp_symbols_free(places->symbols);
+	gp_tally_free(&places->times);
+	free(places);
+}
+
+void gp_phase_places_add(struct gp_phase_places *places, uint32_t stack, enum gp_phase_kind phase,
+			 uint64_t ns)
+{
+	const uint64_t key[GP_TALLY_KEYS] = {phase, stack};
+
+	if (stack != GP_NONE)
+		gp_tally_find(&places->times, key)->sums[0] += ns;
+}
+
+/* ---- the way from the outermost function inwards ---- */
+
+/* A stack's functions of the user's and of Python libraries, the outermost first. */
+struct chain {
+	uint32_t first, end; /* in frames[] */
+	uint64_t ns;         /* 0: it left the way */
+};
+
+struct way {
+	const struct gp_phase_places *places;
+	uint32_t *frames; /* of all chains */
+	struct chain *chains;
+	uint32_t frame_count, frame_capacity, chain_count, chain_capacity;
+	uint64_t all_ns;
+	struct gp_groups texts; /* only keys; of one level */
+	uint64_t *weights;      /* by number of a text */
+	uint32_t weight_capacity;
+	const struct gp_place *place, *library;
+	bool has_line, is_nearly_all; /* of place: one line has half, or nearly all */
+	bool failed;
+};
+
+static const struct gp_place *place_of(const struct way *way, uint32_t frame)
+{
+	size_t count;
+
+	return gp_symbols_find(way->places->symbols, way->places->model, frame, &count);
+}
+
+/* Native code of libraries is not looked up. */
+static bool is_of_way(const struct way *way, uint32_t index)
+{
+	const struct gp_model *model = way->places->model;
+	const struct gp_frame *frame = &model->frames[index];
+
+	if (frame->origin == GP_NONE)
+		return false;
+	if (frame->kind == GP_FRAME_PYTHON)
+		return gp_code_owner_of_place(place_of(way, index)) != GP_CODE_BENEATH;
+	return frame->kind == GP_FRAME_NATIVE &&
+	       gp_code_owner_of_module(gp_model_module_path(
+		       model, &model->modules[frame->origin])) == GP_CODE_OWN &&
+	       gp_code_owner_of_place(place_of(way, index)) == GP_CODE_OWN;
+}
+
+static bool is_own(const struct gp_place *place)
+{
+	return gp_code_owner_of_place(place) == GP_CODE_OWN;
+}
+
+static bool add_frames(struct way *way, uint32_t stack)
+{
+	uint32_t first = way->frame_count;
+
+	for (uint32_t at = stack; at != GP_NONE; at = way->places->model->frames[at].parent) {
+		if (!is_of_way(way, at))
+			continue;
+		if (gp_array_grow(&way->frames, &way->frame_capacity, way->frame_count,
+				  sizeof(*way->frames)) != 0)
+			return false;
+		way->frames[way->frame_count++] = at;
+	}
+	for (uint32_t i = first, k = way->frame_count; i + 1 < k; i++) {
+		uint32_t outer = way->frames[--k];
+
+		way->frames[k] = way->frames[i];
+		way->frames[i] = outer;
+	}
+	return true;
+}
+
+static bool has_own(const struct way *way, const struct chain *chain)
+{
+	for (uint32_t i = chain->first; i < chain->end; i++)
+		if (is_own(place_of(way, way->frames[i])))
+			return true;
+	return false;
+}
+
+/* Only stacks with code of the user's: other threads of libraries say nothing about lines. */
+static bool add_chain(struct way *way, uint32_t stack, uint64_t ns)
+{
+	struct chain chain = {.first = way->frame_count, .ns = ns};
+
+	if (!add_frames(way, stack))
+		return false;
+	chain.end = way->frame_count;
+	if (!has_own(way, &chain))
+		return true;
+	if (gp_array_grow(&way->chains, &way->chain_capacity, way->chain_count,
+			  sizeof(*way->chains)) != 0)
+		return false;
+	way->chains[way->chain_count++] = chain;
+	way->all_ns += ns;
+	return true;
+}
+
+static void put_text(char text[TEXT_BYTES], const struct gp_place *place, bool has_line)
+{
+	const char *file = *place->file ? gp_place_file(place) : "";
+
+	if (*file == '\0')
+		snprintf(text, TEXT_BYTES, "%s", place->function);
+	else if (has_line)
+		snprintf(text, TEXT_BYTES, "%s (%s:%u)", place->function, file, place->line);
+	else
+		snprintf(text, TEXT_BYTES, "%s (%s)", place->function, file);
+}
+
+/* The number of a chain's text at a level; GP_NONE: it ends before, has left, or no memory. */
+static uint32_t text_at(struct way *way, const struct chain *chain, uint32_t level, bool by_line)
+{
+	char text[TEXT_BYTES];
+	uint32_t number;
+
+	if (chain->ns == 0 || chain->first + level >= chain->end)
+		return GP_NONE;
+	put_text(text, place_of(way, way->frames[chain->first + level]), by_line);
+	number = gp_groups_find(&way->texts, text);
+	while (number != GP_NONE && way->weight_capacity <= number)
+		if (gp_array_grow(&way->weights, &way->weight_capacity, way->weight_capacity,
+				  sizeof(*way->weights)) != 0) {
+			way->failed = true;
+			return GP_NONE;
+		}
+	way->failed |= number == GP_NONE;
+	return number;
+}
+
+/*
+ * The text at a level with half of the time or more, and its time; 0: there is none. The chains
+ * with others leave the way.
+ */
+static uint64_t follow(struct way *way, uint32_t level, bool by_line, const struct gp_place **place)
+{
+	uint32_t found = GP_NONE;
+
+	gp_groups_free(&way->texts);
+	for (uint32_t i = 0; i < way->chain_count; i++) {
+		uint32_t before = way->texts.count;
+		uint32_t number = text_at(way, &way->chains[i], level, by_line);
+
+		if (number == GP_NONE)
+			continue;
+		if (number >= before)
+			way->weights[number] = 0;
+		way->weights[number] += way->chains[i].ns;
+		if (way->weights[number] * 2 >= way->all_ns)
+			found = number;
+	}
+	if (found == GP_NONE || way->failed)
+		return 0;
+	for (uint32_t i = 0; i < way->chain_count; i++) {
+		struct chain *chain = &way->chains[i];
+
+		if (text_at(way, chain, level, by_line) == found)
+			*place = place_of(way, way->frames[chain->first + level]);
+		else
+			chain->ns = 0;
+	}
+	return way->weights[found];
+}
+
+/* Wrappers and what a library calls itself are left out. */
+static bool is_public(const struct gp_place *place)
+{
+	const char *dot = strrchr(place->function, '.');
+	const char *name = dot ? dot + 1 : place->function;
+
+	return (name[0] != '_' || name[1] == '_') && !strstr(place->function, "<locals>");
+}
+
+static void go(struct way *way)
+{
+	const struct gp_place *place = NULL;
+
+	for (uint32_t level = 0; follow(way, level, false, &place) > 0; level++) {
+		uint64_t line_ns;
+
+		if (!is_own(place)) {
+			if (!way->library && is_public(place))
+				way->library = place;
+			continue;
+		}
+		line_ns = follow(way, level, true, &place);
+		way->place = place;
+		way->library = NULL;
+		way->has_line = line_ns > 0;
+		way->is_nearly_all = line_ns * 100 >= way->all_ns * GP_PHASE_PLACE_PERCENT;
+		if (line_ns == 0)
+			return;
+	}
+}
+
+static void put_result(const struct way *way, char text[TEXT_BYTES])
+{
+	int used = 0;
+
+	text[0] = '\0';
+	if (!way->place)
+		return;
+	if (way->library && way->is_nearly_all)
+		used = snprintf(text, TEXT_BYTES / 2, "%s < ", way->library->function);
+	if (used < 0 || used >= TEXT_BYTES / 2)
+		used = 0;
+	char place[TEXT_BYTES];
+
+	put_text(place, way->place, way->has_line);
+	snprintf(text + used, TEXT_BYTES - (size_t)used, "%s", place);
+}
+
+char *gp_phase_places_most(struct gp_phase_places *places, enum gp_phase_kind phase)
+{
+	struct way way = {.places = places};
+	char text[TEXT_BYTES];
+	char *result = NULL;
+	bool is_good = places->times.error == 0;
+
+	for (uint32_t i = 0; is_good && i < places->times.count; i++)
+		if (places->times.rows[i].key[0] == phase)
+			is_good = add_chain(&way, (uint32_t)places->times.rows[i].key[1],
+					    places->times.rows[i].sums[0]);
+	if (is_good)
+		go(&way);
+	if (is_good && !way.failed) {
+		put_result(&way, text);
+		result = strdup(text);
+	}
+	gp_groups_free(&way.texts);
+	free(way.weights);
+	free(way.frames);
+	free(way.chains);
+	return result;
+}

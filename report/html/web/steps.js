@@ -1,0 +1,86 @@
+/* Overview: the steps of the main loop, and the parts of the run around them. */
+
+const PART_NAMES = {
+	startup: 'startup',
+	'warm-up': 'warm-up',
+	steady: 'steady state',
+	slow: 'slow steps',
+	between: 'between steps',
+	shutdown: 'shutdown',
+};
+const PART_HUES = { startup: 'library', 'warm-up': 'call', steady: 'elementwise', slow: 'norm', between: 'overhead', shutdown: 'library' };
+
+/* The rows of the shown process on its first GPU, in order. */
+function stepRows({ steps: [{ pid }] }) {
+	const rows = recordsOf('iteration').filter((row) => row.PID === pid);
+	return rows.filter((row) => row.Device === rows[0].Device).sort((a, b) => a.Number - b.Number);
+}
+
+/* A step of usual length, to look at; undefined if no loop was found. */
+function usualStep() {
+	const rows = recordsOf('iteration'),
+		steady = rows.filter((row) => row.Part === 'steady').sort((a, b) => a.Wall - b.Wall);
+	return steady[steady.length >> 1] || rows[0];
+}
+
+/* The steps that a column of the chart stands for: of several the longest one is drawn. */
+const stepsPerColumn = (rows, width) => Math.max(1, Math.ceil((rows.length * 2) / width));
+
+/* A bar for each step: its height is its time; longer ones of the warm-up are cut off. */
+function drawSteps(canvas, rows) {
+	const width = (canvas.parentNode.clientWidth && canvas.clientWidth) || 600,
+		height = 60,
+		{ ctx } = fitCanvas(canvas, width, height),
+		each = stepsPerColumn(rows, width),
+		step = width / Math.ceil(rows.length / each),
+		most = rows.reduce((longest, row) => (row.Part === 'warm-up' ? longest : Math.max(longest, row.Wall)), 1);
+	canvas.style.width = '100%';
+	ctx.clearRect(0, 0, width, height);
+	for (let i = 0; i < rows.length; i += each) {
+		const row = rows.slice(i, i + each).reduce((a, b) => (b.Wall > a.Wall ? b : a)),
+			bar = Math.max(1, Math.min(1, row.Wall / most) * height);
+		ctx.fillStyle = hexOf(hueOf(PART_HUES[row.Part]));
+		ctx.fillRect((i / each) * step, height - bar, Math.max(1, step - (step > 3 ? 1 : 0)), bar);
+	}
+}
+
+function stepsSection(about) {
+	if (!about.steps?.length) return null;
+	const [found] = about.steps,
+		rows = stepRows(about),
+		parts = about.parts
+			.filter((part) => part.time_ns > 0)
+			.map((part) => ({
+				name: PART_NAMES[part.part] + (part.step_count ? ' (' + fmtCount(part.step_count) + ')' : ''),
+				value: part.time_ns,
+				color: hueOf(PART_HUES[part.part]),
+				go: () => openView('tables', 'iteration'),
+			})),
+		steady = about.parts.find((part) => part.part === 'steady'),
+		busy = steady?.time_ns ? ', GPU ' + (about.doubt ? 'at least ' : '') + fmtPercent(steady.busy_ns, steady.time_ns) + ' busy in the steady state' : '',
+		chart = el('canvas', {
+			'data-steps': '',
+			role: 'img',
+			'aria-label': 'the time of each step',
+			onclick: (e) => {
+				const box = e.target.getBoundingClientRect(),
+					row = rows[Math.floor(((e.clientX - box.left) / box.width) * rows.length)];
+				if (row) showGap({ Start: row.Start, Duration: row.Wall });
+			},
+		});
+	return section(
+		'Steps',
+		fmtCount(found.step_count) +
+			' of ' +
+			fmtNs(found.median_ns) +
+			' (median; ' +
+			fmtNs(found.mean_ns) +
+			' on average after the warm-up)' +
+			busy +
+			'; ' +
+			(found.found_by === 'ranges' ? 'marked by ranges' : 'found by repeating operations') +
+			'; height: time of a step; click: show it in the timeline',
+		rows.length > 1 ? el('div', { class: 'steps' }, chart) : null,
+		...shareBar(parts, fmtNs),
+	);
+}

@@ -1,0 +1,235 @@
+/* The steps of the main loop, and the parts of the run around them. */
+#include "report/summary/part.h"
+
+#include <stdlib.h>
+
+#include "report/analysis/analysis.h"
+#include "report/base/text/format.h"
+#include "report/base/text/text.h"
+#include "report/model/recorded.h"
+
+#define SHOWN       4   /* idle causes */
+#define FAR_PERCENT 105 /* of the median: an average that is worth a mention */
+
+/* The process whose loop is shown: the longest. */
+struct shown {
+	size_t process;
+	uint32_t loops; /* processes that have one */
+	const struct gp_steps *steps;
+	const struct gp_iterations *iterations;
+	bool all_known; /* no operation is missing */
+};
+
+static struct shown choose(const struct gp_summary *summary)
+{
+	struct shown shown = {.process = 0};
+	uint64_t longest_ns = 0;
+
+	for (size_t i = 0; summary->basis && i < summary->model_count; i++) {
+		const struct gp_steps *steps = &summary->basis->steps[i];
+
+		if (steps->count == 0)
+			continue;
+		shown.loops++;
+		if (shown.steps && gp_steps_recurring_ns(steps) <= longest_ns)
+			continue;
+		longest_ns = gp_steps_recurring_ns(steps);
+		shown.process = i;
+		shown.steps = steps;
+		shown.iterations = &summary->basis->iterations[i];
+	}
+	shown.all_known = shown.steps && !gp_recorded_why_not_all(summary->models[shown.process]);
+	for (size_t i = 0; shown.steps && i < summary->devices.count; i++)
+		shown.all_known &=
+			summary->basis->owners[i] != shown.process || summary->busy[i].more_ns == 0;
+	return shown;
+}
+
+static uint64_t busy_in_ns(const struct gp_summary *summary, const struct shown *shown,
+			   enum gp_run_part part)
+{
+	uint64_t state_ns[GP_STATES] = {0};
+
+	gp_analysis_add_part(summary->basis, shown->process, part, state_ns);
+	return gp_state_busy_ns(state_ns);
+}
+
+/* The share of the GPU's work that the steps have: how sure it is that they are the main loop. */
+static struct gp_value share_of_work(const struct gp_summary *summary, const struct shown *shown)
+{
+	uint64_t busy_ns = 0, all_ns = 0;
+
+	for (unsigned part = 0; part < GP_RUN_PARTS; part++) {
+		uint64_t ns = busy_in_ns(summary, shown, part);
+
+		all_ns += ns;
+		busy_ns += part == GP_RUN_WARM_UP || shown->steps->recurs[part] ? ns : 0;
+	}
+	return gp_value_percent((double)busy_ns, (double)all_ns);
+}
+
+static uint64_t mean_ns(const struct gp_steps *steps)
+{
+	uint32_t count = gp_steps_recurring(steps);
+
+	return count > 0 ? gp_steps_recurring_ns(steps) / count : 0;
+}
+
+/* The number of the longest slow step, from 1; 0 = there is none. */
+static uint32_t find_longest(const struct shown *shown, uint64_t *longest_ns)
+{
+	uint32_t number = 0;
+
+	*longest_ns = 0;
+	for (uint32_t i = 0; i < shown->steps->count; i++) {
+		const struct gp_iteration *row = &shown->iterations->rows[i];
+
+		if (shown->steps->parts[i] != GP_RUN_SLOW ||
+		    row->end_ns - row->start_ns <= *longest_ns)
+			continue;
+		*longest_ns = row->end_ns - row->start_ns;
+		number = i + 1;
+	}
+	return number;
+}
+
+/* ---- as text ---- */
+
+static void print_title(const struct gp_summary *summary, const struct shown *shown)
+{
+	const struct gp_iterations *all = shown->iterations;
+	const struct gp_steps *steps = shown->steps;
+	FILE *out = summary->out;
+
+	fprintf(out, "\nSteps: %s of %s (median", gp_format_count(steps->count).text,
+		gp_format_ns(steps->median_ns).text);
+	if (mean_ns(steps) * 100 > steps->median_ns * FAR_PERCENT)
+		fprintf(out, "; %s on average after the warm-up",
+			gp_format_ns(mean_ns(steps)).text);
+	fputs(")", out);
+	if (summary->model_count > 1)
+		fprintf(out, ", of pid %u", summary->models[shown->process]->pid);
+	if (shown->loops > 1)
+		fprintf(out, " (one of %s processes with steps)",
+			gp_format_count(shown->loops).text);
+	if (all->threads > 1)
+		fprintf(out, ", in one of %s threads", gp_format_count(all->threads).text);
+	if (all->streams > 1)
+		fprintf(out, ", in one of %s streams", gp_format_count(all->streams).text);
+	if (all->passes > 0)
+		fprintf(out, ", each repeating its operations %s times",
+			gp_format_count(all->passes).text);
+	if (all->by_range) {
+		fputs(", marked by ranges ", out);
+		gp_text_print(out, all->name);
+	} else {
+		const struct gp_value share = share_of_work(summary, shown);
+		char *figure = gp_value_figure(&share, GP_UNIT_PERCENT);
+
+		fprintf(out, ", found by repeating operations: %s %% of the GPU work",
+			figure ? figure : "");
+		free(figure);
+	}
+	fputs("\n", out);
+}
+
+static void print_parts(const struct gp_summary *summary, const struct shown *shown)
+{
+	static const char *const names[GP_RUN_PARTS] = {
+		[GP_RUN_STARTUP] = "startup",       [GP_RUN_WARM_UP] = "warm-up",
+		[GP_RUN_STEADY] = "steady state",   [GP_RUN_SLOW] = "slow steps",
+		[GP_RUN_BETWEEN] = "between steps", [GP_RUN_SHUTDOWN] = "shutdown",
+	};
+	const struct gp_steps *steps = shown->steps;
+	const char *separator = "  parts     ";
+	uint64_t longest_ns;
+	uint32_t longest = find_longest(shown, &longest_ns);
+
+	for (unsigned part = 0; part < GP_RUN_PARTS; part++) {
+		if (steps->ns[part] == 0)
+			continue;
+		fprintf(summary->out, "%s%s %s", separator, names[part],
+			gp_format_ns(steps->ns[part]).text);
+		separator = ", ";
+		if (steps->counts[part] > 0)
+			fprintf(summary->out, " (%s", gp_format_count(steps->counts[part]).text);
+		if (part == GP_RUN_SLOW)
+			fprintf(summary->out, ", the longest %s: number %s",
+				gp_format_ns(longest_ns).text, gp_format_count(longest).text);
+		if (steps->counts[part] > 0)
+			fputs(")", summary->out);
+	}
+	fputs("\n", summary->out);
+}
+
+static void print_steady(const struct gp_summary *summary, const struct shown *shown)
+{
+	uint64_t state_ns[GP_STATES] = {0};
+
+	gp_analysis_add_part(summary->basis, shown->process, GP_RUN_STEADY, state_ns);
+	if (gp_state_busy_ns(state_ns) == 0)
+		return;
+	fprintf(summary->out, "  steady    GPU %s%s %% busy", shown->all_known ? "" : "at least ",
+		gp_format_percent((double)gp_state_busy_ns(state_ns),
+				  (double)gp_state_wall_ns(state_ns))
+			.text);
+	if (gp_state_idle_ns(state_ns) == 0) {
+		fputs("\n", summary->out);
+		return;
+	}
+	fputs(shown->all_known ? "; idle: " : "; idle at most: ", summary->out);
+	gp_summary_print_causes(summary->out, state_ns, SHOWN);
+}
+
+bool gp_summary_has_steps(const struct gp_summary *summary)
+{
+	return choose(summary).steps != NULL;
+}
+
+int gp_summary_print_steps(const struct gp_summary *summary)
+{
+	const struct shown shown = choose(summary);
+
+	if (!shown.steps)
+		return 0;
+	print_title(summary, &shown);
+	print_parts(summary, &shown);
+	print_steady(summary, &shown);
+	return 0;
+}
+
+/* ---- as data ---- */
+
+static void add_parts(const struct gp_summary *summary, const struct shown *shown,
+		      struct gp_document *document)
+{
+	gp_document_add_section(document, "parts");
+	for (unsigned part = 0; part < GP_RUN_PARTS; part++) {
+		gp_document_add_row(document);
+		gp_document_add_text(document, "part", gp_run_part_id(part));
+		gp_document_add_number(document, "time_ns", GP_UNIT_NS, shown->steps->ns[part]);
+		gp_document_add_number(document, "step_count", GP_UNIT_COUNT,
+				       shown->steps->counts[part]);
+		gp_document_add_number(document, "busy_ns", GP_UNIT_NS,
+				       busy_in_ns(summary, shown, part));
+	}
+}
+
+void gp_summary_add_steps(const struct gp_summary *summary, struct gp_document *document)
+{
+	const struct shown shown = choose(summary);
+	const struct gp_iterations *all = shown.iterations;
+
+	if (!shown.steps)
+		return;
+	gp_document_add_section(document, "steps");
+	gp_document_add_row(document);
+	gp_document_add_text(document, "found_by", all->by_range ? "ranges" : "operations");
+	gp_document_add_number(document, "pid", GP_UNIT_NUMBER,
+			       summary->models[shown.process]->pid);
+	gp_document_add_number(document, "step_count", GP_UNIT_COUNT, shown.steps->count);
+	gp_document_add_number(document, "median_ns", GP_UNIT_NS, shown.steps->median_ns);
+	gp_document_add_number(document, "mean_ns", GP_UNIT_NS, mean_ns(shown.steps));
+	gp_document_add(document, "work_share", GP_UNIT_PERCENT, share_of_work(summary, &shown));
+	add_parts(summary, &shown, document);
+}

@@ -1,0 +1,120 @@
+/* The main loop by phase: data loading, forward, backward, ..., or the user's functions. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gpuprof/count.h"
+#include "report/analysis/idle/where.h"
+#include "report/analysis/loop/phases.h"
+#include "report/base/text/format.h"
+#include "report/tables/breakdown.h"
+#include "report/tables/by/where.h"
+
+static const struct gp_table_column columns[] = {
+	{"Host %", GP_UNIT_PERCENT}, {"Host", GP_UNIT_NS},           {"Split", GP_UNIT_NS},
+	{"GPU", GP_UNIT_NS},         {"Idle", GP_UNIT_NS},           {"Steps", GP_UNIT_COUNT},
+	{"Host a step", GP_UNIT_NS}, {"GPU a step", GP_UNIT_NS},     {"Idle a step", GP_UNIT_NS},
+	{"Ops", GP_UNIT_COUNT},      {"Most idle by", GP_UNIT_TEXT}, {"PID", GP_UNIT_NUMBER},
+	{"Phase", GP_UNIT_TEXT},     {"Mostly in", GP_UNIT_TEXT},
+};
+
+static void put_phase(struct gp_table *table, const struct gp_phases *phases, uint32_t number,
+		      uint32_t pid)
+{
+	const struct gp_phase *phase = &phases->rows[number];
+	uint64_t idle_ns = gp_state_idle_ns(phase->state_ns);
+	const uint64_t numbers[] = {phase->host_ns,
+				    phase->split_ns,
+				    phase->gpu_ns,
+				    idle_ns,
+				    phase->steps,
+				    gp_phases_step_ns(phases, GP_PHASE_HOST, number),
+				    gp_phases_step_ns(phases, GP_PHASE_GPU, number),
+				    gp_phases_step_ns(phases, GP_PHASE_IDLE, number),
+				    phase->op_count};
+
+	gp_table_cell(table, gp_value_percent((double)phase->host_ns, (double)phases->host_ns));
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		gp_table_put_whole(table, numbers[i]);
+	gp_table_put_text(
+		table, idle_ns > 0 ? gp_idle_cause_name(gp_state_top_cause(phase->state_ns)) : "");
+	gp_table_put_whole(table, pid);
+	gp_table_put_text(table, phase->name);
+	gp_table_put_text(table, phase->place);
+}
+
+/* Of the devices that the process used. */
+static void add_devices(struct gp_scope *scope, const struct gp_model *model,
+			struct gp_phases *phases, const struct gp_gpu_lines *lines)
+{
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		size_t device;
+
+		if (i > 0 && model->ops[i].device_id == model->ops[i - 1].device_id)
+			continue;
+		device = gp_device_list_find(&scope->devices, model, model->ops[i].device_id);
+		if (device < lines->count)
+			gp_phases_add_device(phases, model, &lines->devices[device]);
+	}
+}
+
+/* A warning: without stacks, phases are told less finely. */
+static void warn_without_stacks(const struct gp_scope *scope, const struct gp_model *model,
+				const struct gp_phases *phases)
+{
+	uint32_t without = phases->launches - phases->with_stack;
+
+	if (scope->messages && phases->time_count > 0 && without > phases->with_stack)
+		fprintf(scope->messages,
+			"gpuprof: pid %u: %s of %s launches of the loop have no call stack: phases are told by copies, threads and samples alone (--stacks=all records all stacks)\n",
+			model->pid, gp_format_count(without).text,
+			gp_format_count(phases->launches).text);
+}
+
+static int fill_model(struct gp_scope *scope, struct gp_table *table, const struct gp_model *model,
+		      const struct gp_gpu_lines *lines)
+{
+	struct gp_iterations iterations = {0};
+	struct gp_phases phases = {0};
+	struct gp_tuning tuning;
+	int result = gp_tuning_of(&tuning, model);
+
+	if (result == 0)
+		result = gp_iterations_of(&iterations, model, &tuning);
+	if (result == 0)
+		result = gp_phases_of(&phases, model, &iterations, gp_scope_kinds(scope));
+	if (result == 0) {
+		add_devices(scope, model, &phases, lines);
+		warn_without_stacks(scope, model, &phases);
+	}
+	for (uint32_t i = 0; result == 0 && i < GP_PHASE_KINDS; i++)
+		if (phases.rows[i].name)
+			put_phase(table, &phases, i, model->pid);
+	gp_phases_free(&phases);
+	gp_iterations_free(&iterations);
+	gp_tuning_free(&tuning);
+	return result;
+}
+
+static int fill(struct gp_scope *scope, struct gp_table *table)
+{
+	const struct gp_kinds *kinds = gp_scope_kinds(scope);
+	struct gp_gpu_lines lines = {0};
+	int result = kinds ? gp_gpu_lines_of(&lines, scope->models, scope->model_count,
+					     gp_scope_window(scope), &scope->devices, kinds)
+			   : -ENOMEM;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = fill_model(scope, table, scope->models[i], &lines);
+	gp_gpu_lines_free(&lines);
+	return result;
+}
+
+const struct gp_breakdown gp_breakdown_phase = {
+	.help = "phases of the main loop's steps: data loading, forward, backward, ..., or the user's functions",
+	.nothing =
+		"no phases are known: there is no main loop (--by iteration), or neither call stacks of its launches (--stacks=all) nor Python stack samples (--host-samples=5) tell what the host did",
+	.head = {"phase", "Phases of the main loop", columns, COUNT(columns)},
+	.sort_column = 1,
+	.fold_before = 10,
+	.fill = fill,
+};

@@ -1,0 +1,169 @@
+/* What slow steps did that others did not. */
+#include "report/advice/advice.h"
+#include "tests/report/ask_advice.h"
+#include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
+
+#define US    1000ull
+#define MS    1000000ull
+#define STEPS 40u
+
+/* A program with a loop of 2 ms a step, and so much more in the eleventh and the thirty-first. */
+struct program {
+	struct build b;
+	struct gp_model *model;
+	struct gp_sample samples[2 * STEPS];
+	uint64_t more_ns;
+	uint32_t more_operations;
+	uint32_t sample; /* the stack of samples in these steps; GP_NONE: there are none */
+	uint32_t call;   /* an API function that takes that time; 0: the host's own work */
+};
+
+static struct program begin(uint64_t more_ns)
+{
+	struct program p = {.b = build_begin(1), .more_ns = more_ns, .sample = GP_NONE};
+
+	build_device(&p.b, 0, "GPU");
+	build_name(&p.b, "scale");
+	build_name(&p.b, "add");
+	build_name(&p.b, "other");
+	return p;
+}
+
+static void kernel(struct build *b, uint64_t at_ns, uint32_t name, uint64_t ns)
+{
+	uint32_t id = b->model->call_count + 1;
+
+	build_call(b, 100, BUILD_LAUNCH, at_ns, 5 * US, id);
+	build_op(b, GP_OP_KERNEL, 7, at_ns + 6 * US, at_ns + 6 * US + ns, id)->name = name;
+}
+
+static struct gp_advice ask_about(struct program *p)
+{
+	uint64_t at_ns = MS;
+	uint32_t samples = 0;
+	struct gp_advice advice;
+
+	for (uint32_t i = 0; i < STEPS; i++, at_ns += 2 * MS) {
+		kernel(&p->b, at_ns, 0, 900 * US);
+		kernel(&p->b, at_ns + MS, 1, 900 * US);
+		if (i % 20 != 10)
+			continue;
+		for (uint32_t k = 0; k < p->more_operations; k++)
+			kernel(&p->b, at_ns + 2 * MS + k * MS, 2, 900 * US);
+		if (p->call)
+			build_call(&p->b, 100, p->call, at_ns + 2 * MS, p->more_ns, 0);
+		if (p->sample != GP_NONE)
+			p->samples[samples++] = (struct gp_sample){.thread_id = 100,
+								   .count = 1,
+								   .stack = p->sample,
+								   .start_ns = at_ns + 5 * MS,
+								   .end_ns = at_ns + 5 * MS};
+		at_ns += p->more_ns;
+	}
+	if (p->sample != GP_NONE)
+		build_stacks_end(&p->b);
+	p->model = build_end(&p->b);
+	p->model->samples = samples > 0 ? p->samples : NULL;
+	p->model->sample_count = samples;
+	advice = ask(&p->model, 1);
+	return advice;
+}
+
+static void end(struct program *p, struct gp_advice *advice)
+{
+	gp_advice_free(advice);
+	p->model->samples = NULL;
+	p->model->sample_count = 0;
+	gp_model_free(p->model);
+}
+
+static void check_reason(struct program *p, const char *reason)
+{
+	struct gp_advice advice = ask_about(p);
+	const struct gp_finding *found = find(&advice, "slow-steps");
+
+	assert_non_null(found);
+	assert_int_equal(found->count, 2);
+	assert_string_equal(text_of(found, "reason"), reason);
+	assert_string_equal(text_of(found, "numbers"), "11, 31");
+	assert_int_equal(value_of(found, "median_ns"), 2 * MS);
+	assert_int_equal(value_of(found, "longest_ns"), 2 * MS + p->more_ns);
+	assert_int_equal(found->saves_ns, 2 * p->more_ns);
+	assert_true(found->recurs);
+	assert_null(find(&advice, "gpu-gaps"));
+	end(p, &advice);
+}
+
+static void unknown_host_work_has_the_place_of_the_next_call(void **state)
+{
+	struct program p = begin(60 * MS);
+	struct gp_advice advice;
+
+	check_reason(&p, "unknown");
+	p = begin(45 * MS); /* 90 ms in all may be a busy machine's */
+	advice = ask_about(&p);
+	assert_null(find(&advice, "slow-steps"));
+	end(&p, &advice);
+}
+
+static void samples_show_the_reason(void **state)
+{
+	static const struct {
+		const char *path, *function, *reason;
+	} cases[] = {
+		{"/usr/lib/python3/site-packages/torch/utils/data/dataloader.py",
+		 "_MultiProcessingDataLoaderIter.__init__", "workers"},
+		{"/usr/lib/python3/site-packages/torch/serialization.py", "_save", "checkpoint"},
+		{"/home/me/train.py", "evaluate", "evaluation"},
+		{"/home/me/train.py", "run", "unknown"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct program p = begin(20 * MS);
+
+		p.sample = build_python(&p.b, BUILD_OUTERMOST, cases[i].path, cases[i].function, 7);
+		check_reason(&p, cases[i].reason);
+	}
+}
+
+static void calls_with_half_of_the_time_are_the_reason(void **state)
+{
+	struct program p = begin(60 * MS);
+
+	p.call = 40;
+	build_api(&p.b, p.call, "cudaMalloc", GP_API_ALLOC);
+	p.sample = build_python(&p.b, BUILD_OUTERMOST, "/home/me/train.py", "evaluate", 7);
+	check_reason(&p, "allocation");
+}
+
+static void more_operations_are_more_work(void **state)
+{
+	struct program p = begin(10 * MS);
+
+	p.more_operations = 10;
+	check_reason(&p, "more work");
+}
+
+/* In no step more than in others. */
+static void usual_steps_have_no_finding(void **state)
+{
+	struct program p = begin(0);
+	struct gp_advice advice = ask_about(&p);
+
+	assert_null(find(&advice, "slow-steps"));
+	end(&p, &advice);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unknown_host_work_has_the_place_of_the_next_call),
+		cmocka_unit_test(samples_show_the_reason),
+		cmocka_unit_test(calls_with_half_of_the_time_are_the_reason),
+		cmocka_unit_test(more_operations_are_more_work),
+		cmocka_unit_test(usual_steps_have_no_finding),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

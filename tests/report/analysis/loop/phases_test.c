@@ -1,0 +1,290 @@
+/* The phases of a loop's steps, and their times. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpuprof/count.h"
+#include "report/analysis/loop/phases.h"
+#include "tests/report/stack_builder.h"
+#include "tests/unit.h"
+
+#define TORCH    "/v/lib/python3.12/site-packages/torch/"
+#define OWN      "/home/me/train.py"
+#define STEPS    4u
+#define US       1000u
+#define STEP_NS  (2800 * US)
+#define MAIN     1u
+#define AUTOGRAD 2u
+
+/* The stacks of the lines of main(). */
+struct lines {
+	uint32_t copy, forward, clip, step, save;
+};
+
+static uint32_t build_line(struct build *b, uint8_t line)
+{
+	uint32_t frame = build_python(b, BUILD_OUTERMOST, OWN, "<module>", 50);
+
+	return build_python(b, frame, OWN, "main", line);
+}
+
+static struct lines build_lines(struct build *b)
+{
+	return (struct lines){
+		.copy = build_line(b, 10),
+		.forward = build_python(b, build_line(b, 11), TORCH "nn/functional.py", "gelu", 1),
+		.clip = build_python(b, build_line(b, 13), TORCH "nn/utils/clip_grad.py",
+				     "clip_grad_norm_", 2),
+		.step = build_python(b, build_line(b, 14), TORCH "optim/adam.py", "Adam.step", 3),
+		.save = build_python(b, build_line(b, 15), TORCH "serialization.py", "save", 4),
+	};
+}
+
+/* A call, and the operation that it starts 1 us later. */
+static struct gp_op *build_work(struct build *b, uint32_t thread, uint32_t stack, uint64_t start_ns,
+				uint64_t length_ns, uint64_t gpu_ns)
+{
+	uint32_t id = b->model->call_count + 1;
+	struct gp_op *op;
+
+	build_call(b, thread, BUILD_LAUNCH, start_ns, length_ns, id);
+	build_stack_of_last(b, stack);
+	op = build_op(b, GP_OP_KERNEL, 7, start_ns + US, start_ns + US + gpu_ns, id);
+	op->name = 0;
+	return op;
+}
+
+/* Gaps as long as the table of the phases' edges expects. */
+static void build_step(struct build *b, const struct lines *lines, uint64_t at)
+{
+	struct gp_op *copy;
+
+	build_range(b, MAIN, "step", at, at + STEP_NS);
+	copy = build_work(b, MAIN, lines->copy, at, 20 * US, 5 * US);
+	copy->kind = GP_OP_COPY;
+	copy->copy_kind = GP_COPY_HTOD;
+	build_work(b, MAIN, lines->forward, at + 160 * US, 40 * US, 10 * US);
+	build_work(b, AUTOGRAD, GP_NONE, at + 340 * US, 60 * US, 20 * US);
+	build_work(b, MAIN, lines->clip, at + 940 * US, 20 * US, 3 * US);
+	build_work(b, MAIN, lines->step, at + 1430 * US, 30 * US, 7 * US);
+}
+
+static struct build build_training(struct lines *lines)
+{
+	struct build b = build_begin(1);
+
+	build_thread(&b, AUTOGRAD, "pt_autograd_0");
+	build_name(&b, "k");
+	*lines = build_lines(&b);
+	for (uint64_t step = 0; step < STEPS; step++)
+		build_step(&b, lines, step * STEP_NS);
+	return b;
+}
+
+static struct gp_phases find(struct build *b)
+{
+	struct gp_phases phases;
+	struct gp_iterations iterations;
+	struct gp_tuning tuning;
+	struct gp_kinds *kinds = gp_kinds_new(NULL, NULL, 0);
+
+	build_stacks_end(b);
+	build_end(b);
+	assert_non_null(kinds);
+	assert_int_equal(gp_tuning_of(&tuning, b->model), 0);
+	assert_int_equal(gp_iterations_of(&iterations, b->model, &tuning), 0);
+	assert_int_equal(iterations.count, STEPS);
+	assert_int_equal(gp_phases_of(&phases, b->model, &iterations, kinds), 0);
+	gp_iterations_free(&iterations);
+	gp_tuning_free(&tuning);
+	gp_kinds_free(kinds);
+	return phases;
+}
+
+static void end(struct build *b, struct gp_phases *phases)
+{
+	gp_phases_free(phases);
+	gp_model_free(b->model);
+}
+
+static const struct expected {
+	enum gp_phase_kind phase;
+	uint64_t host_us, split_us, gpu_us, step_us;
+	const char *place;
+} training[] = {
+	/* after the last step's optimizer, no other phase is known */
+	{GP_PHASE_DATA, 3 * 1000, 3 * 1000, 0, 1000, ""},
+	{GP_PHASE_TO_DEVICE, 4 * 60 + 3 * 40, 4 * 40 + 3 * 40, 4 * 5, 100, "main (train.py:10)"},
+	{GP_PHASE_FORWARD, 4 * 230, 4 * 190, 4 * 10, 230, "gelu < main (train.py:11)"},
+	{GP_PHASE_BACKWARD, 4 * 280, 4 * 220, 4 * 20, 280, ""},
+	{GP_PHASE_GRADIENTS, 4 * 410, 4 * 390, 4 * 3, 410, "clip_grad_norm_ < main (train.py:13)"},
+	{GP_PHASE_OPTIMIZER, 4 * 780 + 1040, 4 * 450 + 3 * 300, 4 * 7, 780,
+	 "Adam.step < main (train.py:14)"},
+};
+
+static void a_step_is_divided(void **state)
+{
+	struct lines lines;
+	struct build b = build_training(&lines);
+	struct gp_phases phases = find(&b);
+	uint64_t sum_ns = 0;
+
+	(void)state;
+	assert_false(phases.by_functions);
+	assert_int_equal(phases.step_count, STEPS);
+	assert_int_equal(phases.host_ns, STEPS * STEP_NS);
+	assert_int_equal(phases.launches, 5 * STEPS);
+	assert_int_equal(phases.with_stack, 4 * STEPS);
+	for (size_t i = 0; i < COUNT(training); i++) {
+		const struct expected *expected = &training[i];
+		const struct gp_phase *phase = &phases.rows[expected->phase];
+
+		assert_string_equal(phase->name, gp_phase_kind_name(expected->phase));
+		assert_int_equal(phase->host_ns, expected->host_us * US);
+		assert_int_equal(phase->split_ns, expected->split_us * US);
+		assert_int_equal(phase->gpu_ns, expected->gpu_us * US);
+		assert_int_equal(gp_phases_step_ns(&phases, GP_PHASE_HOST, expected->phase),
+				 expected->step_us * US);
+		assert_string_equal(phase->place, expected->place);
+		sum_ns += phase->host_ns;
+	}
+	assert_int_equal(sum_ns, phases.host_ns);
+	assert_null(phases.rows[GP_PHASE_EVALUATION].name);
+	end(&b, &phases);
+}
+
+/* Each instant of the loop is of one phase, in the order of a step. */
+static void times_follow_each_other(void **state)
+{
+	static const uint8_t order[] = {GP_PHASE_TO_DEVICE, GP_PHASE_FORWARD,   GP_PHASE_BACKWARD,
+					GP_PHASE_GRADIENTS, GP_PHASE_OPTIMIZER, GP_PHASE_DATA,
+					GP_PHASE_TO_DEVICE};
+	struct lines lines;
+	struct build b = build_training(&lines);
+	struct gp_phases phases = find(&b);
+
+	(void)state;
+	assert_int_equal(phases.time_count, COUNT(order) * (STEPS - 1) + 5);
+	for (uint32_t i = 0; i < phases.time_count; i++) {
+		assert_int_equal(phases.times[i].step, i / COUNT(order));
+		assert_int_equal(phases.times[i].phase, order[i % COUNT(order)]);
+		assert_int_equal(phases.times[i].start_ns, i > 0 ? phases.times[i - 1].end_ns : 0);
+	}
+	end(&b, &phases);
+}
+
+/* Two in each gap before a copy: of three gaps, with the prior weight of 16 samples. */
+static void samples_tell_what_a_gap_is(void **state)
+{
+	struct lines lines;
+	struct build b = build_training(&lines);
+	struct gp_phases phases;
+
+	(void)state;
+	for (uint64_t step = 0; step < STEPS - 1; step++) {
+		uint32_t at = BUILD_GROW(&b, samples, sample_count);
+
+		b.model->samples[at] = (struct gp_sample){.start_ns = step * STEP_NS + 1600 * US,
+							  .end_ns = step * STEP_NS + 2600 * US,
+							  .thread_id = MAIN,
+							  .stack = lines.save,
+							  .count = 2};
+	}
+	phases = find(&b);
+	assert_int_equal(phases.sample_count, 2 * (STEPS - 1));
+	/* pooled 6 of 22, and then 2 samples beside four: (2 + 4 * 6/22) / 6 of 1,340 us */
+	assert_int_equal(phases.rows[GP_PHASE_CHECKPOINT].host_ns, 3 * 690303u);
+	assert_int_equal(phases.rows[GP_PHASE_DATA].host_ns, 3 * 484848u);
+	assert_string_equal(phases.rows[GP_PHASE_CHECKPOINT].place, "save < main (train.py:15)");
+	end(&b, &phases);
+}
+
+/* What is no training has the user's functions as phases. */
+static void other_programs_have_functions(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_phases phases;
+	uint32_t line, first, second;
+
+	(void)state;
+	build_name(&b, "k");
+	line = build_line(&b, 20);
+	first = build_python(&b, build_line(&b, 21), OWN, "advance", 3);
+	second = build_python(&b, build_line(&b, 22), OWN, "reduce", 4);
+	for (uint64_t step = 0; step < STEPS; step++) {
+		uint64_t at = step * STEP_NS;
+
+		build_range(&b, MAIN, "step", at, at + STEP_NS);
+		build_work(&b, MAIN, first, at, 1000 * US, 10 * US);
+		build_work(&b, MAIN, first, at + 1000 * US, 500 * US, 10 * US);
+		build_work(&b, MAIN, second, at + 1500 * US, 1000 * US, 3 * US);
+		build_work(&b, MAIN, line, at + 2500 * US, 300 * US, 2 * US);
+	}
+	phases = find(&b);
+	assert_true(phases.by_functions);
+	assert_string_equal(phases.rows[1].name, "advance (train.py)");
+	assert_int_equal(phases.rows[1].host_ns, STEPS * 1500 * US);
+	assert_int_equal(phases.rows[1].gpu_ns, STEPS * 20 * US);
+	assert_string_equal(phases.rows[2].name, "main (train.py:20)");
+	assert_int_equal(phases.rows[2].host_ns, STEPS * 300 * US);
+	assert_string_equal(phases.rows[3].name, "reduce (train.py)");
+	assert_int_equal(phases.rows[3].host_ns, STEPS * 1000 * US);
+	assert_string_equal(phases.rows[3].place, "reduce (train.py:4)");
+	end(&b, &phases);
+}
+
+/* A loop in a function that is called like a phase is none. */
+static void a_loop_may_be_called_as_a_phase(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_phases phases;
+	uint32_t loop, forward, step;
+
+	(void)state;
+	build_name(&b, "k");
+	loop = build_python(&b, BUILD_OUTERMOST, OWN, "test", 5);
+	forward = build_python(&b, loop, TORCH "nn/functional.py", "gelu", 1);
+	step = build_python(&b, loop, TORCH "optim/adam.py", "Adam.step", 3);
+	for (uint64_t i = 0; i < STEPS; i++) {
+		build_range(&b, MAIN, "step", i * STEP_NS, (i + 1) * STEP_NS);
+		build_work(&b, MAIN, forward, i * STEP_NS, 1800 * US, US);
+		build_work(&b, MAIN, step, i * STEP_NS + 1800 * US, 1000 * US, US);
+	}
+	phases = find(&b);
+	assert_false(phases.by_functions);
+	assert_null(phases.rows[GP_PHASE_EVALUATION].name);
+	assert_int_equal(phases.rows[GP_PHASE_FORWARD].host_ns, STEPS * 1800 * US);
+	assert_int_equal(phases.rows[GP_PHASE_OPTIMIZER].host_ns, STEPS * 1000 * US);
+	end(&b, &phases);
+}
+
+static void without_stacks_nothing_is_known(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_phases phases;
+
+	(void)state;
+	build_name(&b, "k");
+	for (uint64_t i = 0; i < STEPS; i++) {
+		build_range(&b, MAIN, "step", i * STEP_NS, (i + 1) * STEP_NS);
+		build_work(&b, MAIN, GP_NONE, i * STEP_NS, 100 * US, US);
+	}
+	phases = find(&b);
+	assert_int_equal(phases.time_count, 0);
+	for (int i = 0; i < GP_PHASE_KINDS; i++)
+		assert_null(phases.rows[i].name);
+	end(&b, &phases);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_step_is_divided),
+		cmocka_unit_test(times_follow_each_other),
+		cmocka_unit_test(samples_tell_what_a_gap_is),
+		cmocka_unit_test(other_programs_have_functions),
+		cmocka_unit_test(a_loop_may_be_called_as_a_phase),
+		cmocka_unit_test(without_stacks_nothing_is_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -9,14 +9,16 @@ struct within {
 	struct gp_model *const *models;
 };
 
-static int find_loops(struct gp_analysis *basis, struct gp_model *const *models)
+static int find_loops(struct gp_analysis *basis, struct gp_model *const *models,
+		      const struct gp_kinds *kinds)
 {
 	int result = 0;
 
 	basis->tunings = calloc(basis->model_count + 1, sizeof(*basis->tunings));
 	basis->iterations = calloc(basis->model_count + 1, sizeof(*basis->iterations));
 	basis->steps = calloc(basis->model_count + 1, sizeof(*basis->steps));
-	if (!basis->tunings || !basis->iterations || !basis->steps)
+	basis->phases = calloc(basis->model_count + 1, sizeof(*basis->phases));
+	if (!basis->tunings || !basis->iterations || !basis->steps || !basis->phases)
 		return -ENOMEM;
 	for (size_t i = 0; result == 0 && i < basis->model_count; i++) {
 		result = gp_tuning_of(&basis->tunings[i], models[i]);
@@ -25,6 +27,9 @@ static int find_loops(struct gp_analysis *basis, struct gp_model *const *models)
 						  &basis->tunings[i]);
 		if (result == 0)
 			result = gp_steps_of(&basis->steps[i], &basis->iterations[i], models[i]);
+		if (result == 0)
+			result = gp_phases_of(&basis->phases[i], models[i], &basis->iterations[i],
+					      kinds);
 	}
 	return result;
 }
@@ -126,6 +131,26 @@ static int sweep(struct gp_analysis *basis, struct gp_model *const *models,
 	return result == 0 ? gp_idle_gaps_finish(&basis->idle_gaps) : result;
 }
 
+/* Only if there are phases: this is one more sweep. */
+static int add_devices_to_phases(struct gp_analysis *basis, struct gp_model *const *models,
+				 struct gp_device_list *devices, const struct gp_kinds *kinds)
+{
+	struct gp_gpu_lines lines = {0};
+	bool any = false;
+	int result = 0;
+
+	for (size_t i = 0; i < basis->model_count; i++)
+		any |= basis->phases[i].time_count > 0;
+	if (any)
+		result =
+			gp_gpu_lines_of(&lines, models, basis->model_count,
+					gp_busy_window(models, basis->model_count), devices, kinds);
+	for (size_t i = 0; any && result == 0 && i < basis->model_count; i++)
+		gp_phases_add_devices(&basis->phases[i], models[i], devices, &lines);
+	gp_gpu_lines_free(&lines);
+	return result;
+}
+
 int gp_analysis_of(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
 		   struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
 {
@@ -137,8 +162,10 @@ int gp_analysis_of(struct gp_analysis *basis, struct gp_model *const *models, si
 		return -ENOMEM;
 	result = find_owners(basis, models, devices);
 	if (result == 0)
-		result = find_loops(basis, models);
-	return result == 0 ? sweep(basis, models, devices, kinds, gap_limit) : result;
+		result = find_loops(basis, models, kinds);
+	if (result == 0)
+		result = sweep(basis, models, devices, kinds, gap_limit);
+	return result == 0 ? add_devices_to_phases(basis, models, devices, kinds) : result;
 }
 
 void gp_analysis_add_part(const struct gp_analysis *basis, size_t process, enum gp_run_part part,
@@ -159,7 +186,10 @@ void gp_analysis_free(struct gp_analysis *basis)
 	free(basis->iterations);
 	for (size_t i = 0; basis->steps && i < basis->model_count; i++)
 		gp_steps_free(&basis->steps[i]);
+	for (size_t i = 0; basis->phases && i < basis->model_count; i++)
+		gp_phases_free(&basis->phases[i]);
 	free(basis->steps);
+	free(basis->phases);
 	free(basis->owners);
 	free(basis->part_ns);
 	gp_wheres_free(&basis->wheres);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "report/analysis/loop/iterations.h"
+#include "report/analysis/loop/phases.h"
 #include "report/analysis/loop/steps.h"
 #include "report/analysis/idle/idle_gaps.h"
 #include "report/analysis/idle/where.h"
@@ -21,7 +22,8 @@ struct gp_analysis {
 	struct gp_wheres wheres;          /* by device */
 	/* by device; advice marks the gaps that it has explained */
 	struct gp_idle_gaps idle_gaps;
-	struct gp_steps *steps; /* by model */
+	struct gp_steps *steps;   /* by model */
+	struct gp_phases *phases; /* by model: of its steps, with the states of its devices */
 	size_t *owners; /* by device: the process that has its operations; SIZE_MAX = several */
 	uint64_t (
 		*part_ns)[GP_RUN_PARTS][GP_STATES]; /* by device: in the parts of its owner's run */

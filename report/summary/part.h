@@ -180,11 +180,12 @@ int gp_summary_add_outliers(const struct gp_summary *summary, struct gp_document
 
 /*
  * The steps of the main loop, the parts of the run around them, and how busy the GPU was in the steady
- * state; nothing if no loop was found.  Of several processes, those of the one with the longest loop.
- * As data: sections "steps" and "parts".
+ * state; then its phases, if they are known.  Nothing if no loop was found.  Of several processes,
+ * those of the one with the longest loop.  As data: sections "steps" and "parts".
  */
 bool gp_summary_has_steps(const struct gp_summary *summary);
 int gp_summary_print_steps(const struct gp_summary *summary);
+int gp_summary_print_phases(const struct gp_summary *summary);
 void gp_summary_add_steps(const struct gp_summary *summary, struct gp_document *document);
 
 /* "host-bound 32.6 %, launch-bound 19.7 %, 3 others 4.0 %", of all states; ends the line. */

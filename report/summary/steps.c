@@ -3,13 +3,16 @@
 
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
+
 #include "report/analysis/analysis.h"
 #include "report/base/text/format.h"
 #include "report/base/text/text.h"
 #include "report/model/recorded.h"
 
-#define SHOWN       4   /* idle causes */
-#define FAR_PERCENT 105 /* of the median: an average that is worth a mention */
+#define SHOWN              4 /* idle causes */
+#define PHASES_ON_A_SCREEN 6
+#define FAR_PERCENT        105 /* of the median: an average that is worth a mention */
 
 /* The process whose loop is shown: the longest. */
 struct shown {
@@ -184,6 +187,76 @@ static void print_steady(const struct gp_summary *summary, const struct shown *s
 bool gp_summary_has_steps(const struct gp_summary *summary)
 {
 	return choose(summary).steps != NULL;
+}
+
+/* ---- phases ---- */
+
+static const struct gp_table_column phase_columns[] = {
+	{"Host", GP_UNIT_NS},        {"GPU", GP_UNIT_NS},     {"Idle", GP_UNIT_NS},
+	{"Steps", GP_UNIT_COUNT},    {"Phase", GP_UNIT_TEXT}, {"Idle by", GP_UNIT_TEXT},
+	{"Mostly in", GP_UNIT_TEXT},
+};
+
+static const struct gp_table_head phase_head = {"phase", NULL, phase_columns, COUNT(phase_columns)};
+
+static void put_phase(struct gp_table *table, const struct gp_phases *phases, uint32_t number)
+{
+	const struct gp_phase *phase = &phases->rows[number];
+	bool is_idle = gp_state_idle_ns(phase->state_ns) > 0;
+
+	for (unsigned i = 0; i < GP_PHASE_MEASURES; i++)
+		gp_table_put_whole(table,
+				   gp_phases_step_ns(phases, (enum gp_phase_measure)i, number));
+	gp_table_put_whole(table, phase->steps);
+	gp_table_put_text(table, phase->name);
+	gp_table_put_text(table,
+			  is_idle ? gp_idle_cause_words(gp_state_top_cause(phase->state_ns)) : "");
+	gp_table_put_text(table, phase->place);
+}
+
+/* The next phase by host time, after one; GP_PHASE_KINDS: there is none. */
+static uint32_t next_phase(const struct gp_phases *phases, uint32_t after)
+{
+	uint32_t next = GP_PHASE_KINDS;
+
+	for (uint32_t i = 0; i < GP_PHASE_KINDS; i++) {
+		uint64_t ns = phases->rows[i].host_ns;
+		uint64_t most_ns =
+			after < GP_PHASE_KINDS ? phases->rows[after].host_ns : UINT64_MAX;
+		bool is_left = ns < most_ns || (ns == most_ns && i > after);
+
+		if (phases->rows[i].name && is_left &&
+		    (next == GP_PHASE_KINDS || ns > phases->rows[next].host_ns))
+			next = i;
+	}
+	return next;
+}
+
+static int print_phases(const struct gp_summary *summary, const struct gp_phases *phases)
+{
+	size_t rows = summary->options->brief ? PHASES_ON_A_SCREEN : GP_PHASE_KINDS;
+	struct gp_table table;
+	int result;
+
+	/* Without stacks they are too rough for a screen: --by phase has them. */
+	if (phases->time_count == 0 || phases->with_stack * 2 < phases->launches)
+		return 0;
+	fputs("  phases    host, GPU and idle time of a step that has the phase (medians)\n",
+	      summary->out);
+	gp_table_open(&table, &phase_head);
+	for (uint32_t i = next_phase(phases, GP_PHASE_KINDS); i < GP_PHASE_KINDS && rows > 0;
+	     i = next_phase(phases, i), rows--)
+		put_phase(&table, phases, i);
+	result = gp_table_print(&table, summary->out, gp_summary_columns(summary));
+	gp_table_close(&table);
+	return result;
+}
+
+int gp_summary_print_phases(const struct gp_summary *summary)
+{
+	const struct shown shown = choose(summary);
+
+	return shown.steps ? print_phases(summary, &summary->basis->phases[shown.process]) : 0;
 }
 
 int gp_summary_print_steps(const struct gp_summary *summary)

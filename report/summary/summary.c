@@ -182,6 +182,8 @@ static int print_head_folded(const struct gp_summary *summary)
 		result = print_folded(summary, gp_summary_has_steps(summary)
 						       ? gp_summary_print_steps
 						       : gp_summary_print_busy);
+	if (result == 0)
+		result = gp_summary_print_phases(summary);
 	return result == 0 && summary->model_count > 1 ? gp_summary_print_processes(summary)
 						       : result;
 }

@@ -55,6 +55,8 @@ static const struct {
 	enum reason reason;
 } library_marks[] = {
 	{"_MultiProcessingDataLoaderIter.__init__", WORKERS},
+	{"(multiprocessing/popen_", WORKERS},
+	{"(multiprocessing/context.py)", WORKERS},
 	{"_MultiProcessingDataLoaderIter._shutdown", WORKERS},
 	{"(torch/serialization.py)", CHECKPOINT},
 	{"(torch/distributed/checkpoint/", CHECKPOINT},
@@ -89,6 +91,7 @@ struct own {
 struct walk {
 	const struct gp_steps *steps;
 	const struct gp_iterations *all;
+	const struct gp_phases *phases;
 	uint64_t usual_operations;
 	uint32_t *cases; /* of each step: its case, GP_NONE = none */
 	struct gp_tally work;
@@ -188,20 +191,49 @@ static bool find_place(struct gp_advisor *advisor, struct walk *walk, uint32_t s
 	return count > 0;
 }
 
+/* Beyond what is usual: nothing is, for a phase that few steps have. */
+static uint64_t additional_of_phase_ns(const struct gp_phases *phases, uint32_t step,
+				       uint32_t phase)
+{
+	uint64_t ns = phases->step_ns[GP_PHASE_HOST][step][phase], usual_ns = 0;
+
+	if (phases->rows[phase].steps * GP_SLOW_PART > phases->step_count)
+		usual_ns = gp_phases_step_ns(phases, GP_PHASE_HOST, phase);
+	return ns > usual_ns ? ns - usual_ns : 0;
+}
+
+/* The phase with most of the additional time, if it is occasional work. */
+static enum reason find_in_phases(const struct gp_phases *phases, uint32_t step, uint64_t least_ns)
+{
+	static const enum reason reasons[GP_PHASE_KINDS] = {[GP_PHASE_DATA] = DATA,
+							    [GP_PHASE_EVALUATION] = EVALUATION,
+							    [GP_PHASE_CHECKPOINT] = CHECKPOINT};
+
+	if (phases->by_functions || phases->time_count == 0)
+		return UNKNOWN;
+	for (uint32_t i = 0; i < GP_PHASE_KINDS; i++)
+		if (reasons[i] != UNKNOWN && additional_of_phase_ns(phases, step, i) >= least_ns)
+			return reasons[i];
+	return UNKNOWN;
+}
+
 struct cause {
 	enum reason reason;
 	uint32_t place; /* the number of the function, or UINT32_MAX */
 	enum gp_compiler compiler;
 };
 
-/* Calls are known exactly; samples show the host's work; then the amount of work. */
+/* Occasional phases; calls, which are known exactly; samples of the host; the amount of work. */
 static struct cause cause_of(struct gp_advisor *advisor, struct walk *walk, uint32_t step)
 {
 	const struct gp_iteration *row = &walk->all->rows[step];
-	struct cause cause = {.place = UINT32_MAX};
+	uint64_t least_ns = additional_ns(walk, step) / REASON_PART;
+	enum reason phase = find_in_phases(walk->phases, step, least_ns);
+	struct cause cause = {.reason = phase == DATA ? UNKNOWN : phase, .place = UINT32_MAX};
 	struct gp_host_place place;
 
-	cause.reason = find_in_calls(advisor->model, row, additional_ns(walk, step) / REASON_PART);
+	if (phase == UNKNOWN)
+		cause.reason = find_in_calls(advisor->model, row, least_ns);
 	if (cause.reason != UNKNOWN)
 		return cause;
 	if (advisor->model->sample_count > 0 && find_place(advisor, walk, step, &place)) {
@@ -209,6 +241,8 @@ static struct cause cause_of(struct gp_advisor *advisor, struct walk *walk, uint
 		if (cause.reason == UNKNOWN || cause.reason == COMPILING)
 			cause.place = place.function_number;
 	}
+	if (phase == DATA && cause.reason != WORKERS)
+		return (struct cause){.reason = DATA, .place = UINT32_MAX};
 	if (cause.reason == UNKNOWN &&
 	    row->op_count * 100 >= walk->usual_operations * MORE_PERCENT) {
 		cause.reason = MORE_WORK;
@@ -322,7 +356,8 @@ static void drop_chance(struct gp_advisor *advisor)
 static void look(struct gp_advisor *advisor)
 {
 	struct walk walk = {.steps = advisor->loops[advisor->process],
-			    .all = &advisor->basis->iterations[advisor->process]};
+			    .all = &advisor->basis->iterations[advisor->process],
+			    .phases = &advisor->basis->phases[advisor->process]};
 	bool is_warm_up_long;
 
 	if (!walk.steps ||
@@ -414,7 +449,7 @@ const struct gp_rule gp_rule_slow_steps = {
 		"|{?is_warm_up}exclude these steps from measurements; if new shapes cause them, pad inputs to a few shapes"
 		"|compare a slow step with a usual one in the timeline; gpuprof summary --by iteration lists the steps]",
 	.meaning =
-		"A step is slow if it takes {SLOW_PERCENT} % of the median or more. The saving is the time beyond the median, as an average over all steps after the warm-up. Slow steps at the very beginning are warm-up, a one-time cost. The reason is what takes most of a slow step: API calls that allocate, load code or copy; else the Python function that stack samples found most often; else more GPU operations than usual.",
+		"A step is slow if it takes {SLOW_PERCENT} % of the median or more. The saving is the time beyond the median, as an average over all steps after the warm-up. Slow steps at the very beginning are warm-up, a one-time cost. The reason is what takes most of the additional time: an occasional phase, as an evaluation or a checkpoint; else API calls that allocate, load code or copy; else the Python function that stack samples found most often; else more GPU operations than usual.",
 	.remedy =
 		"Do occasional work less often, or beside the training: workers that persist, checkpoints that are written asynchronously, evaluations in another process. Avoid new shapes.",
 	.ignore = "The occasional work is wanted, and as fast as it can be.",

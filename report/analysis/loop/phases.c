@@ -361,6 +361,20 @@ void gp_phases_add_device(struct gp_phases *phases, const struct gp_model *model
 	}
 }
 
+void gp_phases_add_devices(struct gp_phases *phases, const struct gp_model *model,
+			   struct gp_device_list *devices, const struct gp_gpu_lines *lines)
+{
+	for (uint32_t i = 0; phases->time_count > 0 && i < model->op_count; i++) {
+		size_t device;
+
+		if (i > 0 && model->ops[i].device_id == model->ops[i - 1].device_id)
+			continue;
+		device = gp_device_list_find(devices, model, model->ops[i].device_id);
+		if (device < lines->count)
+			gp_phases_add_device(phases, model, &lines->devices[device]);
+	}
+}
+
 uint64_t gp_phases_step_ns(const struct gp_phases *phases, enum gp_phase_measure measure,
 			   uint32_t phase)
 {

@@ -17,6 +17,7 @@
 #include "report/analysis/idle/gpu_line.h"
 #include "report/analysis/loop/iterations.h"
 #include "report/analysis/loop/phase_marks.h"
+#include "report/model/devices.h"
 #include "report/model/model.h"
 
 /* If one phase has so much of the loop's time, it does not divide it. */
@@ -67,6 +68,10 @@ void gp_phases_free(struct gp_phases *phases);
 /* Add the states of one of the model's devices, for state_ns and GP_PHASE_IDLE. */
 void gp_phases_add_device(struct gp_phases *phases, const struct gp_model *model,
 			  const struct gp_gpu_line *line);
+
+/* The same for all devices of the list that the model used. */
+void gp_phases_add_devices(struct gp_phases *phases, const struct gp_model *model,
+			   struct gp_device_list *devices, const struct gp_gpu_lines *lines);
 
 /* The median of a phase over the steps that have it on the host. */
 uint64_t gp_phases_step_ns(const struct gp_phases *phases, enum gp_phase_measure measure,

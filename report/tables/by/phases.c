@@ -4,7 +4,7 @@
 
 #include "gpuprof/count.h"
 #include "report/analysis/idle/where.h"
-#include "report/analysis/loop/phases.h"
+#include "report/analysis/analysis.h"
 #include "report/base/text/format.h"
 #include "report/tables/breakdown.h"
 #include "report/tables/by/where.h"
@@ -42,21 +42,6 @@ static void put_phase(struct gp_table *table, const struct gp_phases *phases, ui
 	gp_table_put_text(table, phase->place);
 }
 
-/* Of the devices that the process used. */
-static void add_devices(struct gp_scope *scope, const struct gp_model *model,
-			struct gp_phases *phases, const struct gp_gpu_lines *lines)
-{
-	for (uint32_t i = 0; i < model->op_count; i++) {
-		size_t device;
-
-		if (i > 0 && model->ops[i].device_id == model->ops[i - 1].device_id)
-			continue;
-		device = gp_device_list_find(&scope->devices, model, model->ops[i].device_id);
-		if (device < lines->count)
-			gp_phases_add_device(phases, model, &lines->devices[device]);
-	}
-}
-
 /* A warning: without stacks, phases are told less finely. */
 static void warn_without_stacks(const struct gp_scope *scope, const struct gp_model *model,
 				const struct gp_phases *phases)
@@ -70,43 +55,19 @@ static void warn_without_stacks(const struct gp_scope *scope, const struct gp_mo
 			gp_format_count(phases->launches).text);
 }
 
-static int fill_model(struct gp_scope *scope, struct gp_table *table, const struct gp_model *model,
-		      const struct gp_gpu_lines *lines)
-{
-	struct gp_iterations iterations = {0};
-	struct gp_phases phases = {0};
-	struct gp_tuning tuning;
-	int result = gp_tuning_of(&tuning, model);
-
-	if (result == 0)
-		result = gp_iterations_of(&iterations, model, &tuning);
-	if (result == 0)
-		result = gp_phases_of(&phases, model, &iterations, gp_scope_kinds(scope));
-	if (result == 0) {
-		add_devices(scope, model, &phases, lines);
-		warn_without_stacks(scope, model, &phases);
-	}
-	for (uint32_t i = 0; result == 0 && i < GP_PHASE_KINDS; i++)
-		if (phases.rows[i].name)
-			put_phase(table, &phases, i, model->pid);
-	gp_phases_free(&phases);
-	gp_iterations_free(&iterations);
-	gp_tuning_free(&tuning);
-	return result;
-}
-
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
-	const struct gp_kinds *kinds = gp_scope_kinds(scope);
-	struct gp_gpu_lines lines = {0};
-	int result = kinds ? gp_gpu_lines_of(&lines, scope->models, scope->model_count,
-					     gp_scope_window(scope), &scope->devices, kinds)
-			   : -ENOMEM;
+	const struct gp_analysis *basis = gp_scope_analysis(scope);
 
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = fill_model(scope, table, scope->models[i], &lines);
-	gp_gpu_lines_free(&lines);
-	return result;
+	for (size_t i = 0; basis && i < scope->model_count; i++) {
+		const struct gp_phases *phases = &basis->phases[i];
+
+		warn_without_stacks(scope, scope->models[i], phases);
+		for (uint32_t k = 0; k < GP_PHASE_KINDS; k++)
+			if (phases->rows[k].name)
+				put_phase(table, phases, k, scope->models[i]->pid);
+	}
+	return basis ? 0 : -ENOMEM;
 }
 
 const struct gp_breakdown gp_breakdown_phase = {

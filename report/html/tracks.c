@@ -353,6 +353,8 @@ static struct gp_html_event make_event(struct walker *walker, const struct gp_ti
 		return of_other(walker, event, GP_LABEL_CODE, event->of.jit->cache_bytes);
 	case GP_TIMELINE_HOST_FUNCTION:
 		return of_other(walker, event, GP_LABEL_CODE, 0);
+	case GP_TIMELINE_PHASE:
+		return of_other(walker, event, GP_LABEL_PHASE, 0);
 	case GP_TIMELINE_UNIFIED:
 		return of_other(walker, event, GP_LABEL_UNIFIED, event->of.unified->value);
 	case GP_TIMELINE_KERNEL:
@@ -567,6 +569,7 @@ static const struct stage {
 #define BIT(id) GP_TIMELINE_BIT(id)
 	{BIT(RUNTIME_CALL) | BIT(DRIVER_CALL) | BIT(RANGE) | BIT(PYTHON), "thread", ""},
 	{BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH), "stream", ""},
+	{BIT(PHASE), "phase", "phases of the main loop"},
 	{BIT(UNIFIED), "unified", "unified memory"},
 	{BIT(OVERHEAD), "overhead", "CUPTI and driver overhead"},
 	{BIT(HOST_FUNCTION), "code", "host functions"},

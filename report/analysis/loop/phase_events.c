@@ -29,13 +29,20 @@ struct search {
 	uint32_t thread_count, thread_capacity;
 };
 
+static bool ends_before(const void *element, const void *key)
+{
+	const struct gp_interval *stretch = element;
+	const uint64_t *time_ns = key;
+
+	return stretch->end_ns <= *time_ns;
+}
+
 static bool is_in_loop(const struct gp_iterations *iterations, uint64_t time_ns)
 {
-	for (uint32_t i = 0; i < iterations->stretch_count; i++)
-		if (time_ns >= iterations->stretches[i].start_ns &&
-		    time_ns < iterations->stretches[i].end_ns)
-			return true;
-	return false;
+	uint32_t at = gp_array_lower_bound(iterations->stretches, iterations->stretch_count,
+					   sizeof(*iterations->stretches), ends_before, &time_ns);
+
+	return at < iterations->stretch_count && iterations->stretches[at].start_ns <= time_ns;
 }
 
 /* ---- the phase of a call alone ---- */

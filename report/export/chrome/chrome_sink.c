@@ -161,7 +161,8 @@ static uint32_t place(struct gp_chrome *chrome, const struct gp_timeline_event *
 {
 	if (event->kind == GP_TIMELINE_STREAM_RANGE && chrome->options->ranges_on_streams)
 		return gp_chrome_first_tid(chrome);
-	return event->kind == GP_TIMELINE_STREAM_RANGE || event->kind == GP_TIMELINE_PATH
+	return event->kind == GP_TIMELINE_STREAM_RANGE || event->kind == GP_TIMELINE_PATH ||
+			       event->kind == GP_TIMELINE_PHASE
 		       ? gp_chrome_place_again(chrome, event->start_ns, event->end_ns)
 		       : gp_chrome_place(chrome, event->start_ns, event->end_ns);
 }

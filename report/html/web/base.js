@@ -254,7 +254,7 @@ function groupOf(kind, text) {
 	if (isTogether(kind)) return 'short';
 	if (isLook(kind)) return kind === 'q' || /^(import|compil)ing\b/.test(text) ? 'library' : 'python';
 	if (kind === 'x') return 'unknown';
-	return kind === 'r' ? 'range' : 'overhead';
+	return kind === 'r' || kind === 'f' ? 'range' : 'overhead';
 }
 /* The names of hues in legends; ranges have several hues. */
 const GROUP_NAMES = {
@@ -266,7 +266,7 @@ const GROUP_NAMES = {
 	comm: 'communication',
 	other: 'other kernels',
 	copy: 'copies, memsets',
-	range: 'ranges',
+	range: 'ranges, phases',
 	launch: 'launches',
 	sync: 'waits',
 	mem: 'memory calls',

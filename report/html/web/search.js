@@ -19,7 +19,7 @@ function labelTotals() {
 	return totals;
 }
 
-const WHAT_KINDS = { k: 'kernel', c: 'copy', s: 'memset', g: 'graph', a: 'call', r: 'range', o: 'overhead', j: 'compiling', u: 'unified memory', h: 'host', p: 'Python', q: 'Python' };
+const WHAT_KINDS = { k: 'kernel', c: 'copy', s: 'memset', g: 'graph', a: 'call', r: 'range', f: 'phase', o: 'overhead', j: 'compiling', u: 'unified memory', h: 'host', p: 'Python', q: 'Python' };
 
 /* The matching labels, by time, and the number of matching functions of call stacks. */
 function findEverywhere(text) {

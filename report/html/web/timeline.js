@@ -184,9 +184,9 @@ class Timeline {
 		}
 		this.height = y + 8;
 	}
-	/* First the thread that calls CUDA and its Python track; last the threads that only wait. */
+	/* First the phases, the thread that calls CUDA and its Python track; last the threads that only wait. */
 	inOrder(own) {
-		const rankOf = (t) => (this.waiting.has(t) ? 2 : ['thread', 'python'].includes(t.kind) && this.leading.some((thread) => isSameThread(thread, t)) ? 0 : 1);
+		const rankOf = (t) => (t.kind === 'phase' ? -1 : this.waiting.has(t) ? 2 : ['thread', 'python'].includes(t.kind) && this.leading.some((thread) => isSameThread(thread, t)) ? 0 : 1);
 		return own.sort((a, b) => rankOf(a) - rankOf(b));
 	}
 	/* The number of rows of a folded track: the outermost; of Python in a thread that calls CUDA also likely user code. */

@@ -296,10 +296,10 @@ static const struct form {
 };
 
 /*
- * Not comparable: only timelines have ranges of streams and the critical path, only tables have
+ * Not comparable: only timelines have ranges of streams, the critical path and phases, only tables have
  * allocations, and a window takes Python spans into a timeline, Python samples into a table.
  */
-#define NOT_IN_FORMS (BIT(PYTHON) | BIT(STREAM_RANGE) | BIT(PATH) | BIT(ALLOCATION))
+#define NOT_IN_FORMS (BIT(PYTHON) | BIT(STREAM_RANGE) | BIT(PATH) | BIT(PHASE) | BIT(ALLOCATION))
 
 static uint32_t sum_of(const struct counts *counts, uint32_t kinds)
 {

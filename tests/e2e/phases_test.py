@@ -75,7 +75,7 @@ class Phases(Tables):
             self.write(os.path.join("site-packages", path), text)
         self.write("train.py", TRAIN)
         trace = self.record_python("train.py")
-        truth = subprocess.run([sys.executable, TRUTH, support.GPUPROF, trace, self.path("windows.json")],
+        truth = subprocess.run([sys.executable, TRUTH, "--percent=10", support.GPUPROF, trace, self.path("windows.json")],
                                capture_output=True, text=True, check=False)
         self.assertEqual(truth.returncode, 0, truth.stdout)
         tables = self.tables("phase,iteration", trace)

@@ -112,8 +112,9 @@ static struct counts count_samples(const struct walk *walk, const struct gap *ga
 /* ---- shares ---- */
 
 /*
- * The weight is that of so many samples. Data may take any time; of a gap between two other phases
- * that is longer than the table expects, it knows little.
+ * The weight is that of so many samples. Data may take any time, and the times around it are taken
+ * to be right to a half: the variance of so many samples. Of a gap between two other phases that is
+ * longer than the table expects, it knows little.
  */
 static struct shares table_shares(const struct walk *walk, const struct gap *gap, double *weight)
 {
@@ -132,7 +133,7 @@ static struct shares table_shares(const struct walk *walk, const struct gap *gap
 		return shares;
 	}
 	if (us > sum_us) {
-		*weight *= has_data ? 1 : sum_us / us * sum_us / us;
+		*weight *= has_data ? us / sum_us : sum_us / us * sum_us / us;
 		data_us = has_data ? us - tail_us - head_us : 0;
 		sum_us = tail_us + head_us + data_us;
 	}

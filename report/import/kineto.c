@@ -76,6 +76,7 @@ static const struct property properties[] = {
 	PROPERTY("regsPerMultiprocessor", registers_per_multiprocessor),
 	PROPERTY("sharedMemPerBlockOptin", shared_per_block_optin_bytes),
 	PROPERTY("sharedMemPerMultiprocessor", shared_per_multiprocessor_bytes),
+	PROPERTY("maxSharedMemoryPerMultiProcessor", shared_per_multiprocessor_bytes), /* HIP */
 };
 
 static void set_property(struct gp_record_device *device, const struct property *property,
@@ -408,6 +409,37 @@ static int tell_recorder(const struct reading *r)
 		"torch.profiler records neither the results of calls nor the memory that CUDA calls allocate and free; it has only the sum of static and dynamic shared memory");
 }
 
+/* The device of all operations; GP_NONE: there are several, or none. */
+static uint32_t only_device(const struct gp_model *m)
+{
+	for (uint32_t i = 1; i < m->op_count; i++)
+		if (m->ops[i].device_id != m->ops[0].device_id)
+			return GP_NONE;
+	return m->op_count > 0 ? m->ops[0].device_id : GP_NONE;
+}
+
+/*
+ * For AMD's GPUs, properties and allocators have HIP's number, but operations that of the driver's
+ * agent. If there is one of either, they are the same.
+ */
+static int match_device(struct gp_importing *im)
+{
+	struct gp_model *m = im->builder->model;
+	uint32_t device = only_device(m);
+
+	if (m->device_count != 1 || device == GP_NONE || m->devices[0].device_id == device)
+		return 0;
+	for (uint32_t i = 0; i < im->builder->device_name_count; i++)
+		im->builder->device_names[i].id = device;
+	for (uint32_t i = 0; i < m->pool_count; i++)
+		if (m->pools[i].device_id == m->devices[0].device_id)
+			m->pools[i].device_id = (uint16_t)device;
+	m->devices[0].device_id = (uint16_t)device;
+	return gp_import_info(
+		im, GP_INFO_NOTE,
+		"the only device has one number in the list of devices and another in all operations; it is shown with the latter");
+}
+
 /* Notes the peak of the caching allocator on a device. */
 static int tell_allocator(struct gp_importing *im, uint16_t device)
 {
@@ -507,6 +539,8 @@ static int take(struct gp_importing *im, struct gp_json_reader *pull)
 		result = tell_recorder(r);
 	if (result == 0)
 		result = tell_damage(r);
+	if (result == 0)
+		result = match_device(im);
 	if (result == 0)
 		result = tell_allocators(im);
 	if (result == 0)

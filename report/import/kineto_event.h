@@ -36,7 +36,7 @@ enum gp_kineto_number {
 	GP_KINETO_EVENT,       /* a CUDA event that is recorded or waited for */
 	GP_KINETO_RESERVED,    /* bytes that an allocator reserved on the device */
 	GP_KINETO_ALLOCATED,   /* bytes that it gave to tensors */
-	GP_KINETO_DEVICE_TYPE, /* of the allocator: 0 host, 1 CUDA */
+	GP_KINETO_DEVICE_TYPE, /* of the allocator: 0 host, 1 CUDA, 6 HIP */
 	GP_KINETO_DEVICE_ID,   /* device of the allocator */
 	/* the thread that the driver compiled for; in gpuprof exports only */
 	GP_KINETO_THREAD,

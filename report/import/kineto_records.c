@@ -669,7 +669,9 @@ static int take_gate(struct gp_importing *im, const struct gp_kineto_event *e)
 	return gp_import_gate(im, start_of(e), strcmp(e->name, "recording on") == 0, e->label);
 }
 
-#define ON_CUDA 1 /* GP_KINETO_DEVICE_TYPE */
+/* GP_KINETO_DEVICE_TYPE */
+#define ON_CUDA 1
+#define ON_HIP  6
 
 /* The state of PyTorch's caching allocator at each change, as the state of a pool. */
 static int take_instant(struct gp_importing *im, const struct gp_kineto_event *e, bool *is_known)
@@ -684,8 +686,10 @@ static int take_instant(struct gp_importing *im, const struct gp_kineto_event *e
 	if (strcmp(e->name, "[memory]") != 0)
 		return 0;
 	*is_known = true;
-	if (e->numbers[GP_KINETO_DEVICE_TYPE] != ON_CUDA || device >= GP_DEVICE_LIMIT ||
-	    !gp_kineto_has(e, GP_KINETO_RESERVED) || !gp_kineto_has(e, GP_KINETO_ALLOCATED))
+	if ((e->numbers[GP_KINETO_DEVICE_TYPE] != ON_CUDA &&
+	     e->numbers[GP_KINETO_DEVICE_TYPE] != ON_HIP) ||
+	    device >= GP_DEVICE_LIMIT || !gp_kineto_has(e, GP_KINETO_RESERVED) ||
+	    !gp_kineto_has(e, GP_KINETO_ALLOCATED))
 		return 0;
 	record.pool = (struct gp_record_pool){
 		.device_id = (uint16_t)device,

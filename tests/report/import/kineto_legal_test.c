@@ -287,6 +287,32 @@ static void advice_does_not_rest_on_time_of_missing_work(void **state)
 	}
 }
 
+/* HIP's devices are numbered from 0; operations have the number of the driver's agent. */
+static void the_only_device_is_that_of_the_operations(void **state)
+{
+#define DEVICE(id)                                                                                 \
+	"{\"id\":" id                                                                              \
+	",\"name\":\"MI300X\",\"numSms\":304,\"maxSharedMemoryPerMultiProcessor\":65536}"
+#define MEMORY                                                                                     \
+	"{\"ph\":\"i\",\"name\":\"[memory]\",\"pid\":9,\"tid\":9,\"ts\":1,\"args\":{\"Device Type\":6,\"Device Id\":0,\"Total Reserved\":64,\"Total Allocated\":32}}"
+	struct gp_model *m = load("{\"deviceProperties\":[" DEVICE(
+		"0") "],\"traceEvents\":[" MEMORY
+		     ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":2,\"tid\":7,\"ts\":1,\"dur\":1}]}");
+
+	assert_int_equal(m->device_count, 1);
+	assert_int_equal(m->devices[0].device_id, 2);
+	assert_int_equal(m->devices[0].multiprocessors, 304);
+	assert_int_equal(m->devices[0].shared_per_multiprocessor_bytes, 65536);
+	assert_string_equal(m->device_names[0], "MI300X");
+	assert_int_equal(m->pool_count, 1);
+	assert_int_equal(m->pools[0].device_id, 2);
+	gp_model_free(m);
+	m = load("{\"deviceProperties\":[" DEVICE("0") "," DEVICE(
+		"1") "],\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":2,\"tid\":7,\"ts\":1,\"dur\":1}]}");
+	assert_int_equal(m->devices[0].device_id, 0);
+	gp_model_free(m);
+}
+
 #define GATE(name, ts, reason)                                                                     \
 	"{\"ph\":\"i\",\"cat\":\"gpuprof\",\"name\":\"" name "\",\"pid\":9,\"tid\":9,\"ts\":" ts   \
 	",\"args\":{\"by\":\"" reason "\"}}"
@@ -331,6 +357,7 @@ int main(void)
 		T(text_behind_the_events_loses_none),
 		T(recorded_windows_and_losses_are_read),
 		T(advice_does_not_rest_on_time_of_missing_work),
+		T(the_only_device_is_that_of_the_operations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -298,6 +298,17 @@ static int take_event(void *context, const struct gp_row *row)
 	return gp_import_record(r->im, GP_RECORD_EVENT, &record);
 }
 
+/* nsys's numbers of CUPTI's kinds; a gpuprof export has those of CUPTI. */
+static uint32_t overhead_kind_of(const struct gp_nsys_reading *r, const struct gp_row *row)
+{
+	enum { COMPILER = 2, MOST = 8 };
+	uint32_t type = number_of(row, GP_NSYS_overheadType);
+
+	if (r->is_own || type > MOST)
+		return type;
+	return type == COMPILER ? 1 : type > COMPILER ? (type - COMPILER) << 16 : 0;
+}
+
 /* Work of CUPTI and the driver outside the program's calls. */
 static int take_overhead(void *context, const struct gp_row *row)
 {
@@ -307,7 +318,7 @@ static int take_overhead(void *context, const struct gp_row *row)
 	if (!gp_nsys_is_of_process(r, row) || is_unfinished(r, row))
 		return 0;
 	record.overhead = (struct gp_record_overhead){
-		.overhead_kind = number_of(row, GP_NSYS_overheadType),
+		.overhead_kind = overhead_kind_of(r, row),
 		.start_ns = gp_nsys_time(row, GP_NSYS_start),
 		.end_ns = gp_nsys_time(row, GP_NSYS_end),
 		.thread_id = (uint32_t)(gp_row_whole(row, GP_NSYS_globalTid) & 0xffffff),

@@ -10,6 +10,7 @@
 #include "report/analysis/memory/memory_sites.h"
 #include "report/model/model.h"
 #include "report/symbols/symbols.h"
+#include "report/trace/cuda_names.h"
 #include "tests/unit.h"
 
 static char path[] = "/tmp/gpuprof-nsys-XXXXXX";
@@ -302,8 +303,10 @@ static void links_and_overheads_are_read(void **state)
 {
 	struct gp_model *m = load(
 		"CREATE TABLE TARGET_INFO_GPU_LINK (gpuId INT, cudaId INT, pid INT, kind TEXT, generation INT, lanes INT, peakBandwidth INT);INSERT INTO TARGET_INFO_GPU_LINK VALUES (4, 1, 9, 'PCIe', 5, 16, 63000000000), (4, 1, 9, 'NVLink', 4, 18, 450000000000), (4, 1, 10, 'PCIe', 3, 8, 1), (4, 99999, 9, 'PCIe', 3, 8, 1);CREATE TABLE PROFILER_OVERHEAD (start INT, end INT, globalTid INT, correlationId INT, overheadType INT);INSERT INTO PROFILER_OVERHEAD VALUES (20, 25, " TID
-		", 50, 65536), (10, 12, " TID ", 0, 1), (30, 35, " OTHER
-		", 51, 65536);" INSERT_CALL("1", "2", "50", "5", "0"));
+		", 50, 3), (10, 12, " TID ", 0, 2), (26, 27, " TID ", 0, 1), (28, 29, " TID
+		", 0, 7), (30, 35, " OTHER ", 51, 3);" INSERT_CALL("1", "2", "50", "5", "0"));
+	static const char *const overheads[] = {"Driver Compiler", "Buffer Flush", "Unknown",
+						"Lazy Function Loading"};
 
 	assert_int_equal(m->link_count, 2);
 	assert_int_equal(m->links[0].link_kind, GP_LINK_PCIE);
@@ -311,8 +314,9 @@ static void links_and_overheads_are_read(void **state)
 	assert_int_equal(m->links[0].lanes, 16);
 	assert_int_equal(m->links[1].link_kind, GP_LINK_NVLINK);
 	assert_int_equal(m->links[1].lane_mbytes_per_s, 25000);
-	assert_int_equal(m->overhead_count, 2); /* in the order of time */
-	assert_int_equal(m->overheads[0].overhead_kind, 1);
+	assert_int_equal(m->overhead_count, 4); /* in the order of time */
+	for (uint32_t i = 0; i < m->overhead_count; i++)
+		assert_string_equal(gp_overhead_name(m->overheads[i].overhead_kind), overheads[i]);
 	assert_int_equal(m->overheads[0].end_ns - m->overheads[0].start_ns, 2);
 	assert_int_equal(m->overheads[1].correlation_id, 50);
 	assert_int_equal(m->overheads[1].thread_id, 5);

@@ -239,6 +239,73 @@ static int gather(struct search *search)
 			   : result;
 }
 
+/* ---- estimated stacks ---- */
+
+static bool is_of_model(const struct gp_phase_event *event)
+{
+	return event->phase == GP_PHASE_FORWARD || event->phase == GP_PHASE_EVALUATION;
+}
+
+static bool is_copy(const struct search *search, const struct gp_phase_event *event)
+{
+	const struct gp_call *call = &search->model->calls[event->call];
+
+	return call->first_op != GP_NONE && search->model->ops[call->first_op].kind == GP_OP_COPY;
+}
+
+/* Or a call between its launches: a wait of its copy. */
+static bool is_of_batch(const struct search *search, const struct gp_phase_event *event)
+{
+	return (is_of_model(event) || event->phase == GP_PHASE_NONE) && !is_copy(search, event);
+}
+
+/* What a recorded stack says; else that a backward pass follows. */
+static enum gp_phase_kind phase_of_batch(const struct search *search, uint32_t first, uint32_t end)
+{
+	const struct gp_phase_events *events = search->events;
+
+	if (end < events->count && events->rows[end].phase == GP_PHASE_BACKWARD)
+		return GP_PHASE_FORWARD;
+	for (uint32_t i = first; i < end; i++)
+		if (!search->model->calls[events->rows[i].call].is_estimated &&
+		    is_of_model(&events->rows[i]))
+			return (enum gp_phase_kind)events->rows[i].phase;
+	return GP_PHASE_NONE;
+}
+
+static void mend(struct search *search, struct gp_phase_event *event, enum gp_phase_kind phase)
+{
+	bool is_before = phase == GP_PHASE_FORWARD && is_copy(search, event);
+
+	if (search->model->calls[event->call].is_estimated)
+		event->phase = is_before ? GP_PHASE_TO_DEVICE : (uint8_t)phase;
+}
+
+/*
+ * Forward and evaluation launch the same kernels, so that an estimated stack may be of the other:
+ * all that one batch launches, from one copy to the next, is of one of them.
+ */
+static void mend_batches(struct search *search)
+{
+	struct gp_phase_events *events = search->events;
+
+	for (uint32_t i = 0, end; i < events->count; i = end) {
+		enum gp_phase_kind phase;
+
+		end = i + 1;
+		if (!is_of_model(&events->rows[i]))
+			continue;
+		if (i > 0 && events->rows[i - 1].phase == GP_PHASE_TO_DEVICE &&
+		    is_copy(search, &events->rows[i - 1]))
+			i--;
+		while (end < events->count && is_of_batch(search, &events->rows[end]))
+			end++;
+		phase = phase_of_batch(search, i, end);
+		for (uint32_t k = i; phase != GP_PHASE_NONE && k < end; k++)
+			mend(search, &events->rows[k], phase);
+	}
+}
+
 /* ---- phases that the stack does not tell ---- */
 
 static int learn_lines(struct search *search)
@@ -328,6 +395,8 @@ int gp_phase_events_of(struct gp_phase_events *events, const struct gp_model *mo
 	result = events->of_calls ? find_threads(&search) : -ENOMEM;
 	if (result == 0)
 		result = gather(&search);
+	if (result == 0 && rules == GP_PHASE_RULES_TRAINING)
+		mend_batches(&search);
 	if (result == 0)
 		result = learn_lines(&search);
 	if (result == 0)

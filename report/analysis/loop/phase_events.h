@@ -5,7 +5,8 @@
  * The threads are the one with most calls in the loop, and those of PyTorch's backward pass, for
  * which it waits. The phase of a call is, by the first of these that tells:
  *
- *   its stack, by the marks of its frames
+ *   its stack, by the marks of its frames; an estimated one tells forward from evaluation only
+ *     together with the others of its batch
  *   what it does: a copy from the host is host-to-device; one of a few bytes to the host reads a
  *     value, for logging; a thread of the backward pass does that
  *   the user's line: where four of five calls whose phases are known belong to one phase

@@ -306,6 +306,8 @@ static int describe(struct search *search, enum gp_phase_kind kind)
 	phase->name = strdup(phases->by_functions ? search->functions.names[kind]
 						  : gp_phase_kind_name(kind));
 	phase->place = gp_phase_places_most(search->places, kind);
+	if (phase->name && phase->place && strcmp(phase->name, phase->place) == 0)
+		*phase->place = '\0';
 	return phase->name && phase->place ? 0 : -ENOMEM;
 }
 

@@ -30,7 +30,7 @@ struct gp_phase {
 	/* of host_ns: in gaps beside another phase, where its end is estimated */
 	uint64_t split_ns;
 	uint32_t steps; /* that have any of it on the host */
-	char *place;    /* where most of it is: "Block.forward (gpt.py:31)"; "" if not known */
+	char *place; /* where most of it is: "Block.forward (gpt.py:31)"; "" if not known, or the name */
 	/* of the devices that were added, while the host was in it */
 	uint64_t state_ns[GP_STATES];
 };

@@ -17,7 +17,7 @@
 
 /* The stacks of the lines of main(). */
 struct lines {
-	uint32_t copy, forward, clip, step, save;
+	uint32_t copy, forward, clip, step, save, evaluate;
 };
 
 static uint32_t build_line(struct build *b, uint8_t line)
@@ -36,6 +36,7 @@ static struct lines build_lines(struct build *b)
 				     "clip_grad_norm_", 2),
 		.step = build_python(b, build_line(b, 14), TORCH "optim/adam.py", "Adam.step", 3),
 		.save = build_python(b, build_line(b, 15), TORCH "serialization.py", "save", 4),
+		.evaluate = build_python(b, build_line(b, 16), OWN, "evaluate", 5),
 	};
 }
 
@@ -198,6 +199,38 @@ static void samples_tell_what_a_gap_is(void **state)
 	end(&b, &phases);
 }
 
+/* The call at that time has the stack of a similar one. */
+static void estimate(struct build *b, uint64_t start_ns, uint32_t stack)
+{
+	for (uint32_t i = 0; i < b->model->call_count; i++)
+		if (b->model->calls[i].start_ns == start_ns) {
+			b->model->calls[i].stack = stack;
+			b->model->calls[i].is_estimated = true;
+		}
+}
+
+/* Before a backward pass it is forward; else a recorded stack of the batch decides. */
+static void an_estimated_stack_is_as_its_batch(void **state)
+{
+	struct lines lines;
+	struct build b = build_training(&lines);
+	uint64_t last_ns = (STEPS - 1) * STEP_NS;
+	struct gp_phases phases;
+
+	(void)state;
+	estimate(&b, STEP_NS, lines.evaluate);
+	estimate(&b, STEP_NS + 160 * US, lines.evaluate);
+	build_work(&b, MAIN, lines.evaluate, last_ns + 1700 * US, 10 * US, 4 * US);
+	build_work(&b, MAIN, GP_NONE, last_ns + 1800 * US, 10 * US, 5 * US);
+	estimate(&b, last_ns + 1800 * US, lines.forward);
+	phases = find(&b);
+	assert_int_equal(phases.rows[GP_PHASE_TO_DEVICE].gpu_ns, 4 * 5 * US);
+	assert_int_equal(phases.rows[GP_PHASE_FORWARD].gpu_ns, 4 * 10 * US);
+	assert_int_equal(phases.rows[GP_PHASE_FORWARD].host_ns, 4 * 230 * US);
+	assert_int_equal(phases.rows[GP_PHASE_EVALUATION].gpu_ns, 9 * US);
+	end(&b, &phases);
+}
+
 /* What is no training has the user's functions as phases. */
 static void other_programs_have_functions(void **state)
 {
@@ -281,6 +314,7 @@ int main(void)
 		cmocka_unit_test(a_step_is_divided),
 		cmocka_unit_test(times_follow_each_other),
 		cmocka_unit_test(samples_tell_what_a_gap_is),
+		cmocka_unit_test(an_estimated_stack_is_as_its_batch),
 		cmocka_unit_test(other_programs_have_functions),
 		cmocka_unit_test(a_loop_may_be_called_as_a_phase),
 		cmocka_unit_test(without_stacks_nothing_is_known),

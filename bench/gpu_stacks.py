@@ -4,10 +4,12 @@
     bench/gpu_stacks.py [--build FOLDER] [--rounds N] [--processes N] [--nsys PROGRAM]
                         [--optimizer fused|foreach|each]
 
-Prints two tables.  The first one is of one process under `gpuprof-run --stacks=all`, which
-alternates between blocks of steps: paused, recording without stacks, recording with a native and
-Python stack at every call.  The second one is of whole processes: bare, gpuprof with default
-options and with all stacks, and nsys without stacks if it is installed.  Values are medians over
+Prints three tables.  The first two are of a process under `gpuprof-run --stacks=all`, and of one
+with default options, which samples the stacks of launches.  It alternates between blocks of steps:
+paused, recording without stacks, recording with a native and Python stack at every call, or at
+those that are sampled.  The third one is of whole processes: bare, gpuprof with default options,
+without stacks of launches (`--stacks=alloc`), and with all stacks, and nsys without stacks if it is
+installed.  Values are medians over
 the rounds, in ms per step and us per launch.  The last lines are the ratios of gpuprof's added time
 to nsys's.  Each process's time is printed when it ends.
 """
@@ -98,7 +100,7 @@ def find_stacks_word():
     path = os.path.realpath(line.split()[-1])
     word = ctypes.c_uint32.from_address(base + find_symbol(path, "gp_process_state") + STACKS_WORD)
     if word.value != 1:
-        sys.exit("this gpuprof records no stacks: start it with --stacks=all")
+        sys.exit("this gpuprof captures no stacks")
     return word
 
 
@@ -123,12 +125,12 @@ def measure_inside(step, synchronize, rounds):
             found[turn % 2].append(time_block(step, synchronize))
         return statistics.median(found[0]), statistics.median(found[1])
 
-    times = {"paused": [], "no stacks": [], "all stacks": []}
+    times = {"paused": [], "no stacks": [], "stacks": []}
     for _ in range(rounds):
         times["paused"].append(time_paused())
         without, with_stacks = time_recording()
         times["no stacks"].append(without)
-        times["all stacks"].append(with_stacks)
+        times["stacks"].append(with_stacks)
     return times
 
 
@@ -190,12 +192,14 @@ def main():
     all_stacks = [*gpuprof, "--stacks=all"]
     launches = run([], "count", options)
     print(f"Python {sys.version.split()[0]}, optimizer {options.optimizer}: {launches} operations per step", flush=True)
-    inside = run(all_stacks, "inside", options)
-    print_table("one process, gpuprof on and off:", inside, "paused", launches)
-    print_table("the same blocks, time added by stacks:", {name: inside[name] for name in ("no stacks", "all stacks")},
-                "no stacks", launches)
+    for title, prefix in (("--stacks=all", all_stacks), ("default options", gpuprof)):
+        inside = run(prefix, "inside", options)
+        print_table(f"one process, {title}, gpuprof on and off:", inside, "paused", launches)
+        print_table("the same blocks, time added by stacks:", {name: inside[name] for name in ("no stacks", "stacks")},
+                    "no stacks", launches)
 
-    prefixes = {"bare": [], "gpuprof": gpuprof, "gpuprof, all stacks": all_stacks}
+    prefixes = {"bare": [], "gpuprof": gpuprof, "gpuprof, --stacks=alloc": [*gpuprof, "--stacks=alloc"],
+                "gpuprof, all stacks": all_stacks}
     if options.nsys:
         prefixes["nsys, no stacks"] = recording.nsys_command(options.nsys, "FOLDER/nsys")
     times = {name: [] for name in prefixes}

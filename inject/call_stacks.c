@@ -31,7 +31,8 @@ static uint8_t chosen(const char *list, const struct gp_api_entry *entry)
 
 	if (gp_option_list_has(list, "all") || (word != NULL && gp_option_list_has(list, word)))
 		return when;
-	return word != NULL && strcmp(word, "launch") == 0 && gp_option_list_has(list, "sample")
+	return word != NULL && strcmp(word, "alloc") != 0 && gp_option_list_has(list, "sample") &&
+			       !gp_option_list_has(list, "launch")
 		       ? when | GP_STACK_SAMPLED
 		       : 0;
 }

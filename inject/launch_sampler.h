@@ -1,5 +1,5 @@
 /*
- * launch_sampler: which launches, copies and memsets of a thread get a call stack by
+ * launch_sampler: which launches, copies, memsets and waits of a thread get a call stack by
  * --stacks=sample: the first of each kind, those that are captured into a graph, and from then on
  * one in N at random.
  *

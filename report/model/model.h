@@ -292,7 +292,7 @@ struct gp_sample {
 };
 
 /*
- * Of a recording with --stacks=sample: launches, copies, memsets and graph launches with a stack of
+ * Of a recording with --stacks=sample: launches, copies, memsets and waits with a stack of
  * their own, and those with that of a similar one (report/model/build/stack_estimate.c).  For the
  * error, those with their own are estimated from the others, but for the first of each kind;
  * checked and wrong count the launches that they stand for.

@@ -43,7 +43,7 @@ bool gp_stack_estimate_text(const struct gp_stack_estimate *estimate,
 		return false;
 	used = snprintf(
 		text, GP_STACK_ESTIMATE_BYTES,
-		"the call stacks of %s %% of the launches, copies and memsets are estimated from the others; ",
+		"the call stacks of %s %% of the launches, copies, memsets and waits are estimated from the others; ",
 		gp_format_percent((double)estimate->estimated_calls, (double)calls).text);
 	if (error < 0)
 		snprintf(text + used, GP_STACK_ESTIMATE_BYTES - (size_t)used,

@@ -19,7 +19,7 @@ void gp_stack_estimate_add(struct gp_stack_estimate *sum, const struct gp_stack_
 double gp_stack_estimate_error(const struct gp_stack_estimate *estimate);
 
 /*
- * "of 85 % of the launches, copies and memsets the call stack is estimated from the other ones;
+ * "the call stacks of 85 % of the launches, copies, memsets and waits are estimated from the others;
  * ..."; false: of none.
  */
 #define GP_STACK_ESTIMATE_BYTES 256

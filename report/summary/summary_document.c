@@ -175,8 +175,8 @@ static int describe_used(const struct gp_summary *summary, struct gp_document *d
 			     gp_format_clock(summary->window.start_unix_ns).text);
 	add_activity(&summary->activity, document);
 	add_limits(summary, document);
-	gp_summary_add_steps(summary, document);
 	add_estimates(summary, document);
+	gp_summary_add_steps(summary, document);
 	gp_document_add_section(document, "devices");
 	for (size_t i = 0; i < summary->devices.count; i++)
 		add_device(summary, i, document);

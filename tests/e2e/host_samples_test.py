@@ -158,7 +158,8 @@ class HostSamplesTest(HostCase):
     def test_no_call_needs_a_stack(self):
         without = PROGRAM.replace("device.allocate(1024)\n", "")
         self.assertNotIn("device.allocate", without)
-        for text, options in ((without, ()), (PROGRAM, ("--stacks", "none")), (WINDOW, ("--capture-range", "cudaProfilerApi"))):
+        for text, options in ((without, ("--stacks", "alloc")), (PROGRAM, ("--stacks", "none")),
+                              (WINDOW, ("--stacks", "alloc", "--capture-range", "cudaProfilerApi"))):
             for name in self.files(".gpuprof"):
                 os.remove(self.path(name))
             with self.subTest(options):

@@ -83,13 +83,16 @@ static uint64_t shape_of(const struct gp_model *m, const struct gp_call *call)
 	return op->kind == GP_OP_KERNEL ? op->shape : op->bytes;
 }
 
-/* Failed calls have a stack in any case, captured ones wherever the recorder could take it. */
+/*
+ * Whether --stacks=sample may leave it without a stack; all such calls are launches here.  Failed
+ * calls have a stack in any case, captured ones wherever the recorder could take it.
+ */
 static bool is_launch(const struct gp_model *m, const struct gp_call *call)
 {
 	uint8_t class = gp_model_api_class(m, call->api);
 
 	return (class == GP_API_LAUNCH || class == GP_API_GRAPH_LAUNCH || class == GP_API_COPY ||
-		class == GP_API_MEMSET || class == GP_API_HOST) &&
+		class == GP_API_MEMSET || class == GP_API_HOST || class == GP_API_SYNC) &&
 	       call->status == 0 && !call->captured;
 }
 

@@ -1,7 +1,9 @@
 /* main: the program `gpuprof`, which runs one of its commands. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "gpuprof/shell_word.h"
 #include "gpuprof/version.h"
 #include "report/load/command.h"
 #include "report/base/text/did_you_mean.h"
@@ -92,9 +94,15 @@ static const struct command *find(const char *name)
 static int refuse(const char *name)
 {
 	struct gp_did_you_mean nearest = {.word = name};
+	char word[GP_SHELL_WORD_BYTES];
 
 	for (size_t i = 0; i < COMMANDS; i++)
 		gp_did_you_mean_try(&nearest, commands[i].name);
+	if (!nearest.found && access(name, F_OK) == 0)
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"%s is no command; to read a trace, type: gpuprof summary %s", name,
+			gp_shell_word(name, word, sizeof(word)));
 	if (nearest.found)
 		return gp_command_fail(GP_EXIT_USAGE,
 				       "there is no command %s; did you mean gpuprof %s?", name,

@@ -12,7 +12,7 @@
 #define MESSAGE_BYTES 4352
 
 static const char usage[] =
-	"usage: gpuprof advice [options] FILE...\n"
+	"usage: gpuprof advice [options] FILE|FOLDER...\n"
 	"\n"
 	"Say what costs time in a program, where, and what to change, the largest possible saving\n"
 	"first.  Several files of one run are analyzed together.  Without findings, the command says\n"

@@ -15,7 +15,7 @@
 #define MESSAGE_BYTES 4352
 
 static const char usage[] =
-	"usage: gpuprof html [options] FILE...\n"
+	"usage: gpuprof html [options] FILE|FOLDER...\n"
 	"       gpuprof html -o OUT [options] A... -- B...\n"
 	"\n"
 	"Write one HTML file that shows a whole recording: an overview, a timeline, tables, flame\n"

@@ -20,7 +20,7 @@
 #define ADDRESS_BYTES 96u
 
 static const char usage[] =
-	"usage: gpuprof serve [options] FILE...\n"
+	"usage: gpuprof serve [options] FILE|FOLDER...\n"
 	"\n"
 	"Show trace files in a browser: serve the page of gpuprof html, with a button that opens the\n"
 	"trace in the Perfetto UI, and its numbers as JSON.  The command prints the address, which\n"

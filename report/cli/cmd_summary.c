@@ -19,7 +19,7 @@
 #define ROWS          12
 
 static const char usage[] =
-	"usage: gpuprof summary [options] FILE...\n"
+	"usage: gpuprof summary [options] FILE|FOLDER...\n"
 	"\n"
 	"Print a summary of trace files on one screen; several files of one run become one summary.\n"
 	"With --by, print tables for people or other programs.  Traces of torch.profiler (Chrome JSON,\n"

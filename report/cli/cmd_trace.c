@@ -16,7 +16,7 @@
 #define WORDS_BYTES   256
 
 static const char usage[] =
-	"usage: gpuprof trace LIST [options] FILE...\n"
+	"usage: gpuprof trace LIST [options] FILE|FOLDER...\n"
 	"\n"
 	"Print the events of trace files, one a line, ordered by start time.  Times count from\n"
 	"the first call or operation of the trace files.\n"

@@ -217,6 +217,8 @@ char *gp_output_path(const char *trace_path, const char *suffix)
 	size_t length = strlen(trace_path), ending = strlen(GP_TRACE_SUFFIX);
 	char *path;
 
+	while (length > 1 && trace_path[length - 1] == '/') /* a folder */
+		length--;
 	if (length > ending && strcmp(trace_path + length - ending, GP_TRACE_SUFFIX) == 0)
 		length -= ending;
 	return asprintf(&path, "%.*s%s", (int)length, trace_path, suffix) < 0 ? NULL : path;

@@ -1,13 +1,11 @@
 #include "report/diff/run_set.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "gpuprof/count.h"
 #include "gpuprof/shell_word.h"
@@ -16,6 +14,7 @@
 #include "report/base/text/format.h"
 #include "report/model/losses.h"
 #include "report/model/recorded.h"
+#include "report/load/trace_files.h"
 #include "report/load/traces.h"
 
 struct message {
@@ -125,66 +124,6 @@ static int load_trace(struct gp_run_models *run, const char *path, const struct 
 	return result == -ENOMEM && message->text[0] == '\0' ? no_memory(message) : result;
 }
 
-static bool ends_in(const char *name, const char *suffix)
-{
-	size_t length = strlen(name), suffix_length = strlen(suffix);
-
-	return length > suffix_length && strcmp(name + length - suffix_length, suffix) == 0;
-}
-
-static int is_trace(const struct dirent *entry)
-{
-	return ends_in(entry->d_name, ".gpuprof");
-}
-
-/*
- * Whether a file may come from another profiler (report/import/).  Next to traces of gpuprof, files
- * with these names are exports of them.
- */
-static int is_of_others(const struct dirent *entry)
-{
-	static const char *const suffixes[] = {".json", ".json.gz", ".sqlite"};
-	size_t i = 0;
-
-	while (i < COUNT(suffixes) && !ends_in(entry->d_name, suffixes[i]))
-		i++;
-	return i < COUNT(suffixes);
-}
-
-/* Returns the number of entries, or -1 with errno. */
-static int list_folder(const char *folder, struct dirent ***entries, bool *are_of_others)
-{
-	int count = scandir(folder, entries, is_trace, alphasort);
-
-	*are_of_others = count == 0;
-	if (count != 0)
-		return count;
-	free(*entries);
-	return scandir(folder, entries, is_of_others, alphasort);
-}
-
-static int load_entry(struct gp_run_models *run, const char *folder, const char *name,
-		      const struct message *message)
-{
-	char *path;
-	int result;
-
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
-		return no_memory(message);
-	result = load_trace(run, path, message);
-	free(path);
-	return result;
-}
-
-static int has_no_trace(const char *folder, const struct message *message)
-{
-	snprintf(
-		message->text, message->bytes,
-		"%s has no trace: the program did not use the GPU, or was not profiled; type: gpuprof doctor",
-		folder);
-	return -ENODATA;
-}
-
 /* A folder of training runs may have other JSON files, too, such as settings. */
 static int pass_over(int result, const struct message *message)
 {
@@ -196,24 +135,18 @@ static int pass_over(int result, const struct message *message)
 
 static int load_folder(struct gp_run_models *run, const char *folder, const struct message *message)
 {
-	struct dirent **entries;
-	bool are_of_others;
-	int count = list_folder(folder, &entries, &are_of_others), result = 0;
+	struct gp_trace_files files = {0};
+	int result = gp_trace_files_add(&files, folder, message->text, message->bytes);
 
-	if (count < 0) {
-		snprintf(message->text, message->bytes, "cannot read %s: %s", folder,
-			 strerror(errno));
-		return -errno;
-	}
-	for (int i = 0; i < count; i++) {
-		if (result == 0)
-			result = load_entry(run, folder, entries[i]->d_name, message);
-		if (are_of_others)
+	for (uint32_t i = 0; i < files.count && result == 0; i++) {
+		result = load_trace(run, files.files[i].path, message);
+		if (files.files[i].may_be_none)
 			result = pass_over(result, message);
-		free(entries[i]);
 	}
-	free(entries);
-	return result == 0 && run->count == 0 ? has_no_trace(folder, message) : result;
+	gp_trace_files_free(&files);
+	return result == 0 && run->count == 0
+		       ? gp_trace_files_explain_none(folder, message->text, message->bytes)
+		       : result;
 }
 
 static int compare_starts(const void *a, const void *b)
@@ -228,11 +161,10 @@ int gp_run_models_load(struct gp_run_models *run, const char *path, char *messag
 		       size_t message_bytes)
 {
 	const struct message where = {message, message_bytes};
-	struct stat status;
 	int result;
 
 	*run = (struct gp_run_models){0};
-	if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+	if (!gp_trace_files_is_folder(path))
 		return load_trace(run, path, &where);
 	result = load_folder(run, path, &where);
 	if (run->models) {

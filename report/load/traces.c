@@ -8,6 +8,7 @@
 #include "gpuprof/shell_word.h"
 #include "report/base/array.h"
 #include "report/load/command.h"
+#include "report/load/trace_files.h"
 #include "report/base/text/format.h"
 #include "report/import/import.h"
 #include "report/base/memory_limit.h"
@@ -206,29 +207,71 @@ static int take_model(void *context, struct gp_model *model)
 	return 0;
 }
 
-static int load_all(struct gp_traces *traces, char *const *paths, size_t count, bool warn,
-		    bool in_one_pass)
+/* The files of all paths; a line on stderr for each that has none. Returns whether all have some. */
+static bool list_files(struct gp_trace_files *files, char *const *paths, size_t count)
+{
+	char message[MESSAGE_BYTES];
+	bool is_whole = true;
+
+	for (size_t i = 0; i < count; i++)
+		if (gp_trace_files_add(files, paths[i], message, sizeof(message)) != 0) {
+			gp_command_fail(0, "%s", message);
+			is_whole = false;
+		}
+	return is_whole;
+}
+
+static bool may_be_none(const struct gp_trace_files *files, const char *path)
+{
+	uint32_t i = 0;
+
+	while (i < files->count && files->files[i].path != path)
+		i++;
+	return i < files->count && files->files[i].may_be_none;
+}
+
+static int load_files(struct loading *loading, const struct gp_trace_files *files, char **paths,
+		      size_t count, bool in_one_pass)
 {
 	const struct gp_load_options options = {
 		.save_to = -1, .in_one_pass = in_one_pass && !is_any_import(paths, count)};
-	struct loading loading = {.traces = traces, .warn = warn};
-	char message[MESSAGE_BYTES], **once = calloc(count + 1, sizeof(*once));
-	int result = once ? 0 : -ENOMEM;
+	char message[MESSAGE_BYTES];
+	int result = gp_traces_name_once(paths, &count);
 
-	*traces = (struct gp_traces){.models = NULL};
-	if (once)
-		memcpy(once, paths, count * sizeof(*once));
-	if (result == 0)
-		result = gp_traces_name_once(once, &count);
 	for (size_t i = 0; i < count && result == 0; i++) {
+		int error;
+
 		message[0] = '\0';
-		if (gp_traces_load_processes(once[i], &options, take_model, &loading, message,
-					     sizeof(message)) == 0)
+		error = gp_traces_load_processes(paths[i], &options, take_model, loading, message,
+						 sizeof(message));
+		if (error == 0)
 			continue;
-		traces->any_failed = true;
+		if (error == -ENODATA && may_be_none(files, paths[i])) {
+			gp_command_fail(0, "%s; skipped", message);
+			continue;
+		}
+		loading->traces->any_failed = true;
 		gp_command_fail(0, "%s", message[0] ? message : "no memory");
 	}
-	free(once);
+	return result;
+}
+
+static int load_all(struct gp_traces *traces, char *const *paths, size_t count, bool warn,
+		    bool in_one_pass)
+{
+	struct loading loading = {.traces = traces, .warn = warn};
+	struct gp_trace_files files = {0};
+	char **list;
+	int result;
+
+	*traces = (struct gp_traces){.models = NULL};
+	traces->any_failed = !list_files(&files, paths, count);
+	list = calloc((size_t)files.count + 1, sizeof(*list));
+	for (uint32_t i = 0; list && i < files.count; i++)
+		list[i] = files.files[i].path;
+	result = list ? load_files(&loading, &files, list, files.count, in_one_pass) : -ENOMEM;
+	free(list);
+	gp_trace_files_free(&files);
 	return result;
 }
 
@@ -244,12 +287,17 @@ int gp_traces_load_in_one_pass(struct gp_traces *traces, char *const *paths, siz
 
 bool gp_traces_are_large(char *const *paths, size_t count)
 {
+	struct gp_trace_files files = {0};
+	char message[MESSAGE_BYTES];
 	uint64_t bytes = 0;
 	struct stat status;
 
 	for (size_t i = 0; i < count; i++)
-		if (stat(paths[i], &status) == 0 && S_ISREG(status.st_mode))
+		gp_trace_files_add(&files, paths[i], message, sizeof(message));
+	for (uint32_t i = 0; i < files.count; i++)
+		if (stat(files.files[i].path, &status) == 0 && S_ISREG(status.st_mode))
 			bytes += (uint64_t)status.st_size;
+	gp_trace_files_free(&files);
 	return bytes >= GP_TRACES_LARGE_BYTES || bytes > gp_memory_left("") / MODEL_TIMES;
 }
 

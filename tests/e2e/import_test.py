@@ -462,6 +462,30 @@ class Import(Case):
         with open(self.path("base.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["metrics"]["kernels"], [kernels])
 
+    def test_a_folder_stands_for_its_traces(self):
+        os.mkdir(self.path("run"))
+        for path in TRACES[:2]:
+            shutil.copy(path, self.path("run"))
+        with open(self.path("run", "config.json"), "w", encoding="utf-8") as file:
+            json.dump({"lr": 0.1}, file)
+        named = sorted(glob.glob(self.path("run", "*.gz")))
+        for command in (["summary", "--by", "kernel"], ["summary"], ["advice"]):
+            folder, files = self.run_gpuprof(*command, "run/"), self.run_gpuprof(*command, *named)
+            self.assertEqual((folder.returncode, folder.stdout), (0, files.stdout))
+            self.assertIn("run/config.json is JSON without events of torch.profiler", folder.stderr)
+        self.assertEqual(self.run_gpuprof("html", "run/").returncode, 0)
+        self.assertIn("run.html", self.files())
+        os.mkdir(self.path("empty"))
+        result = self.run_gpuprof("summary", "empty")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("empty has no trace", result.stderr)
+
+    def test_a_trace_as_the_command_is_told_the_command(self):
+        shutil.copy(TRACES[0], self.path("a b.json.gz"))
+        result = self.run_gpuprof("a b.json.gz")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("gpuprof summary 'a b.json.gz'", result.stderr)
+
     def test_what_is_no_trace_in_such_a_folder_is_passed_over(self):
         os.mkdir(self.path("run"))
         with open(self.path("run", "config.json"), "w", encoding="utf-8") as file:

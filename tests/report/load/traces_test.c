@@ -2,6 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "report/load/trace_files.h"
 #include "report/load/traces.h"
 #include "tests/unit.h"
 
@@ -50,11 +54,62 @@ static void each_of_many_files_is_looked_at_once(void **state)
 	assert_int_equal(count, FILES);
 }
 
+static void make_file(const char *folder, const char *name)
+{
+	char path[2 * NAME_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	assert_int_equal(fclose(fopen(path, "w")), 0);
+}
+
+/* Its traces of gpuprof; without those, what may be another profiler's. */
+static void a_folder_stands_for_its_traces(void **state)
+{
+	static const struct {
+		const char *made, *found[3];
+		bool may_be_none;
+	} steps[] = {
+		{"notes.txt", {NULL}, false},
+		{"b.json.gz", {"b.json.gz"}, true},
+		{"a.sqlite", {"a.sqlite", "b.json.gz"}, true},
+		{"z.gpuprof", {"z.gpuprof"}, false},
+		{"c.gpuprof", {"c.gpuprof", "z.gpuprof"}, false},
+	};
+	char folder[] = "/tmp/traces-XXXXXX", with_slash[NAME_BYTES], path[2 * NAME_BYTES];
+	char message[256];
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(with_slash, sizeof(with_slash), "%s//", folder);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct gp_trace_files files = {0};
+		uint32_t count = 0;
+
+		make_file(folder, steps[i].made);
+		while (steps[i].found[count])
+			count++;
+		assert_int_equal(gp_trace_files_add(&files, with_slash, message, sizeof(message)),
+				 count > 0 ? 0 : -ENODATA);
+		assert_int_equal(files.count, count);
+		for (uint32_t k = 0; k < count; k++) {
+			snprintf(path, sizeof(path), "%s/%s", folder, steps[i].found[k]);
+			assert_string_equal(files.files[k].path, path);
+			assert_int_equal(files.files[k].may_be_none, steps[i].may_be_none);
+		}
+		gp_trace_files_free(&files);
+	}
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, steps[i].made);
+		remove(path);
+	}
+	remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_kept_where_they_were_named_first),
 		cmocka_unit_test(each_of_many_files_is_looked_at_once),
+		cmocka_unit_test(a_folder_stands_for_its_traces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

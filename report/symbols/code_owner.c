@@ -68,6 +68,11 @@ static const struct row modules[] = {
 
 static const struct row python_files[] = {
 	{"<frozen*", GP_CODE_BENEATH},
+	/* the models of libraries: their lines tell more than the one that starts a training */
+	{"*/transformers/models/*", GP_CODE_OWN},
+	{"*/diffusers/models/*", GP_CODE_OWN},
+	{"*/torchvision/models/*", GP_CODE_OWN},
+	{"*/timm/models/*", GP_CODE_OWN},
 	{"*/site-packages/*", GP_CODE_FRAMEWORK},
 	{"*/dist-packages/*", GP_CODE_FRAMEWORK},
 	{"*/lib/python[23]*/*", GP_CODE_FRAMEWORK},

@@ -73,19 +73,20 @@ static const struct row python_rows[] = {
 	{"*/horovod/*", "*", GP_PHASE_COMMUNICATION},
 	{"*/mpi4py/*", "*", GP_PHASE_COMMUNICATION},
 
-	{"*/transformers/trainer.py", "*evaluat*", GP_PHASE_EVALUATION},
+	{"*/transformers/trainer.py", "*.evaluate", GP_PHASE_EVALUATION},
+	{"*/transformers/trainer.py", "*.evaluation_loop", GP_PHASE_EVALUATION},
+	{"*/transformers/trainer.py", "*._evaluate", GP_PHASE_EVALUATION},
 	{"*/loops/evaluation_loop.py", "*", GP_PHASE_EVALUATION}, /* Lightning */
 
 	{"*/torch/serialization.py", "*", GP_PHASE_CHECKPOINT},
 	{"*/torch/distributed/checkpoint/*", "*", GP_PHASE_CHECKPOINT},
-	{"*/transformers/trainer.py", "*_save_*", GP_PHASE_CHECKPOINT},
+	{"*/transformers/trainer.py", "*._save_*", GP_PHASE_CHECKPOINT},
 	{"*/transformers/trainer.py", "*save_model", GP_PHASE_CHECKPOINT},
 	{"*/callbacks/model_checkpoint.py", "*", GP_PHASE_CHECKPOINT}, /* Lightning */
 	{"*/accelerate/checkpointing.py", "*", GP_PHASE_CHECKPOINT},
 	{"*/safetensors/*", "*", GP_PHASE_CHECKPOINT},
 	{"*/orbax/*", "*", GP_PHASE_CHECKPOINT},
 
-	{"*/transformers/trainer.py", "*_maybe_log*", GP_PHASE_LOGGING},
 	{"*/transformers/trainer.py", "*.log", GP_PHASE_LOGGING},
 	{"*/connectors/logger_connector/*", "*", GP_PHASE_LOGGING}, /* Lightning */
 	{"*/torch/utils/tensorboard/*", "*", GP_PHASE_LOGGING},

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/base/group_by.h"
 #include "report/base/tally.h"
@@ -214,13 +215,27 @@ static uint64_t follow(struct way *way, uint32_t level, bool by_line, const stru
 	return way->weights[found];
 }
 
+/* Libraries that run the loop for the user: what they call tells more. */
+static bool is_of_driver(const struct gp_place *place)
+{
+	static const char *const paths[] = {"*/transformers/trainer*.py", "*/lightning/*",
+					    "*/pytorch_lightning/*", "*/accelerate/*",
+					    "*/torch/utils/_contextlib.py"};
+
+	for (size_t i = 0; i < COUNT(paths); i++)
+		if (gp_code_matches(paths[i], place->file))
+			return true;
+	return false;
+}
+
 /* Wrappers and what a library calls itself are left out. */
 static bool is_public(const struct gp_place *place)
 {
 	const char *dot = strrchr(place->function, '.');
 	const char *name = dot ? dot + 1 : place->function;
 
-	return (name[0] != '_' || name[1] == '_') && !strstr(place->function, "<locals>");
+	return !is_of_driver(place) && (name[0] != '_' || name[1] == '_') &&
+	       !strstr(place->function, "<locals>");
 }
 
 static void go(struct way *way)

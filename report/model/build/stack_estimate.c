@@ -1,13 +1,15 @@
 /*
- * A launch that --stacks=sample left without a stack gets that of the last launch with one in the
- * most specific context that both share (enum level).  In a loop the last and the next round are
- * alike.  If no launch before it has that context, the first one behind it counts.
+ * A launch that --stacks=sample left without a stack gets that of a launch with one in the most
+ * specific context that both share (enum level): of the last two different ones before it and the
+ * next one behind it that which has most callers in common with the last stack of its thread (an
+ * evaluation launches the kernels of a training step, but from elsewhere), else the nearest.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "report/base/array.h"
 #include "report/base/hash_map.h"
+#include "report/base/spill_memory.h"
 #include "report/model/build/build.h"
 #include "report/model/recorded.h"
 
@@ -31,7 +33,9 @@ enum level {
 struct context {
 	uint64_t key;
 	uint32_t call; /* the last launch so far with a stack of its own, at first the first one */
-	uint32_t second; /* of all such launches, or GP_NONE */
+	uint32_t second;  /* of all such launches, or GP_NONE */
+	uint32_t other;   /* the last one before call with another stack, or GP_NONE */
+	uint32_t waiting; /* the last launch estimated from call: a list, or GP_NONE */
 };
 
 struct estimator {
@@ -39,12 +43,15 @@ struct estimator {
 	struct gp_hash_map map; /* of contexts by their keys */
 	struct context *contexts;
 	uint32_t count, capacity;
+	uint32_t *next;   /* by call: the next one in the list of its context ... */
+	uint32_t *recent; /* ... and the stack before it in its thread, or GP_NONE */
 	uint64_t seed;
 };
 
 /* A launch in the order of its thread. */
 struct launch {
 	uint32_t thread_id;
+	uint32_t recent;    /* the last stack of its own, or GP_NONE */
 	uint32_t estimated; /* launches since the last one that was checked */
 	uint32_t names;     /* before it: 16 bits of the hash of each, the last one lowest */
 	uint32_t shapes;    /* likewise with shapes, 8 bits */
@@ -101,7 +108,7 @@ static void go_on(const struct estimator *e, struct launch *launch, const struct
 	uint64_t name, shape;
 
 	if (launch->thread_id != call->thread_id)
-		*launch = (struct launch){.thread_id = call->thread_id};
+		*launch = (struct launch){.thread_id = call->thread_id, .recent = GP_NONE};
 	name = mix(0, name_of(e->model, call));
 	shape = mix(mix(name, call->thread_id), shape_of(e->model, call));
 	launch->keys[SAME_NAME] = name;
@@ -147,24 +154,59 @@ static int add_contexts(struct estimator *e, const struct launch *launch, uint32
 			    0 ||
 		    gp_hash_add(&e->map, slot_of(e, launch->keys[level]), e->count) != 0)
 			return -ENOMEM;
-		e->contexts[e->count++] = (struct context){launch->keys[level], call, GP_NONE};
+		e->contexts[e->count++] =
+			(struct context){launch->keys[level], call, GP_NONE, GP_NONE, GP_NONE};
 	}
 	return 0;
 }
 
-/* The stack of the most similar launch other than the call itself. */
-static uint32_t estimate(const struct estimator *e, const struct launch *launch, uint32_t self)
+/* The most specific context in which another launch than the call itself has a stack; or NULL. */
+static struct context *find_similar(const struct estimator *e, const struct launch *launch,
+				    uint32_t self, uint32_t *similar)
 {
 	for (int level = LEVELS; level-- > 0;) {
-		const struct context *context = find(e, launch->keys[level]);
-		uint32_t call = context ? context->call : GP_NONE;
+		struct context *context = find(e, launch->keys[level]);
 
-		if (context && call == self)
-			call = context->second;
-		if (call != GP_NONE)
-			return e->model->calls[call].stack;
+		*similar = context ? context->call : GP_NONE;
+		if (context && *similar == self)
+			*similar = context->second;
+		if (*similar != GP_NONE)
+			return context;
 	}
-	return GP_NONE;
+	return NULL;
+}
+
+/* The innermost caller that two stacks share, plus one; 0: there is none. */
+static uint32_t shared_of(const struct gp_model *m, uint32_t a, uint32_t b)
+{
+	while (a != b && a != GP_NONE && b != GP_NONE) {
+		/* callers come first */
+		if (a > b)
+			a = m->frames[a].parent;
+		else
+			b = m->frames[b].parent;
+	}
+	return a == b && a != GP_NONE ? a + 1 : 0;
+}
+
+/* Whether a launch with a stack stands for another one better than the present choice. */
+static bool is_better(const struct estimator *e, uint32_t recent, uint32_t stack, uint32_t present)
+{
+	return stack != present &&
+	       shared_of(e->model, recent, stack) > shared_of(e->model, recent, present);
+}
+
+/* The stack for a launch, of what was before it. */
+static uint32_t choose(const struct estimator *e, const struct launch *launch,
+		       const struct context *context, uint32_t similar)
+{
+	const struct gp_call *calls = e->model->calls;
+	uint32_t stack = calls[similar].stack;
+
+	return context->other != GP_NONE &&
+			       is_better(e, launch->recent, calls[context->other].stack, stack)
+		       ? calls[context->other].stack
+		       : stack;
 }
 
 static uint64_t gpu_ns_of(const struct gp_model *m, const struct gp_call *call)
@@ -177,23 +219,47 @@ static uint64_t gpu_ns_of(const struct gp_model *m, const struct gp_call *call)
 }
 
 /*
- * Estimates a launch whose stack is known.  It stands for those before it that had to be estimated:
- * where a thread launches seldom, most have a stack of their own.
+ * Estimates a launch whose stack is known, from those before it alone, which makes the error larger
+ * than it is.  It stands for those before it that had to be estimated: where a thread launches
+ * seldom, most have a stack of their own.
  */
 static void check(const struct estimator *e, struct launch *launch, uint32_t index, uint64_t ns)
 {
 	struct gp_stack_estimate *sums = &e->model->stack_estimate;
 	const struct context *of_shape = find(e, launch->keys[SAME_SHAPE]);
+	const struct gp_call *calls = e->model->calls;
+	const struct context *context;
+	uint32_t similar;
 
 	if (!of_shape || of_shape->call == index) /* taken because it is the first of its kind */
 		return;
 	sums->checked_calls += launch->estimated;
 	sums->checked_ns += ns * launch->estimated;
-	if (estimate(e, launch, index) != e->model->calls[index].stack) {
+	context = find_similar(e, launch, index, &similar);
+	if (!context || choose(e, launch, context, similar) != calls[index].stack) {
 		sums->wrong_calls += launch->estimated;
 		sums->wrong_ns += ns * launch->estimated;
 	}
 	launch->estimated = 0;
+}
+
+/* A sample comes: for the launches before it that is a choice, too. */
+static void settle(const struct estimator *e, struct context *context, uint32_t index)
+{
+	struct gp_call *calls = e->model->calls;
+	uint32_t before = context->call, stack = calls[index].stack;
+
+	for (uint32_t at = context->waiting; at != GP_NONE; at = e->next[at]) {
+		bool is_nearer = index - at < at - before;
+
+		if (is_better(e, e->recent[at], stack, calls[at].stack) ||
+		    (is_nearer && !is_better(e, e->recent[at], calls[at].stack, stack)))
+			calls[at].stack = stack;
+	}
+	if (before < index && calls[before].stack != stack)
+		context->other = before;
+	context->waiting = GP_NONE;
+	context->call = index;
 }
 
 static void take_sample(struct estimator *e, struct launch *launch, uint32_t index)
@@ -208,24 +274,32 @@ static void take_sample(struct estimator *e, struct launch *launch, uint32_t ind
 		struct context *context = find(e, launch->keys[level]);
 
 		if (context)
-			context->call = index;
+			settle(e, context, index);
 	}
+	launch->recent = e->model->calls[index].stack;
 }
 
 static void take_estimate(struct estimator *e, struct launch *launch, uint32_t index)
 {
 	struct gp_stack_estimate *sums = &e->model->stack_estimate;
 	struct gp_call *call = &e->model->calls[index];
+	uint32_t similar;
+	struct context *context = find_similar(e, launch, GP_NONE, &similar);
 
 	launch->estimated++;
-	call->stack = estimate(e, launch, GP_NONE);
-	call->is_estimated = call->stack != GP_NONE;
-	if (call->is_estimated) {
-		sums->estimated_calls++;
-		sums->estimated_ns += gpu_ns_of(e->model, call);
-	} else {
+	if (!context) {
 		sums->unknown_calls++;
+		return;
 	}
+	call->stack = choose(e, launch, context, similar);
+	call->is_estimated = true;
+	sums->estimated_calls++;
+	sums->estimated_ns += gpu_ns_of(e->model, call);
+	if (similar > index)
+		return;
+	e->next[index] = context->waiting;
+	e->recent[index] = launch->recent;
+	context->waiting = index;
 }
 
 static int find_contexts(struct estimator *e)
@@ -270,8 +344,14 @@ int gp_estimate_stacks(struct gp_model *model)
 	if (!gp_recorded_samples_launches(model))
 		return 0;
 	result = find_contexts(&e);
+	e.next = gp_spill_take(((size_t)model->call_count + 1) * sizeof(*e.next));
+	e.recent = gp_spill_take(((size_t)model->call_count + 1) * sizeof(*e.recent));
+	if (!e.next || !e.recent)
+		result = -ENOMEM;
 	if (result == 0 && e.count > 0)
 		take_all(&e);
+	gp_spill_free(e.next);
+	gp_spill_free(e.recent);
 	gp_hash_free(&e.map);
 	free(e.contexts);
 	return result;

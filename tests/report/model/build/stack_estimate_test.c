@@ -48,6 +48,10 @@ static void add_definitions(struct gp_builder *b)
 		gp_builder_add(b, &(struct gp_record_frame){.kind = GP_RECORD_FRAME,
 							    .frame_kind = GP_FRAME_NATIVE,
 							    .id = i,
+							    .parent_id = i < 5   ? 0
+									 : i < 7 ? 4
+									 : i > 7 ? 7
+										 : 0,
 							    .address = 0x1000 + i});
 }
 
@@ -253,10 +257,29 @@ static void another_thread_is_the_last_resort(void **state)
 	gp_model_free(m);
 }
 
+/* Two functions launch the same kernels in the same order, by turns for a while. */
+static void the_callers_of_neighbors_tell_which_work_it_is(void **state)
+{
+	struct program *program = new_program();
+	struct gp_model *m;
+
+	for (uint32_t turn = 0; turn < 20; turn++)
+		for (uint32_t i = 0; i < 40; i++) {
+			launch(program, 1, 1, turn % 2 == 0 ? 5 : 8);
+			launch(program, 2, 1, turn % 2 == 0 ? 6 : 9);
+		}
+	m = record(program, 8, "STACKS=alloc,sample");
+	/* up to the first sample of a turn nothing tells of it: 8 launches of 80 */
+	assert_in_range(count_wrong(program, m), 20, 20 * 12);
+	gp_model_free(m);
+	free(program);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_loop_is_exact),
+		cmocka_unit_test(the_callers_of_neighbors_tell_which_work_it_is),
 		cmocka_unit_test(the_error_of_an_irregular_program_is_known),
 		cmocka_unit_test(the_error_is_a_share_of_the_time),
 		cmocka_unit_test(other_recordings_are_left_alone),

@@ -470,6 +470,12 @@ static int64_t scaled(uint64_t value, long power)
 	return value > INT64_MAX || (power > 0 && value > 0) ? INT64_MAX : (int64_t)value;
 }
 
+/* The sum, INT64_MAX at most. */
+static int64_t added(int64_t whole, uint64_t part)
+{
+	return part > (uint64_t)(INT64_MAX - whole) ? INT64_MAX : whole + (int64_t)part;
+}
+
 bool gp_json_reader_thousandths(const struct gp_json_reader *p, int64_t *thousandths)
 {
 	const char *at = p->text + (p->text[0] == '-');
@@ -488,6 +494,10 @@ bool gp_json_reader_thousandths(const struct gp_json_reader *p, int64_t *thousan
 			is_fraction = true;
 		else
 			power += !is_kept - is_fraction;
+	}
+	if (is_fraction && *at == '-') {
+		*thousandths = -added(scaled(digits, 3), strtoull(at + 1, NULL, 10));
+		return true;
 	}
 	if (*at == 'e' || *at == 'E') {
 		long exponent = strtol(at + 1, NULL, 10);

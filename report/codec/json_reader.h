@@ -67,7 +67,10 @@ bool gp_json_reader_is(const struct gp_json_reader *pull, const char *text);
  * same 64 bits. Returns false if the text is no number.
  */
 bool gp_json_reader_whole(const struct gp_json_reader *pull, int64_t *number);
-/* A decimal number in thousandths, exact to the last digit: us to ns. */
+/*
+ * A decimal number in thousandths, exact to the last digit: us to ns. Kineto writes -1 ns as 0.-01,
+ * and -1500 ns as -1.-500.
+ */
 bool gp_json_reader_thousandths(const struct gp_json_reader *pull, int64_t *thousandths);
 
 /*

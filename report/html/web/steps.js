@@ -44,6 +44,42 @@ function drawSteps(canvas, rows) {
 	}
 }
 
+const PHASE_HUES = {
+	'data loading': 'python',
+	'host-to-device': 'copy',
+	forward: 'gemm',
+	backward: 'attention',
+	'gradient clipping, scaling': 'norm',
+	optimizer: 'reduce',
+	communication: 'comm',
+	evaluation: 'other',
+	checkpoint: 'mem',
+	logging: 'sync',
+	other: 'call',
+};
+/* The user's functions in place of phases have hues by turns. */
+const FUNCTION_HUES = ['gemm', 'attention', 'reduce', 'norm', 'elementwise', 'python', 'mem', 'comm'];
+
+/* What the host did in the steps; null: that is not known. */
+function phaseBar({ steps: [{ pid }] }) {
+	const rows = recordsOf('phase').filter((row) => row.PID === pid && row.Host > 0);
+	if (!rows.length) return null;
+	return [
+		el('h3', null, 'Host time of the steps by phase'),
+		...shareBar(
+			rows
+				.sort((a, b) => b.Host - a.Host)
+				.map((row, i) => ({
+					name: row.Phase,
+					value: row.Host,
+					color: hueOf(PHASE_HUES[row.Phase] || FUNCTION_HUES[i % FUNCTION_HUES.length]),
+					go: () => openView('tables', 'phase', row.Phase),
+				})),
+			fmtNs,
+		),
+	];
+}
+
 function stepsSection(about) {
 	if (!about.steps?.length) return null;
 	const [found] = about.steps,
@@ -82,5 +118,6 @@ function stepsSection(about) {
 			'; height: time of a step; click: show it in the timeline',
 		rows.length > 1 ? el('div', { class: 'steps' }, chart) : null,
 		...shareBar(parts, fmtNs),
+		...(phaseBar(about) || []),
 	);
 }

@@ -20,7 +20,7 @@ const struct gp_stack_metric_about gp_stack_metrics[GP_STACK_METRICS] = {
 	[GP_STACK_METRIC_PEAK] = {"peak-bytes", "memory held at the peak, by allocating stack",
 				  "bytes", "--stacks=alloc"},
 	[GP_STACK_METRIC_HOST_TIME] = {"host-time", "host time by Python stack", "nanoseconds",
-				       "--host-samples=20"},
+				       "--host-samples=5"},
 };
 
 enum gp_stack_metric gp_stack_metric_find(const char *word)

@@ -430,8 +430,8 @@ class ViewsTest(HostCase):
         trace = self.trace("--host-samples", "0")
         done = self.run_gpuprof("export", "--format", "folded", "--value", "host-time", "-o", "out", trace)
         told = self.run_gpuprof("summary", "--by", "host", trace).stderr
-        self.assertIn("no Python stack sample was recorded (of a Python program: gpuprof-run --host-samples=20 PROGRAM)", told)
-        self.assertIn("no Python stack samples; of a Python program record them with gpuprof-run --host-samples=20 PROGRAM", done.stderr)
+        self.assertIn("no Python stack sample was recorded (of a Python program: gpuprof-run --host-samples=5 PROGRAM)", told)
+        self.assertIn("no Python stack samples; of a Python program record them with gpuprof-run --host-samples=5 PROGRAM", done.stderr)
 
     def test_time_without_a_look_is_hatched(self):
         shown = browser.start(self)

@@ -60,6 +60,8 @@ struct gp_advisor {
 	uint64_t span_ns;              /* the recorded time */
 	uint64_t loop_ns;              /* of the longest main loop's steps after its warm-up ... */
 	uint32_t loop_steps;           /* ... and their number; 0 = there is no loop */
+	/* operations of collectives that late-rank compared between ranks */
+	uint64_t matched_collectives;
 	uint64_t idle_ns; /* the longest idle time of a process's busiest GPU: a limit of savings */
 
 	/* the present process */

@@ -1,11 +1,6 @@
-/*
- * Late ranks of collectives.  No rank can leave a collective before all have entered it, so its
- * kernels end on all GPUs at about the same time, and the shortest kernel is the last rank's.  The
- * n-th kernel of a name and a communicator is the same operation on all GPUs that have as many of
- * them.  If no NCCL range names the communicator, all ranks are assumed to share one, and the n-th
- * stream with such kernels to be the same on all GPUs.  Only durations are compared, so clocks need
- * not agree.
- */
+/* Late ranks of collectives. */
+#include "report/tables/by/collective_ranks.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -23,17 +18,8 @@ static const struct gp_table_column columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
-/* A kernel of a collective. */
-struct part {
-	uint64_t name, start_ns, duration_ns;
-	uint64_t communicator; /* 0 = unknown */
-	uint32_t stream; /* if unknown: ordinal among the streams of its GPU with collectives */
-	uint16_t device_id;
-	uint16_t process;
-};
-
 struct parts {
-	struct part *parts;
+	struct gp_collective_part *parts;
 	uint32_t count, capacity;
 	int error;
 };
@@ -41,7 +27,7 @@ struct parts {
 enum { LAST, HELD_UP_NS, WAITED_NS, TOTAL_NS };
 enum { PROCESS, DEVICE, NAME, COMMUNICATOR };
 
-static void add(struct parts *parts, struct part part)
+static void add(struct parts *parts, struct gp_collective_part part)
 {
 	if (parts->error == 0)
 		parts->error = gp_array_grow_spill(&parts->parts, &parts->capacity, parts->count,
@@ -96,13 +82,15 @@ static void gather(struct parts *parts, struct gp_scope *scope, uint16_t process
 			    !is_of_all_ranks(gp_model_kernel_name(model, op)))
 				continue;
 			communicator = gp_communicator_of(model, op);
-			add(parts, (struct part){.name = gp_scope_name(scope, model, op, names),
-						 .start_ns = op->start_ns,
-						 .duration_ns = op->end_ns - op->start_ns,
-						 .communicator = communicator,
-						 .stream = communicator == 0 ? stream : 0,
-						 .device_id = op->device_id,
-						 .process = process});
+			add(parts, (struct gp_collective_part){
+					   .name = gp_scope_name(scope, model, op, names),
+					   .start_ns = op->start_ns,
+					   .duration_ns = op->end_ns - op->start_ns,
+					   .communicator = communicator,
+					   .stream = communicator == 0 ? stream : 0,
+					   .op = i,
+					   .device_id = op->device_id,
+					   .process = process});
 		}
 		stream += parts->count > before;
 	}
@@ -130,19 +118,19 @@ static int order(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static bool are_of_one_gpu(const struct part *a, const struct part *b)
+static bool are_of_one_gpu(const struct gp_collective_part *a, const struct gp_collective_part *b)
 {
 	return a->process == b->process && a->device_id == b->device_id;
 }
 
-static bool are_alike(const struct part *a, const struct part *b)
+static bool are_alike(const struct gp_collective_part *a, const struct gp_collective_part *b)
 {
 	return a->name == b->name && a->communicator == b->communicator && a->stream == b->stream;
 }
 
 static int compare(const void *a, const void *b, const void *context)
 {
-	const struct part *left = a, *right = b;
+	const struct gp_collective_part *left = a, *right = b;
 
 	(void)context;
 	if (left->name != right->name)
@@ -157,56 +145,102 @@ static int compare(const void *a, const void *b, const void *context)
 	return order(left->start_ns, right->start_ns);
 }
 
-/*
- * Count one operation: a part of each GPU, at that distance in the array.  If several ran equally
- * short, none is the last.
- */
-static void take_operation(struct gp_tally *tally, const struct part *parts, uint32_t gpus,
-			   uint32_t distance)
+/* If several ran equally short, none is the last. */
+static void find_last(struct gp_collective_part *parts, uint32_t gpus)
 {
-	uint64_t shortest_ns = parts[0].duration_ns, waited_ns = 0;
+	uint64_t shortest_ns = parts[0].duration_ns;
 	uint32_t as_short = 0;
 
 	for (uint32_t i = 1; i < gpus; i++)
-		if (parts[i * distance].duration_ns < shortest_ns)
-			shortest_ns = parts[i * distance].duration_ns;
+		if (parts[i].duration_ns < shortest_ns)
+			shortest_ns = parts[i].duration_ns;
 	for (uint32_t i = 0; i < gpus; i++) {
-		as_short += parts[i * distance].duration_ns == shortest_ns;
-		waited_ns += parts[i * distance].duration_ns - shortest_ns;
+		as_short += parts[i].duration_ns == shortest_ns;
+		parts[i].waited_ns = parts[i].duration_ns - shortest_ns;
 	}
-	for (uint32_t i = 0; i < gpus; i++) {
-		const struct part *part = &parts[i * distance];
-		bool is_last = as_short == 1 && part->duration_ns == shortest_ns;
-		const uint64_t key[GP_TALLY_KEYS] = {[PROCESS] = part->process,
-						     [DEVICE] = part->device_id,
-						     [NAME] = part->name,
-						     [COMMUNICATOR] = part->communicator};
-		struct gp_tally_row *row = gp_tally_find(tally, key);
-
-		row->count++;
-		row->sums[LAST] += is_last;
-		row->sums[HELD_UP_NS] += is_last ? waited_ns / (gpus - 1) : 0;
-		row->sums[WAITED_NS] += part->duration_ns - shortest_ns;
-		row->sums[TOTAL_NS] += part->duration_ns;
-	}
+	for (uint32_t i = 0; i < gpus; i++)
+		parts[i].is_last = as_short == 1 && parts[i].waited_ns == 0;
 }
 
-/* Count matching kernels, sorted by GPU; only if all GPUs have the same number of them. */
-static void take_alike(struct gp_tally *tally, const struct part *parts, uint32_t count)
+uint64_t gp_collective_held_up_ns(const struct gp_collective_part *parts, uint32_t gpus)
 {
+	uint64_t sum_ns = 0;
+	bool has_last = false;
+
+	for (uint32_t i = 0; i < gpus; i++) {
+		sum_ns += parts[i].waited_ns;
+		has_last |= parts[i].is_last;
+	}
+	return has_last ? sum_ns / (gpus - 1) : 0;
+}
+
+/* Matching kernels, sorted by GPU; only if all GPUs have the same number of them. */
+static int take_alike(const struct gp_collective_part *parts, uint32_t count,
+		      gp_collective_take *take, void *context)
+{
+	struct gp_collective_part *of_one;
 	uint32_t distance = 1, gpus;
 
 	while (distance < count && are_of_one_gpu(&parts[0], &parts[distance]))
 		distance++;
 	gpus = count / distance;
 	if (gpus < 2 || count % distance != 0)
-		return;
+		return 0;
 	for (uint32_t i = 0; i < count; i++)
 		if (!are_of_one_gpu(&parts[i], &parts[i / distance * distance]) ||
 		    (i % distance == 0 && i > 0 && are_of_one_gpu(&parts[i], &parts[i - 1])))
-			return;
-	for (uint32_t i = 0; i < distance; i++)
-		take_operation(tally, &parts[i], gpus, distance);
+			return 0;
+	of_one = malloc(gpus * sizeof(*of_one));
+	for (uint32_t i = 0; of_one && i < distance; i++) {
+		for (uint32_t k = 0; k < gpus; k++) {
+			const struct gp_collective_part *part = &parts[i + k * distance];
+
+			of_one[k] = *part;
+			of_one[k].before_ns = i > 0 ? part[-1].start_ns + part[-1].duration_ns : 0;
+		}
+		find_last(of_one, gpus);
+		take(context, of_one, gpus);
+	}
+	free(of_one);
+	return of_one ? 0 : -ENOMEM;
+}
+
+int gp_collective_each(struct gp_scope *scope, gp_collective_take *take, void *context)
+{
+	struct parts parts = {0};
+	int result = gather_all(&parts, scope);
+
+	if (result == 0)
+		result = gp_array_sort(parts.parts, parts.count, sizeof(*parts.parts), compare,
+				       NULL);
+	for (uint32_t first = 0, end; result == 0 && first < parts.count; first = end) {
+		for (end = first + 1;
+		     end < parts.count && are_alike(&parts.parts[first], &parts.parts[end]);)
+			end++;
+		result = take_alike(&parts.parts[first], end - first, take, context);
+	}
+	gp_spill_free(parts.parts);
+	return result;
+}
+
+/* ---- the table ---- */
+
+static void count_operation(void *context, const struct gp_collective_part *parts, uint32_t gpus)
+{
+	for (uint32_t i = 0; i < gpus; i++) {
+		const struct gp_collective_part *part = &parts[i];
+		const uint64_t key[GP_TALLY_KEYS] = {[PROCESS] = part->process,
+						     [DEVICE] = part->device_id,
+						     [NAME] = part->name,
+						     [COMMUNICATOR] = part->communicator};
+		struct gp_tally_row *row = gp_tally_find(context, key);
+
+		row->count++;
+		row->sums[LAST] += part->is_last;
+		row->sums[HELD_UP_NS] += part->is_last ? gp_collective_held_up_ns(parts, gpus) : 0;
+		row->sums[WAITED_NS] += part->waited_ns;
+		row->sums[TOTAL_NS] += part->duration_ns;
+	}
 }
 
 static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
@@ -230,19 +264,8 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
-	struct parts parts = {0};
-	int result = gather_all(&parts, scope);
+	int result = gp_collective_each(scope, count_operation, &tally);
 
-	if (result == 0)
-		result = gp_array_sort(parts.parts, parts.count, sizeof(*parts.parts), compare,
-				       NULL);
-	for (uint32_t first = 0, end; result == 0 && first < parts.count; first = end) {
-		for (end = first + 1;
-		     end < parts.count && are_alike(&parts.parts[first], &parts.parts[end]);)
-			end++;
-		take_alike(&tally, &parts.parts[first], end - first);
-	}
-	gp_spill_free(parts.parts);
 	return gp_scope_rows(scope, table, &tally, result, put_row);
 }
 

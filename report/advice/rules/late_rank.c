@@ -1,0 +1,216 @@
+#include "report/advice/rules/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/advice/rules/advisor.h"
+#include "report/advice/rules/host_samples.h"
+#include "report/base/spill_memory.h"
+#include "report/tables/by/collective_ranks.h"
+
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(LEAST_OPERATIONS, 16, COUNT, "of all ranks: fewer are startup")                      \
+	LIMIT(LATE_PERCENT, 150, PERCENT, "of its share of operations a late rank is the last in") \
+	LIMIT(IDLE_PART, 2, COUNT, "of the others' wait: so much more idle time is the host's")    \
+	LIMIT(GAP_PART, 2, COUNT, "of the others' wait: a longer idle gap is a cause")
+GP_LIMITS(LIMITS);
+
+struct own {
+	uint64_t ranks, operations, late; /* it was the last in so many of the operations */
+	uint64_t by_host;                 /* in so many its host launched late */
+	uint64_t held_up_ns;
+	bool has_samples;
+};
+
+/* Of a process. */
+struct rank {
+	uint64_t late, by_host, held_up_ns;
+};
+
+struct count {
+	struct gp_advisor *advisor;
+	struct rank *ranks; /* by process */
+	uint64_t operations, gpus;
+};
+
+/* How long the GPU had nothing to do since the operation before. */
+static uint64_t idle_before_ns(struct gp_scope *scope, const struct gp_analysis *basis,
+			       const struct gp_collective_part *part)
+{
+	const struct gp_model *model = scope->models[part->process];
+	size_t device = gp_device_list_find(&scope->devices, model, part->device_id);
+	uint64_t busy_ns, wall_ns = part->start_ns - part->before_ns;
+
+	if (part->before_ns == 0 || part->start_ns <= part->before_ns ||
+	    device >= basis->idle_gaps.device_count)
+		return 0;
+	busy_ns = gp_idle_gaps_busy_ns(&basis->idle_gaps, device,
+				       model->base_unix_ns + part->before_ns,
+				       model->base_unix_ns + part->start_ns);
+	return wall_ns > busy_ns ? wall_ns - busy_ns : 0;
+}
+
+/* Whether the GPU of the last rank was idle for longer than those of the others: its host was late. */
+static bool is_by_host(struct gp_advisor *advisor, const struct gp_collective_part *parts,
+		       uint32_t gpus, uint32_t last)
+{
+	uint64_t own_ns = 0, others_ns = 0;
+
+	for (uint32_t i = 0; i < gpus; i++) {
+		uint64_t ns = idle_before_ns(&advisor->scope, advisor->basis, &parts[i]);
+
+		if (i == last)
+			own_ns = ns;
+		else
+			others_ns += ns / (gpus - 1);
+	}
+	return own_ns > others_ns &&
+	       (own_ns - others_ns) * IDLE_PART >= gp_collective_held_up_ns(parts, gpus);
+}
+
+static void count_operation(void *context, const struct gp_collective_part *parts, uint32_t gpus)
+{
+	struct count *count = context;
+
+	count->operations++;
+	if (gpus > count->gpus)
+		count->gpus = gpus;
+	for (uint32_t i = 0; i < gpus; i++) {
+		struct rank *rank = &count->ranks[parts[i].process];
+
+		if (!parts[i].is_last)
+			continue;
+		rank->late++;
+		rank->held_up_ns += gp_collective_held_up_ns(parts, gpus);
+		rank->by_host += is_by_host(count->advisor, parts, gpus, i);
+	}
+}
+
+/* What others held up on average, as noise does. */
+static uint64_t usual_ns(const struct count *count, size_t processes, size_t latest)
+{
+	uint64_t sum_ns = 0;
+
+	for (size_t i = 0; i < processes; i++)
+		sum_ns += i == latest ? 0 : count->ranks[i].held_up_ns;
+	return processes > 1 ? sum_ns / (processes - 1) : 0;
+}
+
+static void take_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
+{
+	struct gp_case *found = advisor->state;
+	struct own *own = found->own;
+
+	own->has_samples |= gp_host_samples_add(advisor, found, at, at->idle_gap->end_ns);
+	gp_advisor_show_idle_gap(found, at->idle_gap);
+	gp_advisor_tell(advisor, found, at->idle_gap);
+	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after),
+			gp_idle_gap_ns(at->idle_gap));
+}
+
+/* The host's work in the idle gaps that are long enough to delay the rank so. */
+static void look_at_gaps(struct gp_advisor *advisor, struct gp_case *found)
+{
+	const struct own *own = found->own;
+
+	advisor->model = advisor->scope.models[advisor->process];
+	advisor->tuning = &advisor->basis->tunings[advisor->process];
+	advisor->state = found;
+	gp_advisor_idle_gaps(advisor, own->held_up_ns / own->late / GAP_PART,
+			     gp_advisor_waits_for_host, take_gap);
+}
+
+static void judge(struct gp_advisor *advisor, const struct count *count)
+{
+	size_t latest = 0, processes = advisor->scope.model_count;
+	const struct rank *rank;
+	struct gp_case *found;
+	uint64_t ns;
+	struct own *own;
+
+	for (size_t i = 1; i < processes; i++)
+		if (count->ranks[i].held_up_ns > count->ranks[latest].held_up_ns)
+			latest = i;
+	rank = &count->ranks[latest];
+	ns = usual_ns(count, processes, latest);
+	if (count->operations < LEAST_OPERATIONS || rank->held_up_ns <= ns ||
+	    rank->late * count->gpus * 100 < count->operations * LATE_PERCENT)
+		return;
+	advisor->process = latest;
+	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
+	own = found->own;
+	*own = (struct own){.ranks = count->gpus,
+			    .operations = count->operations,
+			    .late = rank->late,
+			    .by_host = rank->by_host,
+			    .held_up_ns = rank->held_up_ns};
+	gp_advisor_add(advisor, found, GP_ALL_THE_TIME, rank->held_up_ns, rank->held_up_ns - ns,
+		       NULL);
+	found->count = rank->late;
+	if (advisor->error == 0 && own->by_host * 2 >= own->late)
+		look_at_gaps(advisor, found);
+}
+
+static void look_at_all(struct gp_advisor *advisor)
+{
+	struct count count = {.advisor = advisor,
+			      .ranks =
+				      calloc(advisor->scope.model_count + 1, sizeof(*count.ranks))};
+
+	if (!count.ranks)
+		advisor->error = -ENOMEM;
+	else if (advisor->scope.model_count > 1)
+		advisor->error = gp_collective_each(&advisor->scope, count_operation, &count);
+	advisor->matched_collectives = count.operations >= LEAST_OPERATIONS ? count.operations : 0;
+	if (advisor->error == 0 && count.operations > 0)
+		judge(advisor, &count);
+	free(count.ranks);
+}
+
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
+{
+	const struct gp_model *model = advisor->scope.models[found->process];
+	const struct own *own = found->own;
+	const char *rank = model->info[GP_INFO_RANK];
+
+	if (rank)
+		gp_document_add_text(values, "rank", rank);
+	else
+		gp_document_add_words(values, "rank", "of pid %u", model->pid);
+	gp_document_add_number(values, "operations", GP_UNIT_COUNT, own->operations);
+	gp_document_add_number(values, "rank_count", GP_UNIT_COUNT, own->ranks);
+	gp_document_add_flag(values, "is_by_host", own->by_host * 2 >= own->late);
+	gp_document_add_flag(values, "is_placed", gp_advisor_knows(advisor, found->site));
+	gp_host_samples_add_values(advisor, found, GP_SAMPLE_TIMES, values);
+}
+
+static bool names_place(const struct gp_case *found)
+{
+	return ((const struct own *)found->own)->has_samples;
+}
+
+const struct gp_rule gp_rule_late_rank = {
+	.id = "late-rank",
+	.title = "one rank comes late to collective operations",
+	.found =
+		"rank {rank} is the last of {rank_count} in {count} of {operations} collective operations, and the others wait {mean_ns} for it on average: "
+		"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here]|its GPU takes longer before them]",
+	.change =
+		"[{?is_by_host}find out why the host of this rank is slower: compare gpuprof summary --by phase,host of both ranks|distribute the work evenly: samples by their length, layers by their time; or see whether this GPU has a lower clock]",
+	.meaning =
+		"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest. If the GPU of that rank was idle before for longer than those of the others, its host launched late; else it had more work. The saving is the others' wait, without what they wait for each other on average. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
+	.remedy =
+		"Late hosts: the work of that rank alone, as logging, checkpoints, data loading from a slower disk, other programs on its processors. Late GPUs: unequal batches or layers, lower clocks.",
+	.ignore = "The ranks do different work on purpose.",
+	.threshold = {.saves_percent = 3,
+		      .saves_ns = 1000000,
+		      .count = 8,
+		      .reason = "Less is the noise of hosts and clocks"},
+	.limits = limits,
+	.is_of_gpu = true,
+	.own_bytes = sizeof(struct own),
+	.look_at_all = look_at_all,
+	.add_values = add_values,
+	.names_place = names_place,
+};

@@ -1,0 +1,41 @@
+/*
+ * collective_ranks: operations of a collective, matched between GPUs.
+ *
+ * No rank can leave a collective before all have entered it, so its kernels end on all GPUs at about
+ * the same time, and the shortest kernel is the last rank's.  The n-th kernel of a name and a
+ * communicator is the same operation on all GPUs that have as many of them.  If no NCCL range names
+ * the communicator, all ranks are assumed to share one, and the n-th stream with such kernels to be
+ * the same on all GPUs.  Only durations are compared, so clocks need not agree.
+ */
+#ifndef REPORT_TABLES_BY_COLLECTIVE_RANKS_H
+#define REPORT_TABLES_BY_COLLECTIVE_RANKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/tables/breakdown_scope.h"
+
+/* The kernel of a collective on one GPU. */
+struct gp_collective_part {
+	uint64_t name, start_ns, duration_ns;
+	uint64_t communicator; /* 0 = unknown */
+	uint64_t waited_ns;    /* longer than the last rank's */
+	uint64_t before_ns;    /* the end of the one before it on that GPU; 0 = it is the first */
+	uint32_t op;           /* of the process */
+	uint32_t stream; /* if unknown: ordinal among the streams of its GPU with collectives */
+	uint16_t device_id;
+	uint16_t process;
+	bool is_last; /* none if several were equally short */
+};
+
+/* Takes an operation: its parts on so many GPUs. */
+typedef void gp_collective_take(void *context, const struct gp_collective_part *parts,
+				uint32_t gpus);
+
+/* Returns 0 or -ENOMEM. */
+int gp_collective_each(struct gp_scope *scope, gp_collective_take *take, void *context);
+
+/* How long the last rank held up the others, on average; 0 if no rank was the last. */
+uint64_t gp_collective_held_up_ns(const struct gp_collective_part *parts, uint32_t gpus);
+
+#endif

@@ -392,8 +392,8 @@ static int take_all(struct reading *r)
 
 static int tell_recorder(const struct reading *r)
 {
-	const uint32_t unknown = GP_UNKNOWN_ALLOCATIONS | GP_UNKNOWN_SHARED_PARTS |
-				 GP_UNKNOWN_LOCAL | GP_UNKNOWN_CONTEXTS | GP_UNKNOWN_SET_VALUES;
+	const uint32_t unknown = GP_UNKNOWN_SHARED_PARTS | GP_UNKNOWN_LOCAL | GP_UNKNOWN_CONTEXTS |
+				 GP_UNKNOWN_SET_VALUES;
 
 	if (r->is_own && r->recorder)
 		return gp_import_recorder(
@@ -403,10 +403,20 @@ static int tell_recorder(const struct reading *r)
 		return gp_import_recorder(
 			r->im, "gpuprof, from an exported Chrome trace",
 			unknown | (r->has_no_order ? GP_UNKNOWN_ORDER : 0),
-			"this is an export: the original trace also has memory and call stacks. Without it there is no advice about allocations, and call sites are merged");
+			"this is an export: the original trace also has call stacks. Without them call sites are merged");
 	return gp_import_recorder(
-		r->im, GP_IMPORT_TORCH, unknown | GP_UNKNOWN_STATUS | GP_UNKNOWN_ORDER,
+		r->im, GP_IMPORT_TORCH,
+		unknown | GP_UNKNOWN_STATUS | GP_UNKNOWN_ALLOCATIONS | GP_UNKNOWN_ORDER,
 		"torch.profiler records neither the results of calls nor the memory that CUDA calls allocate and free; it has only the sum of static and dynamic shared memory");
+}
+
+/* Memory is on the device of its call's context. */
+static void place_memory(struct gp_model *m)
+{
+	for (uint32_t i = 0; i < m->memory_count; i++)
+		for (uint32_t k = 0; k < m->context_count; k++)
+			if (m->contexts[k].id == m->calls[m->memory[i].call].context_id)
+				m->memory[i].device_id = m->contexts[k].device_id;
 }
 
 /* The device of all operations; GP_NONE: there are several, or none. */
@@ -539,6 +549,7 @@ static int take(struct gp_importing *im, struct gp_json_reader *pull)
 		result = tell_recorder(r);
 	if (result == 0)
 		result = tell_damage(r);
+	place_memory(im->builder->model);
 	if (result == 0)
 		result = match_device(im);
 	if (result == 0)

@@ -203,6 +203,14 @@ static bool take_stream_kind(struct gp_json_reader *pull, struct gp_kineto_event
 	return take_text(pull, event->stream_kind, sizeof(event->stream_kind), &length);
 }
 
+static bool take_memory(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number)
+{
+	size_t length;
+
+	(void)number;
+	return take_text(pull, event->memory, sizeof(event->memory), &length);
+}
+
 static bool take_domain(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number)
 {
 	size_t length;
@@ -268,6 +276,7 @@ static const struct field args_fields[] = {
 	NUMBER("programmatic dependent launch", OVERLAPPING),
 	{"made streams", take_streams, 0},
 	{"stream kind", take_stream_kind, 0},
+	{"memory", take_memory, 0},
 	{"devices", take_device_list, 0},
 	{"address", take_address, GP_KINETO_ADDRESS},
 	NUMBER("in context", CALL_CONTEXT),

@@ -101,6 +101,7 @@ struct gp_kineto_event {
 	uint32_t devices;                   /* bitmask of the devices that thrash unified memory */
 	char domain[GP_KINETO_LABEL_BYTES]; /* of a range; in gpuprof exports only */
 	char stream_kind[GP_KINETO_WORD_BYTES];
+	char memory[GP_KINETO_WORD_BYTES];   /* kind of what a call allocated; in gpuprof exports */
 	char process[GP_KINETO_LABEL_BYTES]; /* a number or a name; "" if there is none */
 	char phase[GP_KINETO_WORD_BYTES];
 	char category[GP_KINETO_WORD_BYTES];

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "gpuprof/count.h"
+#include "report/import/api_class.h"
 #include "report/trace/cuda_names.h"
 
 static void count_unknown(struct gp_importing *im)
@@ -352,8 +353,32 @@ static uint16_t flags_of(const struct gp_kineto_event *e)
 			  (gp_kineto_has(e, GP_KINETO_OVERLAPPING) ? GP_CALL_OVERLAPPING : 0));
 }
 
+/*
+ * What a call allocated or freed, or failed to allocate; in gpuprof exports only. The device is that
+ * of the call's context, which may be read later. Not of memory with handles: mappings are not in
+ * the file.
+ */
+static bool find_memory(const struct gp_kineto_event *e, struct gp_import_memory *memory)
+{
+	uint8_t class = gp_import_api_class(e->name, e->name_bytes), kind = GP_MEMORY_PHYSICAL - 1;
+	bool has_failed = gp_kineto_number(e, GP_KINETO_STATUS, 0) != 0;
+
+	while (kind > 0 && strcmp(gp_allocation_name(kind), e->memory) != 0)
+		kind--;
+	*memory = (struct gp_import_memory){
+		.address = (uint64_t)e->numbers[GP_KINETO_ADDRESS],
+		.bytes = (uint64_t)e->numbers[GP_KINETO_BYTES],
+		.op = class == GP_API_FREE ? GP_MEMORY_FREE : GP_MEMORY_ALLOC,
+		.kind = kind,
+	};
+	if (!gp_kineto_has(e, GP_KINETO_BYTES) || (class != GP_API_FREE && class != GP_API_ALLOC))
+		return false;
+	return kind > 0 || (has_failed && class == GP_API_ALLOC);
+}
+
 static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, bool is_driver)
 {
+	struct gp_import_memory memory;
 	const struct gp_import_call call = {
 		.start_ns = start_of(e),
 		.end_ns = end_of(e),
@@ -366,6 +391,7 @@ static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, b
 		.status = (uint16_t)gp_kineto_number(e, GP_KINETO_STATUS, 0),
 		.flags = flags_of(e),
 		.is_driver = is_driver,
+		.memory = find_memory(e, &memory) ? &memory : NULL,
 	};
 	int result = note_caller(im, e);
 
@@ -747,6 +773,9 @@ static const struct {
 	{"gpu_user_annotation", take_nothing, false},
 	{"external_correlation", take_nothing, false},
 	{"Trace", take_nothing, false},
+	/* in gpuprof exports */
+	{"phase", take_nothing, false},
+	{"critical_path", take_nothing, false},
 	{"Runtime", take_runtime, true},
 	{"Operator", take_op, true},
 	{"Memcpy", take_copy, true},

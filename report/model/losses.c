@@ -44,6 +44,9 @@ static void set_count(struct gp_model *model, unsigned number, uint64_t count)
 	case GP_LOST_STATUS:
 		model->unknown |= GP_UNKNOWN_STATUS;
 		break;
+	case GP_LOST_ALLOCATIONS:
+		model->unknown |= GP_UNKNOWN_ALLOCATIONS;
+		break;
 	default:
 		if (number < GP_COUNTERS)
 			model->counters[number] = count;

@@ -287,10 +287,21 @@ class Import(Case):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertNotIn("leaked-memory", result.stdout)
             self.assertNotIn("--stacks", result.stdout)
-        self.assertRegex(self.run_gpuprof("summary", database).stdout,
-                         r"Never freed: not known; [0-9.]+MiB in 62 blocks were left")
-        self.assertNotIn("Never freed", self.run_gpuprof("summary", chrome).stdout)
-        self.assertIn("not freed", self.run_gpuprof("summary", "--memory", database).stdout)
+        for path in (database, chrome):
+            self.assertRegex(self.run_gpuprof("summary", path).stdout,
+                             r"Never freed: not known; [0-9.]+MiB in 62 blocks were left")
+            self.assertIn("not freed", self.run_gpuprof("summary", "--memory", path).stdout)
+
+    def test_memory_is_in_both_exports(self):
+        trace = self.record("leaks")
+        memory = lambda path: [[row[name] for name in ("Operation", "Memory", "Device", "API", "Count", "Total")]
+                               for row in self.tables("memory", path)["memory"]]
+        self.assertTrue(memory(trace))
+        for form, path in (("chrome", self.path("e.json")), ("sqlite", self.path("e.sqlite"))):
+            options = ["--critical-path"] if form == "chrome" else []
+            self.assertEqual(self.run_gpuprof("export", "-F", form, *options, "-o", path, trace).returncode, 0)
+            self.assertEqual(memory(path), memory(trace), form)
+            self.assertNotIn("does not understand", self.run_gpuprof("summary", path).stdout)
 
     def test_a_trace_and_its_own_export_have_the_same_kernels(self):
         trace = self.record("zoo")

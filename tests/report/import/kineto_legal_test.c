@@ -315,6 +315,32 @@ static void the_only_device_is_that_of_the_operations(void **state)
 	gp_model_free(m);
 }
 
+#define MEMORY_CALL(name, ts, args) X("cuda_runtime", name, HOST(ts, "1") ",\"args\":{" args "}")
+
+/* As our own export has it: an allocation, its free, and one that failed. */
+static void memory_belongs_to_the_calls(void **state)
+{
+	struct gp_model *m = load(
+		"{\"metadata\":{\"slices left out\":0},\"traceEvents\":[" MEMORY_CALL("cudaMalloc", "1", "\"bytes\":64,\"address\":\"0x7f00\",\"memory\":\"device\",\"in context\":3,\"made context\":3,\"of device\":1") "," MEMORY_CALL(
+			"cudaFree", "3",
+			"\"bytes\":0,\"address\":\"0x7f00\",\"memory\":\"device\",\"in context\":3") "," MEMORY_CALL("cudaMalloc",
+														     "5",
+														     "\"bytes\":4096,\"status\":2") "]}");
+	uint64_t asked;
+
+	assert_int_equal(m->memory_count, 2);
+	assert_int_equal(m->memory[0].op, GP_MEMORY_ALLOC);
+	assert_int_equal(m->memory[0].bytes, 64);
+	assert_int_equal(m->memory[0].device_id, 1);
+	assert_int_equal(m->memory[0].memory_kind, GP_MEMORY_DEVICE);
+	assert_int_equal(m->memory[0].other, 1);
+	assert_int_equal(m->memory[1].op, GP_MEMORY_FREE);
+	assert_true(gp_model_asked_bytes(m, &m->calls[2], &asked));
+	assert_int_equal(asked, 4096);
+	assert_int_equal(m->unknown & GP_UNKNOWN_ALLOCATIONS, 0);
+	gp_model_free(m);
+}
+
 #define GATE(name, ts, reason)                                                                     \
 	"{\"ph\":\"i\",\"cat\":\"gpuprof\",\"name\":\"" name "\",\"pid\":9,\"tid\":9,\"ts\":" ts   \
 	",\"args\":{\"by\":\"" reason "\"}}"
@@ -360,6 +386,7 @@ int main(void)
 		T(recorded_windows_and_losses_are_read),
 		T(advice_does_not_rest_on_time_of_missing_work),
 		T(the_only_device_is_that_of_the_operations),
+		T(memory_belongs_to_the_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

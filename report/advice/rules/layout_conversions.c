@@ -1,0 +1,35 @@
+#include "report/advice/rules/rules.h"
+
+#include "report/advice/rules/named_kernels.h"
+
+static void look(struct gp_advisor *advisor)
+{
+	static const char *const patterns[] = {
+		"*nchwToNhwc*",   "*nhwcToNchw*",   "*nchw2nhwc*", "*nhwc2nchw*",
+		"*nchw_to_nhwc*", "*nhwc_to_nchw*", NULL};
+	static const char *const others[] = {NULL};
+
+	gp_named_kernels_add(advisor, patterns, others, 100);
+}
+
+const struct gp_rule gp_rule_layout_conversions = {
+	.id = "layout-conversions",
+	.title = "tensors are converted between two layouts",
+	.found =
+		"{count} kernels convert tensors between NCHW and NHWC, {percent} % of the GPU time; most of it in {kernel}",
+	.change =
+		"[{?language=torch}keep the model and its input in channels_last: model.to(memory_format=torch.channels_last), and images.to(memory_format=torch.channels_last)|use one layout for all operations: NHWC, which tensor cores need (CUDNN_TENSOR_NHWC)]",
+	.meaning =
+		"Convolutions on tensor cores work on NHWC tensors (the channels of a pixel lie together). If the program keeps its tensors as NCHW, the library converts the input before each convolution and the result after it. Kernels are known by their names (nchwToNhwcKernel and similar). The saving is all of their time.",
+	.remedy =
+		"PyTorch: channels_last for model and input; operations keep the layout. Normalizations and poolings have fast kernels for it, too.",
+	.ignore = "An operation between the convolutions has no kernel for NHWC.",
+	.threshold = {.saves_percent = 2,
+		      .saves_ns = 1000000,
+		      .count = 16,
+		      .reason = "Fewer are of the first and the last layer"},
+	.is_of_gpu = true,
+	.own_bytes = sizeof(struct gp_named_kernels),
+	.look = look,
+	.add_values = gp_named_kernels_add_values,
+};

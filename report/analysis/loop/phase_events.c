@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/analysis/loop/phase_lines.h"
+#include "report/analysis/loop/phase_ranges.h"
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 
@@ -207,7 +208,8 @@ static int add_event(struct search *search, uint32_t index, bool is_backward_thr
 			(struct gp_phase_event){.start_ns = call->start_ns,
 						.end_ns = gp_call_end_ns(call),
 						.call = index,
-						.phase = events->of_calls[index]};
+						.phase = events->of_calls[index],
+						.edge = GP_PHASE_NO_EDGE};
 	return result;
 }
 
@@ -248,7 +250,7 @@ static int add_samples(struct search *search, const struct gp_sample *run)
 	return result;
 }
 
-GP_COMPARE_BY(compare_events, struct gp_phase_event, start_ns)
+GP_COMPARE_BY_TWO(compare_events, struct gp_phase_event, start_ns, edge)
 
 static int gather(struct search *search)
 {
@@ -410,6 +412,77 @@ static void fill_between(struct search *search)
 		events->of_calls[events->rows[i].call] = events->rows[i].phase;
 }
 
+/* ---- ranges ---- */
+
+static int add_edge(struct gp_phase_events *events, uint64_t time_ns, uint8_t phase,
+		    enum gp_phase_edge edge)
+{
+	int result = gp_array_grow_spill(&events->rows, &events->capacity, events->count,
+					 sizeof(*events->rows));
+
+	if (result == 0)
+		events->rows[events->count++] = (struct gp_phase_event){.start_ns = time_ns,
+									.end_ns = time_ns,
+									.call = GP_NONE,
+									.phase = phase,
+									.edge = (uint8_t)edge};
+	return result;
+}
+
+static int add_edges(struct search *search, const struct gp_phase_ranges *ranges)
+{
+	struct gp_phase_events *events = search->events;
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < ranges->count; i++) {
+		const struct gp_phase_range *row = &ranges->rows[i];
+
+		events->is_training |= is_of_training(row->phase);
+		if (is_in_loop(search->iterations, row->start_ns))
+			result = add_edge(events, row->start_ns, row->phase, GP_PHASE_BEGINS);
+		if (result == 0 && is_in_loop(search->iterations, row->end_ns))
+			result = add_edge(events, row->end_ns, row->phase, GP_PHASE_ENDS);
+	}
+	return result;
+}
+
+/* What the program says of its own thread is right. */
+static void overrule(struct search *search, const struct gp_phase_ranges *ranges)
+{
+	struct gp_phase_events *events = search->events;
+
+	for (uint32_t i = 0; i < events->count; i++) {
+		struct gp_phase_event *event = &events->rows[i];
+		const struct gp_call *call = &search->model->calls[event->call];
+		enum gp_phase_kind phase = gp_phase_ranges_at(ranges, event->start_ns);
+
+		if (phase != GP_PHASE_NONE && call->thread_id == events->thread_id)
+			event->phase = events->of_calls[event->call] = (uint8_t)phase;
+	}
+	for (uint32_t i = 0; i < events->sample_count; i++) {
+		enum gp_phase_kind phase = gp_phase_ranges_at(ranges, events->samples[i].time_ns);
+
+		if (phase != GP_PHASE_NONE)
+			events->samples[i].phase = (uint8_t)phase;
+	}
+}
+
+static int take_ranges(struct search *search)
+{
+	struct gp_phase_ranges ranges;
+	int result = gp_phase_ranges_of(&ranges, search->model, search->events->thread_id);
+
+	if (result == 0 && ranges.count > 0) {
+		overrule(search, &ranges);
+		result = add_edges(search, &ranges);
+	}
+	if (result == 0 && ranges.count > 0)
+		result = gp_array_sort(search->events->rows, search->events->count,
+				       sizeof(*search->events->rows), compare_events, NULL);
+	gp_phase_ranges_free(&ranges);
+	return result;
+}
+
 int gp_phase_events_of(struct gp_phase_events *events, const struct gp_model *model,
 		       const struct gp_iterations *iterations, const uint8_t *marks,
 		       enum gp_phase_rules rules)
@@ -432,6 +505,8 @@ int gp_phase_events_of(struct gp_phase_events *events, const struct gp_model *mo
 		result = learn_lines(&search);
 	if (result == 0)
 		fill_between(&search);
+	if (result == 0 && rules == GP_PHASE_RULES_TRAINING && events->count > 0)
+		result = take_ranges(&search);
 	free(search.threads);
 	return result;
 }

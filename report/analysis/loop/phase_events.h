@@ -5,6 +5,7 @@
  * The threads are the one with most calls in the loop, and those of PyTorch's backward pass, for
  * which it waits. The phase of a call is, by the first of these that tells:
  *
+ *   the innermost range of its thread that names one (phase_ranges.h)
  *   its stack, by the marks of its frames; an estimated one tells forward from evaluation only
  *     together with the others of its batch
  *   what it does: a copy from the host is host-to-device; one of a few bytes to the host reads a
@@ -26,10 +27,14 @@
 #include "report/analysis/loop/phase_marks.h"
 #include "report/model/model.h"
 
+/* In the order of events at one time. */
+enum gp_phase_edge { GP_PHASE_ENDS, GP_PHASE_BEGINS, GP_PHASE_NO_EDGE };
+
 struct gp_phase_event {
 	uint64_t start_ns, end_ns;
-	uint32_t call; /* index in calls */
+	uint32_t call; /* index in calls; GP_NONE: an edge */
 	uint8_t phase; /* enum gp_phase_kind, not NONE */
+	uint8_t edge;  /* enum gp_phase_edge: of a range that names the phase */
 };
 
 struct gp_phase_sample {

@@ -68,6 +68,11 @@ static uint32_t size_class(const struct gap *gap)
 	return class;
 }
 
+static uint32_t stack_of(const struct walk *walk, const struct gp_phase_event *event)
+{
+	return event->call == GP_NONE ? GP_NONE : walk->model->calls[event->call].stack;
+}
+
 static struct counts *pool_of(const struct walk *walk, const struct gap *gap)
 {
 	return &walk->pooled[phase_before(gap)][phase_after(gap)][size_class(gap)];
@@ -121,12 +126,19 @@ static struct shares table_shares(const struct walk *walk, const struct gap *gap
 	enum gp_phase_kind before = phase_before(gap), after = phase_after(gap);
 	bool has_data = after == GP_PHASE_TO_DEVICE && before != GP_PHASE_DATA;
 	double us = (double)(gap->end_ns - gap->start_ns) / 1e3;
-	double tail_us = edges[before].after_us, head_us = edges[after].before_us;
+	bool has_ended = gap->before && gap->before->edge == GP_PHASE_ENDS;
+	bool will_begin = gap->after && gap->after->edge == GP_PHASE_BEGINS;
+	double tail_us = has_ended ? 0 : edges[before].after_us;
+	double head_us = will_begin ? 0 : edges[after].before_us;
 	double data_us = has_data ? edges[GP_PHASE_DATA].before_us : 0;
 	double sum_us = tail_us + head_us + data_us;
 	struct shares shares = {{0}};
 
 	*weight = GP_PHASE_GAP_PRIOR;
+	if (sum_us == 0) { /* the program says that it is of neither */
+		shares.of[GP_PHASE_OTHER] = 1;
+		return shares;
+	}
 	if (before == after || walk->rules != GP_PHASE_RULES_TRAINING) {
 		shares.of[before] += 0.5;
 		shares.of[after] += 0.5;
@@ -186,7 +198,7 @@ static uint32_t stack_in(const struct walk *walk, const struct gap *gap, enum gp
 		beside = gap->after;
 	else if (gap->before && phase_before(gap) == phase)
 		beside = gap->before;
-	return beside ? walk->model->calls[beside->call].stack : GP_NONE;
+	return beside ? stack_of(walk, beside) : GP_NONE;
 }
 
 /* The phase before, then those between in the order of a step, then the phase after. */
@@ -246,7 +258,7 @@ static int take_event(const struct walk *walk, const struct gp_phase_event *even
 {
 	const struct gp_phase_piece piece = {.start_ns = start_ns,
 					     .end_ns = end_ns,
-					     .stack = walk->model->calls[event->call].stack,
+					     .stack = stack_of(walk, event),
 					     .phase = event->phase};
 
 	return walk->take && end_ns > start_ns ? walk->take(walk->context, &piece) : 0;

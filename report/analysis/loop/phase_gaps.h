@@ -13,6 +13,9 @@
  *   the samples in the gap itself, where there are two or more: all before counts as
  *     GP_PHASE_GAP_POOL samples
  *
+ * Where a range names a phase, its beginning or end is known. What lies between two such ranges is
+ * other, but for samples, and data loading before a copy from the host.
+ *
  * So the sum over many iterations is about right, with a relative error of one by the square root of
  * the samples in such gaps; a single gap without samples of its own is not known better than by the
  * table.  The time in gaps between two phases is summed up as "split", so that a reader knows how

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,35 @@ static const struct row own_rows[] = {
 	{"*", "report*", GP_PHASE_LOGGING},
 };
 
+/* Ranges, without regard to case; and operators of torch.profiler, which have no file. */
+static const struct row range_rows[] = {
+	{"*", "enumerate(DataLoader)*", GP_PHASE_DATA},
+	{"*", "*data*load*", GP_PHASE_DATA},
+	{"*", "*next*batch*", GP_PHASE_DATA},
+	{"*", "h2d*", GP_PHASE_TO_DEVICE},
+	{"*", "host*to*device*", GP_PHASE_TO_DEVICE},
+	{"*", "nn.Module: *", GP_PHASE_FORWARD},
+	{"*", "Torch-Compiled Region*", GP_PHASE_FORWARD},
+	{"*", "DistributedDataParallel.forward", GP_PHASE_FORWARD},
+	{"*", "forward", GP_PHASE_FORWARD},
+	{"*", "forward[ _-]*", GP_PHASE_FORWARD},
+	{"*", "autograd::engine::*", GP_PHASE_BACKWARD},
+	{"*", "backward", GP_PHASE_BACKWARD},
+	{"*", "backward[ _-]*", GP_PHASE_BACKWARD},
+	{"*", "*grad*clip*", GP_PHASE_GRADIENTS},
+	{"*", "*clip*grad*", GP_PHASE_GRADIENTS},
+	{"*", "*zero_grad*", GP_PHASE_OPTIMIZER},
+	{"*", "optimizer*", GP_PHASE_OPTIMIZER},
+	{"*", "nccl[:A-Z]*", GP_PHASE_COMMUNICATION},
+	{"*", "c10d::*", GP_PHASE_COMMUNICATION},
+	{"*", "eval*", GP_PHASE_EVALUATION},
+	{"*", "valid*", GP_PHASE_EVALUATION},
+	{"*", "checkpoint*", GP_PHASE_CHECKPOINT},
+	{"*", "save*checkpoint*", GP_PHASE_CHECKPOINT},
+	{"*", "log", GP_PHASE_LOGGING},
+	{"*", "logging*", GP_PHASE_LOGGING},
+};
+
 #define IS(kind) (1u << GP_PHASE_##kind)
 static const struct {
 	const char *name;
@@ -160,14 +190,34 @@ enum gp_phase_kind gp_phase_inside(enum gp_phase_kind outer, enum gp_phase_kind 
 	return inner != GP_PHASE_NONE && (phases[outer].inside >> inner & 1u) ? inner : outer;
 }
 
-static enum gp_phase_kind find_phase(const struct row *rows, size_t count, const char *path,
-				     const char *function)
+static enum gp_phase_kind find_by(const struct row *rows, size_t count, const char *path,
+				  const char *function, int flags)
 {
 	for (size_t i = 0; i < count; i++)
 		if (gp_code_matches(rows[i].path, path) &&
-		    fnmatch(rows[i].function, function, 0) == 0)
+		    fnmatch(rows[i].function, function, flags) == 0)
 			return rows[i].phase;
 	return GP_PHASE_NONE;
+}
+
+static enum gp_phase_kind find_phase(const struct row *rows, size_t count, const char *path,
+				     const char *function)
+{
+	return find_by(rows, count, path, function, 0);
+}
+
+enum gp_phase_kind gp_phase_of_range(const char *text)
+{
+	return find_by(range_rows, COUNT(range_rows), "", text, FNM_CASEFOLD);
+}
+
+/* Paths of torch.profiler begin below the folder of packages. */
+static enum gp_phase_kind find_in_library(const struct gp_place *place)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s%s", *place->file == '/' ? "" : "/", place->file);
+	return find_phase(python_rows, COUNT(python_rows), path, place->function);
 }
 
 static const char *last_part(const char *function)
@@ -185,9 +235,10 @@ static void mark_place(const void *context, const struct gp_place *place, void *
 	if (place->kind != GP_FRAME_PYTHON)
 		*mark = (uint8_t)find_phase(native_rows, COUNT(native_rows), place->module,
 					    place->function);
+	else if (*place->file == '\0')
+		*mark = (uint8_t)gp_phase_of_range(place->function);
 	else if (gp_code_owner_of_place(place) != GP_CODE_OWN)
-		*mark = (uint8_t)find_phase(python_rows, COUNT(python_rows), place->file,
-					    place->function);
+		*mark = (uint8_t)find_in_library(place);
 	else if (*by_names)
 		*mark = (uint8_t)find_phase(own_rows, COUNT(own_rows), place->file,
 					    last_part(place->function));

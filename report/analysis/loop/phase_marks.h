@@ -31,6 +31,9 @@ enum gp_phase_kind {
 	GP_PHASE_KINDS
 };
 
+/* The phase that the text of a range names: "forward", "Optimizer.step#Adam.step"; or NONE. */
+enum gp_phase_kind gp_phase_of_range(const char *text);
+
 /* "data loading", "host-to-device", ... */
 const char *gp_phase_kind_name(enum gp_phase_kind kind);
 

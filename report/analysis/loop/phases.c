@@ -253,10 +253,10 @@ static int find_functions(struct search *search)
 	int result = calls ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; result == 0 && i < search->events.count; i++) {
-		uint32_t stack = search->model->calls[search->events.rows[i].call].stack;
+		uint32_t call = search->events.rows[i].call;
 
-		if (stack != GP_NONE)
-			calls[stack]++;
+		if (call != GP_NONE && search->model->calls[call].stack != GP_NONE)
+			calls[search->model->calls[call].stack]++;
 	}
 	if (result == 0)
 		result = gp_phase_functions_of(&search->functions, search->model, calls);

@@ -73,7 +73,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 const struct gp_breakdown gp_breakdown_phase = {
 	.help = "phases of the main loop's steps: data loading, forward, backward, ..., or the user's functions",
 	.nothing =
-		"no phases are known: there is no main loop (--by iteration), or neither call stacks of its launches (--stacks=all) nor Python stack samples (--host-samples=5) tell what the host did",
+		"no phases are known: there is no main loop (--by iteration), or neither call stacks of its launches (--stacks=all), Python stack samples (--host-samples=5) nor ranges tell what the host did",
 	.head = {"phase", "Phases of the main loop", columns, COUNT(columns)},
 	.sort_column = 1,
 	.fold_before = 10,

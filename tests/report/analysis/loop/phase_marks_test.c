@@ -45,6 +45,9 @@ static const struct stack stacks[] = {
 	{GP_PHASE_CHECKPOINT,
 	 GP_PHASE_CHECKPOINT,
 	 {{OWN, "main"}, {TORCH "serialization.py", "save"}}},
+	/* as torch.profiler names them */
+	{GP_PHASE_FORWARD, GP_PHASE_FORWARD, {{"", "nn.Module: Linear_0"}, {"", "aten::addmm"}}},
+	{GP_PHASE_OPTIMIZER, GP_PHASE_OPTIMIZER, {{"torch/optim/adam.py", "step"}}},
 	/* names of the user's functions */
 	{GP_PHASE_DATA, GP_PHASE_NONE, {{OWN, "main"}, {OWN, "Text.load"}}},
 	{GP_PHASE_EVALUATION, GP_PHASE_DATA, {{OWN, "main"}, {OWN, "evaluate"}, LOADER}},
@@ -98,11 +101,23 @@ static void a_phase_has_others_inside(void **state)
 	assert_int_equal(gp_phase_inside(GP_PHASE_FORWARD, GP_PHASE_NONE), GP_PHASE_FORWARD);
 }
 
+static void a_range_names_a_phase(void **state)
+{
+	(void)state;
+	assert_int_equal(gp_phase_of_range("Forward pass"), GP_PHASE_FORWARD);
+	assert_int_equal(gp_phase_of_range("Optimizer.zero_grad#SGD.zero_grad"),
+			 GP_PHASE_OPTIMIZER);
+	assert_int_equal(gp_phase_of_range("ncclAllReduce"), GP_PHASE_COMMUNICATION);
+	assert_int_equal(gp_phase_of_range("step 3"), GP_PHASE_NONE);
+	assert_int_equal(gp_phase_of_range("aten::log_softmax"), GP_PHASE_NONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stack_has_a_phase),
 		cmocka_unit_test(a_phase_has_others_inside),
+		cmocka_unit_test(a_range_names_a_phase),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -231,6 +231,41 @@ static void an_estimated_stack_is_as_its_batch(void **state)
 	end(&b, &phases);
 }
 
+/* Without any stack. What lies between two ranges is other, before a copy data loading. */
+static void ranges_name_phases(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_phases phases;
+
+	(void)state;
+	build_name(&b, "k");
+	for (uint64_t step = 0; step < STEPS; step++) {
+		uint64_t at = step * STEP_NS;
+
+		build_range(&b, MAIN, "step", at, at + STEP_NS);
+		build_range(&b, MAIN, "h2d", at, at + 200 * US);
+		build_work(&b, MAIN, GP_NONE, at, 10 * US, 5 * US);
+		build_range(&b, MAIN, "Forward", at + 300 * US, at + 1300 * US);
+		build_work(&b, MAIN, GP_NONE, at + 400 * US, 10 * US, 6 * US);
+		build_range(&b, MAIN, "allreduce", at + 500 * US, at + 600 * US);
+		build_range(&b, MAIN, "Optimizer.step#Adam.step", at + 1300 * US, at + 1800 * US);
+		build_work(&b, MAIN, GP_NONE, at + 1500 * US, 10 * US, 7 * US);
+		build_range(&b, MAIN, "clip gradients", at + 1600 * US, at + 1700 * US);
+	}
+	phases = find(&b);
+	assert_false(phases.by_functions);
+	assert_int_equal(phases.rows[GP_PHASE_TO_DEVICE].host_ns, STEPS * 200 * US);
+	assert_int_equal(phases.rows[GP_PHASE_TO_DEVICE].gpu_ns, STEPS * 5 * US);
+	assert_int_equal(phases.rows[GP_PHASE_FORWARD].host_ns, STEPS * 1000 * US);
+	assert_int_equal(phases.rows[GP_PHASE_FORWARD].gpu_ns, STEPS * 6 * US);
+	assert_int_equal(phases.rows[GP_PHASE_OPTIMIZER].host_ns, (STEPS * 400 + 1000) * US);
+	assert_int_equal(phases.rows[GP_PHASE_OPTIMIZER].gpu_ns, STEPS * 7 * US);
+	assert_int_equal(phases.rows[GP_PHASE_GRADIENTS].host_ns, STEPS * 100 * US);
+	assert_int_equal(phases.rows[GP_PHASE_OTHER].host_ns, STEPS * 100 * US);
+	assert_int_equal(phases.rows[GP_PHASE_DATA].host_ns, (STEPS - 1) * 1000 * US);
+	end(&b, &phases);
+}
+
 /* What is no training has the user's functions as phases. */
 static void other_programs_have_functions(void **state)
 {
@@ -315,6 +350,7 @@ int main(void)
 		cmocka_unit_test(times_follow_each_other),
 		cmocka_unit_test(samples_tell_what_a_gap_is),
 		cmocka_unit_test(an_estimated_stack_is_as_its_batch),
+		cmocka_unit_test(ranges_name_phases),
 		cmocka_unit_test(other_programs_have_functions),
 		cmocka_unit_test(a_loop_may_be_called_as_a_phase),
 		cmocka_unit_test(without_stacks_nothing_is_known),

@@ -1107,6 +1107,23 @@ class BrowserTest(HtmlCase):
             self.assertEqual(self.browser.run(note), missing, words)
         self.assert_no_problem()
 
+    def test_estimated_stacks_are_marked(self):
+        """With the default --stacks: the flame graph says so, and a call with an estimated stack."""
+        done = self.run_program([os.path.join(BUILD, "examples", "heat"), "300"], options=("-q", "-o", "out", "--chrome", "none"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = self.write_page(self.path("out.gpuprof"))
+        run = self.browser.run
+        self.open(page, hash_text="#v=timeline")
+        call = run("gpuprof.state.ev.aux.indexOf(65536)")  # GP_HTML_ESTIMATED
+        self.assertGreater(call, 0)
+        self.open(page, hash_text=f"#v=timeline&s={call}")
+        self.assertIn("similar call", run("document.querySelector('.called').textContent"))
+        self.assertTrue(run("[...document.querySelectorAll('.facts div')].find((fact) => fact.firstChild.textContent === 'your code').lastChild.textContent").startswith("~ "))
+        self.go("flame")
+        run("gpuprof.views.flame.openMeasure('gpu-time')")
+        self.assertIn("are estimated from the others", run("document.getElementById('view-flame').innerText"))
+        self.assert_no_problem()
+
     def test_flame_graph_of_what_differs(self):
         base = os.path.join(self.folder, "base.gpuprof")
         os.rename(self.record(RANGES), base)

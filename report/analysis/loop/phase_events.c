@@ -13,6 +13,7 @@
 #define VALUE_BYTES 256u
 /* A thread is one of the backward pass if so many of its calls are. */
 #define BACKWARD_PERCENT 90u
+#define MOST_OF_RUN      256u          /* more are not needed to tell what a gap is */
 #define BACKWARD_THREAD  "pt_autograd" /* PyTorch's name for it */
 
 struct thread {
@@ -193,14 +194,18 @@ static int add_thread(struct search *search, const struct thread *thread)
 	return result;
 }
 
-/* A run of equal samples is as many, at equal distances; the first and the last are certain. */
+/*
+ * A run of equal samples is as many, MOST_OF_RUN at most, at equal distances; the first and the
+ * last are certain.
+ */
 static int add_samples(struct search *search, const struct gp_sample *run)
 {
 	struct gp_phase_events *events = search->events;
-	uint64_t step_ns = run->count > 1 ? (run->end_ns - run->start_ns) / (run->count - 1) : 0;
+	uint32_t count = run->count < MOST_OF_RUN ? run->count : MOST_OF_RUN;
+	uint64_t step_ns = count > 1 ? (run->end_ns - run->start_ns) / (count - 1) : 0;
 	int result = 0;
 
-	for (uint32_t i = 0; result == 0 && run->stack != GP_NONE && i < run->count; i++) {
+	for (uint32_t i = 0; result == 0 && run->stack != GP_NONE && i < count; i++) {
 		uint64_t time_ns = run->start_ns + i * step_ns;
 
 		if (!is_in_loop(search->iterations, time_ns))
@@ -211,7 +216,7 @@ static int add_samples(struct search *search, const struct gp_sample *run)
 		if (result == 0)
 			events->samples[events->sample_count++] = (struct gp_phase_sample){
 				.time_ns = time_ns,
-				.least_ns = i + 1 < run->count ? run->start_ns : run->end_ns,
+				.least_ns = i + 1 < count ? run->start_ns : run->end_ns,
 				.most_ns = i > 0 ? run->end_ns : run->start_ns,
 				.stack = run->stack,
 				.phase = search->marks[run->stack]};

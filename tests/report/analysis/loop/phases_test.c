@@ -199,6 +199,24 @@ static void samples_tell_what_a_gap_is(void **state)
 	end(&b, &phases);
 }
 
+static void a_run_of_samples_has_a_limit(void **state)
+{
+	struct lines lines;
+	struct build b = build_training(&lines);
+	struct gp_phases phases;
+	uint32_t at = BUILD_GROW(&b, samples, sample_count);
+
+	(void)state;
+	b.model->samples[at] = (struct gp_sample){.start_ns = 1500 * US,
+						  .end_ns = 2600 * US,
+						  .thread_id = MAIN,
+						  .stack = lines.save,
+						  .count = UINT32_MAX};
+	phases = find(&b);
+	assert_int_equal(phases.sample_count, 256);
+	end(&b, &phases);
+}
+
 /* The call at that time has the stack of a similar one. */
 static void estimate(struct build *b, uint64_t start_ns, uint32_t stack)
 {
@@ -349,6 +367,7 @@ int main(void)
 		cmocka_unit_test(a_step_is_divided),
 		cmocka_unit_test(times_follow_each_other),
 		cmocka_unit_test(samples_tell_what_a_gap_is),
+		cmocka_unit_test(a_run_of_samples_has_a_limit),
 		cmocka_unit_test(an_estimated_stack_is_as_its_batch),
 		cmocka_unit_test(ranges_name_phases),
 		cmocka_unit_test(other_programs_have_functions),

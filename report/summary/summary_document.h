@@ -1,7 +1,8 @@
 /*
  * summary_document: the summary as data (report/document/document.h), for programs and the page.
  *
- * Facts: span_ns and counts and times of calls and operations.  Sections: devices by number;
+ * Facts: span_ns and counts and times of calls and operations.  Sections: steps of the main loop
+ * and parts of the run around them, if there is a loop; devices by number;
  * states, the time that a device spent in each: classes of running operations (the sum of
  * 1 computing, 2 communicating and 4 copying), or an idle cause; memory by kind; left, memory never
  * freed; outliers; more; incomplete.

@@ -342,6 +342,21 @@ static int learn_lines(struct search *search)
 	return result;
 }
 
+/* A wait is for what came before: a copy, a value. */
+static void fill_waits(struct search *search)
+{
+	struct gp_phase_events *events = search->events;
+
+	for (uint32_t i = 1; i < events->count; i++) {
+		struct gp_phase_event *event = &events->rows[i];
+		uint16_t api = search->model->calls[event->call].api;
+
+		if (event->phase == GP_PHASE_NONE &&
+		    gp_model_api_class(search->model, api) == GP_API_SYNC)
+			event->phase = events->rows[i - 1].phase;
+	}
+}
+
 static enum gp_phase_kind between(enum gp_phase_kind before, enum gp_phase_kind after,
 				  bool has_stack)
 {
@@ -477,6 +492,8 @@ int gp_phase_events_of(struct gp_phase_events *events, const struct gp_model *mo
 		mend_batches(&search);
 	if (result == 0)
 		result = learn_lines(&search);
+	if (result == 0 && rules == GP_PHASE_RULES_TRAINING)
+		fill_waits(&search);
 	if (result == 0)
 		fill_between(&search);
 	if (result == 0 && rules == GP_PHASE_RULES_TRAINING && events->count > 0)

@@ -11,6 +11,7 @@
  *   what it does: a copy from the host is host-to-device; one of a few bytes to the host reads a
  *     value, for logging; a thread of the backward pass does that
  *   the user's line: where four of five calls whose phases are known belong to one phase
+ *   of a wait, the call before it
  *   its neighbors: between two of one phase, that one; after a copy from the host, beside forward
  *     and before backward, forward; after backward, work on gradients, or the optimizer if it has no
  *     stack; else other

@@ -199,6 +199,21 @@ static void samples_tell_what_a_gap_is(void **state)
 	end(&b, &phases);
 }
 
+static void a_wait_is_of_the_call_before(void **state)
+{
+	struct lines lines;
+	struct build b = build_training(&lines);
+	struct gp_phases phases;
+
+	(void)state;
+	for (uint64_t step = 0; step < STEPS; step++)
+		build_call(&b, MAIN, BUILD_DEVICE_SYNC, step * STEP_NS + 20 * US, 100 * US, 0);
+	phases = find(&b);
+	assert_int_equal(gp_phases_step_ns(&phases, GP_PHASE_HOST, GP_PHASE_TO_DEVICE),
+			 (20 + 100 + 11 + 40) * US + 429);
+	end(&b, &phases);
+}
+
 static void a_run_of_samples_has_a_limit(void **state)
 {
 	struct lines lines;
@@ -367,6 +382,7 @@ int main(void)
 		cmocka_unit_test(a_step_is_divided),
 		cmocka_unit_test(times_follow_each_other),
 		cmocka_unit_test(samples_tell_what_a_gap_is),
+		cmocka_unit_test(a_wait_is_of_the_call_before),
 		cmocka_unit_test(a_run_of_samples_has_a_limit),
 		cmocka_unit_test(an_estimated_stack_is_as_its_batch),
 		cmocka_unit_test(ranges_name_phases),

@@ -51,16 +51,22 @@ static void take_name(struct gp_json_reader *pull, char *name, size_t room)
 	gp_json_reader_skip(pull, token);
 }
 
-struct property {
-	const char *key;
-	size_t offset, bytes; /* of the member in gp_record_device */
+/* A device, and its links, which only gpuprof exports have. */
+struct described {
+	struct gp_record_device device;
+	struct gp_record_link pcie, nvlink;
 };
 
-#define PROPERTY(key, member)                                                                      \
+struct property {
+	const char *key;
+	size_t offset, bytes; /* of the member in struct described */
+};
+
+#define MEMBER(key, member)                                                                        \
 	{                                                                                          \
-		key, offsetof(struct gp_record_device, member),                                    \
-			sizeof(((struct gp_record_device *)0)->member)                             \
+		key, offsetof(struct described, member), sizeof(((struct described *)0)->member)   \
 	}
+#define PROPERTY(key, member) MEMBER(key, device.member)
 
 static const struct property properties[] = {
 	PROPERTY("id", device_id),
@@ -77,18 +83,27 @@ static const struct property properties[] = {
 	PROPERTY("sharedMemPerBlockOptin", shared_per_block_optin_bytes),
 	PROPERTY("sharedMemPerMultiprocessor", shared_per_multiprocessor_bytes),
 	PROPERTY("maxSharedMemoryPerMultiProcessor", shared_per_multiprocessor_bytes), /* HIP */
+	/* of gpuprof exports */
+	PROPERTY("maxBlocksPerMultiprocessor", max_blocks_per_multiprocessor),
+	PROPERTY("clockRateKHz", core_clock_khz),
+	PROPERTY("l2CacheSize", l2_bytes),
+	PROPERTY("memoryBandwidthKBps", memory_bandwidth_kbytes_per_s),
+	MEMBER("pcieGeneration", pcie.generation),
+	MEMBER("pcieLanes", pcie.lanes),
+	MEMBER("nvlinkLanes", nvlink.lanes),
+	MEMBER("nvlinkLaneMBps", nvlink.lane_mbytes_per_s),
 };
 
-static void set_property(struct gp_record_device *device, const struct property *property,
+static void set_property(struct described *described, const struct property *property,
 			 int64_t value)
 {
 	uint64_t limit = property->bytes < 8 ? (UINT64_C(1) << property->bytes * 8) - 1 : INT64_MAX;
 
 	if (value >= 0 && (uint64_t)value <= limit) /* little-endian: the first bytes */
-		memcpy((char *)device + property->offset, &value, property->bytes);
+		memcpy((char *)described + property->offset, &value, property->bytes);
 }
 
-static void take_property(struct reading *r, struct gp_record_device *device)
+static void take_property(struct reading *r, struct described *described)
 {
 	size_t i = 0;
 	int64_t value;
@@ -98,31 +113,55 @@ static void take_property(struct reading *r, struct gp_record_device *device)
 	if (i == COUNT(properties))
 		gp_json_reader_skip(r->pull, GP_JSON_KEY);
 	else if (take_whole(r->pull, &value))
-		set_property(device, &properties[i], value);
+		set_property(described, &properties[i], value);
+}
+
+static int take_link(struct reading *r, struct gp_record_link *link, enum gp_link_kind kind,
+		     uint16_t device_id)
+{
+	union gp_any_record record = {0};
+
+	if (link->lanes == 0)
+		return 0;
+	link->link_kind = (uint16_t)kind;
+	link->device_id = device_id;
+	record.link = *link;
+	return gp_import_record(r->im, GP_RECORD_LINK, &record);
+}
+
+/* Adds a device with its links. */
+static int add_device(struct reading *r, struct described *described, const char *name)
+{
+	union gp_any_record record = {.device = described->device};
+	uint16_t id = described->device.device_id;
+	int result;
+
+	if (record.device.warp_threads > 0)
+		record.device.max_warps_per_multiprocessor =
+			record.device.max_threads_per_multiprocessor / record.device.warp_threads;
+	result = gp_import_string(r->im, GP_STRING_DEVICE, id, 0, name, strlen(name));
+	if (result == 0)
+		result = gp_import_record(r->im, GP_RECORD_DEVICE, &record);
+	if (result == 0)
+		result = take_link(r, &described->pcie, GP_LINK_PCIE, id);
+	return result == 0 ? take_link(r, &described->nvlink, GP_LINK_NVLINK, id) : result;
 }
 
 static int take_device(struct reading *r)
 {
-	union gp_any_record record = {0};
+	struct described described = {.device.device_id = UINT16_MAX};
 	enum gp_json_reader_token token;
 	char name[GP_KINETO_LABEL_BYTES] = "";
 
-	record.device.device_id = UINT16_MAX;
 	for (token = gp_json_reader_next(r->pull); token == GP_JSON_KEY;
 	     token = gp_json_reader_next(r->pull))
 		if (!gp_json_reader_is(r->pull, "name"))
-			take_property(r, &record.device);
+			take_property(r, &described);
 		else
 			take_name(r->pull, name, sizeof(name));
-	if (token != GP_JSON_OBJECT_END || record.device.device_id >= GP_DEVICE_LIMIT)
+	if (token != GP_JSON_OBJECT_END || described.device.device_id >= GP_DEVICE_LIMIT)
 		return 0;
-	if (record.device.warp_threads > 0)
-		record.device.max_warps_per_multiprocessor =
-			record.device.max_threads_per_multiprocessor / record.device.warp_threads;
-	return gp_import_string(r->im, GP_STRING_DEVICE, record.device.device_id, 0, name,
-				strlen(name)) == 0
-		       ? gp_import_record(r->im, GP_RECORD_DEVICE, &record)
-		       : -ENOMEM;
+	return add_device(r, &described, name);
 }
 
 static int take_devices(struct reading *r)

@@ -292,6 +292,16 @@ class Import(Case):
                              r"Never freed: not known; [0-9.]+MiB in 62 blocks were left")
             self.assertIn("not freed", self.run_gpuprof("summary", "--memory", path).stdout)
 
+    def test_devices_and_their_links_are_in_both_exports(self):
+        trace = self.record("zoo")
+        told = lambda path: re.findall(r"^  (?:GPU 0 .*|copies:(?:.*\n)(?:    .*\n)*)", self.run_gpuprof("summary", path).stdout, re.M)
+        wanted = told(trace)
+        self.assertIn("PCIe 5.0 x16", wanted[0])
+        self.assertIn("% of its peak", "".join(wanted))
+        for form, path in (("chrome", self.path("e.json")), ("sqlite", self.path("e.sqlite"))):
+            self.assertEqual(self.run_gpuprof("export", "-F", form, "-o", path, trace).returncode, 0)
+            self.assertEqual(told(path), wanted, form)
+
     def test_memory_is_in_both_exports(self):
         trace = self.record("leaks")
         memory = lambda path: [[row[name] for name in ("Operation", "Memory", "Device", "API", "Count", "Total")]

@@ -137,9 +137,14 @@ static void put_text_field(struct gp_json *json, const char *key, const char *te
 	gp_json_string(json, text, strlen(text));
 }
 
+/* model: the process that has the device's links; NULL: they are left out. */
 static void put_device(struct gp_json *json, const struct gp_record_device *device, uint32_t id,
-		       const char *name)
+		       const char *name, const struct gp_model *model)
 {
+	const struct gp_record_link *pcie =
+		model ? gp_model_link(model, device->device_id, GP_LINK_PCIE) : NULL;
+	const struct gp_record_link *nvlink =
+		model ? gp_model_link(model, device->device_id, GP_LINK_NVLINK) : NULL;
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -156,6 +161,15 @@ static void put_device(struct gp_json *json, const struct gp_record_device *devi
 		{"regsPerMultiprocessor", device->registers_per_multiprocessor},
 		{"sharedMemPerBlockOptin", device->shared_per_block_optin_bytes},
 		{"sharedMemPerMultiprocessor", device->shared_per_multiprocessor_bytes},
+		/* gpuprof's own */
+		{"maxBlocksPerMultiprocessor", device->max_blocks_per_multiprocessor},
+		{"clockRateKHz", device->core_clock_khz},
+		{"l2CacheSize", device->l2_bytes},
+		{"memoryBandwidthKBps", device->memory_bandwidth_kbytes_per_s},
+		{"pcieGeneration", pcie ? pcie->generation : 0},
+		{"pcieLanes", pcie ? pcie->lanes : 0},
+		{"nvlinkLanes", nvlink ? nvlink->lanes : 0},
+		{"nvlinkLaneMBps", nvlink ? nvlink->lane_mbytes_per_s : 0},
 	};
 
 	gp_json_text(json, "{\"id\": ");
@@ -180,7 +194,7 @@ static void put_devices(struct gp_chrome *chrome)
 	for (uint32_t i = 0; i < model->device_count; i++) {
 		gp_json_text(json, i == 0 ? "\n" : ",\n");
 		put_device(json, &model->devices[i], model->devices[i].device_id,
-			   model->device_names[i] ? model->device_names[i] : "");
+			   model->device_names[i] ? model->device_names[i] : "", model);
 	}
 	gp_json_text(json, "],\n");
 }
@@ -359,7 +373,7 @@ static void write_about(struct gp_chrome *chrome)
 		if (!gpu->is_known)
 			continue;
 		gp_json_text(json, separator);
-		put_device(json, &gpu->record, gpu->number, gpu->name);
+		put_device(json, &gpu->record, gpu->number, gpu->name, NULL);
 		separator = ",\n";
 	}
 	gp_json_text(json, "],\n\"metadata\": {\"slices left out\": ");

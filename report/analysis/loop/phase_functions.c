@@ -11,12 +11,12 @@
 #include "report/symbols/symbols.h"
 
 #define TEXT_BYTES 512
-#define NOBODY     GP_NONE /* a frame that is not the user's */
+#define NOBODY     GP_NONE
 #define MOST       (GP_PHASE_OTHER - 1u)
 
-/* A frame's place in the user's functions. */
+/* A function of the user's in a frame. */
 struct own {
-	uint32_t function; /* its number, or NOBODY */
+	uint32_t function; /* its number */
 	uint32_t line;     /* the number of "function (file:line)" */
 };
 
@@ -33,10 +33,12 @@ struct search {
 	const uint32_t *calls;
 	struct gp_symbols *symbols;
 	struct gp_groups texts; /* only keys */
-	struct own *own;        /* by index in frames */
-	struct at *at;          /* the same */
-	uint64_t *weights;      /* by number of a text */
-	uint32_t *path;         /* of functions, the loop's last */
+	struct own *own;        /* of all frames; of one the outermost of inlined ones first */
+	uint32_t own_count, own_capacity;
+	uint32_t *own_ends; /* by index in frames: past its last one */
+	struct at *at;      /* by index in frames */
+	uint64_t *weights;  /* by number of a text */
+	uint32_t *path;     /* of functions, the loop's last */
 	uint32_t path_count, path_capacity;
 	uint64_t all; /* calls */
 };
@@ -69,37 +71,46 @@ static uint32_t text_number(struct search *search, const struct gp_place *place,
 	return gp_groups_find(&search->texts, text);
 }
 
+static int add_own(struct search *search, const struct gp_place *place)
+{
+	struct own own = {text_number(search, place, false), text_number(search, place, true)};
+
+	if (own.function == UINT32_MAX || own.line == UINT32_MAX ||
+	    gp_array_grow(&search->own, &search->own_capacity, search->own_count,
+			  sizeof(*search->own)) != 0)
+		return -ENOMEM;
+	search->own[search->own_count++] = own;
+	return 0;
+}
+
 static int find_own(struct search *search)
 {
-	for (uint32_t i = 0; i < search->model->frame_count; i++) {
-		struct own *own = &search->own[i];
-		const struct gp_place *place;
-		size_t count;
+	int result = 0;
 
-		*own = (struct own){NOBODY, NOBODY};
-		if (!may_be_own(search, &search->model->frames[i]))
-			continue;
-		place = gp_symbols_find(search->symbols, search->model, i, &count);
-		if (gp_code_owner_of_place(place) != GP_CODE_OWN)
-			continue;
-		own->function = text_number(search, place, false);
-		own->line = text_number(search, place, true);
-		if (own->function == UINT32_MAX || own->line == UINT32_MAX)
-			return -ENOMEM;
+	for (uint32_t i = 0; result == 0 && i < search->model->frame_count; i++) {
+		const struct gp_place *places = NULL;
+		size_t count = 0;
+
+		if (may_be_own(search, &search->model->frames[i]))
+			places = gp_symbols_find(search->symbols, search->model, i, &count);
+		while (result == 0 && count-- > 0)
+			if (gp_code_owner_of_place(&places[count]) == GP_CODE_OWN)
+				result = add_own(search, &places[count]);
+		search->own_ends[i] = search->own_count;
 	}
-	return 0;
+	return result;
 }
 
 /* ---- the loop's function ---- */
 
 static void step_into(const struct search *search, struct at *at, const struct own *own)
 {
-	if (own->function == NOBODY || at->is_left || at->is_called)
+	if (at->is_left || at->is_called)
 		return;
 	if (at->depth < search->path_count) {
 		at->is_left = search->path[at->depth] != own->function;
 		at->depth += !at->is_left;
-		at->label = own->line; /* counts at the end of the path alone */
+		at->label = own->line;
 		return;
 	}
 	at->is_called = true;
@@ -113,7 +124,8 @@ static void follow_path(struct search *search)
 
 		search->at[i] =
 			parent == GP_NONE ? (struct at){.label = NOBODY} : search->at[parent];
-		step_into(search, &search->at[i], &search->own[i]);
+		for (uint32_t k = i > 0 ? search->own_ends[i - 1] : 0; k < search->own_ends[i]; k++)
+			step_into(search, &search->at[i], &search->own[k]);
 	}
 }
 
@@ -124,13 +136,13 @@ static bool is_in_loop(const struct search *search, uint32_t stack)
 	return !at->is_left && at->depth == search->path_count && at->label != NOBODY;
 }
 
-/* By text: the calls of the stacks in the loop's function that have it as a label. */
+/* By text: the calls of the stacks that have it as a label; or of what the path's end calls. */
 static void weigh(struct search *search, bool callees_only)
 {
 	memset(search->weights, 0, search->texts.count * sizeof(*search->weights));
 	for (uint32_t i = 0; i < search->model->frame_count; i++)
-		if (search->calls[i] > 0 && is_in_loop(search, i) &&
-		    (search->at[i].is_called || !callees_only))
+		if (search->calls[i] > 0 && search->at[i].label != NOBODY &&
+		    (!callees_only || (is_in_loop(search, i) && search->at[i].is_called)))
 			search->weights[search->at[i].label] += search->calls[i];
 }
 
@@ -187,7 +199,7 @@ static int number_phases(struct search *search, struct gp_phase_functions *funct
 	return functions->names[GP_PHASE_OTHER] ? 0 : -ENOMEM;
 }
 
-/* A stack outside of the user's code has no phase; one outside of the loop's function is other. */
+/* A stack outside of the user's code has no phase. */
 static int make_marks(struct search *search, struct gp_phase_functions *functions)
 {
 	uint8_t *numbers = calloc((size_t)search->texts.count + 1, sizeof(*numbers));
@@ -196,11 +208,9 @@ static int make_marks(struct search *search, struct gp_phase_functions *function
 	for (uint32_t i = 0; result == 0 && i < search->model->frame_count; i++) {
 		uint32_t label = search->at[i].label;
 
-		if (label == NOBODY)
-			continue;
-		functions->marks[i] = is_in_loop(search, i) ? numbers[label] : GP_PHASE_OTHER;
-		if (functions->marks[i] == GP_PHASE_NONE)
-			functions->marks[i] = GP_PHASE_OTHER;
+		if (label != NOBODY)
+			functions->marks[i] =
+				numbers[label] != GP_PHASE_NONE ? numbers[label] : GP_PHASE_OTHER;
 	}
 	free(numbers);
 	return result;
@@ -214,7 +224,7 @@ int gp_phase_functions_of(struct gp_phase_functions *functions, const struct gp_
 		.model = model,
 		.calls = calls,
 		.symbols = gp_symbols_new(),
-		.own = calloc(frames, sizeof(*search.own)),
+		.own_ends = calloc(frames, sizeof(*search.own_ends)),
 		.at = calloc(frames, sizeof(*search.at)),
 	};
 	int result = -ENOMEM;
@@ -222,7 +232,7 @@ int gp_phase_functions_of(struct gp_phase_functions *functions, const struct gp_
 	*functions = (struct gp_phase_functions){.marks = calloc(frames, 1)};
 	for (uint32_t i = 0; i < model->frame_count; i++)
 		search.all += calls[i];
-	if (search.symbols && search.own && search.at && functions->marks)
+	if (search.symbols && search.own_ends && search.at && functions->marks)
 		result = find_own(&search);
 	if (result == 0) {
 		search.weights = calloc((size_t)search.texts.count + 1, sizeof(*search.weights));
@@ -233,6 +243,7 @@ int gp_phase_functions_of(struct gp_phase_functions *functions, const struct gp_
 	gp_symbols_free(search.symbols);
 	gp_groups_free(&search.texts);
 	free(search.own);
+	free(search.own_ends);
 	free(search.at);
 	free(search.weights);
 	free(search.path);

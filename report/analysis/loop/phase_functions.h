@@ -3,7 +3,7 @@
  *
  * The loop's function is the deepest one of the user's that makes nearly all calls of the loop,
  * itself or through others. What it calls of the user's are the phases; what it does itself, in
- * library calls or launches, is a phase by line.
+ * library calls or launches, is a phase by line, and so are the few calls of its callers.
  */
 #ifndef REPORT_ANALYSIS_LOOP_PHASE_FUNCTIONS_H
 #define REPORT_ANALYSIS_LOOP_PHASE_FUNCTIONS_H
@@ -17,7 +17,7 @@
 struct gp_phase_functions {
 	/*
 	 * By index in frames, as of gp_phase_marks_of(): numbers from 1 on, the one with most calls
-	 * first; GP_PHASE_OTHER: too few calls, or not of the loop's function.
+	 * first; GP_PHASE_OTHER: too few calls.
 	 */
 	uint8_t *marks;
 	char *names[GP_PHASE_KINDS]; /* "step (train.py)", "main (train.py:40)"; NULL = no phase */

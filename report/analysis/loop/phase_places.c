@@ -56,15 +56,15 @@ void gp_phase_places_add(struct gp_phase_places *places, uint32_t stack, enum gp
 
 /* A stack's functions of the user's and of Python libraries, the outermost first. */
 struct chain {
-	uint32_t first, end; /* in frames[] */
+	uint32_t first, end; /* in functions[] */
 	uint64_t ns;         /* 0: it left the way */
 };
 
 struct way {
 	const struct gp_phase_places *places;
-	uint32_t *frames; /* of all chains */
+	const struct gp_place **functions; /* of all chains */
 	struct chain *chains;
-	uint32_t frame_count, frame_capacity, chain_count, chain_capacity;
+	uint32_t function_count, function_capacity, chain_count, chain_capacity;
 	uint64_t all_ns;
 	struct gp_groups texts; /* only keys; of one level */
 	uint64_t *weights;      /* by number of a text */
@@ -74,51 +74,59 @@ struct way {
 	bool failed;
 };
 
-static const struct gp_place *place_of(const struct way *way, uint32_t frame)
-{
-	size_t count;
-
-	return gp_symbols_find(way->places->symbols, way->places->model, frame, &count);
-}
-
-/* Native code of libraries is not looked up. */
-static bool is_of_way(const struct way *way, uint32_t index)
-{
-	const struct gp_model *model = way->places->model;
-	const struct gp_frame *frame = &model->frames[index];
-
-	if (frame->origin == GP_NONE)
-		return false;
-	if (frame->kind == GP_FRAME_PYTHON)
-		return gp_code_owner_of_place(place_of(way, index)) != GP_CODE_BENEATH;
-	return frame->kind == GP_FRAME_NATIVE &&
-	       gp_code_owner_of_module(gp_model_module_path(
-		       model, &model->modules[frame->origin])) == GP_CODE_OWN &&
-	       gp_code_owner_of_place(place_of(way, index)) == GP_CODE_OWN;
-}
-
 static bool is_own(const struct gp_place *place)
 {
 	return gp_code_owner_of_place(place) == GP_CODE_OWN;
 }
 
-static bool add_frames(struct way *way, uint32_t stack)
+/* Native code of libraries is not looked up. */
+static bool may_be_of_way(const struct gp_model *model, const struct gp_frame *frame)
 {
-	uint32_t first = way->frame_count;
+	if (frame->origin == GP_NONE)
+		return false;
+	return frame->kind == GP_FRAME_PYTHON ||
+	       (frame->kind == GP_FRAME_NATIVE &&
+		gp_code_owner_of_module(gp_model_module_path(
+			model, &model->modules[frame->origin])) == GP_CODE_OWN);
+}
 
-	for (uint32_t at = stack; at != GP_NONE; at = way->places->model->frames[at].parent) {
-		if (!is_of_way(way, at))
+static bool is_of_way(const struct gp_place *place)
+{
+	return place->kind == GP_FRAME_PYTHON ? gp_code_owner_of_place(place) != GP_CODE_BENEATH
+					      : is_own(place);
+}
+
+/* The innermost of inlined functions first. */
+static bool add_functions(struct way *way, uint32_t frame)
+{
+	size_t count;
+	const struct gp_place *places =
+		gp_symbols_find(way->places->symbols, way->places->model, frame, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!is_of_way(&places[i]))
 			continue;
-		if (gp_array_grow(&way->frames, &way->frame_capacity, way->frame_count,
-				  sizeof(*way->frames)) != 0)
+		if (gp_array_grow(&way->functions, &way->function_capacity, way->function_count,
+				  sizeof(*way->functions)) != 0)
 			return false;
-		way->frames[way->frame_count++] = at;
+		way->functions[way->function_count++] = &places[i];
 	}
-	for (uint32_t i = first, k = way->frame_count; i + 1 < k; i++) {
-		uint32_t outer = way->frames[--k];
+	return true;
+}
 
-		way->frames[k] = way->frames[i];
-		way->frames[i] = outer;
+static bool add_stack(struct way *way, uint32_t stack)
+{
+	const struct gp_model *model = way->places->model;
+	uint32_t first = way->function_count;
+
+	for (uint32_t at = stack; at != GP_NONE; at = model->frames[at].parent)
+		if (may_be_of_way(model, &model->frames[at]) && !add_functions(way, at))
+			return false;
+	for (uint32_t i = first, k = way->function_count; i + 1 < k; i++) {
+		const struct gp_place *outer = way->functions[--k];
+
+		way->functions[k] = way->functions[i];
+		way->functions[i] = outer;
 	}
 	return true;
 }
@@ -126,7 +134,7 @@ static bool add_frames(struct way *way, uint32_t stack)
 static bool has_own(const struct way *way, const struct chain *chain)
 {
 	for (uint32_t i = chain->first; i < chain->end; i++)
-		if (is_own(place_of(way, way->frames[i])))
+		if (is_own(way->functions[i]))
 			return true;
 	return false;
 }
@@ -134,11 +142,11 @@ static bool has_own(const struct way *way, const struct chain *chain)
 /* Only stacks with code of the user's: other threads of libraries say nothing about lines. */
 static bool add_chain(struct way *way, uint32_t stack, uint64_t ns)
 {
-	struct chain chain = {.first = way->frame_count, .ns = ns};
+	struct chain chain = {.first = way->function_count, .ns = ns};
 
-	if (!add_frames(way, stack))
+	if (!add_stack(way, stack))
 		return false;
-	chain.end = way->frame_count;
+	chain.end = way->function_count;
 	if (!has_own(way, &chain))
 		return true;
 	if (gp_array_grow(&way->chains, &way->chain_capacity, way->chain_count,
@@ -169,7 +177,7 @@ static uint32_t text_at(struct way *way, const struct chain *chain, uint32_t lev
 
 	if (chain->ns == 0 || chain->first + level >= chain->end)
 		return GP_NONE;
-	put_text(text, place_of(way, way->frames[chain->first + level]), by_line);
+	put_text(text, way->functions[chain->first + level], by_line);
 	number = gp_groups_find(&way->texts, text);
 	while (number != GP_NONE && way->weight_capacity <= number)
 		if (gp_array_grow(&way->weights, &way->weight_capacity, way->weight_capacity,
@@ -208,7 +216,7 @@ static uint64_t follow(struct way *way, uint32_t level, bool by_line, const stru
 		struct chain *chain = &way->chains[i];
 
 		if (text_at(way, chain, level, by_line) == found)
-			*place = place_of(way, way->frames[chain->first + level]);
+			*place = way->functions[chain->first + level];
 		else
 			chain->ns = 0;
 	}
@@ -296,7 +304,7 @@ char *gp_phase_places_most(struct gp_phase_places *places, enum gp_phase_kind ph
 	}
 	gp_groups_free(&way.texts);
 	free(way.weights);
-	free(way.frames);
+	free(way.functions);
 	free(way.chains);
 	return result;
 }

@@ -33,7 +33,7 @@ const struct gp_rule *const gp_rules[] = {
 	&gp_rule_idle_rest,          &gp_rule_repeated_copy,
 	&gp_rule_unified_faults,     &gp_rule_default_stream,
 	&gp_rule_low_occupancy,      &gp_rule_few_blocks,
-	&gp_rule_layout_conversions, &gp_rule_float32_gemm,
+	&gp_rule_layout_changes, &gp_rule_float32_gemm,
 	&gp_rule_late_rank,          &gp_rule_rank_imbalance,
 	&gp_rule_leaked_memory,      NULL,
 };

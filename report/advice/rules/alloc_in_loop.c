@@ -152,7 +152,7 @@ const struct gp_rule gp_rule_alloc_in_loop = {
 	.found =
 		"{memory} memory is allocated {allocation_count} times, but only {kept_count} block[{?kept_count=1} is|s are] in use at the same time[, besides {leaked_count} never freed]; the other allocations and their frees take {time_ns}",
 	.change =
-		"[{?leaked_count}free the leaked blocks first; ]allocate the block[{!kept_count=1}s] before the loop and reuse [{?kept_count=1}it|them][{?is_device}; or use a memory pool (cudaMallocAsync)][{?is_async}; or let the pool keep freed memory (cudaMemPoolAttrReleaseThreshold)]",
+		"[{?leaked_count}free the leaked blocks first; ][{?language=torch}{?is_device}PyTorch keeps freed memory for reuse: remove torch.cuda.empty_cache() from the loop; if it is not there, memory runs short (smaller batches, or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True)|allocate the block[{!kept_count=1}s] before the loop and reuse [{?kept_count=1}it|them][{?is_device}; or use a memory pool (cudaMallocAsync)][{?is_async}; or let the pool keep freed memory (cudaMemPoolAttrReleaseThreshold)]]",
 	.meaning =
 		"A call site allocates far more often than it has blocks in use. cudaMalloc, cudaFree, cudaMallocHost and cudaHostRegister take tens of microseconds to milliseconds, and cudaFree waits for the GPU. With all of its blocks kept, the site needs no further allocation. Blocks that leak are reported separately. The saving is at most the GPU's idle time during the calls. A free that waits for kernels saves nothing if the next call of the thread waits for the same kernels.",
 	.remedy =

@@ -298,6 +298,14 @@ static bool is_little(const struct gp_case *found)
 	       (double)found->bytes < LEAST_MB_PER_S / 1000.0 * (double)found->time_ns;
 }
 
+/* Whether the phase in which a loader runs takes that long. */
+static bool is_of_loader(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_phases *phases = &advisor->basis->phases[found->process];
+
+	return !phases->by_functions && phases->rows[GP_PHASE_DATA].host_ns * 2 >= found->time_ns;
+}
+
 static bool is_most(const struct gp_case *found, uint64_t ns)
 {
 	return ns * 2 >= found->time_ns;
@@ -326,7 +334,8 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 		gp_advisor_add_place(advisor, values, "to_place", own->calls.after_site);
 	}
 	gp_document_add_flag(values, "is_little",
-			     is_little(found) && wait != GP_WAIT_THREAD && wait != GP_WAIT_POLLING);
+			     is_little(found) && !is_of_loader(advisor, found) &&
+				     wait != GP_WAIT_THREAD && wait != GP_WAIT_POLLING);
 	gp_document_add_flag(values, "has_workers", has_workers(model));
 	/* gpuprof itself could have sampled Python */
 	if (!own->has_samples && !has_range &&

@@ -11,7 +11,9 @@
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(MOST_NS, 200000, NS, "a longer gap or pause is not only a launch")                   \
 	LIMIT(PAUSE_NS, 20000000, NS, "samples of a longer pause can show other work")             \
-	LIMIT(LAUNCH_PERCENT, 80, PERCENT, "of a gap: the host launches, or prepares to")
+	LIMIT(LAUNCH_PERCENT, 80, PERCENT, "of a gap: the host launches, or prepares to")          \
+	LIMIT(LEAST_OPTIMIZER, 64, COUNT, "operations of a step: a fused optimizer has a few")     \
+	LIMIT(OPTIMIZER_PERCENT, 40, PERCENT, "of the loop's operations: less is not the cause")
 GP_LIMITS(LIMITS);
 
 /* The state of a look. */
@@ -159,12 +161,31 @@ static void look(struct gp_advisor *advisor)
 	gp_spill_free(launches.intervals);
 }
 
+/* What the phases of a training tell: that the optimizer is most of it, or that it is none. */
+static void add_phases(const struct gp_phases *phases, struct gp_document *values)
+{
+	uint64_t optimizer = phases->rows[GP_PHASE_OPTIMIZER].op_count, all = 0;
+
+	if (phases->time_count == 0 || phases->by_functions)
+		return;
+	for (uint32_t i = 0; i < GP_PHASE_KINDS; i++)
+		all += phases->rows[i].op_count;
+	if (optimizer >= (uint64_t)phases->step_count * LEAST_OPTIMIZER &&
+	    optimizer * 100 >= all * OPTIMIZER_PERCENT)
+		gp_document_add_number(values, "optimizer_operations", GP_UNIT_COUNT,
+				       optimizer / phases->step_count);
+	gp_document_add_flag(values, "is_inference",
+			     phases->rows[GP_PHASE_FORWARD].op_count > 0 &&
+				     phases->rows[GP_PHASE_BACKWARD].op_count == 0);
+}
+
 static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
 		       struct gp_document *values)
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
 	const struct own *own = found->own;
 
+	add_phases(&advisor->basis->phases[found->process], values);
 	if (gp_advisor_knows(advisor, found->site) && *gp_advisor_text_of(advisor, own->places))
 		gp_advisor_add_text(advisor, values, "places", own->places);
 	else if (own->has_samples)
@@ -192,7 +213,7 @@ const struct gp_rule gp_rule_short_kernels = {
 	.found =
 		"the GPU waits for the launches of {count} kernels, which run for only {mean_ns} on average[; {places}|{samples}][; the same {sequence_length} operations repeat {sequence_count} times: {sequence}; a graph needs {sequence_count} launches in place of {sequence_launches}]",
 	.change =
-		"[{?language=jax}put the whole step into one jax.jit: it fuses kernels, and launches the rest as one|capture the loop's launches in a CUDA graph ([{?language=torch}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs|{?language=cupy}begin_capture() of a cupy.cuda.Stream|{?language=python}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit|cudaStreamBeginCapture, cudaGraphLaunch]), [{?language=torch}{?is_compiled}and compile the rest of the loop, such as the optimizer's step|or fuse kernels[{?language=torch} (torch.compile)|{?language=cupy} (cupy.fuse)]]]",
+		"[{?language=jax}put the whole step into one jax.jit: it fuses kernels, and launches the rest as one|[let the optimizer launch a few kernels in place of {optimizer_operations} a step: fused=True, or foreach=True; then |{?is_inference}process several inputs together (larger batches), or ]capture the loop's launches in a CUDA graph ([{?language=torch}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs|{?language=cupy}begin_capture() of a cupy.cuda.Stream|{?language=python}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit|cudaStreamBeginCapture, cudaGraphLaunch]), [{?language=torch}{?is_compiled}and compile the rest of the loop, such as the optimizer's step|or fuse kernels[{?language=torch} (torch.compile)|{?language=cupy} (cupy.fuse)]]]",
 	.meaning =
 		"The GPU was idle between two launches, for up to {MOST_NS} each time, and the host did nothing else that takes longer. A launch takes some microseconds on the host, with a framework ten to fifty. If kernels are shorter, the GPU waits before each one. A CUDA graph launches hundreds of kernels by one call, about a microsecond apart. The saving is the time between the kernels beyond that. The finding names the places that launch, and the function that most launches come from. Without call stacks it names the Python functions that stack samples found between the launches (--host-samples).",
 	.remedy =

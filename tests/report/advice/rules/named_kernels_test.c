@@ -35,9 +35,9 @@ static void names_tell(void **state)
 {
 	static const struct expected cases[] = {
 		{"_ZN5cudnn3ops16nchwToNhwcKernelIfffLb0ELb1EL21cudnnDataType_t0EEEvv",
-		 "layout-conversions", 100},
-		{"nhwcToNchwKernel", "layout-conversions", 100},
-		{"nchw_pool", "layout-conversions", 0},
+		 "layout-changes", 100},
+		{"nhwcToNchwKernel", "layout-changes", 100},
+		{"nchw_pool", "layout-changes", 0},
 		{"cutlass_80_simt_sgemm_128x64_8x5_nt_align1", "float32-gemm", 87},
 		{"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_ffma_aligna4",
 		 "float32-gemm", 87},

@@ -12,8 +12,8 @@ static void look(struct gp_advisor *advisor)
 	gp_named_kernels_add(advisor, patterns, others, 100);
 }
 
-const struct gp_rule gp_rule_layout_conversions = {
-	.id = "layout-conversions",
+const struct gp_rule gp_rule_layout_changes = {
+	.id = "layout-changes",
 	.title = "tensors are converted between two layouts",
 	.found =
 		"{count} kernels convert tensors between NCHW and NHWC, {percent} % of the GPU time; most of it in {kernel}",

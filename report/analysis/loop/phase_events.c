@@ -127,6 +127,47 @@ static int find_threads(struct search *search)
 	return result;
 }
 
+/* Work that few steps have: a launch of it stands among others of it. */
+static bool is_occasional(uint8_t phase)
+{
+	return phase == GP_PHASE_EVALUATION || phase == GP_PHASE_CHECKPOINT;
+}
+
+static bool has_own_stack(const struct gp_call *call)
+{
+	return call->stack != GP_NONE && !call->is_estimated;
+}
+
+/* A copy of a batch is known by itself. */
+static uint8_t phase_without_stack(const struct search *search, const struct gp_call *call,
+				   uint8_t last)
+{
+	enum gp_phase_kind phase = call->first_op != GP_NONE
+					   ? phase_of_copy(&search->model->ops[call->first_op])
+					   : GP_PHASE_NONE;
+
+	return phase != GP_PHASE_NONE ? (uint8_t)phase : last;
+}
+
+/* Where an estimated stack is of such a phase, the recorded one before it or behind it must be, too. */
+static void settle_estimates(struct search *search, const struct thread *thread)
+{
+	const struct gp_call *calls = search->model->calls;
+	uint8_t *phases = search->events->of_calls, last = GP_PHASE_NONE;
+	uint32_t next = thread->first;
+
+	for (uint32_t i = thread->first; i < thread->end; i++) {
+		if (has_own_stack(&calls[i]))
+			last = phases[i];
+		if (!calls[i].is_estimated || !is_occasional(phases[i]) || phases[i] == last)
+			continue;
+		while (next < thread->end && (next <= i || !has_own_stack(&calls[next])))
+			next++;
+		if (next == thread->end || phases[next] != phases[i])
+			phases[i] = phase_without_stack(search, &calls[i], last);
+	}
+}
+
 /* The one with most calls in the loop, of those that are not of the backward pass if any is. */
 static const struct thread *main_thread(const struct search *search)
 {
@@ -189,6 +230,7 @@ static int add_thread(struct search *search, const struct thread *thread)
 	bool is_backward_thread = is_backward(search, thread);
 	int result = 0;
 
+	settle_estimates(search, thread);
 	for (uint32_t i = thread->first; result == 0 && i < thread->end; i++)
 		result = add_event(search, i, is_backward_thread);
 	return result;

@@ -20,7 +20,7 @@
 #define PLACED_LINES 3  /* of found, if it names the place, or needs callers to distinguish it */
 #define BRIEF_NAME   12 /* columns that remain for the function of a place */
 #define BRIEF_MOST   8  /* findings */
-#define BRIEF_ONCE   2  /* one-time costs beside these */
+#define ONCE_SHOWN   2  /* one-time costs beside the first findings */
 
 /* A finding that is shown. */
 struct chosen {
@@ -231,16 +231,15 @@ struct choice {
 	size_t recurring_count, once_count;
 };
 
-static void choose_both(const struct gp_advice *advice, size_t limit, struct choice *choice)
+static void choose_both(const struct gp_advice *advice, size_t limit, size_t once,
+			struct choice *choice)
 {
 	uint32_t recurring = advice->count - advice->once_count;
-	size_t once;
 
 	limit = limit < BRIEF_MOST ? limit : BRIEF_MOST;
 	choice->recurring_count = choose(advice, 0, recurring, limit, choice->recurring);
-	once = limit - choice->recurring_count;
-	if (once < BRIEF_ONCE)
-		once = BRIEF_ONCE;
+	if (once < limit - choice->recurring_count)
+		once = limit - choice->recurring_count;
 	choice->once_count = choose(advice, recurring, advice->count, once, choice->once);
 }
 
@@ -257,7 +256,7 @@ static void print_chosen(FILE *out, const struct gp_advice *advice, size_t limit
 {
 	struct choice choice;
 
-	choose_both(advice, limit, &choice);
+	choose_both(advice, limit, ONCE_SHOWN, &choice);
 	for (size_t i = 0; i < choice.recurring_count; i++)
 		print_finding(out, choice.recurring[i].finding, advice,
 			      choice.recurring[i].stands_for);
@@ -462,12 +461,12 @@ static bool overlap(const struct gp_advice *advice)
 	return advice->count > 1 && sum_ns > advice->idle_most_ns;
 }
 
-void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t limit)
+void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t limit, size_t once)
 {
 	struct choice choice;
 	size_t same = 0;
 
-	choose_both(advice, limit, &choice);
+	choose_both(advice, limit, once, &choice);
 	if (choice.recurring_count > 0) {
 		print_title(out, advice);
 		fputs("; details: gpuprof explain RULE\n", out);

@@ -12,9 +12,10 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit);
 
 /*
  * The same for one screen: what was found in at most two lines, without its examples where they do
- * not fit, and what helps.
+ * not fit, and what helps.  After them at most so many one-time costs, or as many as are missing to
+ * the limit, without what helps.
  */
-void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t limit);
+void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t limit, size_t once);
 
 /*
  * That there is none, a line; where the GPU was idle for most of the time, or had nothing to do,

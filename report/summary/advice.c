@@ -6,8 +6,7 @@
 
 #include "report/advice/advice_print.h"
 
-#define SHOWN           4
-#define SHOWN_ON_SCREEN 4
+#define SHOWN 4
 
 struct gp_summary_advice {
 	bool is_made;
@@ -50,7 +49,8 @@ int gp_summary_print_advice(const struct gp_summary *summary)
 	if (!brief)
 		gp_advice_print(summary->out, made, SHOWN);
 	else if (made->count > 0)
-		gp_advice_print_brief(summary->out, made, SHOWN_ON_SCREEN);
+		gp_advice_print_brief(summary->out, made, summary->rows.findings,
+				      summary->rows.once);
 	else
 		gp_advice_print_none(summary->out, made);
 	return 0;

@@ -25,9 +25,9 @@ struct gp_analysis;
 struct gp_summary_ranges;
 struct gp_summary_advice;
 
-/* Rows of its tables; 0 = all. */
+/* Rows of its tables, and findings that recur and that are one-time costs; 0 = all. */
 struct gp_summary_rows {
-	size_t operations, calls, ranges, memory;
+	size_t operations, calls, ranges, memory, phases, findings, once;
 	bool ranges_in_a_line; /* instead of rows */
 };
 

@@ -10,9 +10,8 @@
 #include "report/base/text/text.h"
 #include "report/model/recorded.h"
 
-#define SHOWN              4 /* idle causes */
-#define PHASES_ON_A_SCREEN 6
-#define FAR_PERCENT        105 /* of the median: an average that is worth a mention */
+#define SHOWN       4   /* idle causes */
+#define FAR_PERCENT 105 /* of the median: an average that is worth a mention */
 
 /* The process whose loop is shown: the longest. */
 struct shown {
@@ -234,7 +233,7 @@ static uint32_t next_phase(const struct gp_phases *phases, uint32_t after)
 
 static int print_phases(const struct gp_summary *summary, const struct gp_phases *phases)
 {
-	size_t rows = summary->options->brief ? PHASES_ON_A_SCREEN : GP_PHASE_KINDS;
+	size_t rows = summary->rows.phases > 0 ? summary->rows.phases : GP_PHASE_KINDS;
 	struct gp_table table;
 	int result;
 

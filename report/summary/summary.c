@@ -222,8 +222,8 @@ static const struct section {
 	bool has_rows;  /* their number depends on the screen */
 	bool is_spaced; /* an empty line stays before it */
 } sections[] = {
-	{print_head_folded, false, true},
-	{gp_summary_print_advice, false, true},
+	{print_head_folded, true, true},
+	{gp_summary_print_advice, true, true},
 	{print_busy_folded, false, false},
 	{gp_summary_print_activity, true, true},
 	{gp_summary_print_more, false, false},
@@ -236,15 +236,23 @@ static const struct section {
 };
 
 /* From most to fewest rows; the first that fits is taken, else the last. */
+#define ALL_FINDINGS .phases = 6, .findings = 4, .once = 2
 static const struct gp_summary_rows screens[] = {
-	{.operations = 5, .calls = 5, .ranges = 3},
-	{.operations = 5, .calls = 5, .ranges = 2, .memory = 8},
-	{.operations = 5, .calls = 4, .ranges = 1, .memory = 6},
-	{.operations = 5, .calls = 3, .ranges = 1, .memory = 4},
-	{.operations = 4, .calls = 3, .ranges_in_a_line = true, .memory = 4},
-	{.operations = 4, .calls = 2, .ranges_in_a_line = true, .memory = 3},
-	{.operations = 4, .calls = 1, .ranges_in_a_line = true, .memory = 2},
-	{.operations = 3, .calls = 1, .ranges_in_a_line = true, .memory = 2},
+	{.operations = 5, .calls = 5, .ranges = 3, ALL_FINDINGS},
+	{.operations = 5, .calls = 5, .ranges = 2, .memory = 8, ALL_FINDINGS},
+	{.operations = 5, .calls = 4, .ranges = 1, .memory = 6, ALL_FINDINGS},
+	{.operations = 5, .calls = 3, .ranges = 1, .memory = 4, ALL_FINDINGS},
+	{.operations = 4, .calls = 3, .ranges_in_a_line = true, .memory = 4, ALL_FINDINGS},
+	{.operations = 4, .calls = 2, .ranges_in_a_line = true, .memory = 3, ALL_FINDINGS},
+	{.operations = 4, .calls = 1, .ranges_in_a_line = true, .memory = 2, ALL_FINDINGS},
+	{.operations = 3, .calls = 1, .ranges_in_a_line = true, .memory = 2, ALL_FINDINGS},
+	{.operations = 3,
+	 .calls = 1,
+	 .ranges_in_a_line = true,
+	 .memory = 2,
+	 .phases = 5,
+	 .findings = 3,
+	 .once = 1},
 };
 
 static size_t count_lines(const char *text)

@@ -35,7 +35,7 @@ extern const struct gp_rule gp_rule_default_stream;
 extern const struct gp_rule gp_rule_low_occupancy;
 extern const struct gp_rule gp_rule_few_blocks;
 extern const struct gp_rule gp_rule_layout_changes;
-extern const struct gp_rule gp_rule_float32_gemm;
+extern const struct gp_rule gp_rule_full_precision;
 extern const struct gp_rule gp_rule_late_rank;
 extern const struct gp_rule gp_rule_rank_imbalance;
 extern const struct gp_rule gp_rule_leaked_memory;

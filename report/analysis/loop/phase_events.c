@@ -138,15 +138,17 @@ static bool has_own_stack(const struct gp_call *call)
 	return call->stack != GP_NONE && !call->is_estimated;
 }
 
-/* A copy of a batch is known by itself. */
+/* A copy of a batch is known by itself; the kernels of an evaluation are those of a forward pass. */
 static uint8_t phase_without_stack(const struct search *search, const struct gp_call *call,
-				   uint8_t last)
+				   uint8_t estimated, uint8_t last)
 {
 	enum gp_phase_kind phase = call->first_op != GP_NONE
 					   ? phase_of_copy(&search->model->ops[call->first_op])
 					   : GP_PHASE_NONE;
 
-	return phase != GP_PHASE_NONE ? (uint8_t)phase : last;
+	if (phase != GP_PHASE_NONE)
+		return (uint8_t)phase;
+	return estimated == GP_PHASE_EVALUATION ? (uint8_t)GP_PHASE_FORWARD : last;
 }
 
 /* Where an estimated stack is of such a phase, the recorded one before it or behind it must be, too. */
@@ -164,7 +166,7 @@ static void settle_estimates(struct search *search, const struct thread *thread)
 		while (next < thread->end && (next <= i || !has_own_stack(&calls[next])))
 			next++;
 		if (next == thread->end || phases[next] != phases[i])
-			phases[i] = phase_without_stack(search, &calls[i], last);
+			phases[i] = phase_without_stack(search, &calls[i], phases[i], last);
 	}
 }
 

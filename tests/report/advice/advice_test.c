@@ -900,7 +900,7 @@ static char *print_brief(const struct gp_advice *advice)
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	gp_advice_print_brief(out, advice, 3);
+	gp_advice_print_brief(out, advice, 3, 2);
 	fclose(out);
 	return text;
 }
@@ -1129,7 +1129,7 @@ static void test_findings_share_a_screen(void **state)
 	for (size_t i = 0; i < advice.count; i++)
 		findings[i].place = findings[i].callers = "";
 	out = open_memstream(&text, &bytes);
-	gp_advice_print_brief(out, &advice, 3);
+	gp_advice_print_brief(out, &advice, 3, 2);
 	fclose(out);
 	assert_non_null(strstr(text, "failed-calls: A\n"));
 	assert_non_null(strstr(text, "failed-calls: B\n          -> (both) look\n"));
@@ -1139,7 +1139,7 @@ static void test_findings_share_a_screen(void **state)
 	free(text);
 
 	out = open_memstream(&text, &bytes);
-	gp_advice_print_brief(out, &advice, 2);
+	gp_advice_print_brief(out, &advice, 2, 2);
 	fclose(out);
 	assert_non_null(
 		strstr(text, "failed-calls (the most of 2 findings): A\n          -> look\n"));
@@ -1149,13 +1149,13 @@ static void test_findings_share_a_screen(void **state)
 	/* what is once is of several kinds, and no places */
 	findings[2].rule = findings[3].rule = gp_rule_find("start-up");
 	out = open_memstream(&text, &bytes);
-	gp_advice_print_brief(out, &advice, 2);
+	gp_advice_print_brief(out, &advice, 2, 2);
 	fclose(out);
 	assert_non_null(strstr(text, "start-up (one-time cost, the most of 2 findings): C\n"));
 	free(text);
 
 	out = open_memstream(&text, &bytes);
-	gp_advice_print_brief(out, &advice, 4);
+	gp_advice_print_brief(out, &advice, 4, 2);
 	fclose(out);
 	assert_non_null(strstr(text, ": B\n          -> (both) look\n"));
 	free(text);
@@ -1163,7 +1163,7 @@ static void test_findings_share_a_screen(void **state)
 	findings[1].rule = time;
 	findings[1].change = "do it";
 	out = open_memstream(&text, &bytes);
-	gp_advice_print_brief(out, &advice, 4);
+	gp_advice_print_brief(out, &advice, 4, 2);
 	fclose(out);
 	assert_non_null(strstr(text, ": D\n          -> (all 3) do it\n"));
 	free(text);

@@ -438,8 +438,8 @@ static void test_what_is_not_known_is_not_said(void **state)
 		assert_null(strstr(found->found, "has made"));
 		assert_true(strncmp(found->change, "if the host prepares", 20) == 0);
 		assert_true((strstr(found->change, "` shows the host's work") == NULL) == named);
-		gp_advice_print_brief(out, &advice,
-				      4); /* there is room for both lines, or for the range */
+		/* there is room for both lines, or for the range */
+		gp_advice_print_brief(out, &advice, 4, 2);
 		assert_int_equal(fclose(out), 0);
 		assert_non_null(strstr(page, "wait (main.py:28) to"));
 		assert_non_null(strstr(page, "copy (main.py:23)"));

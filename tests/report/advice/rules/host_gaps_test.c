@@ -200,7 +200,7 @@ static void the_calls_around_what_the_host_did_are_told(void **state)
 	advice = ask(&model, 1);
 	found = find(&advice, "host-gaps");
 	assert_non_null(found);
-	gp_advice_print_brief(out, &advice, 4);
+	gp_advice_print_brief(out, &advice, 4, 2);
 	assert_int_equal(fclose(out), 0);
 	assert_non_null(strstr(
 		found->found,

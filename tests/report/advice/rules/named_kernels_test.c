@@ -38,12 +38,12 @@ static void names_tell(void **state)
 		 "layout-changes", 100},
 		{"nhwcToNchwKernel", "layout-changes", 100},
 		{"nchw_pool", "layout-changes", 0},
-		{"cutlass_80_simt_sgemm_128x64_8x5_nt_align1", "float32-gemm", 87},
+		{"cutlass_80_simt_sgemm_128x64_8x5_nt_align1", "full-precision", 87},
 		{"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_ffma_aligna4",
-		 "float32-gemm", 87},
-		{"cutlass_80_tensorop_s1688gemm_128x64", "float32-gemm", 0},
-		{"sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n", "float32-gemm", 0},
-		{"sm90_xmma_gemm_f16f16_f16f32_f32", "float32-gemm", 0},
+		 "full-precision", 87},
+		{"cutlass_80_tensorop_s1688gemm_128x64", "full-precision", 0},
+		{"sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n", "full-precision", 0},
+		{"sm90_xmma_gemm_f16f16_f16f32_f32", "full-precision", 0},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -70,7 +70,7 @@ static void older_gpus_have_no_tf32(void **state)
 
 	model->devices[0].compute_major = 7;
 	advice = ask(&model, 1);
-	assert_null(find(&advice, "float32-gemm"));
+	assert_null(find(&advice, "full-precision"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }

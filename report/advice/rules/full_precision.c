@@ -36,8 +36,8 @@ static void look(struct gp_advisor *advisor)
 		gp_named_kernels_add(advisor, patterns, others, SAVED_PERCENT);
 }
 
-const struct gp_rule gp_rule_float32_gemm = {
-	.id = "float32-gemm",
+const struct gp_rule gp_rule_full_precision = {
+	.id = "full-precision",
 	.title = "matrix products in float32 do not use the tensor cores",
 	.found =
 		"{count} matrix products and convolutions in float32, {percent} % of the GPU time, do not use the tensor cores; most of it in {kernel}",

@@ -6,6 +6,9 @@
 /* Tags of kinds; 0 = free.  A place that two threads write at once is one kind's; harmless. */
 uint32_t gp_launch_sampler_kinds[GP_LAUNCH_SAMPLER_KINDS];
 
+/* Dense samples so far; of two threads at once one may not be counted. */
+static uint32_t started;
+
 bool gp_launch_sampler_is_new(uint32_t kind)
 {
 	for (uint32_t i = 0; i < PROBES; i++) {
@@ -65,6 +68,10 @@ static uint32_t mean_gap(const struct gp_launch_sampler *sampler)
 	uint64_t paid = sampler->cost_ticks * GP_LAUNCH_SAMPLER_REST;
 	uint64_t gap = sampler->interval_ticks == 0 ? 1 : paid / sampler->interval_ticks + 1;
 
+	if (gap > GP_LAUNCH_SAMPLER_START_GAP && gp_load32(&started) < GP_LAUNCH_SAMPLER_START) {
+		gp_store32(&started, gp_load32(&started) + 1);
+		return GP_LAUNCH_SAMPLER_START_GAP;
+	}
 	return gap < GP_LAUNCH_SAMPLER_MOST_GAP ? (uint32_t)gap : GP_LAUNCH_SAMPLER_MOST_GAP;
 }
 

@@ -20,6 +20,12 @@
 #define GP_LAUNCH_SAMPLER_REST 200u
 /* Calls a sample, at most: a line that runs ten thousand times still gets samples. */
 #define GP_LAUNCH_SAMPLER_MOST_GAP 4096u
+/*
+ * So many samples of a process have a mean gap of at most START_GAP calls, whatever they cost, so
+ * that a short program has enough of them: once, about 0.25 ms.
+ */
+#define GP_LAUNCH_SAMPLER_START     512u
+#define GP_LAUNCH_SAMPLER_START_GAP 4u
 /* Ticks of a capture, until captures have been measured: about 0.4 us. */
 #define GP_LAUNCH_SAMPLER_COST_AT_START 1024u
 /* A capture counts as so many mean ones at most: the thread may have been descheduled. */

@@ -50,7 +50,7 @@ bool gp_stack_estimate_text(const struct gp_stack_estimate *estimate,
 			 "their error is not known");
 	else
 		snprintf(text + used, GP_STACK_ESTIMATE_BYTES - (size_t)used,
-			 "about %s %% of the GPU time is at a wrong stack",
+			 "about %s %% of the GPU time has a wrong frame in its stack",
 			 error > 0 ? gp_format_percent(error, 1).text : "0");
 	return true;
 }

@@ -56,6 +56,15 @@ static struct thread make_thread(uint64_t interval_ns, uint64_t cost_ns)
 			       .kinds = 7};
 }
 
+/* Runs first: of a process the first 512 samples. */
+static void a_short_program_has_samples(void **state)
+{
+	struct thread thread = make_thread(1000, 400);
+
+	assert_in_range(count_samples(&thread, 1000), 200, 330); /* 250 */
+	assert_true(count_samples(&thread, 3000) < 512);
+}
+
 /* At most 0.5 % of the time, and not much less where launches are so frequent. */
 static void samples_cost_half_a_percent(void **state)
 {
@@ -210,6 +219,7 @@ static void threads_sample_side_by_side(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_short_program_has_samples, clear_kinds),
 		cmocka_unit_test_setup(samples_cost_half_a_percent, clear_kinds),
 		cmocka_unit_test_setup(the_gap_follows_the_thread, clear_kinds),
 		cmocka_unit_test_setup(single_delays_change_little, clear_kinds),

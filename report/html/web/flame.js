@@ -34,7 +34,7 @@ function kidOf(frame, key) {
 const OF_LAUNCHES = ['gpu-time', 'operations', 'api-time', 'calls'];
 function estimates({ stacks_sampled: own, stacks_estimated: estimated, stacks_wrong: wrong }) {
 	if (!estimated) return '';
-	return `The stacks of ${fmtPercent(estimated, own + estimated)} of the launches are estimated from the others; ` + (wrong === undefined ? 'their error is not known.' : `about ${fmtPercent(wrong, 1)} of the GPU time is at a wrong stack.`);
+	return `The stacks of ${fmtPercent(estimated, own + estimated)} of the launches are estimated from the others; ` + (wrong === undefined ? 'their error is not known.' : `about ${fmtPercent(wrong, 1)} of the GPU time has a wrong frame in its stack.`);
 }
 
 /* Callers above callees. */

@@ -336,19 +336,27 @@ static void take_all(struct estimator *e)
 	}
 }
 
+static bool has_sample(const struct gp_model *m)
+{
+	for (uint32_t i = 0; i < m->call_count; i++)
+		if (m->calls[i].stack != GP_NONE && is_launch(m, &m->calls[i]))
+			return true;
+	return false;
+}
+
 int gp_estimate_stacks(struct gp_model *model)
 {
 	struct estimator e = {.model = model, .seed = gp_hash_text("stacks")};
 	int result;
 
-	if (!gp_recorded_samples_launches(model))
+	if (!gp_recorded_samples_launches(model) || !has_sample(model))
 		return 0;
 	result = find_contexts(&e);
 	e.next = gp_spill_take(((size_t)model->call_count + 1) * sizeof(*e.next));
 	e.recent = gp_spill_take(((size_t)model->call_count + 1) * sizeof(*e.recent));
 	if (!e.next || !e.recent)
 		result = -ENOMEM;
-	if (result == 0 && e.count > 0)
+	if (result == 0)
 		take_all(&e);
 	gp_spill_free(e.next);
 	gp_spill_free(e.recent);

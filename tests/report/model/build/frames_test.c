@@ -42,6 +42,7 @@ static void test_a_call_has_its_stack(void **state)
 	const struct gp_frame *frame;
 
 	gp_builder_begin(&b, 100);
+	gp_builder_string(&b, GP_STRING_INFO, GP_INFO_OPTIONS, 0, "STACKS=all");
 	add_call(&b, 1, 9); /* before its frames, which another thread told */
 	add_call(&b, 2, 0);
 	gp_builder_chunk(&b, 2, 200);
@@ -79,6 +80,7 @@ static void test_what_is_missing_is_counted(void **state)
 	struct gp_model *m;
 
 	gp_builder_begin(&b, 100);
+	gp_builder_string(&b, GP_STRING_INFO, GP_INFO_OPTIONS, 0, "STACKS=all");
 	add_frame(&b, 5, 4, GP_FRAME_NATIVE, 0, 0x5100);
 	add_frame(&b, 6, 5, GP_FRAME_NATIVE, 77, 0x5100);
 	add_frame(&b, 7, 6, GP_FRAME_PYTHON, 77, 2);

@@ -152,13 +152,20 @@ uint8_t gp_model_launch_type(const struct gp_model *model, const struct gp_op *o
 	return type == COOPERATIVE && is_known && !cause->cooperative ? REGULAR : type;
 }
 
-uint32_t gp_model_op_stack(const struct gp_model *model, const struct gp_op *op)
+const struct gp_call *gp_model_op_stack_call(const struct gp_model *model, const struct gp_op *op)
 {
 	const struct gp_call *cause = gp_model_op_cause(model, op);
 
 	if (cause && cause->stack == GP_NONE && op->call != GP_NONE)
 		cause = &model->calls[op->call];
-	return cause ? cause->stack : GP_NONE;
+	return cause;
+}
+
+uint32_t gp_model_op_stack(const struct gp_model *model, const struct gp_op *op)
+{
+	const struct gp_call *call = gp_model_op_stack_call(model, op);
+
+	return call ? call->stack : GP_NONE;
 }
 
 GP_COMPARE_BY(compare_threads, struct gp_thread, id)

@@ -583,9 +583,12 @@ const struct gp_call *gp_model_op_cause(const struct gp_model *model, const stru
 bool gp_model_context_is_green(const struct gp_model *model, uint32_t context_id);
 
 /*
- * Index of that call's stack in frames, or GP_NONE; of a graph's node the stack of the graph's
- * launch where its own is not known.
+ * The call whose stack tells where an operation comes from, or NULL: that one; of a graph's node the
+ * graph's launch where its own call has no stack.
  */
+const struct gp_call *gp_model_op_stack_call(const struct gp_model *model, const struct gp_op *op);
+
+/* Index of its stack in frames, or GP_NONE. */
 uint32_t gp_model_op_stack(const struct gp_model *model, const struct gp_op *op);
 
 /* The thread's record, or NULL; its name, "" if it has none. */

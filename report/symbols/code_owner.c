@@ -88,7 +88,8 @@ static const struct row torch_operators[] = {
 	{"*Backward[0-9]", GP_CODE_FRAMEWORK},  {"torch::*", GP_CODE_FRAMEWORK},
 	{"nn.Module: *", GP_CODE_FRAMEWORK},    {"Optimizer.*#*", GP_CODE_FRAMEWORK},
 	{"Torch-Compiled*", GP_CODE_FRAMEWORK}, {"<built-in *", GP_CODE_BENEATH},
-	{"c10d::*", GP_CODE_FRAMEWORK},
+	{"c10d::*", GP_CODE_FRAMEWORK},         {"## Call *", GP_CODE_FRAMEWORK},
+	{"triton_*", GP_CODE_FRAMEWORK},        {"Compiled*", GP_CODE_FRAMEWORK},
 };
 
 /*
@@ -189,9 +190,12 @@ enum gp_code_owner gp_code_owner_of_place(const struct gp_place *place)
 
 enum gp_code_owner gp_code_owner_of_frame(const struct gp_place *place)
 {
-	if (place->kind == GP_FRAME_PYTHON && *place->file == '\0')
-		return rank_by(torch_operators, COUNT(torch_operators), place->function);
-	return gp_code_owner_of_place(place);
+	if (place->kind != GP_FRAME_PYTHON || *place->file != '\0')
+		return gp_code_owner_of_place(place);
+	for (size_t i = 0; i < COUNT(torch_operators); i++)
+		if (matches(torch_operators[i].pattern, place->function))
+			return torch_operators[i].rank;
+	return GP_CODE_OWN;
 }
 
 bool gp_code_is_backward(const char *function)

@@ -16,7 +16,7 @@
 struct gp_phase_places {
 	const struct gp_model *model;
 	struct gp_symbols *symbols;
-	struct gp_tally times; /* ns by phase and stack */
+	struct gp_tally times; /* ns by group and stack */
 };
 
 struct gp_phase_places *gp_phase_places_new(const struct gp_model *model)
@@ -43,10 +43,10 @@ void gp_phase_places_free(struct gp_phase_places *places)
 	free(places);
 }
 
-void gp_phase_places_add(struct gp_phase_places *places, uint32_t stack, enum gp_phase_kind phase,
+void gp_phase_places_add(struct gp_phase_places *places, uint32_t stack, uint32_t group,
 			 uint64_t ns)
 {
-	const uint64_t key[GP_TALLY_KEYS] = {phase, stack};
+	const uint64_t key[GP_TALLY_KEYS] = {group, stack};
 
 	if (stack != GP_NONE)
 		gp_tally_find(&places->times, key)->sums[0] += ns;
@@ -76,7 +76,7 @@ struct way {
 
 static bool is_own(const struct gp_place *place)
 {
-	return gp_code_owner_of_place(place) == GP_CODE_OWN;
+	return gp_code_owner_of_frame(place) == GP_CODE_OWN;
 }
 
 /* Native code of libraries is not looked up. */
@@ -92,7 +92,7 @@ static bool may_be_of_way(const struct gp_model *model, const struct gp_frame *f
 
 static bool is_of_way(const struct gp_place *place)
 {
-	return place->kind == GP_FRAME_PYTHON ? gp_code_owner_of_place(place) != GP_CODE_BENEATH
+	return place->kind == GP_FRAME_PYTHON ? gp_code_owner_of_frame(place) != GP_CODE_BENEATH
 					      : is_own(place);
 }
 
@@ -163,7 +163,7 @@ static void put_text(char text[TEXT_BYTES], const struct gp_place *place, bool h
 
 	if (*file == '\0')
 		snprintf(text, TEXT_BYTES, "%s", place->function);
-	else if (has_line)
+	else if (has_line && place->line > 0)
 		snprintf(text, TEXT_BYTES, "%s (%s:%u)", place->function, file, place->line);
 	else
 		snprintf(text, TEXT_BYTES, "%s (%s)", place->function, file);
@@ -285,7 +285,7 @@ static void put_result(const struct way *way, char text[TEXT_BYTES])
 	snprintf(text + used, TEXT_BYTES - (size_t)used, "%s", place);
 }
 
-char *gp_phase_places_most(struct gp_phase_places *places, enum gp_phase_kind phase)
+char *gp_phase_places_most(struct gp_phase_places *places, uint32_t group)
 {
 	struct way way = {.places = places};
 	char text[TEXT_BYTES];
@@ -293,7 +293,7 @@ char *gp_phase_places_most(struct gp_phase_places *places, enum gp_phase_kind ph
 	bool is_good = places->times.error == 0;
 
 	for (uint32_t i = 0; is_good && i < places->times.count; i++)
-		if (places->times.rows[i].key[0] == phase)
+		if (places->times.rows[i].key[0] == group)
 			is_good = add_chain(&way, (uint32_t)places->times.rows[i].key[1],
 					    places->times.rows[i].sums[0]);
 	if (is_good)

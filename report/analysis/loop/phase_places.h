@@ -1,7 +1,8 @@
 /*
- * phase_places: the place in the user's code where most of a phase's host time is.
+ * phase_places: the place in the user's code where most of a phase's host time is, or most of the
+ * time of another group of stacks, such as an operator's launches.
  *
- * From the outermost function inwards, the one with half of the phase's time or more is followed,
+ * From the outermost function inwards, the one with half of the group's time or more is followed,
  * and so is its line.  The place is the last function of the user's on this way, with its line if
  * one has half.  If that line has nearly all, the first public function of a library that it calls
  * and that has half says more: "clip_grad_norm_ < clip (train.py:49)".
@@ -9,7 +10,8 @@
 #ifndef REPORT_ANALYSIS_LOOP_PHASE_PLACES_H
 #define REPORT_ANALYSIS_LOOP_PHASE_PLACES_H
 
-#include "report/analysis/loop/phase_marks.h"
+#include <stdint.h>
+
 #include "report/model/model.h"
 
 /* Nearly all. */
@@ -21,11 +23,11 @@ struct gp_phase_places;
 struct gp_phase_places *gp_phase_places_new(const struct gp_model *model);
 void gp_phase_places_free(struct gp_phase_places *places);
 
-/* The host was so long in that phase, at a stack or GP_NONE. */
-void gp_phase_places_add(struct gp_phase_places *places, uint32_t stack, enum gp_phase_kind phase,
+/* A group, such as an enum gp_phase_kind, has so much time at a stack or GP_NONE. */
+void gp_phase_places_add(struct gp_phase_places *places, uint32_t stack, uint32_t group,
 			 uint64_t ns);
 
 /* "" if no function of the user's has half; free it.  NULL: there was no memory. */
-char *gp_phase_places_most(struct gp_phase_places *places, enum gp_phase_kind phase);
+char *gp_phase_places_most(struct gp_phase_places *places, uint32_t group);
 
 #endif

@@ -70,7 +70,7 @@ static int take_piece(void *context, const struct gp_phase_piece *piece)
 
 	phase->host_ns += ns;
 	phase->split_ns += piece->is_split ? ns : 0;
-	gp_phase_places_add(search->places, piece->stack, (enum gp_phase_kind)piece->phase, ns);
+	gp_phase_places_add(search->places, piece->stack, piece->phase, ns);
 	while (result == 0 && rest.start_ns < rest.end_ns) {
 		struct gp_phase_time part = cut(search, rest);
 

@@ -139,7 +139,7 @@ static const struct note unexplained_note = {
 	"|{?cause=copy-bound}: the rules of copies found nothing to change"
 	"|{?cause=profiler overhead}: without a profiler this time does not exist"
 	"|{?cause=unused}: no process that uses the GPU was alive"
-	"|{?cause=unknown}: the trace lacks work that may have run then, the calls that ended these, or the end of a process]"
+	"|{?cause=unknown}: the trace lacks work that may have run in these gaps, the calls that ended them, or the end of a process]"
 	"|in gaps of mostly other causes]",
 	""};
 

@@ -120,16 +120,17 @@ static void print_title(FILE *out, const struct gp_advice *advice)
 {
 	if (advice->loop_steps > 0)
 		fprintf(out,
-			"Advice: the most that a step could save, of %s on average (1 %% is 36s an hour)",
+			"Advice: largest possible savings out of an average step of %s (1 %% is 36s per hour)",
 			gp_format_ns(gp_advice_step_ns(advice)).text);
 	else
 		fprintf(out, "Advice: largest possible savings out of %s",
 			gp_format_ns(advice->span_ns).text);
+	fputs("; details: gpuprof explain RULE\n", out);
 }
 
 static void print_once_title(FILE *out, const struct gp_advice *advice)
 {
-	fprintf(out, "One-time costs, of %s: they matter less the longer the program runs\n",
+	fprintf(out, "One-time costs, out of %s: they matter less the longer the program runs\n",
 		gp_format_ns(advice->span_ns).text);
 }
 
@@ -271,10 +272,8 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 {
 	if (advice->count == 0)
 		return;
-	if (advice->once_count < advice->count) {
+	if (advice->once_count < advice->count)
 		print_title(out, advice);
-		fputs(" (`gpuprof explain RULE` says more)\n", out);
-	}
 	if (limit > 0)
 		print_chosen(out, advice, limit);
 	else
@@ -467,10 +466,8 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 	size_t same = 0;
 
 	choose_both(advice, limit, once, &choice);
-	if (choice.recurring_count > 0) {
+	if (choice.recurring_count > 0)
 		print_title(out, advice);
-		fputs("; details: gpuprof explain RULE\n", out);
-	}
 	for (size_t i = 0; i < choice.recurring_count; i++) {
 		print_finding_in_brief(out, &choice.recurring[i], advice);
 		print_change_in_brief(

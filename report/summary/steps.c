@@ -128,7 +128,7 @@ static void print_title(const struct gp_summary *summary, const struct shown *sh
 		const struct gp_value share = share_of_work(summary, shown);
 		char *figure = gp_value_figure(&share, GP_UNIT_PERCENT);
 
-		fprintf(out, ", found by repeating operations: %s %% of the GPU work",
+		fprintf(out, ", found by repeating operations; they have %s %% of the GPU work",
 			figure ? figure : "");
 		free(figure);
 	}
@@ -240,7 +240,7 @@ static int print_phases(const struct gp_summary *summary, const struct gp_phases
 	/* Without stacks they are too rough for a screen: --by phase has them. */
 	if (phases->time_count == 0 || phases->with_stack * 2 < phases->launches)
 		return 0;
-	fputs("  phases    host, GPU and idle time of a step that has the phase (medians)\n",
+	fputs("  phases    medians of host, GPU and idle time, over the steps that have the phase\n",
 	      summary->out);
 	gp_table_open(&table, &phase_head);
 	for (uint32_t i = next_phase(phases, GP_PHASE_KINDS); i < GP_PHASE_KINDS && rows > 0;

@@ -42,16 +42,16 @@ const struct gp_rule gp_rule_full_precision = {
 	.found =
 		"{count} matrix products and convolutions in float32, {percent} % of the GPU time, do not use the tensor cores; most of it in {kernel}",
 	.change =
-		"[{?language=torch}torch.set_float32_matmul_precision(\"high\") allows TF32; or torch.autocast(\"cuda\", torch.bfloat16) around the forward pass|{?language=jax}jax.default_matmul_precision(\"tensorfloat32\"), or bfloat16 arrays|allow TF32 (cublasSetMathMode with CUBLAS_TF32_TENSOR_OP_MATH), or use half precision]: check that the results stay good enough",
+		"[{?language=torch}allow TF32 (torch.set_float32_matmul_precision(\"high\")), or use bfloat16 (torch.autocast(\"cuda\", torch.bfloat16) around the forward pass)|{?language=jax}allow TF32 (jax.default_matmul_precision(\"tensorfloat32\")), or use bfloat16 arrays|allow TF32 (cublasSetMathMode with CUBLAS_TF32_TENSOR_OP_MATH), or use half precision]: check that the results stay accurate enough",
 	.meaning =
-		"Tensor cores multiply TF32, float16 and bfloat16 numbers; products of float32 run on the other units, at a seventh of the throughput or less. Kernels are known by their names (sgemm, f32f32_f32f32_f32 ... ffma). The saving is an upper bound, {SAVED_PERCENT} % of their time: small products gain less.",
+		"Tensor cores multiply TF32, float16 and bfloat16 numbers; products of float32 run on the other units, on an A100 or H100 at about a seventh of the throughput of TF32. gpuprof recognizes such kernels by their names (sgemm, f32f32_f32f32_f32 ... ffma). The saving is an upper bound, {SAVED_PERCENT} % of their time: small products gain less, and so do GPUs with slower tensor cores.",
 	.remedy =
 		"TF32 keeps the range of float32 and has 10 bits of mantissa, in place of 23. Mixed precision (autocast) halves the memory as well.",
 	.ignore = "The results need the precision of float32.",
 	.threshold = {.saves_percent = 3,
 		      .saves_ns = 1000000,
 		      .count = 16,
-		      .reason = "Fewer do not matter"},
+		      .reason = "Fewer products do not matter"},
 	.limits = limits,
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct gp_named_kernels),

@@ -9,8 +9,9 @@
 #include "report/tables/by/collective_ranks.h"
 
 #define LIMITS(LIMIT)                                                                              \
-	LIMIT(LEAST_OPERATIONS, 16, COUNT, "of all ranks: fewer are startup")                      \
-	LIMIT(LATE_PERCENT, 150, PERCENT, "of its share of operations a late rank is the last in") \
+	LIMIT(LEAST_OPERATIONS, 16, COUNT, "operations of all ranks: fewer are startup")           \
+	LIMIT(LATE_PERCENT, 150, PERCENT,                                                          \
+	      "of its share: a late rank is last in so many operations")                           \
 	LIMIT(IDLE_PART, 2, COUNT, "of the others' wait: so much more idle time is the host's")    \
 	LIMIT(GAP_PART, 2, COUNT, "of the others' wait: a longer idle gap is a cause")
 GP_LIMITS(LIMITS);
@@ -195,13 +196,13 @@ const struct gp_rule gp_rule_late_rank = {
 	.title = "one rank comes late to collective operations",
 	.found =
 		"rank {rank} is the last of {rank_count} in {count} of {operations} collective operations, and the others wait {mean_ns} for it on average: "
-		"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here]|its GPU takes longer before them]",
+		"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here]|its GPU takes longer for the work before them]",
 	.change =
-		"[{?is_by_host}find out why the host of this rank is slower: compare gpuprof summary --by phase,host of both ranks|distribute the work evenly: samples by their length, layers by their time; or see whether this GPU has a lower clock]",
+		"[{?is_by_host}find out why the host of this rank is slower: compare gpuprof summary --by phase,host of this rank and another|distribute the work evenly: samples by their length, layers by their time; or check whether the clock of this GPU is lower]",
 	.meaning =
-		"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest. If the GPU of that rank was idle before for longer than those of the others, its host launched late; else it had more work. The saving is the others' wait, without what they wait for each other on average. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
+		"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest. If the GPU of that rank was idle before the operation for much longer than the other GPUs, its host launched late; else its GPU had more work. The saving is the time for which the others wait for this rank, less the average time for which ranks wait for one of the others. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
 	.remedy =
-		"Late hosts: the work of that rank alone, as logging, checkpoints, data loading from a slower disk, other programs on its processors. Late GPUs: unequal batches or layers, lower clocks.",
+		"If the host is late, look for work that only this rank does, such as logging or checkpoints, for a slower disk, and for other programs on its processors. If the GPU is late, look for unequal batches or layers, and for a lower clock.",
 	.ignore = "The ranks do different work on purpose.",
 	.threshold = {.saves_percent = 3,
 		      .saves_ns = 1000000,

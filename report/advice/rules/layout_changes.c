@@ -16,18 +16,18 @@ const struct gp_rule gp_rule_layout_changes = {
 	.id = "layout-changes",
 	.title = "tensors are converted between two layouts",
 	.found =
-		"{count} kernels convert tensors between NCHW and NHWC, {percent} % of the GPU time; most of it in {kernel}",
+		"{count} kernels, {percent} % of the GPU time, convert tensors between NCHW and NHWC; most of it in {kernel}",
 	.change =
 		"[{?language=torch}keep the model and its input in channels_last: model.to(memory_format=torch.channels_last), and images.to(memory_format=torch.channels_last)|use one layout for all operations: NHWC, which tensor cores need (CUDNN_TENSOR_NHWC)]",
 	.meaning =
-		"Convolutions on tensor cores work on NHWC tensors (the channels of a pixel lie together). If the program keeps its tensors as NCHW, the library converts the input before each convolution and the result after it. Kernels are known by their names (nchwToNhwcKernel and similar). The saving is all of their time.",
+		"Convolutions on tensor cores work on NHWC tensors (the channels of a pixel lie together). If the program keeps its tensors as NCHW, the library converts the input before each convolution and the result after it. gpuprof recognizes such kernels by their names (nchwToNhwcKernel and similar). The saving is all of their time.",
 	.remedy =
-		"PyTorch: channels_last for model and input; operations keep the layout. Normalizations and poolings have fast kernels for it, too.",
+		"PyTorch: use channels_last for the model and its input; operations then keep the layout. Normalization and pooling have fast kernels for it, too.",
 	.ignore = "An operation between the convolutions has no kernel for NHWC.",
 	.threshold = {.saves_percent = 2,
 		      .saves_ns = 1000000,
 		      .count = 16,
-		      .reason = "Fewer are of the first and the last layer"},
+		      .reason = "Fewer conversions belong to the first and the last layer"},
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct gp_named_kernels),
 	.look = look,

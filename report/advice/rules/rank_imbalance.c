@@ -117,7 +117,7 @@ const struct gp_rule gp_rule_rank_imbalance = {
 		"the GPU of rank {rank} computes for {time_ns}, those of all {count} ranks for {mean_rank_ns} on average: the other ranks wait for it [{?has_communication}in each collective operation|wherever ranks wait for each other]",
 	.change = "distribute the work evenly: samples by their length, layers by their time",
 	.meaning =
-		"The GPUs of the ranks computed and copied for unequal times, without communication: the slowest for {ABOVE_PERCENT} % longer than the mean. Ranks wait for each other in each collective operation, so all take as long as the slowest. If the collective operations of all ranks are in the traces, the rule late-rank says more, and this one nothing. The saving is the time of the slowest rank above the mean.",
+		"The GPUs of the ranks computed and copied for unequal times, without communication: the slowest for {ABOVE_PERCENT} % longer than the mean. Ranks wait for each other in each collective operation, so all take as long as the slowest. If the collective operations of all ranks are in the traces, the rule late-rank reports the wait, and this rule reports nothing. The saving is the time of the slowest rank above the mean.",
 	.remedy =
 		"Distribute the work evenly: sort samples by length, balance pipeline stages and experts. Check whether the slow GPU has a lower clock.",
 	.ignore = "The ranks do different work on purpose, and do not wait for each other.",

@@ -12,7 +12,7 @@
 	LIMIT(MOST_NS, 200000, NS, "a longer gap or pause is not only a launch")                   \
 	LIMIT(PAUSE_NS, 20000000, NS, "samples of a longer pause can show other work")             \
 	LIMIT(LAUNCH_PERCENT, 80, PERCENT, "of a gap: the host launches, or prepares to")          \
-	LIMIT(LEAST_OPTIMIZER, 64, COUNT, "operations of a step: a fused optimizer has a few")     \
+	LIMIT(LEAST_OPTIMIZER, 64, COUNT, "operations of a step: a fused optimizer has fewer")     \
 	LIMIT(OPTIMIZER_PERCENT, 40, PERCENT, "of the loop's operations: less is not the cause")
 GP_LIMITS(LIMITS);
 
@@ -213,7 +213,7 @@ const struct gp_rule gp_rule_short_kernels = {
 	.found =
 		"the GPU waits for the launches of {count} kernels, which run for only {mean_ns} on average[; {places}|{samples}][; the same {sequence_length} operations repeat {sequence_count} times: {sequence}; a graph needs {sequence_count} launches in place of {sequence_launches}]",
 	.change =
-		"[{?language=jax}put the whole step into one jax.jit: it fuses kernels, and launches the rest as one|[let the optimizer launch a few kernels in place of {optimizer_operations} a step: fused=True, or foreach=True; then |{?is_inference}process several inputs together (larger batches), or ]capture the loop's launches in a CUDA graph ([{?language=torch}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs|{?language=cupy}begin_capture() of a cupy.cuda.Stream|{?language=python}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit|cudaStreamBeginCapture, cudaGraphLaunch]), [{?language=torch}{?is_compiled}and compile the rest of the loop, such as the optimizer's step|or fuse kernels[{?language=torch} (torch.compile)|{?language=cupy} (cupy.fuse)]]]",
+		"[{?language=jax}put the whole step into one jax.jit: it fuses kernels, and launches the rest as one|[let the optimizer launch a few kernels in place of {optimizer_operations} in each step (fused=True or foreach=True); then |{?is_inference}process several inputs together (larger batches), or ]capture the loop's launches in a CUDA graph ([{?language=torch}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs|{?language=cupy}begin_capture() of a cupy.cuda.Stream|{?language=python}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit|cudaStreamBeginCapture, cudaGraphLaunch]), [{?language=torch}{?is_compiled}and compile the rest of the loop, such as the optimizer's step|or fuse kernels[{?language=torch} (torch.compile)|{?language=cupy} (cupy.fuse)]]]",
 	.meaning =
 		"The GPU was idle between two launches, for up to {MOST_NS} each time, and the host did nothing else that takes longer. A launch takes some microseconds on the host, with a framework ten to fifty. If kernels are shorter, the GPU waits before each one. A CUDA graph launches hundreds of kernels by one call, about a microsecond apart. The saving is the time between the kernels beyond that. The finding names the places that launch, and the function that most launches come from. Without call stacks it names the Python functions that stack samples found between the launches (--host-samples).",
 	.remedy =

@@ -427,7 +427,7 @@ const struct gp_rule gp_rule_slow_steps = {
 	.id = "slow-steps",
 	.title = "some steps of the main loop are much slower than others",
 	.found =
-		"{count} step[{!count=1}s][{?is_warm_up} of the warm-up] (number {numbers}) took {mean_ns}[{!count=1} on average, {longest_ns} at most], the median step {median_ns}"
+		"{count} step[{!count=1}s][{?is_warm_up} of the warm-up] (number[{!count=1}s] {numbers}) took {mean_ns}[{!count=1} on average, {longest_ns} at most] (median step: {median_ns})"
 		"[: {?reason=workers}the DataLoader started its worker processes again"
 		"|: {?reason=checkpoint}a checkpoint was written while the GPU waited"
 		"|: {?reason=evaluation}an evaluation ran"
@@ -435,7 +435,7 @@ const struct gp_rule gp_rule_slow_steps = {
 		"|: {?reason=allocation}the program allocated or freed memory"
 		"|: {?reason=loading}code was loaded or compiled"
 		"|: {?reason=copying}the host waited in copies"
-		"|: {?reason=more work}they had {operations} GPU operations, others {usual_operations}]"
+		"|: {?reason=more work}[{?count=1}it had {operations} GPU operations|they had {operations} GPU operations on average], a usual step has {usual_operations}]"
 		"[{samples}|; {?is_placed}most of it before the call here]",
 	.change =
 		"[{?reason=workers}keep the workers from epoch to epoch: DataLoader(persistent_workers=True); Trainer: dataloader_persistent_workers=True"
@@ -446,14 +446,14 @@ const struct gp_rule gp_rule_slow_steps = {
 		"|{?reason=allocation}allocate the largest sizes before the loop; PyTorch: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
 		"|{?reason=loading}use each kernel and shape once before the measured part, and pad inputs to a few shapes"
 		"|{?reason=copying}copy asynchronously, from page-locked memory"
-		"|{?reason=more work}do this work less often, or in another process: gpuprof summary --by iteration lists the steps"
 		"|{?is_warm_up}exclude these steps from measurements; if new shapes cause them, pad inputs to a few shapes"
+		"|{?reason=more work}do this work less often, or in another process: gpuprof summary --by iteration lists the steps"
 		"|compare a slow step with a usual one in the timeline; gpuprof summary --by iteration lists the steps]",
 	.meaning =
-		"A step is slow if it takes {SLOW_PERCENT} % of the median or more. The saving is the time beyond the median, as an average over all steps after the warm-up. Slow steps at the very beginning are warm-up, a one-time cost. The reason is what takes most of the additional time: an occasional phase, as an evaluation or a checkpoint; else API calls that allocate, load code or copy; else the Python function that stack samples found most often; else more GPU operations than usual.",
+		"A step is slow if it takes {SLOW_PERCENT} % of the median or more. The saving is the time beyond the median, as an average over all steps after the warm-up. Slow steps at the very beginning are warm-up, a one-time cost. The reason is what takes most of the additional time. gpuprof looks in this order: an occasional phase, such as an evaluation or a checkpoint; API calls that allocate, load code or copy; the Python function that stack samples found most often; more GPU operations than usual.",
 	.remedy =
-		"Do occasional work less often, or beside the training: workers that persist, checkpoints that are written asynchronously, evaluations in another process. Avoid new shapes.",
-	.ignore = "The occasional work is wanted, and as fast as it can be.",
+		"Do occasional work less often, or while the training goes on: keep the workers of the data loader, write checkpoints asynchronously, evaluate in another process. Avoid new shapes.",
+	.ignore = "The occasional work is needed, and cannot be made faster.",
 	.threshold = {.saves_percent = 3,
 		      .saves_ns = 1000000,
 		      .count = 1,

@@ -119,12 +119,12 @@ function adviceSection({ advice }) {
 		recurring.length
 			? section(
 					'What to change',
-					'upper bounds of the savings, of ' + (step ? 'a step of ' + fmtNs(step) + ' on average' : fmtNs(span)),
+					'largest possible savings out of ' + (step ? 'an average step of ' + fmtNs(step) : fmtNs(span)),
 					findingsOf(recurring, advice),
 				)
 			: null,
 		once.length
-			? section('One-time costs', 'of ' + fmtNs(span) + ': they matter less the longer the program runs', findingsOf(once, advice))
+			? section('One-time costs', 'out of ' + fmtNs(span) + ': they matter less the longer the program runs', findingsOf(once, advice))
 			: null,
 		notes,
 	);

@@ -275,7 +275,7 @@ function selectEvent(tl, i, move) {
 			{ class: 'facts' },
 			facts.map(([k, v]) => el('div', null, el('dt', null, k), el('dd', null, v))),
 		),
-		stackList(frames, isLooked ? 'Call stack ' : isEstimated ? 'Called by, probably: as a similar call ' : 'Called by '),
+		stackList(frames, isLooked ? 'Call stack ' : isEstimated ? 'Called by (estimated from a similar call) ' : 'Called by '),
 	);
 	tl.later();
 }

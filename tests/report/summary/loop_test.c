@@ -112,7 +112,7 @@ static void an_iteration_may_repeat_the_same(void **state)
 			       " Steps: 10 of 410.0us (median), each repeating its operations 20 times, ");
 		else
 			expect(text,
-			       " Steps: 10 of 410.0us (median), found by repeating operations: 100.0 % of the GPU work parts ");
+			       " Steps: 10 of 410.0us (median), found by repeating operations; they have 100.0 % of the GPU work parts ");
 		free(text);
 		gp_model_free(model);
 	}
@@ -150,7 +150,8 @@ static void what_lies_between_two_loops_is_no_iteration(void **state)
 
 	expect(text,
 	       " parts steady state 5.902ms (60), between steps 1.000s steady GPU 2.0 % busy; ");
-	expect(text, " One-time costs, of 1.006s: they matter less the longer the program runs ");
+	expect(text,
+	       " One-time costs, out of 1.006s: they matter less the longer the program runs ");
 	expect(text, " gpu-gaps: the GPU is idle for 1.000s");
 	free(text);
 	gp_model_free(model);
@@ -221,11 +222,11 @@ static void savings_are_of_a_step_of_the_longest_loop(void **state)
 	char *text = print(models, 1);
 
 	expect(text, " Steps: 50 of 2.000ms (median), found ");
-	expect(text, " Advice: the most that a step could save, of 1.980ms on average ");
+	expect(text, " Advice: largest possible savings out of an average step of 1.980ms ");
 	free(text);
 	text = print(models, 2);
 	expect(text, " Steps: 50 of 2.000ms (median), of pid 1 (one of 2 processes with steps), ");
-	expect(text, " Advice: the most that a step could save, of 1.980ms on average ");
+	expect(text, " Advice: largest possible savings out of an average step of 1.980ms ");
 	free(text);
 	for (size_t i = 0; i < 2; i++)
 		gp_model_free(models[i]);

@@ -15,7 +15,7 @@ static const char usage[] =
 	"usage: gpuprof advice [options] FILE|FOLDER...\n"
 	"\n"
 	"Say what costs time in a program, where, and what to change, the largest possible saving\n"
-	"first.  Of a program with a main loop, savings are those of a step after the warm-up, and\n"
+	"first.  For a program with a main loop, savings are those of a step after the warm-up, and\n"
 	"one-time costs come last.  Several files of one run are analyzed together.  Without\n"
 	"findings, the command says so, and why the GPU was idle if it was idle for most of the time.\n"
 	"\n"

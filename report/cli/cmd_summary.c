@@ -22,7 +22,7 @@ static const char usage[] =
 	"usage: gpuprof summary [options] FILE|FOLDER...\n"
 	"\n"
 	"Print a summary of trace files on one screen; several files of one run become one summary.\n"
-	"Of a program with a main loop it begins with the steps of the loop and their phases.\n"
+	"For a program with a main loop it begins with the steps of the loop and their phases.\n"
 	"With --by, print tables for people or other programs.  Traces of torch.profiler (Chrome JSON,\n"
 	"plain or .gz) and of nsys export --type=sqlite are read like gpuprof's own.\n"
 	"\n"

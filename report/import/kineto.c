@@ -542,7 +542,7 @@ static int tell_damage(const struct reading *r)
 		return 0;
 	return gp_import_info(
 		r->im, GP_INFO_NOTE,
-		"all events were read; the text behind them is not valid JSON, and its content is not known");
+		"all events were read; the text after them is not valid JSON, and its content is not known");
 }
 
 static int tell_counters(struct gp_importing *im)

@@ -50,7 +50,7 @@ static void warn_without_stacks(const struct gp_scope *scope, const struct gp_mo
 
 	if (scope->messages && phases->time_count > 0 && without > phases->with_stack)
 		fprintf(scope->messages,
-			"gpuprof: pid %u: %s of %s launches of the loop have no call stack: phases are told by copies, threads and samples alone (--stacks=all records all stacks)\n",
+			"gpuprof: pid %u: %s of %s launches of the loop have no call stack: the phases rest on copies, threads and samples alone (--stacks=all records all stacks)\n",
 			model->pid, gp_format_count(without).text,
 			gp_format_count(phases->launches).text);
 }

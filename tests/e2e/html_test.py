@@ -863,7 +863,7 @@ class BrowserTest(HtmlCase):
 
     def test_a_finding_shows_its_longest_call(self):
         self.open(self.write_page(self.record(ZOO)))
-        finding = {"rule": "copies", "title": "copies", "found": "8 copies", "change": "copy less", "call_site": "", "called_by": "", "when": "", "saves_ns": 9, "saves_share": 1e-6, "worth": "9ns", "show_at_ns": 1000, "show_ns": 2000}
+        finding = {"rule": "copies", "title": "copies", "found": "8 copies", "change": "copy less", "call_site": "", "called_by": "", "when": "", "saves_ns": 9, "saves_share": 1e-6, "worth_share": 1e-6, "recurs": True, "worth": "9ns", "show_at_ns": 1000, "show_ns": 2000}
         run = self.browser.run
         self.show_findings(finding, {**finding, "show_at_ns": None, "show_ns": None, "saves_ns": 0, "worth": "150.0MiB"})
         run("gpuprof.views.overview.theme()")
@@ -878,7 +878,7 @@ class BrowserTest(HtmlCase):
     def test_a_finding_about_the_loop_leads_to_an_iteration(self):
         self.open(self.write_page(self.write_kernels([(40, 10), (5, 100)] * 20)))
         run = self.browser.run
-        finding = {"rule": "slow", "title": "slow", "found": "kernels are slow", "change": "none", "call_site": "", "called_by": "", "when": "", "saves_ns": 9, "saves_share": 1e-6, "saves_in_loop_ns": 9, "worth": "9ns"}
+        finding = {"rule": "slow", "title": "slow", "found": "kernels are slow", "change": "none", "call_site": "", "called_by": "", "when": "", "saves_ns": 9, "saves_share": 1e-6, "worth_share": 1e-6, "recurs": True, "saves_in_loop_ns": 9, "worth": "9ns"}
         self.show_findings(finding)
         run("gpuprof.views.overview.theme()")
         run("document.querySelector('.advice .go').click()")

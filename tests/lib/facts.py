@@ -131,7 +131,7 @@ class Facts:
 
     def losses(self):
         """All losses that the trace itself reports."""
-        quiet = ("slices left out", "partial")
+        quiet = ("slices left out", "partial", "start in ns", "end in ns")
         return {name: value for name, value in self.metadata.items()
                 if isinstance(value, int) and name != "pid" and value != 0 and (name not in quiet or name == "partial")}
 

@@ -20,7 +20,7 @@
 	LIMIT(SLOW_PERCENT, GP_SLOW_PERCENT, PERCENT, "of the median step: noise stays below it")  \
 	LIMIT(REASON_PART, 2, COUNT, "of the additional time: calls with less are not its reason") \
 	LIMIT(MORE_PERCENT, 150, PERCENT, "of the usual operations of a step are more work")       \
-	LIMIT(LEAST_WARM_UP_NS, 100000000, NS, "beyond usual steps: less is usual")                \
+	LIMIT(LEAST_WARM_UP_NS, 500000000, NS, "beyond usual steps: less is usual")                \
 	LIMIT(LEAST_ALONE_NS, 100000000, NS,                                                       \
 	      "without a sample or more work: less is the machine's, as preemption is")
 GP_LIMITS(LIMITS);

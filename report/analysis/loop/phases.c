@@ -331,7 +331,8 @@ int gp_phases_of(struct gp_phases *phases, const struct gp_model *model,
 	int result;
 
 	*phases = (struct gp_phases){0};
-	if (model->totals || iterations->count == 0)
+	if (model->totals || iterations->count == 0 ||
+	    (model->frame_count == 0 && model->range_count == 0)) /* nothing tells phases */
 		return 0;
 	search.kinds = of_names = gp_kinds_of_names(kinds, model);
 	result = of_names ? find_phases(&search) : -ENOMEM;

@@ -19,7 +19,7 @@ function showGap(gap) {
  * names, or an iteration if it is about the main loop; null: there is nothing to show.
  */
 function evidence(finding) {
-	const step = finding.recurs && usualStep(),
+	const step = finding.recurs && finding.saves_ns > 0 && usualStep(),
 		call = /\b(cuda|cu)[A-Z]\w+/.exec(finding.found) || /\bmem(cpy|set)\b/i.exec(finding.found);
 	if (finding.show_ns) return () => showGap({ Start: finding.show_at_ns, Duration: finding.show_ns });
 	if (!call && step) return () => showGap({ Start: step.Start, Duration: step.Wall });

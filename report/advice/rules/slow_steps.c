@@ -22,7 +22,7 @@
 	LIMIT(MORE_PERCENT, 150, PERCENT, "of the usual operations of a step are more work")       \
 	LIMIT(LEAST_WARM_UP_NS, 500000000, NS, "beyond usual steps: less is usual")                \
 	LIMIT(LEAST_ALONE_NS, 100000000, NS,                                                       \
-	      "without a sample or more work: less is the machine's, as preemption is")
+	      "without samples or more work to explain it: less may be preemption")
 GP_LIMITS(LIMITS);
 
 #define NUMBERS 4 /* of steps in a sentence */
@@ -446,7 +446,7 @@ const struct gp_rule gp_rule_slow_steps = {
 		"|{?reason=allocation}allocate the largest sizes before the loop; PyTorch: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
 		"|{?reason=loading}use each kernel and shape once before the measured part, and pad inputs to a few shapes"
 		"|{?reason=copying}copy asynchronously, from page-locked memory"
-		"|{?is_warm_up}exclude these steps from measurements; if new shapes cause them, pad inputs to a few shapes"
+		"|{?is_warm_up}exclude [{?count=1}this step|these steps] from measurements; if new shapes are the reason, pad inputs to a few shapes"
 		"|{?reason=more work}do this work less often, or in another process: gpuprof summary --by iteration lists the steps"
 		"|compare a slow step with a usual one in the timeline; gpuprof summary --by iteration lists the steps]",
 	.meaning =

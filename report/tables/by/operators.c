@@ -116,7 +116,7 @@ static void warn_without_stacks(const struct gathering *at)
 {
 	if (at->scope->messages && at->without_stack_ns * 2 > at->ns)
 		fprintf(at->scope->messages,
-			"gpuprof: pid %u: %s of %s GPU time come from launches without a call stack: instead of operators, these rows are kernels (--stacks=all records all stacks)\n",
+			"gpuprof: pid %u: %s of %s GPU time come from launches without a call stack: their rows are kernels, not operators (--stacks=all records all stacks)\n",
 			at->model->pid, gp_format_ns(at->without_stack_ns).text,
 			gp_format_ns(at->ns).text);
 }

@@ -88,7 +88,7 @@ static bool is_cut(void *context, uint64_t start_ns, uint64_t end_ns)
 static int find_owners(struct gp_analysis *basis, struct gp_model *const *models,
 		       struct gp_device_list *devices)
 {
-	basis->owners = malloc((devices->count + 1) * sizeof(*basis->owners));
+	basis->owners = calloc(devices->count + 1, sizeof(*basis->owners));
 	for (size_t i = 0; basis->owners && i < devices->count; i++)
 		basis->owners[i] = NOBODY;
 	for (size_t i = 0; basis->owners && i < basis->model_count; i++)

@@ -250,7 +250,7 @@ static void go(struct way *way)
 {
 	const struct gp_place *place = NULL;
 
-	for (uint32_t level = 0; follow(way, level, false, &place) > 0; level++) {
+	for (uint32_t level = 0; follow(way, level, false, &place) > 0 && place; level++) {
 		uint64_t line_ns;
 
 		if (!is_own(place)) {

@@ -45,7 +45,7 @@ static void tell_until(struct search *search, uint64_t end_ns)
 	}
 	search->error = gp_array_grow_spill(&ranges->rows, &ranges->capacity, ranges->count,
 					    sizeof(*ranges->rows));
-	if (search->error == 0)
+	if (search->error == 0 && ranges->rows)
 		ranges->rows[ranges->count++] = row;
 }
 

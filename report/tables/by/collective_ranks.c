@@ -171,7 +171,7 @@ uint64_t gp_collective_held_up_ns(const struct gp_collective_part *parts, uint32
 		sum_ns += parts[i].waited_ns;
 		has_last |= parts[i].is_last;
 	}
-	return has_last ? sum_ns / (gpus - 1) : 0;
+	return has_last && gpus > 1 ? sum_ns / (gpus - 1) : 0;
 }
 
 /* Matching kernels, sorted by GPU; only if all GPUs have the same number of them. */

@@ -145,8 +145,10 @@ static int add_devices_to_phases(struct gp_analysis *basis, struct gp_model *con
 		result =
 			gp_gpu_lines_of(&lines, models, basis->model_count,
 					gp_busy_window(models, basis->model_count), devices, kinds);
-	for (size_t i = 0; any && result == 0 && i < basis->model_count; i++)
+	for (size_t i = 0; any && result == 0 && i < basis->model_count; i++) {
+		basis->phases[i].warm_up = basis->steps[i].counts[GP_RUN_WARM_UP];
 		gp_phases_add_devices(&basis->phases[i], models[i], devices, &lines);
+	}
 	gp_gpu_lines_free(&lines);
 	return result;
 }

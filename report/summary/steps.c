@@ -201,15 +201,15 @@ static const struct gp_table_head phase_head = {"phase", NULL, phase_columns, CO
 static void put_phase(struct gp_table *table, const struct gp_phases *phases, uint32_t number)
 {
 	const struct gp_phase *phase = &phases->rows[number];
-	bool is_idle = gp_state_idle_ns(phase->state_ns) > 0;
+	uint64_t idle_ns;
+	enum gp_idle_cause cause = gp_phase_idle_cause(phase, &idle_ns);
 
 	for (unsigned i = 0; i < GP_PHASE_MEASURES; i++)
 		gp_table_put_whole(table,
 				   gp_phases_step_ns(phases, (enum gp_phase_measure)i, number));
 	gp_table_put_whole(table, phase->steps);
 	gp_table_put_text(table, phase->name);
-	gp_table_put_text(table,
-			  is_idle ? gp_idle_cause_words(gp_state_top_cause(phase->state_ns)) : "");
+	gp_table_put_text(table, idle_ns > 0 ? gp_idle_cause_words(cause) : "");
 	gp_table_put_text(table, phase->place);
 }
 

@@ -361,7 +361,16 @@ void gp_phases_add_device(struct gp_phases *phases, const struct gp_model *model
 			gp_state_idle_ns(state_ns);
 		for (size_t k = 0; k < GP_STATES; k++)
 			phases->rows[time->phase].state_ns[k] += state_ns[k];
+		for (size_t k = 0; time->step >= phases->warm_up && k < GP_STATES; k++)
+			phases->rows[time->phase].after_ns[k] += state_ns[k];
 	}
+}
+
+enum gp_idle_cause gp_phase_idle_cause(const struct gp_phase *phase, uint64_t *idle_ns)
+{
+	*idle_ns = gp_state_idle_ns(phase->state_ns);
+	return gp_state_top_cause(gp_state_idle_ns(phase->after_ns) > 0 ? phase->after_ns
+									: phase->state_ns);
 }
 
 void gp_phases_add_devices(struct gp_phases *phases, const struct gp_model *model,

@@ -33,6 +33,7 @@ struct gp_phase {
 	char *place; /* where most of it is: "Block.forward (gpt.py:31)"; "" if not known, or the name */
 	/* of the devices that were added, while the host was in it */
 	uint64_t state_ns[GP_STATES];
+	uint64_t after_ns[GP_STATES]; /* of that, in steps after the warm-up */
 };
 
 /* A time of the host in one phase; on the model's timeline. */
@@ -48,6 +49,7 @@ struct gp_phases {
 	struct gp_phase rows[GP_PHASE_KINDS]; /* by enum gp_phase_kind, or number of a function */
 	bool by_functions;
 	uint32_t step_count;
+	uint32_t warm_up;            /* of them, the first ones; set before devices are added */
 	uint64_t host_ns;            /* of all phases: the time of the loop */
 	struct gp_phase_time *times; /* by start; neighbors are of different phases or steps */
 	uint32_t time_count, time_capacity;
@@ -72,6 +74,12 @@ void gp_phases_add_device(struct gp_phases *phases, const struct gp_model *model
 /* The same for all devices of the list that the model used. */
 void gp_phases_add_devices(struct gp_phases *phases, const struct gp_model *model,
 			   struct gp_device_list *devices, const struct gp_gpu_lines *lines);
+
+/*
+ * The cause with most of a phase's idle time after the warm-up, whose startup says little of other
+ * steps; else in all steps.  idle_ns 0: the phase has none.
+ */
+enum gp_idle_cause gp_phase_idle_cause(const struct gp_phase *phase, uint64_t *idle_ns);
 
 /* The median of a phase over the steps that have it on the host. */
 uint64_t gp_phases_step_ns(const struct gp_phases *phases, enum gp_phase_measure measure,

@@ -21,7 +21,8 @@ static void put_phase(struct gp_table *table, const struct gp_phases *phases, ui
 		      uint32_t pid)
 {
 	const struct gp_phase *phase = &phases->rows[number];
-	uint64_t idle_ns = gp_state_idle_ns(phase->state_ns);
+	uint64_t idle_ns;
+	enum gp_idle_cause cause = gp_phase_idle_cause(phase, &idle_ns);
 	const uint64_t numbers[] = {phase->host_ns,
 				    phase->split_ns,
 				    phase->gpu_ns,
@@ -35,8 +36,7 @@ static void put_phase(struct gp_table *table, const struct gp_phases *phases, ui
 	gp_table_cell(table, gp_value_percent((double)phase->host_ns, (double)phases->host_ns));
 	for (size_t i = 0; i < COUNT(numbers); i++)
 		gp_table_put_whole(table, numbers[i]);
-	gp_table_put_text(
-		table, idle_ns > 0 ? gp_idle_cause_name(gp_state_top_cause(phase->state_ns)) : "");
+	gp_table_put_text(table, idle_ns > 0 ? gp_idle_cause_name(cause) : "");
 	gp_table_put_whole(table, pid);
 	gp_table_put_text(table, phase->name);
 	gp_table_put_text(table, phase->place);

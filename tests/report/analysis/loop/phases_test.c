@@ -376,9 +376,23 @@ static void without_stacks_nothing_is_known(void **state)
 	end(&b, &phases);
 }
 
+/* Most of the idle time is startup, of the first step. */
+static void the_warm_up_is_no_cause_of_later_steps(void **state)
+{
+	struct gp_phase phase = {.state_ns = {[GP_STATE_IDLE + GP_IDLE_SETUP] = 90 * US,
+					      [GP_STATE_IDLE + GP_IDLE_HOST] = 30 * US}};
+	uint64_t idle_ns;
+
+	assert_int_equal(gp_phase_idle_cause(&phase, &idle_ns), GP_IDLE_SETUP);
+	phase.after_ns[GP_STATE_IDLE + GP_IDLE_HOST] = 20 * US;
+	assert_int_equal(gp_phase_idle_cause(&phase, &idle_ns), GP_IDLE_HOST);
+	assert_int_equal(idle_ns, 120 * US);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_warm_up_is_no_cause_of_later_steps),
 		cmocka_unit_test(a_step_is_divided),
 		cmocka_unit_test(times_follow_each_other),
 		cmocka_unit_test(samples_tell_what_a_gap_is),

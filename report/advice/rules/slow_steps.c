@@ -93,8 +93,8 @@ struct walk {
 	const struct gp_iterations *all;
 	const struct gp_phases *phases;
 	uint64_t usual_operations;
-	uint32_t *cases; /* of each step: its case, GP_NONE = none */
-	struct gp_tally work;
+	uint64_t usual_phase_ns[GP_PHASE_KINDS]; /* 0: few steps have it */
+	uint32_t *cases;                         /* of each step: its case, GP_NONE = none */
 };
 
 static uint64_t length_of(const struct gp_iteration *row)
@@ -171,48 +171,48 @@ static enum reason reason_of_place(const struct gp_host_place *place, enum gp_co
 }
 
 /* The place with most of the samples of a step; false: there are none. */
-static bool find_place(struct gp_advisor *advisor, struct walk *walk, uint32_t step,
+static bool find_place(struct gp_advisor *advisor, const struct walk *walk, uint32_t step,
 		       struct gp_host_place *place)
 {
 	const struct gp_iteration *row = &walk->all->rows[step];
 	struct gp_host_places *places = gp_host_places_in(&advisor->scope);
 	struct gp_host_function *functions = NULL;
+	struct gp_tally work = {0};
 	uint32_t count = 0;
 
 	if (places &&
-	    gp_host_work_add_of(&walk->work, step, places, advisor->model,
-				thread_of(advisor->model, row), row->start_ns, row->end_ns))
-		functions = gp_host_work_functions(&walk->work, step, places, &count);
+	    gp_host_work_add_of(&work, 0, places, advisor->model, thread_of(advisor->model, row),
+				row->start_ns, row->end_ns))
+		functions = gp_host_work_functions(&work, 0, places, &count);
 	if (count > 0)
 		*place = gp_host_places_at(places, functions[0].place);
 	free(functions);
-	if (!places || walk->work.error < 0)
+	if (!places || work.error < 0)
 		advisor->error = -ENOMEM;
+	gp_tally_free(&work);
 	return count > 0;
 }
 
-/* Beyond what is usual: nothing is, for a phase that few steps have. */
-static uint64_t additional_of_phase_ns(const struct gp_phases *phases, uint32_t step,
-				       uint32_t phase)
+/* Beyond what is usual. */
+static uint64_t additional_of_phase_ns(const struct walk *walk, uint32_t step, uint32_t phase)
 {
-	uint64_t ns = phases->step_ns[GP_PHASE_HOST][step][phase], usual_ns = 0;
+	uint64_t ns = walk->phases->step_ns[GP_PHASE_HOST][step][phase];
+	uint64_t usual_ns = walk->usual_phase_ns[phase];
 
-	if (phases->rows[phase].steps * GP_SLOW_PART > phases->step_count)
-		usual_ns = gp_phases_step_ns(phases, GP_PHASE_HOST, phase);
 	return ns > usual_ns ? ns - usual_ns : 0;
 }
 
 /* The phase with most of the additional time, if it is occasional work. */
-static enum reason find_in_phases(const struct gp_phases *phases, uint32_t step, uint64_t least_ns)
+static enum reason find_in_phases(const struct walk *walk, uint32_t step, uint64_t least_ns)
 {
 	static const enum reason reasons[GP_PHASE_KINDS] = {[GP_PHASE_DATA] = DATA,
 							    [GP_PHASE_EVALUATION] = EVALUATION,
 							    [GP_PHASE_CHECKPOINT] = CHECKPOINT};
 
-	if (phases->by_functions || phases->time_count == 0)
+	if (walk->phases->by_functions || walk->phases->time_count == 0)
 		return UNKNOWN;
 	for (uint32_t i = 0; i < GP_PHASE_KINDS; i++)
-		if (reasons[i] != UNKNOWN && additional_of_phase_ns(phases, step, i) >= least_ns)
+		if (reasons[i] != UNKNOWN && additional_of_phase_ns(walk, step, i) >= least_ns)
 			return reasons[i];
 	return UNKNOWN;
 }
@@ -224,11 +224,11 @@ struct cause {
 };
 
 /* Occasional phases; calls, which are known exactly; samples of the host; the amount of work. */
-static struct cause cause_of(struct gp_advisor *advisor, struct walk *walk, uint32_t step)
+static struct cause cause_of(struct gp_advisor *advisor, const struct walk *walk, uint32_t step)
 {
 	const struct gp_iteration *row = &walk->all->rows[step];
 	uint64_t least_ns = additional_ns(walk, step) / REASON_PART;
-	enum reason phase = find_in_phases(walk->phases, step, least_ns);
+	enum reason phase = find_in_phases(walk, step, least_ns);
 	struct cause cause = {.reason = phase == DATA ? UNKNOWN : phase, .place = UINT32_MAX};
 	struct gp_host_place place;
 
@@ -339,6 +339,16 @@ static uint64_t usual_operations(struct gp_advisor *advisor, const struct gp_ite
 	return usual;
 }
 
+/* Nothing of a phase that few steps have is usual. */
+static void find_usual_phases(struct walk *walk)
+{
+	const struct gp_phases *phases = walk->phases;
+
+	for (uint32_t i = 0; phases->time_count > 0 && i < GP_PHASE_KINDS; i++)
+		if ((uint64_t)phases->rows[i].steps * GP_SLOW_PART > phases->step_count)
+			walk->usual_phase_ns[i] = gp_phases_step_ns(phases, GP_PHASE_HOST, i);
+}
+
 /* A busy machine stops a program anywhere: amid calls, too. */
 static void drop_chance(struct gp_advisor *advisor)
 {
@@ -365,6 +375,7 @@ static void look(struct gp_advisor *advisor)
 		return;
 	is_warm_up_long = warm_up_ns(&walk) >= LEAST_WARM_UP_NS;
 	walk.usual_operations = usual_operations(advisor, walk.all);
+	find_usual_phases(&walk);
 	walk.cases = gp_spill_take(((size_t)walk.steps->count + 1) * sizeof(*walk.cases));
 	if (!walk.cases)
 		advisor->error = -ENOMEM;
@@ -377,7 +388,6 @@ static void look(struct gp_advisor *advisor)
 	if (advisor->error == 0)
 		gp_advisor_idle_gaps(advisor, 0, NULL, take_gap);
 	drop_chance(advisor);
-	gp_tally_free(&walk.work);
 	gp_spill_free(walk.cases);
 }
 

@@ -1,4 +1,7 @@
 /* What slow steps did that others did not. */
+#include <stdlib.h>
+#include <time.h>
+
 #include "report/advice/advice.h"
 #include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
@@ -155,6 +158,88 @@ static void usual_steps_have_no_finding(void **state)
 	end(&p, &advice);
 }
 
+#define MANY_STEPS 60000u
+#define SLOW_EACH  6u
+#define FUNCTIONS  8u
+
+/* A copy with a stack, and a launch of PyTorch's backward pass; every sixth step is slow. */
+static void build_many(struct build *b)
+{
+	uint32_t copy = build_python(b, BUILD_OUTERMOST, "/home/me/train.py", "main", 7);
+	uint32_t backward =
+		build_python(b, copy, "/v/site-packages/torch/_tensor.py", "Tensor.backward", 7);
+	uint64_t at_ns = MS;
+
+	build_device(b, 0, "GPU");
+	build_name(b, "scale");
+	for (uint32_t i = 0; i < MANY_STEPS; i++, at_ns += 2 * MS) {
+		struct gp_op *op;
+		uint32_t id = b->model->call_count + 1;
+
+		build_call(b, 100, BUILD_MEMCPY_ASYNC, at_ns, 5 * US, id);
+		build_stack_of_last(b, copy);
+		op = build_op(b, GP_OP_COPY, 7, at_ns + 6 * US, at_ns + 900 * US, id);
+		op->copy_kind = GP_COPY_HTOD;
+		kernel(b, at_ns + MS, 0, 900 * US);
+		build_stack_of_last(b, backward);
+		at_ns += i % SLOW_EACH == 1 ? 20 * MS : 0;
+	}
+}
+
+/* One of each function in each slow step; sorted by time. */
+static uint32_t build_samples(struct gp_sample *samples, const uint32_t *stacks)
+{
+	uint64_t at_ns = MS;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < MANY_STEPS; i++, at_ns += 2 * MS) {
+		if (i % SLOW_EACH != 1)
+			continue;
+		for (uint32_t k = 0; k < FUNCTIONS; k++)
+			samples[count++] = (struct gp_sample){.thread_id = 100,
+							      .count = 1,
+							      .stack = stacks[k],
+							      .start_ns = at_ns + (3 + 2 * k) * MS,
+							      .end_ns = at_ns + (3 + 2 * k) * MS};
+		at_ns += 20 * MS;
+	}
+	return count;
+}
+
+static void time_of_many_slow_steps_is_linear(bool has_samples)
+{
+	static struct gp_sample samples[MANY_STEPS / SLOW_EACH * FUNCTIONS];
+	static const char *const functions[FUNCTIONS] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+	struct program p = {.b = build_begin(1)};
+	uint32_t stacks[FUNCTIONS];
+	struct gp_advice advice;
+	clock_t before;
+
+	build_many(&p.b);
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		stacks[i] =
+			build_python(&p.b, BUILD_OUTERMOST, "/home/me/train.py", functions[i], i);
+	build_stacks_end(&p.b);
+	p.model = build_end(&p.b);
+	p.model->samples = samples;
+	p.model->sample_count = has_samples ? build_samples(samples, stacks) : 0;
+	before = clock();
+	advice = ask(&p.model, 1);
+	assert_true(clock() - before < 3 * CLOCKS_PER_SEC);
+	assert_int_equal(find(&advice, "slow-steps")->count, MANY_STEPS / SLOW_EACH);
+	end(&p, &advice);
+}
+
+static void many_slow_steps_take_linear_time(void **state)
+{
+	time_of_many_slow_steps_is_linear(false);
+}
+
+static void many_sampled_steps_take_linear_time(void **state)
+{
+	time_of_many_slow_steps_is_linear(true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +248,8 @@ int main(void)
 		cmocka_unit_test(calls_with_half_of_the_time_are_the_reason),
 		cmocka_unit_test(more_operations_are_more_work),
 		cmocka_unit_test(usual_steps_have_no_finding),
+		cmocka_unit_test(many_slow_steps_take_linear_time),
+		cmocka_unit_test(many_sampled_steps_take_linear_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

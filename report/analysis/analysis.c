@@ -68,19 +68,12 @@ static void add_within(void *context, size_t device, unsigned state, uint64_t st
 	}
 }
 
-/* Whether a part of a run begins within a gap, of whichever device it is. */
-static bool is_cut(void *context, uint64_t start_ns, uint64_t end_ns)
+/* Whether a part of a run begins within a gap. */
+static bool is_cut(void *context, size_t device, uint64_t start_ns, uint64_t end_ns)
 {
-	const struct within *within = context;
+	const struct gp_steps *steps = steps_of(context, device, &start_ns, &end_ns);
 
-	for (size_t i = 0; i < within->basis->wheres.count; i++) {
-		uint64_t from_ns = start_ns, to_ns = end_ns;
-		const struct gp_steps *steps = steps_of(within, i, &from_ns, &to_ns);
-
-		if (steps && gp_steps_piece_at(steps, from_ns) != gp_steps_piece_at(steps, to_ns))
-			return true;
-	}
-	return false;
+	return steps && gp_steps_piece_at(steps, start_ns) != gp_steps_piece_at(steps, end_ns);
 }
 
 #define NOBODY (SIZE_MAX - 1)

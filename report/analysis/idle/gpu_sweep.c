@@ -67,21 +67,23 @@ static void pass_on(const struct sweep *sweep, const struct gp_gap *gap)
 			sweep->takers[i].gap(sweep->takers[i].context, gap);
 }
 
-bool gp_sweep_needs_no_order(void *context, uint64_t start_ns, uint64_t end_ns)
+bool gp_sweep_needs_no_order(void *context, size_t device, uint64_t start_ns, uint64_t end_ns)
 {
 	(void)context;
+	(void)device;
 	(void)start_ns;
 	(void)end_ns;
 	return false;
 }
 
-static bool needs_order(const struct sweep *sweep, uint64_t start_ns, uint64_t end_ns)
+static bool needs_order(const struct sweep *sweep, const struct gp_gap *gap)
 {
 	for (size_t i = 0; i < sweep->taker_count; i++) {
 		const struct gp_sweep_taker *taker = &sweep->takers[i];
 
 		if (taker->segment &&
-		    (!taker->needs_order || taker->needs_order(taker->context, start_ns, end_ns)))
+		    (!taker->needs_order ||
+		     taker->needs_order(taker->context, gap->device, gap->start_ns, gap->end_ns)))
 			return true;
 	}
 	return false;
@@ -104,7 +106,7 @@ static void tell_used(struct sweep *sweep, uint64_t end_ns)
 		.after = beside(sweep, sweep->next, sweep->reached_ns, end_ns),
 	};
 
-	if (needs_order(sweep, gap.start_ns, gap.end_ns)) {
+	if (needs_order(sweep, &gap)) {
 		gp_idle_split(sweep->models, sweep->calls, sweep->sums, &gap, tell_idle, sweep);
 	} else {
 		gp_idle_split(sweep->models, sweep->calls, sweep->sums, &gap, NULL, NULL);

@@ -41,15 +41,15 @@ struct gp_sweep_taker {
 	void (*gap)(void *context, const struct gp_gap *gap);
 	void *context;
 	/*
-	 * Whether the order of the segments of a gap matters: where it does to no taker, there is
+	 * Whether the order of the segments of a device's gap matters: where it does to no taker, there is
 	 * one for each cause, of all of its time, and a gap takes little time however many calls
 	 * the host made meanwhile.  NULL: it always does.
 	 */
-	bool (*needs_order)(void *context, uint64_t start_ns, uint64_t end_ns);
+	bool (*needs_order)(void *context, size_t device, uint64_t start_ns, uint64_t end_ns);
 };
 
 /* For takers to which the order of idle segments never matters. */
-bool gp_sweep_needs_no_order(void *context, uint64_t start_ns, uint64_t end_ns);
+bool gp_sweep_needs_no_order(void *context, size_t device, uint64_t start_ns, uint64_t end_ns);
 
 /*
  * Sweeps over the devices of the models' gp_device_list_all(), one after the other, for all takers

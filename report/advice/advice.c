@@ -159,6 +159,12 @@ static int look_by(struct gp_advisor *advisor, uint32_t rule,
 	return advisor->error;
 }
 
+/* API functions have other numbers in each process. */
+static void forget_sites(struct gp_advisor *advisor)
+{
+	memset(advisor->sites_without_stack, 0xff, APIS * sizeof(*advisor->sites_without_stack));
+}
+
 static int look_at_process(struct gp_advisor *advisor, size_t process)
 {
 	int result;
@@ -166,7 +172,7 @@ static int look_at_process(struct gp_advisor *advisor, size_t process)
 	advisor->process = process;
 	advisor->model = advisor->scope.models[process];
 	advisor->tuning = &advisor->basis->tunings[process];
-	memset(advisor->sites_without_stack, 0xff, APIS * sizeof(*advisor->sites_without_stack));
+	forget_sites(advisor);
 	note_idle(advisor);
 	result = number_devices(advisor);
 	if (result == 0)
@@ -480,6 +486,7 @@ static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *mode
 	    !advisor->kinds || !advisor->loops || !advisor->sites_without_stack ||
 	    !advisor->spare.own)
 		return -ENOMEM;
+	forget_sites(advisor);
 	return 0;
 }
 

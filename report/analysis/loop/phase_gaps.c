@@ -219,6 +219,8 @@ static int split_gap(struct walk *walk, const struct gap *gap)
 			continue;
 		if (i == GP_PHASE_KINDS && first == last)
 			break;
+		if (i < GP_PHASE_KINDS && !(shares.of[phase] > 0))
+			continue;
 		reached += shares.of[phase];
 		piece.phase = (uint8_t)phase;
 		piece.start_ns = piece.end_ns;

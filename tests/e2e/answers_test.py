@@ -157,7 +157,7 @@ class Iterations(Tables):
         self.assertEqual(statistics.median(between), 0)
         longest = json.loads(self.summary("--by", "iteration", "--sort", "wall", "--format", "json", trace).stdout)["rows"]
         self.assertEqual([row["Wall"] for row in longest], sorted((row["Wall"] for row in rows), reverse=True))
-        self.assertRegex(self.summary("--full", trace).stdout, r"\nSteps: 50 of [^,]*,\s+in\s+one\s+of\s+2\s+streams,\s+found\s+by\s+repeating\s+operations:"
+        self.assertRegex(self.summary("--full", trace).stdout, r"\nSteps: 50 of [^,]*,\s+in\s+one\s+of\s+2\s+streams,\s+found\s+by\s+repeating\s+operations;"
                                                      r"[\s\S]*\n  steady    GPU [0-9.]+ % busy; idle: ")
 
     def test_ranges_say_what_the_gpu_did_in_them(self):

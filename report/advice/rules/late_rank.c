@@ -26,6 +26,9 @@ struct own {
 /* Of a process. */
 struct rank {
 	uint64_t late, by_host, held_up_ns;
+	size_t device; /* in the list, of the GPU of that number, which it was asked for last */
+	uint16_t device_id;
+	bool has_device;
 };
 
 struct count {
@@ -34,31 +37,43 @@ struct count {
 	uint64_t operations, gpus;
 };
 
-/* How long the GPU had nothing to do since the operation before. */
-static uint64_t idle_before_ns(struct gp_scope *scope, const struct gp_analysis *basis,
-			       const struct gp_collective_part *part)
+static size_t device_of(struct count *count, const struct gp_collective_part *part)
 {
-	const struct gp_model *model = scope->models[part->process];
-	size_t device = gp_device_list_find(&scope->devices, model, part->device_id);
+	struct gp_scope *scope = &count->advisor->scope;
+	struct rank *rank = &count->ranks[part->process];
+
+	if (!rank->has_device || rank->device_id != part->device_id)
+		rank->device = gp_device_list_find(&scope->devices, scope->models[part->process],
+						   part->device_id);
+	rank->device_id = part->device_id;
+	rank->has_device = true;
+	return rank->device;
+}
+
+/* How long the GPU had nothing to do since the operation before. */
+static uint64_t idle_before_ns(struct count *count, const struct gp_collective_part *part)
+{
+	const struct gp_model *model = count->advisor->scope.models[part->process];
+	const struct gp_idle_gaps *idle_gaps = &count->advisor->basis->idle_gaps;
+	size_t device = device_of(count, part);
 	uint64_t busy_ns, wall_ns = part->start_ns - part->before_ns;
 
 	if (part->before_ns == 0 || part->start_ns <= part->before_ns ||
-	    device >= basis->idle_gaps.device_count)
+	    device >= idle_gaps->device_count)
 		return 0;
-	busy_ns = gp_idle_gaps_busy_ns(&basis->idle_gaps, device,
-				       model->base_unix_ns + part->before_ns,
+	busy_ns = gp_idle_gaps_busy_ns(idle_gaps, device, model->base_unix_ns + part->before_ns,
 				       model->base_unix_ns + part->start_ns);
 	return wall_ns > busy_ns ? wall_ns - busy_ns : 0;
 }
 
 /* Whether the GPU of the last rank was idle for longer than those of the others: its host was late. */
-static bool is_by_host(struct gp_advisor *advisor, const struct gp_collective_part *parts,
-		       uint32_t gpus, uint32_t last)
+static bool is_by_host(struct count *count, const struct gp_collective_part *parts, uint32_t gpus,
+		       uint32_t last)
 {
 	uint64_t own_ns = 0, others_ns = 0;
 
 	for (uint32_t i = 0; i < gpus; i++) {
-		uint64_t ns = idle_before_ns(&advisor->scope, advisor->basis, &parts[i]);
+		uint64_t ns = idle_before_ns(count, &parts[i]);
 
 		if (i == last)
 			own_ns = ns;
@@ -83,7 +98,7 @@ static void count_operation(void *context, const struct gp_collective_part *part
 			continue;
 		rank->late++;
 		rank->held_up_ns += gp_collective_held_up_ns(parts, gpus);
-		rank->by_host += is_by_host(count->advisor, parts, gpus, i);
+		rank->by_host += is_by_host(count, parts, gpus, i);
 	}
 }
 

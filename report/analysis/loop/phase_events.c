@@ -19,6 +19,7 @@
 struct thread {
 	uint32_t first, end; /* in calls */
 	uint32_t in_loop, backward;
+	bool is_named_backward; /* PyTorch named it so */
 };
 
 struct search {
@@ -92,7 +93,7 @@ static bool is_named_backward(const struct search *search, const struct thread *
 static bool is_backward(const struct search *search, const struct thread *thread)
 {
 	return search->rules == GP_PHASE_RULES_TRAINING && thread->in_loop > 0 &&
-	       (is_named_backward(search, thread) ||
+	       (thread->is_named_backward ||
 		(uint64_t)thread->backward * 100 >= (uint64_t)thread->in_loop * BACKWARD_PERCENT);
 }
 
@@ -124,6 +125,10 @@ static int find_threads(struct search *search)
 		if (result == 0)
 			count_call(search, &search->threads[search->thread_count - 1], i);
 	}
+	for (uint32_t i = 0; i < search->thread_count; i++)
+		search->threads[i].is_named_backward =
+			search->threads[i].in_loop > 0 &&
+			is_named_backward(search, &search->threads[i]);
 	return result;
 }
 

@@ -18,7 +18,7 @@ EXPORTS="InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExt
 	cuptiActivitySetAttribute cuptiEnableAllDomains cuptiEnableCallback cuptiEnableDomain cuptiFinalize
 	cuptiGetCallbackState cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe dlsym"
 LIBC="libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1"
-TLS_BYTES=512
+TLS_BYTES=576
 OLDEST_LIBC=17 # glibc 2.17
 problems=0
 

@@ -1,6 +1,5 @@
 /* What slow steps did that others did not. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "report/advice/advice.h"
 #include "tests/report/ask_advice.h"
@@ -206,14 +205,13 @@ static uint32_t build_samples(struct gp_sample *samples, const uint32_t *stacks)
 	return count;
 }
 
-static void time_of_many_slow_steps_is_linear(bool has_samples)
+static void check_many_slow_steps(bool has_samples)
 {
 	static struct gp_sample samples[MANY_STEPS / SLOW_EACH * FUNCTIONS];
 	static const char *const functions[FUNCTIONS] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 	struct program p = {.b = build_begin(1)};
 	uint32_t stacks[FUNCTIONS];
 	struct gp_advice advice;
-	clock_t before;
 
 	build_many(&p.b);
 	for (uint32_t i = 0; i < FUNCTIONS; i++)
@@ -223,21 +221,19 @@ static void time_of_many_slow_steps_is_linear(bool has_samples)
 	p.model = build_end(&p.b);
 	p.model->samples = samples;
 	p.model->sample_count = has_samples ? build_samples(samples, stacks) : 0;
-	before = clock();
 	advice = ask(&p.model, 1);
-	assert_true(clock() - before < 3 * CLOCKS_PER_SEC);
 	assert_int_equal(find(&advice, "slow-steps")->count, MANY_STEPS / SLOW_EACH);
 	end(&p, &advice);
 }
 
-static void many_slow_steps_take_linear_time(void **state)
+static void many_slow_steps_are_one_finding(void **state)
 {
-	time_of_many_slow_steps_is_linear(false);
+	check_many_slow_steps(false);
 }
 
-static void many_sampled_steps_take_linear_time(void **state)
+static void many_sampled_steps_are_one_finding(void **state)
 {
-	time_of_many_slow_steps_is_linear(true);
+	check_many_slow_steps(true);
 }
 
 int main(void)
@@ -248,8 +244,8 @@ int main(void)
 		cmocka_unit_test(calls_with_half_of_the_time_are_the_reason),
 		cmocka_unit_test(more_operations_are_more_work),
 		cmocka_unit_test(usual_steps_have_no_finding),
-		cmocka_unit_test(many_slow_steps_take_linear_time),
-		cmocka_unit_test(many_sampled_steps_take_linear_time),
+		cmocka_unit_test(many_slow_steps_are_one_finding),
+		cmocka_unit_test(many_sampled_steps_are_one_finding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

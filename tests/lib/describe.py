@@ -21,6 +21,11 @@ NUMBERS = ("stream", "correlation", "channel", "memory bandwidth (GB/s)")
 CHOSEN = ("cache config executed",)
 
 
+def is_sampled(name):
+    """Whether it depends on which launches got a stack, which is drawn: "launched by (estimated)"."""
+    return name.removesuffix(" (estimated)").endswith(" by")
+
+
 def describe_call(call, previous_id):
     arguments = call["args"]
     parts = [call["name"], f"id+{arguments['correlation'] - previous_id}"]
@@ -49,7 +54,7 @@ def describe_operation(operation, call):
         value = arguments[name]
         if name in EXACT:
             parts.append(f"{name}={value}")
-        elif name not in NUMBERS + CHOSEN:
+        elif name not in NUMBERS + CHOSEN and not is_sampled(name):
             parts.append(f"{name}:{'empty' if value in (0, '', None) else 'set'}")
     return ", ".join(parts)
 
@@ -76,7 +81,7 @@ def describe_sync(sync, calls):
     call = calls.get(arguments["correlation"])
     parts = [f"sync: {sync['name']}, by {call['name'] if call else 'nobody'}"]
     parts += [f"{name}:{'none' if arguments[name] == -1 else 'empty' if arguments[name] == '' else 'set'}"
-              for name in sorted(arguments) if name != "correlation"]
+              for name in sorted(arguments) if name != "correlation" and not is_sampled(name)]
     return ", ".join(parts)
 
 

@@ -491,8 +491,8 @@ class Hangs(Case):
         self.assertRegex(summary, r"\n  never ended: at least one of 3 kernels without a record, for at least [0-9.]+s after the first launch\n"
                                   r"    which one is unknown: CUPTI delivers a buffer only after all kernels in it have ended\n"
                                   r"    step_kernel 3; with a name: gpuprof summary --by unfinished FILE\n"
-                                  r"    first: step_kernel, launched [0-9.]+[mu]s after the first recorded CUDA call by cuLaunchKernel;\s.*\n"
-                                  r"    last: step_kernel, launched [0-9.]+[mu]s after the first recorded CUDA call by cuLaunchKernel;\s.*\n"
+                                  r"    first: step_kernel, launched [0-9.]+[mu]s after the first recorded CUDA call by cuLaunchKernel[^;]*;\s.*\n"
+                                  r"    last: step_kernel, launched [0-9.]+[mu]s after the first recorded CUDA call by cuLaunchKernel[^;]*;\s.*\n"
                                   r"  in cuCtxSynchronize for at least ")
 
     def test_killed(self):
@@ -518,7 +518,7 @@ class Hangs(Case):
         self.end(process)
         self.assertRegex(self.run_gpuprof("summary", "hung.gpuprof").stdout,
                          r"\n  never ended: step_kernel, for at least [0-9.]+s after its launch\n"
-                         r"    launched [0-9.]+[mu]s after the first recorded CUDA call by cuLaunchKernel; .*\n"
+                         r"    launched [0-9.]+[mu]s after the first recorded CUDA call by cuLaunchKernel[^;]*;\s.*\n"
                          r"  in cuCtxSynchronize for at least ")
         self.assertEqual(self.unfinished("hung.gpuprof"), ["never ended"])
 
@@ -604,7 +604,7 @@ class Hangs(Case):
                 ("flush-hangs", ["not known"] * 3, r"\n    no record of an end: 3 kernels, for at least [0-9.]+m?s after the first launch\n"),
                 ("", ["had not ended", "behind it", "behind it"],
                  r"^UNFINISHED: pid [0-9]+ ended while its GPU was at work\n"
-                 r"  had not ended when the process did: step_kernel, for at least [0-9.]+[mu]?s after its launch\n    launched .*\n"
+                 r"  had not ended when the process did: step_kernel, for at least [0-9.]+[mu]?s after its launch\n    launched (?:.*\n)+?"
                  r"    queued behind it in its stream: 2 later launches, the next one of step_kernel\n")):
             with self.subTest(fault):
                 for _ in range(10):  # a busy machine may take so long that a launch is overdue

@@ -417,7 +417,11 @@ class BadTraces(Case):
         self.check(self.write("empty.gpuprof", ""))
 
     def test_a_folder(self):
-        self.check(self.folder, "Is a directory", f"{self.folder}/*.gpuprof")
+        """The summary takes one, and finds no trace in it; an export is of one trace."""
+        for arguments, part in ((["summary"], "has no trace"), (["export", "-o", self.path("out.json")], f"{self.folder}/*.gpuprof")):
+            result = self.run_gpuprof(*arguments, self.folder)
+            self.assertNotEqual(result.returncode, 0)
+            self.assert_one_line(result.stderr, self.folder, part)
 
     @unittest.skipIf(os.geteuid() == 0, "root can read everything")
     def test_an_unreadable_file(self):
@@ -431,7 +435,7 @@ class BadTraces(Case):
         self.check(self.path("new.gpuprof"), "newer")
 
     def test_a_file_that_was_cut_is_not_said_to_be_of_a_killed_process(self):
-        self.run_program([*GPU, "launch=2000"], options=["-o", "x"])
+        self.run_program([*GPU, "launch=2000"], options=["-o", "x", "--stacks=alloc"])  # no names behind the end
         with open(self.path("x.gpuprof"), "rb") as file:
             whole = file.read()
         # within a chunk: how large each is hangs on when the writer got the processor, but calls come before the last three

@@ -61,6 +61,8 @@ static inline uint32_t gp_array_lower_bound_near(const void *array, uint32_t cou
 	const char *elements = array;
 	uint32_t first = *last, end = first;
 
+	if (count == 0)
+		return 0;
 	if (first > 0 && !is_before(elements + (first - 1) * element_bytes, key)) {
 		first = 0;
 	} else {

@@ -235,7 +235,7 @@ class Lint:
         elif category in RANGES:
             if not isinstance(args.get("domain"), str) or "stream" in args:
                 self.fail("schema", "a range without its domain, or with a stream: %.120s" % event)
-        elif category not in ("overhead", "jit", "unified_memory"):
+        elif category not in ("overhead", "jit", "unified_memory", "phase"):
             self.fail("schema", "unknown category %r" % category)
         for key in wanted:
             if key not in args or not isinstance(args[key], (int, list)):

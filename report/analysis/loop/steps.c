@@ -31,7 +31,7 @@ static bool is_length_known(const struct gp_iterations *all, uint32_t index)
 	return index + 1 < all->count && all->rows[index + 1].start_ns == all->rows[index].end_ns;
 }
 
-/* Of the steps of known length from one on, or of all of these if none has.  0: no memory. */
+/* Of the steps of known length from one on, or of all of these if none has; 0: there are none. */
 static uint64_t find_median(const struct gp_iterations *all, uint32_t first, uint64_t *lengths_ns)
 {
 	uint32_t count = 0;

@@ -95,10 +95,21 @@ static void *take_block(int shift)
 	return p;
 }
 
+static bool is_block(size_t bytes)
+{
+	return bytes <= (size_t)1 << MAX_SHIFT;
+}
+
 static void *take(size_t bytes)
 {
-	return bytes <= ((size_t)1 << MAX_SHIFT) ? take_block(shift_of(bytes))
-						 : map(page_round(bytes));
+	return is_block(bytes) ? take_block(shift_of(bytes)) : map(page_round(bytes));
+}
+
+/* Page-locked memory has its pages when it is allocated: a copy into it never waits for the system. */
+static void populate(void *p, size_t bytes)
+{
+	if (!is_block(bytes))
+		madvise(p, page_round(bytes), MADV_POPULATE_WRITE);
 }
 
 static void give(void *p, size_t bytes)
@@ -106,7 +117,7 @@ static void give(void *p, size_t bytes)
 	struct free_block *block = p;
 	int shift = shift_of(bytes);
 
-	if (bytes > ((size_t)1 << MAX_SHIFT)) {
+	if (!is_block(bytes)) {
 		munmap(p, page_round(bytes));
 		return;
 	}
@@ -162,6 +173,8 @@ CUresult sim_memory_alloc(CUcontext ctx, enum sim_memory_kind kind, size_t bytes
 	if (p)
 		remember(out);
 	pthread_mutex_unlock(&lock);
+	if (p && kind == SIM_MEMORY_PINNED)
+		populate(p, bytes);
 	if (!p && takes_device_memory(out))
 		ctx->device->used_bytes -= out->reserved;
 	return p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;

@@ -7,9 +7,16 @@
 #ifndef REPORT_BASE_SHARED_FOLDER_H
 #define REPORT_BASE_SHARED_FOLDER_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Root and the user; nobody else's files and links are acted upon. */
+bool gp_owner_is_trusted(uid_t owner);
+
 /*
  * Opens a file for writing. A new file is readable by its owner alone. flags: O_APPEND, O_TRUNC or
- * 0. Returns a descriptor, or -errno; -EPERM if the file belongs to another user.
+ * 0. Returns a descriptor, or -errno; -EPERM if a link on the way there, or a file in a folder that
+ * others may write to, belongs to another user.
  */
 int gp_shared_folder_open(const char *path, int flags);
 

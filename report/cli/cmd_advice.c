@@ -86,8 +86,8 @@ static int print(const struct gp_traces *traces, void *arguments)
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
 	struct gp_advice advice;
-	int result =
-		gp_output_file_open(&file, a->output ? a->output : "-", message, sizeof(message));
+	int result = gp_output_file_open(&file, a->output ? a->output : "-", GP_NAME_TYPED, message,
+					 sizeof(message));
 
 	if (result < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "%s", message);

@@ -255,12 +255,13 @@ static int check_part(const struct arguments *a, const struct opened *opened)
 
 /* ---- output ---- */
 
-static int write_source(const struct opened *opened, const struct arguments *a, const char *path)
+static int write_source(const struct opened *opened, const struct arguments *a, const char *path,
+			enum gp_output_name name)
 {
 	const char *trouble = NULL;
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
-	int result = gp_output_file_open(&file, path, message, sizeof(message));
+	int result = gp_output_file_open(&file, path, name, message, sizeof(message));
 
 	if (result == 0) {
 		result = gp_export_compress(a->request.exporter, &file);
@@ -310,7 +311,7 @@ static int write_part(struct opened *opened, const struct arguments *a, const ch
 	if (opened->parts)
 		opened->source.count = gp_parts_between(opened->parts, choice->from_ns,
 							choice->to_ns, &opened->first);
-	status = write_source(opened, a, name);
+	status = write_source(opened, a, name, GP_NAME_DERIVED);
 	free(name);
 	return status;
 }
@@ -353,7 +354,10 @@ static int write_all(struct opened *opened, const struct arguments *a)
 
 	if (!path)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
-	status = a->parts > 0 ? write_parts(opened, a, path) : write_source(opened, a, path);
+	if (a->parts > 0)
+		status = write_parts(opened, a, path);
+	else
+		status = write_source(opened, a, path, a->output ? GP_NAME_TYPED : GP_NAME_DERIVED);
 	free(path);
 	return status;
 }

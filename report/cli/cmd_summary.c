@@ -181,8 +181,8 @@ static int print_all(const struct arguments *a, const struct gp_traces *traces)
 {
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
-	int result =
-		gp_output_file_open(&file, a->output ? a->output : "-", message, sizeof(message));
+	int result = gp_output_file_open(&file, a->output ? a->output : "-", GP_NAME_TYPED, message,
+					 sizeof(message));
 
 	if (result < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "%s", message);

@@ -169,8 +169,8 @@ static int print(const struct gp_traces *traces, void *arguments)
 	const struct arguments *a = arguments;
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
-	int result =
-		gp_output_file_open(&file, a->output ? a->output : "-", message, sizeof(message));
+	int result = gp_output_file_open(&file, a->output ? a->output : "-", GP_NAME_TYPED, message,
+					 sizeof(message));
 
 	if (result == 0) {
 		result = write_rows(a, traces, file.stream);

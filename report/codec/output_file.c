@@ -35,7 +35,7 @@ bool gp_output_is_trace(const char *path)
 
 	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
 		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0) {
 		found = read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
 			memcmp(magic, GP_TRACE_MAGIC, word) == 0 && magic[word] > 0 &&
@@ -85,27 +85,28 @@ static char *temporary_of(const char *path)
 
 void gp_output_file_clean(const char *path)
 {
-	char *temporary = is_special(path) ? NULL : temporary_of(path);
+	char *temporary = temporary_of(path);
 
 	if (temporary)
 		(void)unlink(temporary);
 	free(temporary);
 }
 
-static int open_stream(struct gp_output_file *file, const char *path)
+static int open_stream(struct gp_output_file *file, const char *path, enum gp_output_name name)
 {
+	bool is_direct = name == GP_NAME_TYPED && is_special(path);
 	int fd;
 
 	file->path = strdup(path);
 	if (!file->path)
 		return -ENOMEM;
-	if (strcmp(path, "-") == 0) {
+	if (name == GP_NAME_TYPED && strcmp(path, "-") == 0) {
 		file->stream = stdout;
 		return 0;
 	}
 	if (gp_output_is_trace(path))
 		return -EEXIST;
-	if (!is_special(path)) {
+	if (!is_direct) {
 		file->temporary = temporary_of(path);
 		if (!file->temporary)
 			return -ENOMEM;
@@ -131,14 +132,14 @@ static void free_names(struct gp_output_file *file)
 	*file = (struct gp_output_file){0};
 }
 
-int gp_output_file_open(struct gp_output_file *file, const char *path, char *message,
-			size_t message_bytes)
+int gp_output_file_open(struct gp_output_file *file, const char *path, enum gp_output_name name,
+			char *message, size_t message_bytes)
 {
 	int result;
 
 	*file = (struct gp_output_file){0};
 	signal(SIGXFSZ, SIG_IGN); /* makes writes beyond RLIMIT_FSIZE fail instead */
-	result = open_stream(file, path);
+	result = open_stream(file, path, name);
 	if (result == 0)
 		return 0;
 	explain(result, path, message, message_bytes);

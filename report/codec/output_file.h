@@ -18,12 +18,19 @@ struct gp_output_file {
 };
 
 /*
- * Opens PATH.tmp for writing. "-" is stdout; an existing path that is no regular file (a pipe,
- * /dev/null, a link) is written directly. Refuses to overwrite a trace: -EEXIST. Returns 0, or a
+ * Who chose the name. Another user may have placed a link at a name that gpuprof derives from that
+ * of a trace; the user did not ask to write there.
+ */
+enum gp_output_name { GP_NAME_TYPED, GP_NAME_DERIVED };
+
+/*
+ * Opens PATH.tmp for writing. A typed path may be "-", which is stdout, or exist and be no regular
+ * file: a pipe, /dev/null, and a link of the user's or root's are written directly. At a derived
+ * path everything but a folder is replaced. Refuses to overwrite a trace: -EEXIST. Returns 0, or a
  * negative errno value with one line for the user in message.
  */
-int gp_output_file_open(struct gp_output_file *file, const char *path, char *message,
-			size_t message_bytes);
+int gp_output_file_open(struct gp_output_file *file, const char *path, enum gp_output_name name,
+			char *message, size_t message_bytes);
 
 /*
  * Call it next if the path ends in ".gz" and the data is not compressed yet. Returns 0, or -ENOMEM

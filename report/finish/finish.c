@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@
 #define LOCK_TRIES         50
 #define MUCH_TO_OPEN_BYTES (64 << 20)
 #define LOCK_PAUSE_NS      10000000
+#define NO_GROUP           65534
 #define MOST_EXPORTS       8 /* in parallel: a disk does not write more of them faster */
 
 /* A trace that is being finished. */
@@ -107,6 +109,14 @@ static int lock_soon(int fd)
 	return result;
 }
 
+/* Root adds to a trace of another user what that user may know (keep_names()). */
+static bool may_be_added_to(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && (status.st_uid == geteuid() || geteuid() == 0);
+}
+
 /*
  * Returns false if another process holds the lock. If the file system has no locks, both may write
  * their outputs, as each replaces a whole file; but nothing is appended to the trace.
@@ -123,7 +133,7 @@ static bool lock(struct piece *piece)
 		return true;
 	if (lock_soon(piece->lock) != 0)
 		return errno != EWOULDBLOCK;
-	if (writable)
+	if (writable && may_be_added_to(piece->lock))
 		piece->save_to = piece->lock;
 	return true;
 }
@@ -138,7 +148,8 @@ static int write_chrome(struct finishing *f, const struct piece *piece, FILE *me
 		.progress_context = f,
 	};
 	struct gp_output_file file;
-	int result = gp_output_file_open(&file, piece->chrome_path, message, MESSAGE_BYTES);
+	int result = gp_output_file_open(&file, piece->chrome_path, GP_NAME_DERIVED, message,
+					 MESSAGE_BYTES);
 
 	if (result != 0)
 		return result;
@@ -231,7 +242,7 @@ static int write_page_to(struct finishing *f, const char *path, char *message)
 	const struct gp_html_options options = {
 		.event_limit = GP_HTML_EVENTS, .progress = show_progress, .progress_context = f};
 	struct gp_output_file file;
-	int result = gp_output_file_open(&file, path, message, MESSAGE_BYTES);
+	int result = gp_output_file_open(&file, path, GP_NAME_DERIVED, message, MESSAGE_BYTES);
 
 	if (result != 0)
 		return result;
@@ -278,6 +289,42 @@ static void name_summary(struct finishing *f, const struct gp_model *model)
 		f->summary_file = gp_output_name(f->options->summary, model);
 }
 
+struct names_work {
+	int trace;
+	struct gp_model *model;
+};
+
+/*
+ * The trace of another user names the files that names are read from, and will hold the names: root
+ * reads them with the rights of that user alone.
+ */
+static int keep_names_as_owner(void *context, FILE *messages)
+{
+	const struct names_work *work = context;
+	struct stat status;
+
+	(void)messages;
+	if (fstat(work->trace, &status) != 0 || setgroups(0, NULL) != 0 || setgid(NO_GROUP) != 0 ||
+	    setuid(status.st_uid) != 0)
+		return -EPERM;
+	return gp_keep_names(work->trace, work->model);
+}
+
+/* Other traces are read where their program files are. */
+static void keep_names(const struct piece *piece, struct gp_model *model)
+{
+	struct names_work work = {piece->save_to, model};
+	struct gp_worker_process worker;
+	struct stat status;
+
+	if (piece->save_to < 0 || fstat(piece->save_to, &status) != 0)
+		return;
+	if (status.st_uid == geteuid())
+		(void)gp_keep_names(piece->save_to, model);
+	else if (gp_worker_process_begin(&worker, keep_names_as_owner, &work))
+		(void)gp_worker_process_end(&worker, stderr);
+}
+
 static void load_piece(struct finishing *f, struct piece *piece)
 {
 	struct gp_model **model = &f->models[f->model_count];
@@ -305,10 +352,7 @@ static void load_piece(struct finishing *f, struct piece *piece)
 	if (f->options->ended_pid != 0 && f->options->ended_pid == (*model)->pid)
 		gp_keep_end(*model, f->options->ended_status, piece->save_to);
 	gp_keep_links(*model, &options);
-	if (piece->save_to >= 0)
-		(void)gp_keep_names(
-			piece->save_to,
-			*model); /* other traces are read where their program files are */
+	keep_names(piece, *model);
 	if (f->exporter && !f->is_large)
 		export_piece(f, piece);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "report/base/array.h"
 #include "report/import/import.h"
@@ -40,6 +41,7 @@ struct reading {
 	struct covered *covered; /* of a ring several, until there are covered_limit */
 	uint32_t covered_count, covered_capacity, covered_limit;
 	struct gp_rings rings;
+	int ring_file;
 	struct gp_one_pass *pass; /* NULL = all goes into the model */
 	uint64_t chunks;          /* so far */
 };
@@ -274,6 +276,7 @@ static void save(struct reading *r)
 		.sequence = &r->next_sequence,
 		.is_saved = r->is_saved,
 		.ring_path = r->builder.model->info[GP_INFO_RING_FILE],
+		.ring_file = r->ring_file,
 		.rings = &r->rings,
 		.counters = r->builder.model->counters,
 	};
@@ -355,9 +358,10 @@ static int recover(struct reading *r)
 	int found, result;
 
 	m->losses.live = gp_process_is_live(&process);
-	abandoned = ring_path && r->options->save_to >= 0 &&
-		    gp_rings_are_abandoned(ring_path, r->options->save_to, &process);
-	found = ring_path ? gp_rings_read(ring_path, m->path, &process, &r->rings) : 0;
+	r->ring_file = ring_path ? gp_rings_open(ring_path) : -ENOENT;
+	abandoned = r->options->save_to >= 0 &&
+		    gp_rings_are_abandoned(r->ring_file, r->options->save_to, &process);
+	found = ring_path ? gp_rings_read(r->ring_file, m->path, &process, &r->rings) : 0;
 	if (ring_path)
 		m->rings_monotonic_ns = gp_monotonic_ns();
 	result = take_chunks(r);
@@ -580,7 +584,9 @@ static int import(struct reading *r, const struct gp_importer *importer, const c
 
 static int read_own(struct reading *r, const char *path, char *message, size_t message_bytes)
 {
-	int result = gp_trace_open(path, &r->trace, message, message_bytes);
+	int fd = r->options->save_to;
+	int result = fd < 0 ? gp_trace_open(path, &r->trace, message, message_bytes)
+			    : gp_trace_open_fd(fd, path, &r->trace, message, message_bytes);
 
 	if (result != 0)
 		return result;
@@ -608,6 +614,8 @@ static void end_reading(struct reading *r)
 	gp_model_builder_free_details(&r->builder);
 	free(r->covered);
 	gp_rings_free(&r->rings);
+	if (r->ring_file >= 0)
+		close(r->ring_file);
 	gp_one_pass_free(r->pass);
 	gp_trace_close(r->trace);
 }
@@ -629,7 +637,7 @@ int gp_model_load_with(const char *path, const struct gp_load_options *options,
 		       struct gp_model **model, char *message, size_t message_bytes)
 {
 	const struct gp_importer *importer;
-	struct reading r = {.options = options};
+	struct reading r = {.options = options, .ring_file = -1};
 	int result = gp_import_find(path, &importer);
 
 	keep_within_memory();

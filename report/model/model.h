@@ -499,9 +499,9 @@ struct gp_load_options {
 	void (*progress)(void *context); /* called now and then; NULL = none */
 	void *progress_context;
 	/*
-	 * The trace, open for appending and locked by the caller: records in the ring file of a
-	 * dead process are saved there, and the ring file is removed, if possible. -1 = changes
-	 * nothing.
+	 * The trace, open for appending and locked by the caller: it is read from there, records in
+	 * the ring file of a dead process are saved there, and the ring file is removed, if
+	 * possible. -1 = the trace is opened by its path, and nothing is changed.
 	 */
 	int save_to;
 	/*

@@ -30,6 +30,7 @@
 /* A ring file, and the facts of its trace. */
 struct orphan {
 	const char *path;
+	int file;
 	struct gp_ring_file_header header;
 	struct gp_process process;
 	struct gp_rings rings;
@@ -112,20 +113,20 @@ static int take_trace(struct orphan *o, struct gp_trace *trace)
 /* ---- handling a ring file ---- */
 
 /* The trace is missing: it may have been moved, and may be finished in its new place. */
-static void leave_for_a_while(const struct orphan *o, int fd)
+static void leave_for_a_while(const struct orphan *o)
 {
 	struct stat status;
 
 	if (!gp_rings_are_of_our_files(&o->header) || gp_process_is_live(&o->process) ||
-	    fstat(fd, &status) != 0)
+	    fstat(o->file, &status) != 0)
 		return;
 	if (o->is_crowded) {
-		unlink(o->path);
+		gp_rings_remove(o->path, o->file);
 	} else if (status.st_mode & S_IWUSR) {
-		if (fchmod(fd, S_IRUSR) == 0)
-			futimens(fd, NULL);
+		if (fchmod(o->file, S_IRUSR) == 0)
+			futimens(o->file, NULL);
 	} else if (time(NULL) - status.st_mtime > KEPT_S) {
-		unlink(o->path);
+		gp_rings_remove(o->path, o->file);
 	}
 }
 
@@ -137,6 +138,7 @@ static void save(struct orphan *o, int fd, const struct gp_trace *trace)
 		.sequence = &o->next_sequence,
 		.is_saved = o->saved,
 		.ring_path = o->path,
+		.ring_file = o->file,
 		.rings = &o->rings,
 		.counters = o->counters,
 	};
@@ -156,7 +158,7 @@ static bool save_into(struct orphan *o, int fd, struct gp_trace *trace)
 	if (!o->is_of_pid || !o->is_of_start || !o->is_of_boot)
 		return false;
 	if (o->closed)
-		unlink(o->path);
+		gp_rings_remove(o->path, o->file);
 	else
 		save(o, fd, trace);
 	return true;
@@ -171,18 +173,18 @@ static bool try_trace(struct orphan *o, int fd)
 
 	if (fstat(fd, &status) != 0 || status.st_size > (off_t)LARGEST_TRACE)
 		return true;
-	if (flock(fd, LOCK_EX | LOCK_NB) != 0 || !gp_rings_are_abandoned(o->path, fd, &o->process))
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0 || !gp_rings_are_abandoned(o->file, fd, &o->process))
 		return true;
-	if (gp_trace_open(o->header.trace_path, &trace, message, sizeof(message)) != 0)
+	if (gp_trace_open_fd(fd, o->header.trace_path, &trace, message, sizeof(message)) != 0)
 		return true;
-	if (gp_rings_read(o->path, o->header.trace_path, &o->process, &o->rings) == 0)
+	if (gp_rings_read(o->file, o->header.trace_path, &o->process, &o->rings) == 0)
 		is_its_own = save_into(o, fd, trace);
 	gp_rings_free(&o->rings);
 	gp_trace_close(trace);
 	return is_its_own;
 }
 
-static void treat(struct orphan *o, int fd)
+static void treat(struct orphan *o)
 {
 	int trace =
 		open(o->header.trace_path, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -193,14 +195,14 @@ static void treat(struct orphan *o, int fd)
 		close(trace);
 	}
 	if (is_gone)
-		leave_for_a_while(o, fd);
+		leave_for_a_while(o);
 }
 
 /* The process was killed before it wrote its id; then no process has the file open. */
 static void remove_unborn(const char *path, int fd, const struct stat *status)
 {
 	if (status->st_size == 0 && fcntl(fd, F_SETLEASE, F_RDLCK) == 0)
-		unlink(path);
+		gp_rings_remove(path, fd);
 }
 
 static void look_at(const char *path, bool is_crowded)
@@ -212,11 +214,12 @@ static void look_at(const char *path, bool is_crowded)
 	if (fd >= 0 && o && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
 	    status.st_uid == geteuid()) {
 		o->path = path;
+		o->file = fd;
 		o->is_crowded = is_crowded;
 		if (gp_rings_header(fd, &o->header) == 0) {
 			o->process = (struct gp_process){o->header.pid, o->header.start_time,
 							 o->header.boot_id};
-			treat(o, fd);
+			treat(o);
 		} else {
 			remove_unborn(path, fd, &status);
 		}

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -249,8 +250,7 @@ static int read_rings(int fd, struct gp_rings *rings)
 	return result;
 }
 
-/* Opens regular files only, as the path comes from a trace and may name anything. */
-static int open_plain(const char *path)
+int gp_rings_open(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	struct stat status;
@@ -285,25 +285,24 @@ static bool may_have_writer(int fd, const struct gp_ring_file_header *header)
 	return false;
 }
 
-int gp_rings_read(const char *ring_path, const char *trace_path, const struct gp_process *process,
+int gp_rings_read(int file, const char *trace_path, const struct gp_process *process,
 		  struct gp_rings *rings)
 {
-	int fd = open_plain(ring_path), result;
 	struct gp_ring_file_header header;
+	int result;
 
 	*rings = (struct gp_rings){0};
-	if (fd < 0)
-		return fd;
-	result = check_header(fd, process, &header);
+	if (file < 0)
+		return file;
+	result = check_header(file, process, &header);
 	if (result == 0 && !is_of_trace(&header, trace_path))
 		result = -ESTALE;
 	if (result == 0)
-		result = read_rings(fd, rings);
+		result = read_rings(file, rings);
 	if (result == 0)
-		rings->are_left = !gp_process_is_live(process) && !may_have_writer(fd, &header);
+		rings->are_left = !gp_process_is_live(process) && !may_have_writer(file, &header);
 	else
 		gp_rings_free(rings);
-	close(fd);
 	return result;
 }
 
@@ -326,19 +325,41 @@ static bool is_this_trace(const struct gp_ring_file_header *header, int trace)
 	       named.st_ino == ours.st_ino;
 }
 
-bool gp_rings_are_abandoned(const char *ring_path, int trace, const struct gp_process *process)
+/* Root moves records of a user only into a file of that user, who gains nothing by it. */
+static bool has_one_owner(int file, int trace)
 {
-	int fd = open_plain(ring_path);
-	struct gp_ring_file_header header;
-	bool abandoned;
+	struct stat a, b;
 
-	if (fd < 0)
-		return false;
-	abandoned = is_this_boot(process->boot_id) && !gp_process_is_live(process) &&
-		    check_header(fd, process, &header) == 0 && is_this_trace(&header, trace) &&
-		    !may_have_writer(fd, &header);
-	close(fd);
-	return abandoned;
+	return fstat(file, &a) == 0 && fstat(trace, &b) == 0 && a.st_uid == b.st_uid &&
+	       (a.st_uid == geteuid() || geteuid() == 0);
+}
+
+bool gp_rings_are_abandoned(int file, int trace, const struct gp_process *process)
+{
+	struct gp_ring_file_header header;
+
+	return file >= 0 && has_one_owner(file, trace) && is_this_boot(process->boot_id) &&
+	       !gp_process_is_live(process) && check_header(file, process, &header) == 0 &&
+	       is_this_trace(&header, trace) && !may_have_writer(file, &header);
+}
+
+/* The folder is opened once: what its path leads to may be changed meanwhile. */
+void gp_rings_remove(const char *path, int file)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct stat opened, named;
+	char folder[PATH_MAX];
+	int at;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(name - path) : 1,
+		 slash ? path : ".");
+	at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0)
+		return;
+	if (fstat(file, &opened) == 0 && fstatat(at, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    opened.st_dev == named.st_dev && opened.st_ino == named.st_ino)
+		unlinkat(at, name, 0);
+	close(at);
 }
 
 void gp_rings_raise(const struct gp_rings *rings, uint64_t counters[GP_COUNTERS])

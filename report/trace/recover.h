@@ -47,12 +47,22 @@ struct gp_rings {
 bool gp_process_is_live(const struct gp_process *process);
 
 /*
+ * Opens a ring file, whose path comes from a trace. Returns a descriptor, which the functions below
+ * take, so that all of them see the same file; or a negative errno value, -ENOENT if there is none.
+ */
+int gp_rings_open(const char *path);
+
+/*
  * Whether the ring file can be moved into the trace (a descriptor) and removed. That needs that no
  * record can come any more: the process is of this boot of this machine and dead, no process has
  * the file open or mapped for writing, the file belongs to that process, and the trace is the file
- * that it names, or that file is gone.
+ * that it names, or that file is gone. One user must own both: this one, or any if this one is
+ * root.
  */
-bool gp_rings_are_abandoned(const char *ring_path, int trace, const struct gp_process *process);
+bool gp_rings_are_abandoned(int file, int trace, const struct gp_process *process);
+
+/* Removes the ring file that was opened there, unless its name is another file's by now. */
+void gp_rings_remove(const char *path, int file);
 
 /* Reads the header of an open ring file. Returns -EINVAL if it is invalid. */
 int gp_rings_header(int fd, struct gp_ring_file_header *header);
@@ -61,11 +71,12 @@ int gp_rings_header(int fd, struct gp_ring_file_header *header);
 bool gp_rings_are_of_our_files(const struct gp_ring_file_header *header);
 
 /*
- * Copies the published slots of all rings in the file at ring_path; their owner may be running. The
- * file must belong to that process and to the trace at trace_path. Returns 0, -ENOENT if there is
- * no such file, -ESTALE if it belongs to another process, or another negative errno value.
+ * Copies the published slots of all rings in the file; their owner may be running. The file must
+ * belong to that process and to the trace at trace_path. file: as gp_rings_open() returned it, also
+ * if that failed. Returns 0, -ESTALE if it belongs to another process, or another negative errno
+ * value.
  */
-int gp_rings_read(const char *ring_path, const char *trace_path, const struct gp_process *process,
+int gp_rings_read(int file, const char *trace_path, const struct gp_process *process,
 		  struct gp_rings *rings);
 
 /* Raises the counters to the values of the rings, which are newer than those in the trace file. */

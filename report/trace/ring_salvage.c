@@ -166,7 +166,7 @@ int gp_save_rings(const struct gp_saving *saving)
 	free(chunk);
 	if (result == 0)
 		/* if it stays, the next salvage finds nothing new in it */
-		unlink(saving->ring_path);
+		gp_rings_remove(saving->ring_path, saving->ring_file);
 	else if (end >= 0)
 		/* if this fails, the appended chunks are still valid */
 		(void)!ftruncate(saving->trace, end);

@@ -16,9 +16,10 @@ struct gp_saving {
 	const struct gp_trace_state *state; /* of the trace, read to its end */
 	uint64_t *sequence;                 /* of the next chunk; updated */
 	bool is_saved;                      /* an earlier salvage was completed */
-	const char *ring_path;              /* gp_rings_are_abandoned() returned true for it */
-	const struct gp_rings *rings;       /* gp_rings_cover() was called for every chunk */
-	const uint64_t *counters;           /* GP_COUNTERS final values */
+	const char *ring_path;
+	int ring_file;                /* gp_rings_are_abandoned() returned true for it */
+	const struct gp_rings *rings; /* gp_rings_cover() was called for every chunk */
+	const uint64_t *counters;     /* GP_COUNTERS final values */
 };
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "gpuprof/record.h"
 #include "report/base/array.h"
@@ -276,8 +277,13 @@ static int catch_up(struct gp_tail *t)
 
 	t->state.live = gp_process_is_live(&process);
 	gp_rings_free(&t->rings);
-	if (t->ring_path)
-		found = gp_rings_read(t->ring_path, t->path, &process, &t->rings);
+	if (t->ring_path) {
+		int file = gp_rings_open(t->ring_path);
+
+		found = gp_rings_read(file, t->path, &process, &t->rings);
+		if (file >= 0)
+			close(file);
+	}
 	if (found != 0 && !t->state.live && !t->is_saved)
 		t->state.live = is_written_now(t->path);
 	if (found == 0)

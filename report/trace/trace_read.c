@@ -363,19 +363,14 @@ static int check_magic(struct gp_trace *t, const char *path, char *message, size
 		       : -EINVAL;
 }
 
-static int open_file(const char *path, uint64_t *size)
+static int check_file(int fd, uint64_t *size)
 {
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &status) != 0)
 		return -errno;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-		*size = (uint64_t)status.st_size;
-		return fd;
-	}
-	close(fd);
-	return S_ISDIR(status.st_mode) ? -EISDIR : -ESPIPE;
+	*size = (uint64_t)status.st_size;
+	return S_ISREG(status.st_mode) ? 0 : S_ISDIR(status.st_mode) ? -EISDIR : -ESPIPE;
 }
 
 static struct gp_trace *new_trace(int fd, uint64_t size)
@@ -395,15 +390,19 @@ static struct gp_trace *new_trace(int fd, uint64_t size)
 	return t;
 }
 
-int gp_trace_open(const char *path, struct gp_trace **trace, char *message, size_t message_bytes)
+/* Takes fd over. */
+static int open_own(int fd, const char *path, struct gp_trace **trace, char *message,
+		    size_t message_bytes)
 {
 	uint64_t size = 0;
-	int result, fd = open_file(path, &size);
+	int result = check_file(fd, &size);
 	struct gp_trace *t;
 
-	if (fd < 0) {
-		explain_unreadable(-fd, path, message, message_bytes);
-		return fd;
+	if (result < 0) {
+		explain_unreadable(-result, path, message, message_bytes);
+		if (fd >= 0)
+			close(fd);
+		return result;
 	}
 	t = new_trace(fd, size);
 	if (!t) {
@@ -417,6 +416,18 @@ int gp_trace_open(const char *path, struct gp_trace **trace, char *message, size
 	else
 		gp_trace_close(t);
 	return result;
+}
+
+int gp_trace_open(const char *path, struct gp_trace **trace, char *message, size_t message_bytes)
+{
+	return open_own(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), path, trace, message,
+			message_bytes);
+}
+
+int gp_trace_open_fd(int fd, const char *path, struct gp_trace **trace, char *message,
+		     size_t message_bytes)
+{
+	return open_own(fcntl(fd, F_DUPFD_CLOEXEC, 0), path, trace, message, message_bytes);
 }
 
 void gp_trace_close(struct gp_trace *t)

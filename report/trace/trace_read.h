@@ -39,6 +39,9 @@ struct gp_trace_state {
  * -EPROTONOSUPPORT for a newer version, -EINVAL for a file that is no trace, else the read error.
  */
 int gp_trace_open(const char *path, struct gp_trace **trace, char *message, size_t message_bytes);
+/* The same for an open trace; path is for messages. The caller closes fd. */
+int gp_trace_open_fd(int fd, const char *path, struct gp_trace **trace, char *message,
+		     size_t message_bytes);
 void gp_trace_close(struct gp_trace *trace);
 
 /*

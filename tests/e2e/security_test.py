@@ -234,6 +234,103 @@ class SharedFolder(Case):
         self.assertRegex(result.stdout, rf"^700 {os.geteuid()} {self.path('tmp')}/gpuprof-[A-Za-z0-9]{{6}}\n$")
 
 
+SECRET = """
+#include <signal.h>
+
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuMemAlloc_v2(unsigned long *, unsigned long);
+
+__attribute__((noinline)) int function_of_a_secret_program(unsigned long *memory)
+{
+	return cuMemAlloc_v2(memory, 1 << 20) + 0 * (int)*memory;
+}
+
+int main(void)
+{
+	unsigned long memory = 0;
+	void *context;
+
+	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0) || function_of_a_secret_program(&memory))
+		return 1;
+	return raise(9);
+}
+"""
+
+
+@unittest.skipIf(os.geteuid() != 0, "needs root to be several users")
+class FolderOfAnother(Case):
+    """Another user's folder, with a trace of his and with links at the names that gpuprof gives its outputs."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("bob"))
+        os.chown(self.path("bob"), NOBODY, NOBODY)
+        os.chmod(self.folder, 0o755)
+        self.victim = self.write("victim", "mine\n", 0o600)
+
+    def give(self, name):
+        os.chown(self.path("bob", name), NOBODY, NOBODY, follow_symlinks=False)
+
+    def test_outputs_do_not_follow_his_links(self):
+        self.run_program([*GPU, "launch=3"], options=["-q", "--chrome", "none", "-o", self.path("bob", "t")])
+        self.give("t.gpuprof")
+        for command, name in (("export", "t.json"), ("html", "t.html"), ("finish", "t.json"), (("export", "--format", "sqlite"), "t.sqlite"),
+                              (("finish", "--html"), "t.html")):
+            with self.subTest(command):
+                for planted in (name, name + ".tmp"):
+                    os.symlink(self.victim, self.path("bob", planted))
+                    self.give(planted)
+                command = [command] if isinstance(command, str) else command
+                result = self.run_gpuprof(*command, self.path("bob", "t.gpuprof"))
+                self.assertEqual(result.returncode, 0, result.stderr)
+                with open(self.victim, encoding="utf-8") as file:
+                    self.assertEqual(file.read(), "mine\n")
+                status = os.lstat(self.path("bob", name))
+                self.assertEqual((oct(status.st_mode), status.st_uid), ("0o100600", os.geteuid()))
+                for file in set(os.listdir(self.path("bob"))) - {"t.gpuprof"}:
+                    os.unlink(self.path("bob", file))
+
+    def test_a_link_of_his_that_is_typed_is_refused(self):
+        self.run_program([*GPU, "launch=3"], options=["-q", "--chrome", "none", "-o", self.path("t")])
+        os.symlink(self.victim, self.path("bob", "out"))
+        self.give("out")
+        result = self.run_gpuprof("export", "-o", self.path("bob", "out"), self.path("t.gpuprof"))
+        self.assertEqual(result.returncode, 1)
+        self.assert_one_line(result.stderr, "another user's file has that name")
+        self.assertEqual(os.path.getsize(self.victim), 5)
+
+    def record_killed(self):
+        self.run_program([*GPU, "launch=200", "raise=9"], BARE, GPUPROF_OUTPUT=self.path("bob", "dead"), GPUPROF_RINGS="file")
+        rings = glob.glob(self.path("bob", "*.rings-*"))
+        self.assertEqual(len(rings), 1)
+        return self.path("bob", "dead.gpuprof"), os.path.basename(rings[0])
+
+    def test_root_saves_rings_of_a_user_into_his_trace_alone(self):
+        trace, rings = self.record_killed()
+        self.give("dead.gpuprof")  # which names a file of root's
+        before = os.path.getsize(trace)
+        finish = ["finish", "-q", "--chrome", "none", trace]
+        self.run_gpuprof(*finish)
+        self.assertEqual((os.path.getsize(trace), os.path.exists(self.path("bob", rings))), (before, True))
+        self.give(rings)
+        self.run_gpuprof(*finish)
+        self.assertGreater(os.path.getsize(trace), before)
+        self.assertFalse(os.path.exists(self.path("bob", rings)))
+
+    def test_root_tells_a_user_no_names_of_files_that_he_may_not_read(self):
+        program = self.compile("program", SECRET, "-g", f"-L{BUILD}/sim", "-lcuda")
+        for mode, has_name in ((0o700, False), (0o755, True)):
+            os.chmod(program, mode)
+            self.run_program([program], BARE, GPUPROF_OUTPUT=self.path("bob", "t"), GPUPROF_STACKS="alloc", GPUPROF_RINGS="file")
+            for name in os.listdir(self.path("bob")):
+                self.give(name)
+            self.run_gpuprof("finish", "-q", "--chrome", "none", self.path("bob", "t.gpuprof"))
+            os.rename(program, self.path("away"))
+            stacks = self.run_gpuprof("export", "--format", "folded", "--value", "leaked-bytes", "-o", "-", self.path("bob", "t.gpuprof"))
+            self.assertEqual("function_of_a_secret_program" in stacks.stdout, has_name, stacks.stderr)
+            os.rename(self.path("away"), program)
+            os.unlink(self.path("bob", "t.gpuprof"))
+
+
 class Network(unittest.TestCase):
 
     CALLS_SOMEBODY = {"connect", "sendto", "sendmsg", "getaddrinfo", "gethostbyname", "res_query", "popen", "system"}

@@ -170,7 +170,7 @@ static int write_copied(const struct gp_export_source *source,
 			close(fd);
 		return result;
 	}
-	result = write_database(source, options, path);
+	result = find_path(file, path, sizeof(path)) ? write_database(source, options, path) : -EIO;
 	unlink(path);
 	if (result == 0)
 		result = copy(file, out);

@@ -273,7 +273,7 @@ int gp_sqlite_open(struct gp_sqlite **opened, const char *path)
 
 	if (!db)
 		return -ENOMEM;
-	code = sqlite3_open_v2(path, &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	code = sqlite3_open_v2(path, &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, NULL);
 	if (code != SQLITE_OK)
 		fail(db, code);
 	execute(db,

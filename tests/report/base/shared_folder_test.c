@@ -93,22 +93,23 @@ static void need_root(void)
 		skip();
 }
 
-/* The folder is somebody else's, as /tmp is; its owner may do as he likes. */
+/* The folder may be somebody else's: what its owner put there is not ours, either. */
 static void set_owner(uid_t of_folder, uid_t of_name)
 {
 	assert_int_equal(chown(folder, of_folder, (gid_t)-1), 0);
 	assert_int_equal(lchown("name", of_name, (gid_t)-1), 0);
 }
 
-static void what_others_planted_is_refused(int flags)
+static void what_others_planted_is_refused(int flags, int in_folder_of_ours)
 {
 	const struct {
 		mode_t mode;
 		uid_t owner;
 		int expected;
 	} folders[] = {
-		{01777, OTHER - 1, -EPERM}, {0777, OTHER - 1, -EPERM}, {01770, OTHER - 1, -EPERM},
-		{01777, OTHER, 0},          {0770, OTHER - 1, 0},      {0755, OTHER - 1, 0},
+		{01777, OTHER - 1, -EPERM},   {0777, OTHER - 1, -EPERM}, {01770, OTHER - 1, -EPERM},
+		{01777, OTHER, -EPERM},       {0770, 0, -EPERM},         {0755, OTHER, -EPERM},
+		{0755, 0, in_folder_of_ours},
 	};
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
@@ -133,16 +134,26 @@ static void links_of_others_are_not_followed(void **state)
 	need_root();
 	write_file("behind", "text");
 	assert_int_equal(symlink("behind", "name"), 0);
-	what_others_planted_is_refused(O_TRUNC);
-	what_others_planted_is_refused(O_APPEND);
+	what_others_planted_is_refused(O_TRUNC, -EPERM);
+	what_others_planted_is_refused(O_APPEND, -EPERM);
+	unlink("name");
+	assert_int_equal(symlink("chain", "name"), 0);
+	assert_int_equal(symlink("behind", "chain"), 0);
+	assert_int_equal(lchown("chain", OTHER, (gid_t)-1), 0);
+	assert_int_equal(gp_shared_folder_open("name", O_TRUNC), -EPERM);
+	assert_int_equal(size_of("behind"), 4);
+	unlink("chain");
+	assert_int_equal(symlink("name", "chain"), 0);
+	assert_int_equal(gp_shared_folder_open("name", O_TRUNC), -ELOOP);
+	unlink("chain");
 }
 
 static void files_of_others_are_not_written_to(void **state)
 {
 	need_root();
 	write_file("name", "text");
-	what_others_planted_is_refused(O_TRUNC);
-	what_others_planted_is_refused(O_APPEND);
+	what_others_planted_is_refused(O_TRUNC, 0);
+	what_others_planted_is_refused(O_APPEND, 0);
 }
 
 static void the_reason_is_said(void **state)

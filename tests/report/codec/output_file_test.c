@@ -64,7 +64,8 @@ static void end(struct scene *s)
 
 static int write_output(struct scene *s, const char *text, int result)
 {
-	int opened = gp_output_file_open(&s->file, s->path, s->message, sizeof(s->message));
+	int opened = gp_output_file_open(&s->file, s->path, GP_NAME_TYPED, s->message,
+					 sizeof(s->message));
 
 	if (opened != 0)
 		return opened;
@@ -156,7 +157,8 @@ static void test_a_summary_is_written_over(void **state)
 
 static int write_compressed(struct scene *s)
 {
-	int opened = gp_output_file_open(&s->file, s->path, s->message, sizeof(s->message));
+	int opened = gp_output_file_open(&s->file, s->path, GP_NAME_TYPED, s->message,
+					 sizeof(s->message));
 
 	assert_int_equal(opened, 0);
 	assert_int_equal(gp_output_file_compress(&s->file), 0);

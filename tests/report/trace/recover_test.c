@@ -251,6 +251,30 @@ static void test_closed_trace_leaves_rings_alone(void **state)
 }
 
 /* A path in a trace may name anything: what is no plain file is not opened for long. */
+/* Whoever owns its folder may put another file at its name. */
+static void test_only_the_opened_file_is_removed(void **state)
+{
+	struct scene *s = new_scene_of_the_dead();
+	char beside[80];
+	int file;
+
+	write_rings(s);
+	file = gp_rings_open(s->path);
+	snprintf(beside, sizeof(beside), "%s-moved", s->path);
+	assert_int_equal(rename(s->path, beside), 0);
+	write_rings(s);
+	gp_rings_remove(s->path, file);
+	assert_int_equal(access(s->path, F_OK), 0);
+	assert_int_equal(unlink(s->path), 0);
+	assert_int_equal(symlink(beside, s->path), 0);
+	gp_rings_remove(s->path, file);
+	assert_int_equal(access(beside, F_OK), 0);
+	gp_rings_remove(beside, file);
+	assert_int_equal(access(beside, F_OK), -1);
+	close(file);
+	free_scene(s);
+}
+
 static void test_ring_path_that_is_no_file(void **state)
 {
 	struct scene *s = new_scene_of_the_dead();
@@ -329,12 +353,15 @@ static void test_chunks_written_meanwhile_are_not_doubled(void **state)
 				     s->file.header.boot_id};
 	struct gp_rings rings;
 	const uint8_t *slots;
+	int file;
 
 	for (uint64_t ns = 100; ns <= 500; ns += 100)
 		publish(s, 1, ns);
 	strcpy(s->file.header.trace_path, "/tmp/gone");
 	write_rings(s);
-	assert_int_equal(gp_rings_read(s->path, "/tmp/other", &process, &rings), 0);
+	file = gp_rings_open(s->path);
+	assert_int_equal(gp_rings_read(file, "/tmp/other", &process, &rings), 0);
+	close(file);
 	assert_int_equal(rings.count, 1);
 	assert_int_equal(gp_ring_left(&rings.rings[0], &slots), 5);
 	gp_rings_cover(&rings, 5, 3);
@@ -494,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_ring_file_that_is_gone),
 		cmocka_unit_test(test_trace_that_was_moved),
 		cmocka_unit_test(test_closed_trace_leaves_rings_alone),
+		cmocka_unit_test(test_only_the_opened_file_is_removed),
 		cmocka_unit_test(test_ring_path_that_is_no_file),
 		cmocka_unit_test(test_live_process),
 		cmocka_unit_test(test_another_process_with_its_pid),

@@ -307,10 +307,12 @@ static void save_directly(struct scene *s, struct gp_ring *ring)
 					 .state = &end,
 					 .sequence = &sequence,
 					 .ring_path = s->path,
+					 .ring_file = gp_rings_open(s->path),
 					 .rings = &rings,
 					 .counters = counters};
 
 	assert_int_equal(gp_save_rings(&saving), 0);
+	close(saving.ring_file);
 	close(trace);
 }
 

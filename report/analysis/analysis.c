@@ -163,6 +163,18 @@ int gp_analysis_of(struct gp_analysis *basis, struct gp_model *const *models, si
 	return result == 0 ? add_devices_to_phases(basis, models, devices, kinds) : result;
 }
 
+size_t gp_analysis_main_process(const struct gp_analysis *basis)
+{
+	size_t found = SIZE_MAX;
+
+	for (size_t i = 0; i < basis->model_count; i++)
+		if (basis->steps[i].count > 0 &&
+		    (found == SIZE_MAX || gp_steps_recurring_ns(&basis->steps[i]) >
+						  gp_steps_recurring_ns(&basis->steps[found])))
+			found = i;
+	return found;
+}
+
 void gp_analysis_add_part(const struct gp_analysis *basis, size_t process, enum gp_run_part part,
 			  uint64_t state_ns[GP_STATES])
 {

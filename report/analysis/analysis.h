@@ -36,6 +36,9 @@ struct gp_analysis {
 int gp_analysis_of(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
 		   struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit);
 
+/* The process whose steps are the run's: they recur for the longest.  SIZE_MAX: none has steps. */
+size_t gp_analysis_main_process(const struct gp_analysis *basis);
+
 /* Add the states of the devices of a process in a part of its run. */
 void gp_analysis_add_part(const struct gp_analysis *basis, size_t process, enum gp_run_part part,
 			  uint64_t state_ns[GP_STATES]);

@@ -8,6 +8,7 @@
 #include "report/cli/command_line.h"
 #include "report/diff/compare.h"
 #include "report/diff/kernel_names.h"
+#include "report/diff/step_change.h"
 #include "report/codec/output_file.h"
 #include "report/base/text/paragraph.h"
 #include "report/base/text/text.h"
@@ -154,6 +155,22 @@ static void print_heading(const struct arguments *arguments, const struct gp_run
 	fputs("\n", out);
 }
 
+static int print_step(const struct arguments *arguments, const struct gp_run_set *a,
+		      const struct gp_run_set *b, FILE *out)
+{
+	char text[512];
+	int result = gp_step_change_say(a, b, text, sizeof(text));
+
+	if (result < 0 || !*text)
+		return result;
+	if (arguments->format == &gp_table_markdown)
+		gp_table_put_markdown(out, text);
+	else
+		gp_paragraph_fold(out, text, NOTE_COLUMNS);
+	fputs(arguments->format == &gp_table_markdown ? "\n\n" : "\n", out);
+	return 0;
+}
+
 /* Explains the column Differs. */
 static void print_note(const struct arguments *arguments, bool is_single, FILE *out)
 {
@@ -181,15 +198,18 @@ static int write_tables(const struct arguments *arguments, const struct gp_run_s
 {
 	struct gp_compare_options options = arguments->options;
 	struct gp_table_writer writer;
-	int result, closed;
+	int result = 0, closed;
 
 	options.in_words = is_for_people(arguments);
 	gp_table_writer_open(&writer, arguments->format, out, true);
-	if (is_for_people(arguments))
+	if (is_for_people(arguments)) {
 		print_heading(arguments, a, b, out);
+		result = print_step(arguments, a, b, out);
+	}
 	if (!arguments->options.full_names)
 		writer.text_most = TEXT_COLUMNS;
-	result = gp_compare_write(&writer, a, b, &options, found);
+	if (result == 0)
+		result = gp_compare_write(&writer, a, b, &options, found);
 	closed = gp_table_writer_close(&writer);
 	if (is_for_people(arguments) && found->rows == 0)
 		fprintf(out, "%s\n", nothing(found));

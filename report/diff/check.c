@@ -14,8 +14,7 @@
 #define VARYING_SHARE 0.05
 
 struct judging {
-	const struct gp_run_set *baseline;
-	struct gp_run_set now; /* a view, without partial runs */
+	const struct gp_run_set *baseline, *now; /* without partial runs */
 	const struct gp_thresholds *thresholds;
 	struct gp_check *check;
 	struct gp_series *series; /* parallel to the findings */
@@ -118,15 +117,15 @@ static int list_missing(const struct gp_run_set *set, const struct gp_run_set *o
 static int count_new_kernels(struct judging *j, struct gp_series *series)
 {
 	struct gp_check *check = j->check;
-	int result = list_missing(&j->now, j->baseline, &check->new_kernels, &check->new_count);
+	int result = list_missing(j->now, j->baseline, &check->new_kernels, &check->new_count);
 
 	if (result == 0)
-		result = list_missing(j->baseline, &j->now, &check->gone_kernels,
-				      &check->gone_count);
+		result =
+			list_missing(j->baseline, j->now, &check->gone_kernels, &check->gone_count);
 	memset(series->baseline, 0, sizeof(series->baseline));
-	for (uint32_t i = 0; result == 0 && i < j->now.count; i++) {
+	for (uint32_t i = 0; result == 0 && i < j->now->count; i++) {
 		const struct gp_named_list *kernels =
-			&j->now.runs[i].figures.named[GP_NAMED_KERNEL];
+			&j->now->runs[i].figures.named[GP_NAMED_KERNEL];
 		uint32_t found = 0;
 
 		for (uint32_t k = 0; k < check->new_count; k++)
@@ -151,7 +150,8 @@ static int take_metric(struct judging *j, enum gp_metric metric)
 {
 	const struct gp_threshold *threshold = &j->thresholds->metrics[metric];
 	struct gp_finding finding = {.metric = metric, .unit = gp_metric_rows[metric].unit};
-	struct gp_series series = {.baseline_count = j->baseline->count, .now_count = j->now.count};
+	struct gp_series series = {.baseline_count = j->baseline->count,
+				   .now_count = j->now->count};
 	int result = 0;
 
 	if (threshold->off) {
@@ -160,7 +160,7 @@ static int take_metric(struct judging *j, enum gp_metric metric)
 		return 0;
 	}
 	gp_run_set_metric(j->baseline, metric, series.baseline);
-	gp_run_set_metric(&j->now, metric, series.now);
+	gp_run_set_metric(j->now, metric, series.now);
 	if (metric == GP_METRIC_NEW_KERNELS)
 		result = count_new_kernels(j, &series);
 	if (knows_none(series.baseline, series.baseline_count) &&
@@ -200,7 +200,8 @@ static int take_kernel(struct judging *j, const struct candidate *candidate, uin
 		       candidate->total_ns >= GP_CHECK_KERNEL_SHARE * j->kernel_ns;
 	struct gp_finding finding = {
 		.metric = GP_METRICS, .kernel = candidate->name, .unit = GP_UNIT_NS};
-	struct gp_series series = {.baseline_count = j->baseline->count, .now_count = j->now.count};
+	struct gp_series series = {.baseline_count = j->baseline->count,
+				   .now_count = j->now->count};
 
 	if (threshold->off && is_long)
 		j->check->kernels_off[j->check->kernels_off_count++] = candidate->name;
@@ -208,7 +209,7 @@ static int take_kernel(struct judging *j, const struct candidate *candidate, uin
 		return 0;
 	gp_run_set_named(j->baseline, GP_NAMED_KERNEL, candidate->name, GP_NAMED_TOTAL,
 			 series.baseline);
-	gp_run_set_named(&j->now, GP_NAMED_KERNEL, candidate->name, GP_NAMED_TOTAL, series.now);
+	gp_run_set_named(j->now, GP_NAMED_KERNEL, candidate->name, GP_NAMED_TOTAL, series.now);
 	return add(j, finding, &series, threshold);
 }
 
@@ -335,14 +336,14 @@ static void sum_up(struct gp_check *check, bool is_partial)
 }
 
 /* A view of the runs that are not partial. */
-static int view(struct judging *j, const struct gp_run_set *now)
+static int view(struct gp_run_set *whole, const struct gp_run_set *now)
 {
-	j->now = (struct gp_run_set){.runs = calloc((size_t)now->count + 1, sizeof(*now->runs))};
-	if (!j->now.runs)
+	*whole = (struct gp_run_set){.runs = calloc((size_t)now->count + 1, sizeof(*now->runs))};
+	if (!whole->runs)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < now->count; i++)
 		if (!now->runs[i].partial)
-			j->now.runs[j->now.count++] = now->runs[i];
+			whole->runs[whole->count++] = now->runs[i];
 	return 0;
 }
 
@@ -350,12 +351,15 @@ int gp_check_judge(const struct gp_run_set *baseline, const struct gp_run_set *n
 		   const struct gp_thresholds *thresholds, struct gp_check *check)
 {
 	struct judging j = {.baseline = baseline,
+			    .now = &check->compared,
 			    .thresholds = thresholds,
 			    .check = check,
 			    .names = gp_names_new()};
-	int result = view(&j, now);
+	int result;
 
-	*check = (struct gp_check){.baseline_runs = baseline->count, .runs = j.now.count};
+	*check = (struct gp_check){.baseline_runs = baseline->count};
+	result = view(&check->compared, now);
+	check->runs = check->compared.count;
 	if (!j.names)
 		result = -ENOMEM;
 	if (result == 0 && check->runs > 0 && check->baseline_runs > 0) {
@@ -371,13 +375,13 @@ int gp_check_judge(const struct gp_run_set *baseline, const struct gp_run_set *n
 	gp_names_free(j.names);
 	gp_rank_free(&j.rank);
 	free(j.series);
-	free(j.now.runs);
 	return result;
 }
 
 void gp_check_close(struct gp_check *check)
 {
 	free(check->findings);
+	free(check->compared.runs);
 	free(check->new_kernels);
 	free(check->gone_kernels);
 	*check = (struct gp_check){0};

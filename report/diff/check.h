@@ -86,7 +86,8 @@ struct gp_check {
 	struct gp_finding *findings;
 	uint32_t count, capacity;
 	enum gp_verdict verdict;
-	uint32_t baseline_runs, runs; /* compared runs, without partial ones */
+	struct gp_run_set compared;   /* a view of the runs, without partial ones */
+	uint32_t baseline_runs, runs; /* compared runs */
 	uint32_t tested;              /* number of findings by rank tests */
 	uint32_t runs_needed,
 		/*

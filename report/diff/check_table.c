@@ -22,7 +22,7 @@ static const struct gp_table_column columns[] = {
 
 struct layout {
 	const struct gp_table_format *format;
-	void (*put_headline)(FILE *out, const char *verdict, const char *line);
+	void (*put_headline)(FILE *out, const char *verdict, const char *line, const char *step);
 	void (*put_note)(FILE *out, const char *line);
 };
 
@@ -125,6 +125,8 @@ static int put_reasons(FILE *out, const struct gp_check_report *report, const st
 	for (uint32_t i = 0; result == 0 && i < report->check->count; i++) {
 		const struct gp_finding *finding = &report->check->findings[i];
 
+		if (finding->metric == GP_METRIC_STEP)
+			continue;
 		if (gp_check_has_leaks(finding) ||
 		    (finding->verdict == GP_VERDICT_INCONCLUSIVE && finding->doubt != GP_DOUBT_FEW))
 			result = put_reason(out, report, layout, finding);
@@ -181,11 +183,12 @@ static bool has_rows(const struct gp_check_report *report)
 static int write_report(FILE *out, const struct gp_check_report *report,
 			const struct layout *layout)
 {
-	char line[HEADLINE_BYTES];
+	char line[HEADLINE_BYTES], step[HEADLINE_BYTES];
 	int result = 0;
 
 	gp_check_headline(report, line, sizeof(line));
-	layout->put_headline(out, gp_verdict_name(report->check->verdict), line);
+	gp_check_step(report, step, sizeof(step));
+	layout->put_headline(out, gp_verdict_name(report->check->verdict), line, step);
 	if (has_rows(report)) {
 		result = put_table(out, report, layout);
 		fputs("\n", out);
@@ -199,15 +202,18 @@ static int write_report(FILE *out, const struct gp_check_report *report,
 
 /* ---- text ---- */
 
-static void put_text_headline(FILE *out, const char *verdict, const char *line)
-{
-	fprintf(out, "gpuprof check: %s: %s\n\n", verdict, line);
-}
-
 static void put_text_note(FILE *out, const char *line)
 {
 	fputs("  ", out);
 	gp_text_print(out, line);
+	fputs("\n", out);
+}
+
+static void put_text_headline(FILE *out, const char *verdict, const char *line, const char *step)
+{
+	fprintf(out, "gpuprof check: %s: %s\n", verdict, line);
+	if (*step)
+		put_text_note(out, step);
 	fputs("\n", out);
 }
 
@@ -220,11 +226,6 @@ int gp_check_report_text(FILE *out, const struct gp_check_report *report)
 
 /* ---- markdown ---- */
 
-static void put_markdown_headline(FILE *out, const char *verdict, const char *line)
-{
-	fprintf(out, "## gpuprof check: %s\n\n%s\n\n", verdict, line);
-}
-
 static void put_markdown_note(FILE *out, const char *line)
 {
 	char *escaped = gp_text_escape(line);
@@ -234,6 +235,16 @@ static void put_markdown_note(FILE *out, const char *line)
 		gp_table_put_markdown(out, escaped);
 	fputs("\n", out);
 	free(escaped);
+}
+
+static void put_markdown_headline(FILE *out, const char *verdict, const char *line,
+				  const char *step)
+{
+	fprintf(out, "## gpuprof check: %s\n\n%s\n\n", verdict, line);
+	if (!*step)
+		return;
+	gp_table_put_markdown(out, step);
+	fputs("\n\n", out);
 }
 
 int gp_check_report_markdown(FILE *out, const struct gp_check_report *report)

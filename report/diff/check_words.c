@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "report/diff/rank.h"
+#include "report/diff/step_change.h"
 
 #define COARSE       0.25
 #define COARSE_SHOWN 3u
 #define LEAKS_SHOWN  3u
 #define LEAKS_BYTES  400
 #define OFF_BYTES    512 /* for the names of all metrics */
+#define REASON_BYTES 384
 
 char *gp_check_name(const struct gp_check_report *report, const struct gp_finding *finding)
 {
@@ -211,11 +213,42 @@ bool gp_check_has_leaks(const struct gp_finding *finding)
 	       finding->verdict == GP_VERDICT_REGRESSION;
 }
 
+static void say_step(const struct gp_check_report *report, const struct gp_finding *finding,
+		     char *text, size_t bytes)
+{
+	static const char *const results[] = {
+		[GP_VERDICT_PASS] = "passed",
+		[GP_VERDICT_INCONCLUSIVE] = "not decided: ",
+		[GP_VERDICT_REGRESSION] = "failed",
+	};
+	char doubt[REASON_BYTES] = "";
+	size_t used;
+
+	if (gp_step_change_say(report->baseline, &report->check->compared, text, bytes) < 0 ||
+	    !*text || finding->doubt == GP_DOUBT_UNKNOWN)
+		return;
+	if (finding->verdict == GP_VERDICT_INCONCLUSIVE)
+		say_doubt(report, finding, doubt, sizeof(doubt));
+	used = strlen(text);
+	snprintf(text + used, bytes - used, "; limit %s: %s%s", gp_check_tolerated(finding).text,
+		 results[finding->verdict], doubt);
+}
+
+void gp_check_step(const struct gp_check_report *report, char *text, size_t bytes)
+{
+	text[0] = '\0';
+	for (uint32_t i = 0; i < report->check->count; i++)
+		if (report->check->findings[i].metric == GP_METRIC_STEP)
+			say_step(report, &report->check->findings[i], text, bytes);
+}
+
 void gp_check_reason(const struct gp_check_report *report, const struct gp_finding *finding,
 		     char *text, size_t bytes)
 {
 	text[0] = '\0';
-	if (finding->verdict == GP_VERDICT_INCONCLUSIVE)
+	if (finding->metric == GP_METRIC_STEP)
+		say_step(report, finding, text, bytes);
+	else if (finding->verdict == GP_VERDICT_INCONCLUSIVE)
 		say_doubt(report, finding, text, bytes);
 	else if (finding->verdict == GP_VERDICT_REGRESSION)
 		snprintf(text, bytes, "%s, was %s: %s, but %s is tolerated",

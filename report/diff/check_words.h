@@ -37,7 +37,13 @@ bool gp_check_has_leaks(const struct gp_finding *finding);
 void gp_check_leaks(const struct gp_check_report *report, char *text, size_t bytes);
 
 /*
- * One sentence: the regression, why the finding is inconclusive, or its coarse tolerance; "" for all
+ * "The step takes 25.12ms ..., 22.80ms before ...: 10.2 % slower; limit 5.0 %: failed"; "" if the
+ * step time is not judged.
+ */
+void gp_check_step(const struct gp_check_report *report, char *text, size_t bytes);
+
+/*
+ * One sentence: that of the step time; the regression, why the finding is inconclusive, or its coarse tolerance; "" for all
  * others.
  */
 void gp_check_reason(const struct gp_check_report *report, const struct gp_finding *finding,

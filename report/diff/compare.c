@@ -156,6 +156,13 @@ static bool is_worth(const struct comparing *c, const struct pair *time, double 
 	       strcmp(time->sure, "yes") == 0 || !(effect < GP_COMPARE_LEAST * all);
 }
 
+/* A part of the wall time is no measure for the time of one step. */
+static bool is_of_step(enum gp_metric metric)
+{
+	return metric == GP_METRIC_STEP || metric == GP_METRIC_STEP_SPREAD ||
+	       metric == GP_METRIC_STEP_MEAN;
+}
+
 static size_t list_metrics(struct comparing *c, enum gp_unit unit, struct metric_row *rows)
 {
 	struct pair wall = metric_pair(c, GP_METRIC_WALL);
@@ -163,6 +170,7 @@ static size_t list_metrics(struct comparing *c, enum gp_unit unit, struct metric
 
 	for (int i = 0; i < GP_METRICS; i++) {
 		struct metric_row row = {.metric = (enum gp_metric)i};
+		double all;
 
 		if (gp_metric_rows[i].unit != unit || i == GP_METRIC_NEW_KERNELS)
 			continue;
@@ -172,7 +180,8 @@ static size_t list_metrics(struct comparing *c, enum gp_unit unit, struct metric
 		row.effect = fabs(row.pair.b - row.pair.a);
 		if (isnan(row.effect))
 			row.effect = 0;
-		if (unit != GP_UNIT_NS || is_worth(c, &row.pair, row.effect, larger(&wall)))
+		all = is_of_step(row.metric) ? larger(&row.pair) : larger(&wall);
+		if (unit != GP_UNIT_NS || is_worth(c, &row.pair, row.effect, all))
 			rows[count++] = row;
 		else
 			c->result->hidden++;
@@ -251,6 +260,12 @@ static const struct gp_table_column host_columns[] = {
 	{"Change %", GP_UNIT_CHANGE}, {"Differs", GP_UNIT_TEXT},    {"Name", GP_UNIT_TEXT},
 };
 
+static const struct gp_table_column phase_columns[] = {
+	{"Is", GP_UNIT_TEXT},         {"Steps A", GP_UNIT_COUNT}, {"Steps B", GP_UNIT_COUNT},
+	{"Med A", GP_UNIT_NS},        {"Med B", GP_UNIT_NS},      {"Change", GP_UNIT_NS},
+	{"Change %", GP_UNIT_CHANGE}, {"Differs", GP_UNIT_TEXT},  {"Phase", GP_UNIT_TEXT},
+};
+
 static const struct gp_table_column leak_columns[] = {
 	{"Is", GP_UNIT_TEXT},         {"Blocks A", GP_UNIT_COUNT}, {"Blocks B", GP_UNIT_COUNT},
 	{"Left A", GP_UNIT_BYTES},    {"Left B", GP_UNIT_BYTES},   {"Change", GP_UNIT_BYTES},
@@ -263,6 +278,8 @@ static const struct gp_table_head named_heads[GP_NAMED_KINDS] = {
 			    COUNT(other_columns)},
 	[GP_NAMED_CALL] = {"diff-calls", "API calls", other_columns, COUNT(other_columns)},
 	[GP_NAMED_HOST] = {"diff-host", "Python on the host", host_columns, COUNT(host_columns)},
+	[GP_NAMED_PHASE] = {"diff-phases", "Phases of the step on the host", phase_columns,
+			    COUNT(phase_columns)},
 	[GP_NAMED_LEAK] = {"diff-leaks", "Never freed", leak_columns, COUNT(leak_columns)},
 };
 
@@ -281,10 +298,16 @@ static bool is_equal(const struct pair *pair)
 	return pair->a == pair->b || (isnan(pair->a) && isnan(pair->b));
 }
 
-/* Whether something differs that chance cannot change.  Samples find a function by chance. */
+/* Whether the rows are estimated from samples of stacks. */
+static bool is_sampled(enum gp_named_kind kind)
+{
+	return kind == GP_NAMED_HOST || kind == GP_NAMED_PHASE;
+}
+
+/* Whether something differs that chance cannot change. */
 static bool is_other(enum gp_named_kind kind, const struct named_row *row)
 {
-	if (kind == GP_NAMED_HOST)
+	if (is_sampled(kind))
 		return false;
 	if (kind == GP_NAMED_LEAK && !is_equal(&row->total))
 		return true; /* bytes */
@@ -318,7 +341,7 @@ static bool is_comparable(struct comparing *c, enum gp_named_kind kind, const st
 {
 	struct pair leaked;
 
-	if (kind == GP_NAMED_HOST)
+	if (is_sampled(kind))
 		return sum->a != 0 && sum->b != 0;
 	if (kind != GP_NAMED_LEAK)
 		return true;
@@ -385,7 +408,7 @@ static void put_named_row(struct comparing *c, enum gp_named_kind kind, const st
 {
 	struct gp_value name = gp_value_text(label_of(c, kind, row->name));
 	bool has_occupancy = kind == GP_NAMED_KERNEL;
-	bool has_median = kind != GP_NAMED_HOST && kind != GP_NAMED_LEAK;
+	bool has_median = !is_sampled(kind) && kind != GP_NAMED_LEAK;
 	const struct gp_value values[] = {
 		gp_value_text(state_of(kind, row)),
 		value_of(row->count.a),

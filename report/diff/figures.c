@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "gpuprof/count.h"
+#include "report/analysis/analysis.h"
 #include "report/analysis/idle/activity.h"
 #include "report/analysis/idle/call_cause.h"
-#include "report/analysis/idle/where.h"
 #include "report/analysis/idle/busy.h"
 #include "report/symbols/demangle.h"
 #include "report/tables/host_work.h"
@@ -395,25 +395,74 @@ static void take_states(struct gathering *g, const struct gp_busy *busy,
 			add(g, states[k].metric, wheres->devices[i].state_ns[states[k].state]);
 }
 
-static int take_where(struct gathering *g)
+/* ---- the step and its phases ---- */
+
+static void take_steps(struct gathering *g, const struct gp_steps *steps)
 {
-	struct gp_window window = gp_busy_window(g->models, g->model_count);
-	struct gp_wheres wheres = {0};
-	char message[256];
-	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
+	bool enough = steps && steps->counts[GP_RUN_STEADY] >= GP_STEADY_LEAST;
+	double *values = g->figures->values;
+
+	values[GP_METRIC_STEP] = enough ? (double)steps->median_ns : (double)NAN;
+	values[GP_METRIC_STEP_SPREAD] = enough ? (double)steps->spread_ns : (double)NAN;
+	values[GP_METRIC_STEP_MEAN] = enough ? (double)gp_steps_mean_ns(steps) : (double)NAN;
+}
+
+static int take_phases(struct gp_named_list *list, const struct gp_phases *phases)
+{
+	int result = make_room(list, GP_PHASE_KINDS);
+
+	for (uint32_t i = 0; result == 0 && i < GP_PHASE_KINDS; i++) {
+		struct gp_named_figure row = {
+			.count = phases->rows[i].steps,
+			.total_ns = (double)gp_phases_step_ns(phases, GP_PHASE_HOST, i),
+			.median_ns = (double)NAN,
+			.occupancy = (double)NAN,
+		};
+
+		if (row.count == 0)
+			continue;
+		row.name = gp_text_escape(phases->rows[i].name);
+		if (!row.name)
+			result = -ENOMEM;
+		else
+			list->rows[list->count++] = row;
+	}
+	gp_named_sort(list);
+	return result;
+}
+
+static int take_analysis(struct gathering *g, struct gp_analysis *basis, struct gp_window window,
+			 const struct gp_kinds *kinds)
+{
 	struct gp_busy *busy = gp_busy_of(g->models, g->model_count, window, &g->devices);
-	int result = kinds && busy ? 0 : -ENOMEM;
+	int result = busy ? 0 : -ENOMEM;
+	size_t process = SIZE_MAX;
 
 	if (result == 0)
+		result = gp_analysis_of(basis, g->models, g->model_count, &g->devices, kinds, 0);
+	if (result == 0) {
 		take_busy(g, busy, window);
-	if (result == 0)
-		result = gp_wheres_of(&wheres, g->models, g->model_count, window, &g->devices,
-				      kinds, 0);
-	if (result == 0)
-		take_states(g, busy, &wheres);
-	gp_wheres_free(&wheres);
-	gp_kinds_free(kinds);
+		take_states(g, busy, &basis->wheres);
+		process = gp_analysis_main_process(basis);
+		take_steps(g, process < SIZE_MAX ? &basis->steps[process] : NULL);
+	}
+	if (process < SIZE_MAX && basis->phases[process].time_count > 0)
+		result = take_phases(&g->figures->named[GP_NAMED_PHASE], &basis->phases[process]);
+	gp_analysis_free(basis);
 	free(busy);
+	return result;
+}
+
+static int take_where(struct gathering *g)
+{
+	struct gp_analysis basis = {0};
+	char message[256];
+	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
+	int result =
+		kinds ? take_analysis(g, &basis, gp_busy_window(g->models, g->model_count), kinds)
+		      : -ENOMEM;
+
+	gp_kinds_free(kinds);
 	return result;
 }
 

@@ -55,6 +55,11 @@ struct gp_named_list {
 };
 
 enum gp_named_kind {
+	/*
+	 * phases of the step (report/analysis/loop/phases.h); count: steps that have it, total:
+	 * the median of the host's time in it
+	 */
+	GP_NAMED_PHASE,
 	GP_NAMED_KERNEL,
 	GP_NAMED_OTHER, /* "[memcpy HtoD pageable]" */
 	GP_NAMED_CALL,  /* API functions */

@@ -24,24 +24,17 @@ struct shown {
 
 static struct shown choose(const struct gp_summary *summary)
 {
-	struct shown shown = {.process = 0};
-	uint64_t longest_ns = 0;
+	struct shown shown = {.process = summary->basis ? gp_analysis_main_process(summary->basis)
+							: SIZE_MAX};
 
-	for (size_t i = 0; summary->basis && i < summary->model_count; i++) {
-		const struct gp_steps *steps = &summary->basis->steps[i];
-
-		if (steps->count == 0)
-			continue;
-		shown.loops++;
-		if (shown.steps && gp_steps_recurring_ns(steps) <= longest_ns)
-			continue;
-		longest_ns = gp_steps_recurring_ns(steps);
-		shown.process = i;
-		shown.steps = steps;
-		shown.iterations = &summary->basis->iterations[i];
-	}
-	shown.all_known = shown.steps && !gp_recorded_why_not_all(summary->models[shown.process]);
-	for (size_t i = 0; shown.steps && i < summary->devices.count; i++)
+	if (shown.process == SIZE_MAX)
+		return shown;
+	for (size_t i = 0; i < summary->model_count; i++)
+		shown.loops += summary->basis->steps[i].count > 0;
+	shown.steps = &summary->basis->steps[shown.process];
+	shown.iterations = &summary->basis->iterations[shown.process];
+	shown.all_known = !gp_recorded_why_not_all(summary->models[shown.process]);
+	for (size_t i = 0; i < summary->devices.count; i++)
 		shown.all_known &=
 			summary->basis->owners[i] != shown.process || summary->busy[i].more_ns == 0;
 	return shown;
@@ -68,13 +61,6 @@ static struct gp_value share_of_work(const struct gp_summary *summary, const str
 		busy_ns += part == GP_RUN_WARM_UP || shown->steps->recurs[part] ? ns : 0;
 	}
 	return gp_value_percent((double)busy_ns, (double)all_ns);
-}
-
-static uint64_t mean_ns(const struct gp_steps *steps)
-{
-	uint32_t count = gp_steps_recurring(steps);
-
-	return count > 0 ? gp_steps_recurring_ns(steps) / count : 0;
 }
 
 /* The number of the longest slow step, from 1; 0 = there is none. */
@@ -105,9 +91,9 @@ static void print_title(const struct gp_summary *summary, const struct shown *sh
 
 	fprintf(out, "\nSteps: %s of %s (median", gp_format_count(steps->count).text,
 		gp_format_ns(steps->median_ns).text);
-	if (mean_ns(steps) * 100 > steps->median_ns * FAR_PERCENT)
+	if (gp_steps_mean_ns(steps) * 100 > steps->median_ns * FAR_PERCENT)
 		fprintf(out, "; %s on average after the warm-up",
-			gp_format_ns(mean_ns(steps)).text);
+			gp_format_ns(gp_steps_mean_ns(steps)).text);
 	fputs(")", out);
 	if (summary->model_count > 1)
 		fprintf(out, ", of pid %u", summary->models[shown->process]->pid);
@@ -301,7 +287,7 @@ void gp_summary_add_steps(const struct gp_summary *summary, struct gp_document *
 			       summary->models[shown.process]->pid);
 	gp_document_add_number(document, "step_count", GP_UNIT_COUNT, shown.steps->count);
 	gp_document_add_number(document, "median_ns", GP_UNIT_NS, shown.steps->median_ns);
-	gp_document_add_number(document, "mean_ns", GP_UNIT_NS, mean_ns(shown.steps));
+	gp_document_add_number(document, "mean_ns", GP_UNIT_NS, gp_steps_mean_ns(shown.steps));
 	gp_document_add(document, "work_share", GP_UNIT_PERCENT, share_of_work(summary, &shown));
 	add_parts(summary, &shown, document);
 }

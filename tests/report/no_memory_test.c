@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "report/analysis/idle/where.h"
+#include "tests/report/wheres_of.h"
 #include "report/diff/check.h"
 #include "report/diff/figures.h"
 #include "report/export/export.h"
@@ -166,7 +166,7 @@ static int find_where(const char *path)
 
 	(void)path;
 	if (result == 0)
-		result = gp_wheres_of(&wheres, &loaded, 1, window, &devices, kinds, 1000);
+		result = wheres_of(&wheres, &loaded, 1, window, &devices, kinds, 1000);
 	outcome = 0;
 	for (size_t i = 0; result == 0 && i < wheres.count; i++)
 		outcome += (double)wheres.devices[i].gaps_kept + 1000;

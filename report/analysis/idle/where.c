@@ -135,18 +135,6 @@ int gp_wheres_finish(struct gp_wheres *wheres)
 	return wheres->error;
 }
 
-int gp_wheres_of(struct gp_wheres *wheres, struct gp_model *const *models, size_t model_count,
-		 struct gp_window window, struct gp_device_list *devices,
-		 const struct gp_kinds *kinds, size_t gap_limit)
-{
-	struct gp_sweep_taker taker;
-	int result = gp_wheres_open(wheres, devices->count, gap_limit, &taker);
-
-	if (result == 0)
-		result = gp_gpu_sweep(models, model_count, window, devices, kinds, &taker, 1);
-	return result == 0 ? gp_wheres_finish(wheres) : result;
-}
-
 void gp_wheres_free(struct gp_wheres *wheres)
 {
 	for (size_t i = 0; wheres->devices && i < wheres->count; i++)

@@ -31,18 +31,13 @@ struct gp_wheres {
 };
 
 /*
- * Of each device of the models' gp_device_list_all(), with its gap_limit longest gaps.  Returns 0
- * or -ENOMEM; gp_wheres_free() in either case.
+ * Of so many devices, with the gap_limit longest gaps of each: filled by a sweep with this taker.
+ * Each returns 0 or -ENOMEM; gp_wheres_free() in either case.
  */
-int gp_wheres_of(struct gp_wheres *wheres, struct gp_model *const *models, size_t model_count,
-		 struct gp_window window, struct gp_device_list *devices,
-		 const struct gp_kinds *kinds, size_t gap_limit);
-void gp_wheres_free(struct gp_wheres *wheres);
-
-/* The same with other takers in the sweep: `takes` before it, and after it the rest. */
 int gp_wheres_open(struct gp_wheres *wheres, size_t device_count, size_t gap_limit,
 		   struct gp_sweep_taker *taker);
 int gp_wheres_finish(struct gp_wheres *wheres);
+void gp_wheres_free(struct gp_wheres *wheres);
 
 /* ---- sums of a state_ns[GP_STATES], of a device's or a part's ---- */
 

@@ -31,17 +31,41 @@ static bool is_length_known(const struct gp_iterations *all, uint32_t index)
 	return index + 1 < all->count && all->rows[index + 1].start_ns == all->rows[index].end_ns;
 }
 
-/* Of the steps of known length from one on, or of all of these if none has; 0: there are none. */
-static uint64_t find_median(const struct gp_iterations *all, uint32_t first, uint64_t *lengths_ns)
+/*
+ * Store the lengths of the steps from one on, or only of the steady ones if parts are given: of those
+ * of known length, or of all if there is none.
+ */
+static uint32_t list_lengths(const struct gp_iterations *all, uint32_t first, const uint8_t *parts,
+			     uint64_t *lengths_ns)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = first; i < all->count; i++)
-		if (is_length_known(all, i))
-			lengths_ns[count++] = length_of(all, i);
-	for (uint32_t i = first; count == 0 && i < all->count; i++)
-		lengths_ns[count++] = length_of(all, i);
+	for (int known = 1; count == 0 && known >= 0; known--)
+		for (uint32_t i = first; i < all->count; i++)
+			if ((!parts || parts[i] == GP_RUN_STEADY) &&
+			    (known == 0 || is_length_known(all, i)))
+				lengths_ns[count++] = length_of(all, i);
+	return count;
+}
+
+/* Of the steps from one on; 0: there are none. */
+static uint64_t find_median(const struct gp_iterations *all, uint32_t first, uint64_t *lengths_ns)
+{
+	uint32_t count = list_lengths(all, first, NULL, lengths_ns);
+
 	return count > 0 ? gp_stats_select(lengths_ns, count, count / 2) : 0;
+}
+
+static void measure_steady(struct gp_steps *steps, const struct gp_iterations *all,
+			   uint64_t *lengths_ns)
+{
+	uint32_t count = list_lengths(all, 0, steps->parts, lengths_ns);
+
+	if (count == 0)
+		return;
+	steps->median_ns = gp_stats_select(lengths_ns, count, count / 2);
+	steps->spread_ns = gp_stats_select(lengths_ns, count, count - 1 - count / 4) -
+			   gp_stats_select(lengths_ns, count, count / 4);
 }
 
 static bool is_slow(const struct gp_iterations *all, uint32_t index, uint64_t median_ns)
@@ -71,6 +95,7 @@ static int sort_out(struct gp_steps *steps, const struct gp_iterations *all)
 {
 	uint64_t *lengths_ns = gp_spill_take(((size_t)all->count + 1) * sizeof(*lengths_ns));
 	uint32_t warm_up, ends = 0;
+	uint64_t median_ns;
 	bool has_slow;
 
 	steps->parts = gp_spill_take((size_t)all->count + 1);
@@ -79,11 +104,10 @@ static int sort_out(struct gp_steps *steps, const struct gp_iterations *all)
 		return -ENOMEM;
 	}
 	warm_up = count_warm_up(all, find_median(all, 0, lengths_ns));
-	steps->median_ns = find_median(all, warm_up, lengths_ns);
-	has_slow =
-		count_slow(all, warm_up, steps->median_ns) * GP_SLOW_PART <= all->count - warm_up;
+	median_ns = find_median(all, warm_up, lengths_ns);
+	has_slow = count_slow(all, warm_up, median_ns) * GP_SLOW_PART <= all->count - warm_up;
 	for (uint32_t i = 0; i < all->count; i++) {
-		bool slow = has_slow && is_slow(all, i, steps->median_ns);
+		bool slow = has_slow && is_slow(all, i, median_ns);
 
 		if (i >= warm_up)
 			steps->parts[i] = slow ? GP_RUN_SLOW : GP_RUN_STEADY;
@@ -92,6 +116,7 @@ static int sort_out(struct gp_steps *steps, const struct gp_iterations *all)
 		steps->counts[steps->parts[i]]++;
 		ends += all->rows[i].ends_stretch;
 	}
+	measure_steady(steps, all, lengths_ns);
 	steps->count = all->count;
 	steps->recurs[GP_RUN_STEADY] = steps->recurs[GP_RUN_SLOW] = true;
 	steps->recurs[GP_RUN_BETWEEN] = ends >= RECURRING_GAPS;
@@ -213,4 +238,11 @@ uint64_t gp_steps_recurring_ns(const struct gp_steps *steps)
 	for (unsigned part = 0; part < GP_RUN_PARTS; part++)
 		sum_ns += steps->recurs[part] ? steps->ns[part] : 0;
 	return sum_ns;
+}
+
+uint64_t gp_steps_mean_ns(const struct gp_steps *steps)
+{
+	uint32_t count = gp_steps_recurring(steps);
+
+	return count > 0 ? gp_steps_recurring_ns(steps) / count : 0;
 }

@@ -3,11 +3,11 @@
  *
  * A step is one iteration.  Its length is known if the next one begins where it ends; the last step
  * of a stretch, and the last before recording paused, end with their own last operation.  A step is
- * slow if it takes GP_SLOW_PERCENT of the median or more.  Slow steps at the very beginning are
- * warm-up: first use of kernels, autotuning, lazy loading.  The median is that of the steps of known
- * length after the warm-up.  All other steps are the steady state.  If more than 1/GP_SLOW_PART of the
- * steps after the warm-up are slow, that is how the loop is (every fourth step updates the weights,
- * say): these are steady, too.
+ * slow if it takes GP_SLOW_PERCENT or more of the median of the steps of known length after the
+ * warm-up.  Slow steps at the very beginning are warm-up: first use of kernels, autotuning, lazy
+ * loading.  All other steps are the steady state.  If more than 1/GP_SLOW_PART of the steps after the
+ * warm-up are slow, that is how the loop is (every fourth step updates the weights, say): these are
+ * steady, too.
  *
  * Steady and slow steps recur as long as the program runs.  So does the time between stretches of
  * the loop if there are three or more, such as epochs: each step has its part of it.
@@ -24,6 +24,9 @@
 /* Of the median step: noise of the machine stays below it. */
 #define GP_SLOW_PERCENT 130u
 #define GP_SLOW_PART    5u
+
+/* Steady steps of a run whose median can be compared with another run's: one may be odd. */
+#define GP_STEADY_LEAST 5u
 
 enum gp_run_part {
 	GP_RUN_STARTUP, /* before the first step */
@@ -45,7 +48,8 @@ struct gp_steps {
 	uint32_t count; /* 0: no loop was found, and all else is 0 */
 	uint32_t counts[GP_RUN_PARTS];
 	uint64_t ns[GP_RUN_PARTS]; /* recorded time from the first call to the last */
-	uint64_t median_ns;
+	/* of the steady steps of known length: the median, and the range of the middle half */
+	uint64_t median_ns, spread_ns;
 	bool recurs[GP_RUN_PARTS];
 	uint8_t *parts; /* of each iteration: enum gp_run_part */
 	struct gp_run_piece *pieces;
@@ -66,6 +70,9 @@ enum gp_run_part gp_steps_part_at(const struct gp_steps *steps, uint64_t time_ns
 /* The number of steady and slow steps; and the time of all parts that recur. */
 uint32_t gp_steps_recurring(const struct gp_steps *steps);
 uint64_t gp_steps_recurring_ns(const struct gp_steps *steps);
+
+/* The time of all parts that recur, for each steady or slow step; 0: there is none. */
+uint64_t gp_steps_mean_ns(const struct gp_steps *steps);
 
 /* "startup", "warm-up", "steady", "slow", "between", "shutdown" */
 const char *gp_run_part_id(enum gp_run_part part);

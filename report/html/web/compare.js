@@ -40,6 +40,7 @@ const DIFF_TITLES = {
 	'diff-times': 'Times',
 	'diff-counts': 'Counts',
 	'diff-bytes': 'Bytes',
+	'diff-phases': 'Phases of the step on the host',
 	'diff-kernels': 'Kernels',
 	'diff-operations': 'Other operations',
 	'diff-api': 'CUDA calls',

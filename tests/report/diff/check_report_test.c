@@ -1,6 +1,7 @@
 #include "tests/unit.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,6 +264,49 @@ static void what_is_judged_beyond_a_large_change_alone_is_named(void **state)
 	end(&scene);
 }
 
+/* First in text and markdown; the reason of its metric in JUnit and JSON, also if it passed. */
+static void the_step_time_has_a_verdict_in_each_format(void **state)
+{
+	static const struct {
+		double now_ns;
+		const char *end;
+	} cases[] = {
+		{25.1e6, ": 10.1 % slower; limit 5.0 %: failed"},
+		{22.8e6, ": no change; limit 5.0 %: passed"},
+		{(double)NAN,
+		 "step time is unknown: 7 of 7 runs, and 0 of 20 before, have no main"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scene scene = {.baseline = runs_make(20, 0), .now = runs_make(7, 0)};
+		char *text;
+
+		gp_thresholds_open(&scene.thresholds);
+		runs_set(&scene.baseline, GP_METRIC_STEP, 22.8e6);
+		runs_set(&scene.now, GP_METRIC_STEP, cases[i].now_ns);
+		judge(&scene);
+		assert_int_equal(scene.check.verdict, i == 0   ? GP_VERDICT_REGRESSION
+						      : i == 1 ? GP_VERDICT_PASS
+							       : GP_VERDICT_INCONCLUSIVE);
+		text = write_report(gp_check_report_text, &scene);
+		expect(text, cases[i].end);
+		assert_int_equal(count_of(text, "The step time") + count_of(text, "The step takes"),
+				 1);
+		free(text);
+		text = write_report(gp_check_report_markdown, &scene);
+		expect(text, strrchr(cases[i].end, ' '));
+		free(text);
+		text = write_report(gp_check_report_json, &scene);
+		expect(text, cases[i].end);
+		free(text);
+		text = write_report(gp_check_report_junit, &scene);
+		expect(text, "name=\"step_time\"");
+		expect(text, cases[i].end);
+		free(text);
+		end(&scene);
+	}
+}
+
 /* Kernels like metrics, also where a pattern names one, and with the names of all metrics. */
 static void what_thresholds_switch_off_is_named_in_each_format(void **state)
 {
@@ -333,6 +377,7 @@ int main(void)
 		cmocka_unit_test(json_has_raw_values),
 		cmocka_unit_test(what_leaks_has_its_call_sites),
 		cmocka_unit_test(what_is_judged_beyond_a_large_change_alone_is_named),
+		cmocka_unit_test(the_step_time_has_a_verdict_in_each_format),
 		cmocka_unit_test(what_thresholds_switch_off_is_named_in_each_format),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};

@@ -191,6 +191,24 @@ static void what_python_did_is_compared_where_both_were_looked_at(void **state)
 	gp_run_set_free(&none);
 }
 
+/* Short beside the wall time, and told all the same. */
+static void the_step_time_is_never_negligible(void **state)
+{
+	struct gp_run_set a = runs_make(1, 0), b = runs_make(1, 0);
+	struct gp_compare_result result;
+	json_t *root;
+
+	runs_set(&a, GP_METRIC_WALL, 1e12);
+	runs_set(&b, GP_METRIC_WALL, 1e12);
+	runs_set(&a, GP_METRIC_STEP, 2e6);
+	runs_set(&b, GP_METRIC_STEP, 3e6);
+	root = compare(&a, &b, 10, &result);
+	assert_string_equal(text(rows_of(root, "diff-times"), 0, "Metric"), "step_time");
+	json_decref(root);
+	gp_run_set_free(&a);
+	gp_run_set_free(&b);
+}
+
 static void a_change_is_sure_where_runs_agree(void **state)
 {
 	struct gp_run_set a = runs_make(5, 0), b = runs_make(5, 0);
@@ -278,6 +296,7 @@ int main(void)
 		cmocka_unit_test(kernels_are_new_gone_or_changed_by_their_effect),
 		cmocka_unit_test(what_leaks_is_compared_by_call_site),
 		cmocka_unit_test(what_python_did_is_compared_where_both_were_looked_at),
+		cmocka_unit_test(the_step_time_is_never_negligible),
 		cmocka_unit_test(a_change_is_sure_where_runs_agree),
 		cmocka_unit_test(equal_runs_have_no_rows),
 		cmocka_unit_test(times_of_next_to_no_effect_are_left_out),

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "gpuprof/count.h"
-#include "report/analysis/idle/where.h"
+#include "tests/report/wheres_of.h"
 #include "report/diff/figures.h"
 #include "../stack_builder.h"
 
@@ -190,7 +190,7 @@ static void each_cause_has_its_own_metric(void **state)
 
 	assert_int_equal(COUNT(rows), GP_IDLE_CAUSES);
 	assert_int_equal(gp_device_list_all(&devices, &model, 1), 0);
-	assert_int_equal(gp_wheres_of(&wheres, &model, 1, window, &devices, kinds, 0), 0);
+	assert_int_equal(wheres_of(&wheres, &model, 1, window, &devices, kinds, 0), 0);
 	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		uint64_t ns = state_of(&wheres, GP_STATE_IDLE + rows[i].cause);
@@ -207,6 +207,47 @@ static void each_cause_has_its_own_metric(void **state)
 	gp_device_list_free(&devices);
 	gp_kinds_free(kinds);
 	gp_model_free(model);
+}
+
+/* A loop of ranges: the first one is warm-up, one is slow. */
+static struct gp_figures figures_of_steps(uint32_t steps)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = 1000000;
+	struct gp_figures figures;
+	struct gp_model *model;
+
+	build_device(&b, 0, "GPU");
+	build_name(&b, "k");
+	for (uint32_t i = 0; i < steps; i++) {
+		uint64_t ns = i == 0 ? 9000000 : i == 4 ? 5000000 : 2000000 + i % 3 * 1000;
+
+		build_range(&b, 1, "step", at_ns, at_ns + ns);
+		build_call(&b, 1, BUILD_LAUNCH, at_ns + 1000, 5000, i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 10000, at_ns + 20000, i + 1)->name = 0;
+		at_ns += ns;
+	}
+	model = build_end(&b);
+	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
+	gp_model_free(model);
+	return figures;
+}
+
+static void the_step_time_is_that_of_steady_steps_and_needs_enough(void **state)
+{
+	struct gp_figures figures = figures_of_steps(12);
+
+	assert_metric(&figures, GP_METRIC_STEP, 2001000);
+	assert_metric(&figures, GP_METRIC_STEP_SPREAD, 2000);
+	assert_true(figures.values[GP_METRIC_STEP_MEAN] > 2050000);
+	gp_figures_free(&figures);
+	figures = figures_of_steps(5);
+	assert_true(isnan(figures.values[GP_METRIC_STEP]));
+	assert_true(isnan(figures.values[GP_METRIC_STEP_SPREAD]));
+	gp_figures_free(&figures);
+	figures = figures_of_steps(0);
+	assert_true(isnan(figures.values[GP_METRIC_STEP]));
+	gp_figures_free(&figures);
 }
 
 /* A kernel that was launched with the one before it, and waited for an event. */
@@ -378,6 +419,7 @@ int main(void)
 		cmocka_unit_test(every_metric_counts_what_it_says),
 		cmocka_unit_test(what_a_device_waited_for_is_told_of_all_its_idle_time),
 		cmocka_unit_test(each_cause_has_its_own_metric),
+		cmocka_unit_test(the_step_time_is_that_of_steady_steps_and_needs_enough),
 		cmocka_unit_test(an_unused_device_is_not_idle),
 		cmocka_unit_test(a_context_is_no_memory_call_s_time),
 		cmocka_unit_test(kernels_operations_and_calls_are_found_by_name),

@@ -6,7 +6,7 @@
 
 #include "report/analysis/host/call_sums.h"
 #include "report/analysis/idle/gpu_line.h"
-#include "report/analysis/idle/where.h"
+#include "tests/report/wheres_of.h"
 #include "tests/unit.h"
 #include "tests/lib/dice.h"
 #include "tests/report/model_builder.h"
@@ -141,7 +141,7 @@ static void test_sums_are_those_of_the_line(void **state)
 
 	assert_int_equal(gp_device_list_all(&devices, &m, 1), 0);
 	assert_int_equal(devices.count, DEVICES);
-	assert_int_equal(gp_wheres_of(&wheres, &m, 1, window, &devices, kinds, 4), 0);
+	assert_int_equal(wheres_of(&wheres, &m, 1, window, &devices, kinds, 4), 0);
 	assert_int_equal(gp_gpu_lines_of(&lines, &m, 1, window, &devices, kinds), 0);
 	for (size_t i = 0; i < devices.count; i++)
 		check_device(&lines.devices[i], &wheres.devices[i]);

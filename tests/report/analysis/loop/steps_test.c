@@ -72,6 +72,18 @@ static void slow_steps_at_the_beginning_are_warm_up(void **state)
 	assert_int_equal(run.steps.parts[6], GP_RUN_STEADY);
 	assert_int_equal(gp_steps_recurring(&run.steps), 7);
 	assert_int_equal(gp_steps_recurring_ns(&run.steps), 92 * MS);
+	assert_int_equal(gp_steps_mean_ns(&run.steps), 92 * MS / 7);
+	close_run(&run);
+}
+
+/* Without the warm-up and the slow step of 30 ms; the last one's length is not known. */
+static void the_median_and_its_spread_are_of_steady_steps(void **state)
+{
+	struct run run;
+
+	OPEN(&run, 90, 10, 11, 12, 13, 14, 15, 16, 30, 1);
+	assert_int_equal(run.steps.median_ns, 13 * MS);
+	assert_int_equal(run.steps.spread_ns, 4 * MS);
 	close_run(&run);
 }
 
@@ -155,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slow_steps_at_the_beginning_are_warm_up),
+		cmocka_unit_test(the_median_and_its_spread_are_of_steady_steps),
 		cmocka_unit_test(slow_begins_at_1_3_times_the_median),
 		cmocka_unit_test(the_time_between_stretches_is_of_no_step),
 		cmocka_unit_test(what_is_frequent_is_not_slow),

@@ -1,0 +1,111 @@
+/* The clause on the step time: times, their spread, the phase that changed most, and the unknown. */
+#include "report/diff/step_change.h"
+
+#include <math.h>
+
+#include "run_builder.h"
+#include "tests/unit.h"
+#include "tests/report/expect.h"
+
+struct scene {
+	struct gp_run_set before, now;
+	char text[512];
+};
+
+static void begin(struct scene *scene, double before_ns, double now_ns)
+{
+	*scene = (struct scene){.before = runs_make(2, 0), .now = runs_make(3, 0)};
+	runs_set(&scene->before, GP_METRIC_STEP, before_ns);
+	runs_set(&scene->before, GP_METRIC_STEP_SPREAD, 4e5);
+	runs_set(&scene->now, GP_METRIC_STEP, now_ns);
+	runs_set(&scene->now, GP_METRIC_STEP_SPREAD, 5e5);
+}
+
+static void say(struct scene *scene)
+{
+	assert_int_equal(
+		gp_step_change_say(&scene->before, &scene->now, scene->text, sizeof(scene->text)),
+		0);
+}
+
+static void end(struct scene *scene)
+{
+	gp_run_set_free(&scene->before);
+	gp_run_set_free(&scene->now);
+}
+
+/* Of all runs of a set. */
+static void add_phase(struct gp_run_set *set, const char *name, double steps, double ns)
+{
+	for (uint32_t i = 0; i < set->count; i++) {
+		struct gp_named_list *list = &set->runs[i].figures.named[GP_NAMED_PHASE];
+
+		list->rows = realloc(list->rows, (list->count + 1) * sizeof(*list->rows));
+		assert_non_null(list->rows);
+		list->rows[list->count++] = (struct gp_named_figure){
+			.name = strdup(name), .count = steps, .total_ns = ns};
+		gp_named_sort(list);
+	}
+}
+
+static void both_times_their_spread_and_the_change_are_told(void **state)
+{
+	struct scene scene;
+
+	begin(&scene, 22.8e6, 25.1e6);
+	say(&scene);
+	assert_string_equal(
+		scene.text,
+		"The step takes 25.10ms (half of them within 500.0us), 22.80ms before (within 400.0us): 10.1 % slower");
+	runs_set(&scene.now, GP_METRIC_STEP, 11.4e6);
+	say(&scene);
+	expect(scene.text, ": 50.0 % faster");
+	runs_set(&scene.now, GP_METRIC_STEP, 22.801e6);
+	say(&scene);
+	expect(scene.text, ": no change");
+	end(&scene);
+}
+
+/* A phase that few steps have is no part of the usual step. */
+static void the_phase_that_changed_most_is_named(void **state)
+{
+	struct scene scene;
+
+	begin(&scene, 20e6, 22e6);
+	add_phase(&scene.now, "forward", 60, 10e6);
+	add_phase(&scene.now, "clipping", 60, 1e6);
+	add_phase(&scene.now, "checkpoint", 2, 9e6);
+	say(&scene);
+	assert_null(strstr(scene.text, "changed most")); /* the other side has no phases */
+	add_phase(&scene.before, "forward", 60, 9.5e6);
+	add_phase(&scene.before, "checkpoint", 2, 100e6);
+	say(&scene);
+	expect(scene.text, "; clipping changed most: 1.000ms, 0ns before");
+	end(&scene);
+}
+
+static void an_unknown_step_is_neither_zero_nor_equal(void **state)
+{
+	struct scene scene;
+
+	begin(&scene, 22.8e6, 25.1e6);
+	scene.now.runs[1].figures.values[GP_METRIC_STEP] = (double)NAN;
+	say(&scene);
+	expect(scene.text, "The step time is unknown: 1 of 3 runs, and 0 of 2 before, ");
+	runs_set(&scene.now, GP_METRIC_STEP, (double)NAN);
+	runs_set(&scene.before, GP_METRIC_STEP, (double)NAN);
+	say(&scene);
+	assert_string_equal(scene.text, "");
+	end(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_times_their_spread_and_the_change_are_told),
+		cmocka_unit_test(the_phase_that_changed_most_is_named),
+		cmocka_unit_test(an_unknown_step_is_neither_zero_nor_equal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

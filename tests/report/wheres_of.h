@@ -1,0 +1,21 @@
+/* wheres_of: the states of devices by a sweep of their own. */
+#ifndef TESTS_REPORT_WHERES_OF_H
+#define TESTS_REPORT_WHERES_OF_H
+
+#include "report/analysis/idle/gpu_sweep.h"
+#include "report/analysis/idle/where.h"
+
+static inline int wheres_of(struct gp_wheres *wheres, struct gp_model *const *models,
+			    size_t model_count, struct gp_window window,
+			    struct gp_device_list *devices, const struct gp_kinds *kinds,
+			    size_t gap_limit)
+{
+	struct gp_sweep_taker taker;
+	int result = gp_wheres_open(wheres, devices->count, gap_limit, &taker);
+
+	if (result == 0)
+		result = gp_gpu_sweep(models, model_count, window, devices, kinds, &taker, 1);
+	return result == 0 ? gp_wheres_finish(wheres) : result;
+}
+
+#endif

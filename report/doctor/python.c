@@ -10,10 +10,17 @@
 
 #define LIMIT_S 20
 
-static const char question[] = "import sys, sysconfig\n"
+/*
+ * Asked of an isolated interpreter: others import modules from the current folder. It is told the
+ * folders that isolation leaves out.
+ */
+static const char question[] = "import os, site, sys, sysconfig\n"
 			       "print(sys.implementation.name, *sys.version_info[:2],\n"
 			       "      int(bool(sysconfig.get_config_var('Py_GIL_DISABLED'))))\n"
-			       "print(*sys.path, sep='\\n')\n";
+			       "own = os.environ.get('PYTHONPATH', '').split(os.pathsep)\n"
+			       "user = [] if sys.prefix != sys.base_prefix else\\\n"
+			       "    [site.getusersitepackages()]\n"
+			       "print(*own, *sys.path, *user, sep='\\n')\n";
 
 /* The places of the runtime in the packages of CUDA 12 and 13. */
 static const char *const places[] = {
@@ -81,7 +88,7 @@ static void take_answer(struct gp_python *python, char *text)
 
 void gp_python_ask(struct gp_python *python, const char *path)
 {
-	char *arguments[] = {python->path, "-c", (char *)question, NULL};
+	char *arguments[] = {python->path, "-I", "-c", (char *)question, NULL};
 	struct gp_question asked = {
 		.arguments = arguments, .environment = environ, .limit_s = LIMIT_S};
 	struct gp_answer *answer = malloc(sizeof(*answer));

@@ -456,6 +456,8 @@ class Program(Doctor):
         folder = self.packages()
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         script = self.write("train.py", f"#!{sys.executable}\nopen('ran', 'w')\n", 0o755)
+        for module in ("os.py", "site.py", "sysconfig.py"):
+            self.write(module, "open('ran', 'w')\n")
         for arguments in ([sys.executable, "train.py"], [script]):
             verdicts, _ = self.doctor(*arguments, PYTHONPATH=self.path("lib", "site-packages"))
             self.only_fails(verdicts)

@@ -12,6 +12,14 @@
 /* Larger rows are damage. */
 #define MOST_ROW_BYTES (64 << 20)
 
+/* A table of nsys has some fifty columns, and its definition a few thousand bytes. */
+#define MOST_COLUMNS   500
+#define MOST_SQL_BYTES (1 << 20)
+
+/* Instructions of SQLite's machine: a row takes some three for each column. */
+#define OPS_PER_CALL 100000
+#define MOST_CALLS   100
+
 /* The least size of a row in a file. A table with more rows than fit into the file has a cycle. */
 #define LEAST_ROW_BYTES 4
 
@@ -20,6 +28,7 @@ struct gp_database {
 	const char *const *columns;
 	uint32_t column_count;
 	uint64_t most_rows; /* upper limit for a table */
+	uint32_t calls;     /* of count_ops() for the current row */
 	bool is_damaged;
 };
 
@@ -55,18 +64,30 @@ static char *uri_of(const char *path)
 	return uri;
 }
 
-/*
- * Allows tables only: no views, triggers or attached files. WRITABLE_SCHEMA lets SQLite open
- * truncated files, too.
- */
-static void restrict_to_tables(sqlite3 *db)
+/* Ends a statement that takes far longer than a row may. */
+static int count_ops(void *database)
 {
+	return ++((struct gp_database *)database)->calls > MOST_CALLS;
+}
+
+/*
+ * Allows tables only: no views, triggers, virtual tables or attached files. WRITABLE_SCHEMA lets
+ * SQLite open truncated files, too.
+ */
+static void restrict_to_tables(struct gp_database *database)
+{
+	sqlite3 *db = database->db;
+
 	sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MOST_ROW_BYTES);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+	sqlite3_limit(db, SQLITE_LIMIT_COLUMN, MOST_COLUMNS);
+	sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, MOST_SQL_BYTES);
+	sqlite3_drop_modules(db, NULL);
+	sqlite3_progress_handler(db, OPS_PER_CALL, count_ops, database);
 	sqlite3_exec(db, "PRAGMA cell_size_check = 1", NULL, NULL, NULL);
 }
 
@@ -118,7 +139,7 @@ static int open_at(struct gp_database *database, const char *path)
 	result = sqlite3_open_v2(uri, &database->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
 	free(uri);
 	if (result == SQLITE_OK)
-		restrict_to_tables(database->db);
+		restrict_to_tables(database);
 	return result == SQLITE_OK ? 0 : result == SQLITE_NOMEM ? -ENOMEM : -EIO;
 }
 
@@ -157,6 +178,13 @@ static int note_error(struct gp_database *database, int code)
 	return 0;
 }
 
+/* Prepares a statement, which may take as long as a row. */
+static int begin(struct gp_database *database, const char *text, sqlite3_stmt **statement)
+{
+	database->calls = 0;
+	return sqlite3_prepare_v2(database->db, text, -1, statement, NULL);
+}
+
 /*
  * Whether there is such a table that is neither a view nor virtual. Negative: a negated SQLite
  * error.
@@ -164,9 +192,9 @@ static int note_error(struct gp_database *database, int code)
 static int has_table(struct gp_database *database, const char *table)
 {
 	static const char text[] =
-		"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql NOT LIKE 'CREATE VIRTUAL%'";
+		"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0";
 	sqlite3_stmt *statement;
-	int code = sqlite3_prepare_v2(database->db, text, -1, &statement, NULL);
+	int code = begin(database, text, &statement);
 
 	if (code != SQLITE_OK)
 		return -code;
@@ -176,6 +204,25 @@ static int has_table(struct gp_database *database, const char *table)
 	if (code != SQLITE_ROW && code != SQLITE_DONE)
 		return -code;
 	return code == SQLITE_ROW;
+}
+
+/* Whether SQLite would compute columns, in whatever time. Negative: a negated SQLite error. */
+static int has_generated(struct gp_database *database, const char *table)
+{
+	enum { HIDDEN = 6 };
+	sqlite3_stmt *statement;
+	bool is_found = false;
+	char text[128];
+	int code;
+
+	snprintf(text, sizeof(text), "PRAGMA table_xinfo(\"%s\")", table);
+	code = begin(database, text, &statement);
+	while (code == SQLITE_OK || code == SQLITE_ROW) {
+		code = sqlite3_step(statement);
+		is_found |= code == SQLITE_ROW && sqlite3_column_int(statement, HIDDEN) != 0;
+	}
+	sqlite3_finalize(statement);
+	return code != SQLITE_DONE ? -code : is_found;
 }
 
 static int find_places(const struct gp_database *database, struct gp_row *row)
@@ -200,9 +247,10 @@ static int go_through(struct gp_database *database, const struct gp_row *row,
 		      int (*take)(void *context, const struct gp_row *row), void *context)
 {
 	for (uint64_t rows = 0; rows < database->most_rows; rows++) {
-		int code = sqlite3_step(row->statement);
-		int result;
+		int code, result;
 
+		database->calls = 0;
+		code = sqlite3_step(row->statement);
 		if (code == SQLITE_DONE)
 			return 0;
 		if (code != SQLITE_ROW)
@@ -224,8 +272,11 @@ int gp_database_each(struct gp_database *database, const char *table,
 
 	if (result <= 0)
 		return result < 0 ? note_error(database, -result) : 0;
+	result = has_generated(database, table);
+	if (result != 0)
+		return note_error(database, result < 0 ? -result : SQLITE_ERROR);
 	snprintf(text, sizeof(text), "SELECT * FROM \"%s\"", table);
-	result = sqlite3_prepare_v2(database->db, text, -1, &row.statement, NULL);
+	result = begin(database, text, &row.statement);
 	if (result != SQLITE_OK)
 		return note_error(database, result);
 	result = find_places(database, &row);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "report/codec/sqlite_reader.h"
 #include "tests/unit.h"
@@ -108,6 +109,29 @@ static void what_is_not_a_table_is_none(void **state)
 	}
 }
 
+/* SQLite would compute or fetch their rows in whatever time. */
+static void tables_that_are_computed_are_refused(void **state)
+{
+	static const char *const tables[] = {
+		"CREATE TABLE t (number, text AS (hex(zeroblob(60000000)))); INSERT INTO t VALUES (1)",
+		"CREATE TABLE t (number, x AS (number || zeroblob(60000000)) STORED)",
+		"PRAGMA writable_schema = 1; CREATE TABLE t (number); INSERT INTO t VALUES (1);"
+		"UPDATE sqlite_master SET sql = 'CREATE/**/VIRTUAL TABLE t USING fts3(number)'",
+	};
+	struct rlimit second = {.rlim_cur = 10, .rlim_max = RLIM_INFINITY};
+
+	assert_int_equal(setrlimit(RLIMIT_CPU, &second), 0);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		struct seen seen = {0};
+		bool is_damaged;
+
+		fill(tables[i]);
+		assert_int_equal(read_table("t", &seen, &is_damaged), 0);
+		assert_int_equal(seen.rows, 0);
+		assert_true(is_damaged);
+	}
+}
+
 static void the_file_stays_as_it_is(void **state)
 {
 	char journal[80];
@@ -183,6 +207,7 @@ int main(void)
 		T(rows_come_by_the_names_of_columns),
 		T(taking_ends_when_it_fails),
 		T(what_is_not_a_table_is_none),
+		T(tables_that_are_computed_are_refused),
 		T(the_file_stays_as_it_is),
 		T(a_cut_file_is_read_as_far_as_it_goes),
 		T(damaged_bytes_do_no_harm),

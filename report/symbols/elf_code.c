@@ -1,17 +1,16 @@
 #include "report/symbols/elf_code.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
+#include "report/codec/elf_file.h"
 #include "report/symbols/elf_functions.h"
 #include "report/symbols/elf_symbols.h"
 #include "report/symbols/elf_units.h"
@@ -19,6 +18,7 @@
 struct gp_elf_code {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
+	const char *path;
 	GElf_Addr bias; /* load bias of the library's addresses */
 	struct gp_elf_units units;
 	struct gp_elf_functions functions;
@@ -28,30 +28,25 @@ struct gp_elf_code {
 
 /* ---- file ---- */
 
-/* The path comes from a trace, and may name anything. */
-static int open_file(const char *path)
+static const char *explain(int error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return error == -ENOENT    ? "the file is gone"
+	       : error == -ENOEXEC ? "the file is not an ELF file"
+	       : error == -EFBIG   ? "its debug information unpacks to too much"
+				   : "the file is unreadable";
 }
 
 static const char *report(struct gp_elf_code *code, const char *path)
 {
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.find_debuginfo = gp_elf_file_find_debuginfo,
 		.section_address = dwfl_offline_section_address,
 	};
-	int fd = open_file(path);
+	int fd = gp_elf_file_open(path);
 
 	if (fd < 0)
-		return errno == ENOENT ? "the file is gone" : "the file is unreadable";
+		return explain(fd);
 	unsetenv("DEBUGINFOD_URLS"); /* no network access */
 	code->dwfl = dwfl_begin(&callbacks);
 	code->module = code->dwfl ? dwfl_report_offline(code->dwfl, path, path, fd) : NULL;
@@ -60,6 +55,7 @@ static const char *report(struct gp_elf_code *code, const char *path)
 		return "the file is not an ELF file";
 	}
 	dwfl_report_end(code->dwfl, NULL, NULL);
+	dwfl_module_info(code->module, NULL, NULL, NULL, NULL, NULL, &code->path, NULL);
 	return dwfl_module_getelf(code->module, &code->bias) ? NULL : "the file is not an ELF file";
 }
 
@@ -181,7 +177,8 @@ size_t gp_elf_code_find(struct gp_elf_code *code, uint64_t address,
 
 	if (gp_elf_units_find(&code->units, code->module, pc, &unit, &bias)) {
 		innermost = place_in_source(&unit, pc - bias);
-		found = find_functions(code, &unit, pc - bias, innermost);
+		if (gp_elf_file_is_split_harmless(&unit, code->path))
+			found = find_functions(code, &unit, pc - bias, innermost);
 	}
 
 	if (found == 0 || lacks_namespace(code->places[found - 1].function)) {

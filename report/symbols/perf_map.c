@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "report/base/array.h"
+#include "report/base/named_file.h"
+#include "report/base/shared_folder.h"
 
 #define MOST_OVERLAPPING 64u /* functions that are examined for one address */
 
@@ -30,9 +32,8 @@ static bool is_trusted(int fd, int64_t from_s, int64_t to_s)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	       (st.st_uid == geteuid() || st.st_uid == 0 || geteuid() == 0) &&
-	       st.st_mtime >= from_s && st.st_mtime <= to_s;
+	return fstat(fd, &st) == 0 && gp_owner_is_trusted(st.st_uid) && st.st_mtime >= from_s &&
+	       st.st_mtime <= to_s;
 }
 
 /* Reads the file up to the limit, and appends a NUL. */
@@ -124,7 +125,7 @@ static void take_lines(struct gp_perf_map *map)
 struct gp_perf_map *gp_perf_map_open(const char *path, int64_t from_s, int64_t to_s)
 {
 	struct gp_perf_map *map = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	int fd = gp_named_file_open(path, O_NOFOLLOW);
 
 	if (fd < 0)
 		return NULL;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "report/base/array.h"
+#include "report/base/named_file.h"
 
 /*
  * Limit for one ring, and for the pending slots of all rings: 128 MiB. Real files have far less;
@@ -252,15 +253,7 @@ static int read_rings(int fd, struct gp_rings *rings)
 
 int gp_rings_open(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	struct stat status;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		return fd;
-	close(fd);
-	return -EINVAL;
+	return gp_named_file_open(path, O_NOFOLLOW);
 }
 
 /* 0 = unknown, which counts as ours. */

@@ -1,13 +1,13 @@
 #include "report/model/build/unwind_copy.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
+
+#include "report/codec/elf_file.h"
 
 #define REGISTERS   17u /* of x86-64, by their DWARF numbers */
 #define STACK_PLACE 7
@@ -49,13 +49,12 @@ static bool is_this_build(int fd, const struct gp_record_module *module)
 	return same;
 }
 
-/* The file of a module, or -1; its path comes from a trace: it may name anything. */
+/* The file of a module, or a negative number. */
 static int open_module(const char *path, const struct gp_record_module *module)
 {
-	int fd = path[0] == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
-	struct stat st;
+	int fd = gp_elf_file_open(path);
 
-	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_this_build(fd, module)))
+	if (fd < 0 || is_this_build(fd, module))
 		return fd;
 	close(fd);
 	return -1;
@@ -239,7 +238,7 @@ static struct gp_unwinder *open_unwinder(void)
 {
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.find_debuginfo = gp_elf_file_find_debuginfo,
 	};
 	struct gp_unwinder *unwinder = calloc(1, sizeof(*unwinder));
 

@@ -1,4 +1,5 @@
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,12 +36,22 @@ static struct gp_elf_code *open_file(const char *path)
 	return code;
 }
 
+/* The path of this program. */
+static const char *own_path(void)
+{
+	static char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	assert_true(length > 0);
+	return path;
+}
+
 static void test_a_program_with_debug_information(void **state)
 {
 	char path[4096];
 	uint64_t address =
 		find((const void *)(uintptr_t)elf_code_test_function, path, sizeof(path));
-	struct gp_elf_code *code = open_file("/proc/self/exe");
+	struct gp_elf_code *code = open_file(own_path());
 	const struct gp_elf_place *places;
 
 	assert_int_equal(gp_elf_code_find(code, address, &places), 1);
@@ -119,7 +130,7 @@ static void test_functions_that_are_inlined_deep(void **state)
 {
 	char path[4096];
 	uint64_t address = find(around_all(), path, sizeof(path));
-	struct gp_elf_code *code = open_file("/proc/self/exe");
+	struct gp_elf_code *code = open_file(own_path());
 	const struct gp_elf_place *places;
 
 	assert_int_equal(gp_elf_code_find(code, address - 1, &places), GP_ELF_PLACES);
@@ -147,7 +158,7 @@ static void test_what_is_refused(void **state)
 	const uint8_t build_id[20] = "not that of this one";
 	const char *problem = NULL;
 
-	assert_null(gp_elf_code_open("/proc/self/exe", build_id, sizeof(build_id), &problem));
+	assert_null(gp_elf_code_open(own_path(), build_id, sizeof(build_id), &problem));
 	assert_non_null(strstr(problem, "changed since the recording"));
 	problem = NULL;
 	assert_null(gp_elf_code_open("/proc/self/status", NULL, 0, &problem));
@@ -155,6 +166,127 @@ static void test_what_is_refused(void **state)
 	problem = NULL;
 	assert_null(gp_elf_code_open("/nonexistent/file", NULL, 0, &problem));
 	assert_non_null(problem);
+}
+
+/* Runs a command of the shell in which $E is this program, in a folder of its own. */
+static void make(char *folder, const char *command)
+{
+	char line[8192];
+
+	strcpy(folder, "/tmp/elf-code-test-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(line, sizeof(line), "cd %s && E=%s && %s", folder, own_path(), command);
+	assert_int_equal(system(line), 0);
+}
+
+static void clear(const char *folder)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "rm -r %s", folder);
+	assert_int_equal(system(line), 0);
+}
+
+static void assert_found(const char *folder, bool has_lines)
+{
+	char path[4096];
+	uint64_t address =
+		find((const void *)(uintptr_t)elf_code_test_function, path, sizeof(path));
+	const struct gp_elf_place *places;
+	struct gp_elf_code *code;
+
+	snprintf(path, sizeof(path), "%s/program", folder);
+	code = open_file(path);
+	assert_int_equal(gp_elf_code_find(code, address, &places), 1);
+	assert_string_equal(places[0].function, "elf_code_test_function");
+	assert_int_equal(places[0].line != 0, has_lines);
+	gp_elf_code_close(code);
+}
+
+static void test_debug_information_beside_the_file(void **state)
+{
+	char folder[32];
+
+	make(folder, "objcopy --only-keep-debug $E x.debug && mkdir .debug &&"
+		     "objcopy --strip-debug --add-gnu-debuglink=x.debug $E program");
+	assert_found(folder, true);
+	clear(folder);
+	make(folder, "mkdir .debug && objcopy --only-keep-debug $E .debug/x.debug &&"
+		     "objcopy --strip-debug --add-gnu-debuglink=.debug/x.debug $E program");
+	assert_found(folder, true);
+	clear(folder);
+}
+
+/* Another program's, or a pipe that nobody writes to: neither is read, nor waited for. */
+static void test_debug_information_that_is_none(void **state)
+{
+	char folder[32];
+
+	alarm(60);
+	make(folder,
+	     "objcopy --only-keep-debug $E x.debug &&"
+	     "objcopy --strip-debug --add-gnu-debuglink=x.debug $E program &&"
+	     "objcopy --only-keep-debug --remove-section=.note.gnu.build-id /bin/sh x.debug");
+	assert_found(folder, false);
+	clear(folder);
+	make(folder, "objcopy --only-keep-debug $E x.debug &&"
+		     "objcopy --strip-debug --add-gnu-debuglink=x.debug $E program &&"
+		     "rm x.debug && mkfifo x.debug");
+	assert_found(folder, false);
+	clear(folder);
+	alarm(0);
+}
+
+static void assert_refused(const char *command, const char *path)
+{
+	char folder[32], whole[4096];
+	const char *problem = NULL;
+
+	make(folder, command);
+	snprintf(whole, sizeof(whole), "%s%s/program", path, folder);
+	assert_null(gp_elf_code_open(whole, NULL, 0, &problem));
+	assert_non_null(problem);
+	clear(folder);
+}
+
+static void test_files_that_unpack_to_much(void **state)
+{
+	assert_refused("gzip -c $E > program", "");
+	assert_refused("truncate -s 100M zeros && objcopy --add-section .debug_zeros=zeros "
+		       "/bin/true x && objcopy --compress-debug-sections x program",
+		       "");
+}
+
+static void test_files_of_the_kernel(void **state)
+{
+	assert_refused("cp $E program", "/proc/self/root");
+	assert_refused("cp $E program", "/tmp/..//proc/./self/root");
+}
+
+/* elfutils would open these by itself. */
+static void test_files_that_lead_to_a_pipe(void **state)
+{
+	assert_refused("mkfifo p && printf 'p\\0' > link &&"
+		       "objcopy --add-section .gnu_debugaltlink=link $E program",
+		       "");
+}
+
+static void test_the_other_half_is_a_pipe(void **state)
+{
+	char folder[32], path[64];
+	const struct gp_elf_place *places;
+	struct gp_elf_code *code;
+
+	make(folder, "echo 'int main(void) { return 0; }' > x.c &&"
+		     "cc -g -gsplit-dwarf -c x.c && cc -o program x.o && rm x.dwo && mkfifo x.dwo");
+	snprintf(path, sizeof(path), "%s/program", folder);
+	code = open_file(path);
+	alarm(60);
+	for (uint64_t address = 0x1000; address < 0x1400; address++)
+		gp_elf_code_find(code, address, &places);
+	alarm(0);
+	gp_elf_code_close(code);
+	clear(folder);
 }
 
 int main(void)
@@ -165,6 +297,12 @@ int main(void)
 		cmocka_unit_test(test_functions_that_are_inlined_deep),
 		cmocka_unit_test(test_a_library_of_the_system),
 		cmocka_unit_test(test_what_is_refused),
+		cmocka_unit_test(test_debug_information_beside_the_file),
+		cmocka_unit_test(test_debug_information_that_is_none),
+		cmocka_unit_test(test_files_that_unpack_to_much),
+		cmocka_unit_test(test_files_of_the_kernel),
+		cmocka_unit_test(test_files_that_lead_to_a_pipe),
+		cmocka_unit_test(test_the_other_half_is_a_pipe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,195 @@
+#include "report/codec/elf_file.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "report/base/named_file.h"
+
+/* Debug information of real programs packs to a third; of texts alone, to a tenth. */
+#define MOST_EXPANSION 64u
+
+#define DEBUG_FOLDER "/usr/lib/debug"
+
+/* ---- one file ---- */
+
+/* The length of a section in memory; a packed one tells it in its header. */
+static uint64_t unpacked_bytes(Elf_Scn *section, const GElf_Shdr *header, const char *name)
+{
+	GElf_Chdr packed;
+	Elf_Data *data;
+	uint64_t bytes = 0;
+
+	if (header->sh_flags & SHF_COMPRESSED)
+		return gelf_getchdr(section, &packed) ? packed.ch_size : UINT64_MAX;
+	data = name && strncmp(name, ".zdebug", 7) == 0 ? elf_rawdata(section, NULL) : NULL;
+	for (size_t i = 4; data && data->d_size >= 12 && i < 12; i++) /* after "ZLIB" */
+		bytes = bytes << 8 | ((const uint8_t *)data->d_buf)[i];
+	return bytes;
+}
+
+/* The path of a name in the folder of a file. */
+static bool join(char path[PATH_MAX], const char *file, const char *between, const char *name)
+{
+	const char *slash = strrchr(file, '/');
+	int folder = slash && name[0] != '/' ? (int)(slash - file) + 1 : 0;
+
+	return snprintf(path, PATH_MAX, "%.*s%s%s", folder, file, between, name) < PATH_MAX;
+}
+
+/* elfutils opens the file of a .gnu_debugaltlink by itself. */
+static bool is_link_harmless(Elf_Scn *section, const char *file)
+{
+	Elf_Data *data = elf_rawdata(section, NULL);
+	char path[PATH_MAX];
+
+	return !data || !data->d_buf || !memchr(data->d_buf, '\0', data->d_size) ||
+	       (join(path, file, "", data->d_buf) && gp_named_file_is_harmless(path));
+}
+
+static int check_sections(Elf *elf, uint64_t file_bytes, const char *file)
+{
+	uint64_t left = file_bytes * MOST_EXPANSION;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_kind(elf) != ELF_K_ELF || elf_getshdrstrndx(elf, &names) != 0)
+		return -ENOEXEC;
+	while ((section = elf_nextscn(elf, section)) != NULL) {
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+		uint64_t bytes = name ? unpacked_bytes(section, &header, name) : 0;
+
+		if (bytes > left)
+			return -EFBIG;
+		left -= bytes;
+		if (name && strcmp(name, ".gnu_debugaltlink") == 0 &&
+		    !is_link_harmless(section, file))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* elfutils unpacks what has another magic; it sees only what begins like ELF. */
+static int check(int fd, const char *path)
+{
+	char magic[SELFMAG];
+	struct stat status;
+	int result;
+	Elf *elf;
+
+	if (pread(fd, magic, SELFMAG, 0) != SELFMAG || memcmp(magic, ELFMAG, SELFMAG) != 0 ||
+	    fstat(fd, &status) != 0)
+		return -ENOEXEC;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	result = elf ? check_sections(elf, (uint64_t)status.st_size, path) : -ENOEXEC;
+	elf_end(elf);
+	return result;
+}
+
+int gp_elf_file_open(const char *path)
+{
+	int fd = path[0] != '/' || gp_named_file_is_of_kernel(path) ? -EINVAL
+								    : gp_named_file_open(path, 0);
+	int result = fd < 0 ? fd : check(fd, path);
+
+	if (result < 0 && fd >= 0)
+		close(fd);
+	return result < 0 ? result : fd;
+}
+
+/* ---- debug information in another file ---- */
+
+static bool has_crc(int fd, GElf_Word expected)
+{
+	static unsigned char bytes[1 << 16];
+	uLong crc = crc32(0, NULL, 0);
+	ssize_t got;
+
+	for (off_t at = 0; (got = pread(fd, bytes, sizeof(bytes), at)) > 0; at += got)
+		crc = crc32(crc, bytes, (uInt)got);
+	return got == 0 && crc == expected;
+}
+
+/* A module with a build id has debug information with the same. */
+static bool is_of_module(Dwfl_Module *module, int fd, GElf_Word crc)
+{
+	const unsigned char *wanted;
+	const void *bits = NULL;
+	GElf_Addr address;
+	int bytes = dwfl_module_build_id(module, &wanted, &address);
+	Elf *elf;
+	bool is_same;
+
+	if (bytes <= 0)
+		return has_crc(fd, crc);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	is_same = elf && dwelf_elf_gnu_build_id(elf, &bits) == bytes &&
+		  memcmp(bits, wanted, (size_t)bytes) == 0;
+	elf_end(elf);
+	return is_same;
+}
+
+int gp_elf_file_find_debuginfo(Dwfl_Module *module, void **user_data, const char *name,
+			       Dwarf_Addr base, const char *file, const char *link, GElf_Word crc,
+			       char **found)
+{
+	static const char *const folders[] = {"", ".debug/"};
+	char path[PATH_MAX], *real;
+	int fd =
+		dwfl_build_id_find_debuginfo(module, user_data, name, base, file, link, crc, found);
+
+	if (fd >= 0 || !link || !file || strchr(link, '/'))
+		return fd;
+	real = realpath(file, NULL);
+	for (size_t i = 0; real && fd < 0 && i < 3; i++) {
+		bool fits = i < 2 ? join(path, real, folders[i], link)
+				  : snprintf(path, sizeof(path), DEBUG_FOLDER "%.*s%s",
+					     (int)(strrchr(real, '/') - real) + 1, real,
+					     link) < (int)sizeof(path);
+
+		fd = fits ? gp_elf_file_open(path) : -1;
+		if (fd >= 0 && !is_of_module(module, fd, crc)) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	free(real);
+	if (fd >= 0)
+		*found = strdup(path);
+	return fd;
+}
+
+bool gp_elf_file_is_split_harmless(Dwarf_Die *unit, const char *file)
+{
+	Dwarf_Attribute memory;
+	Dwarf_Attribute *split = dwarf_attr(unit, DW_AT_dwo_name, &memory);
+	const char *name, *folder;
+	char path[PATH_MAX];
+
+	if (!split)
+		split = dwarf_attr(unit, DW_AT_GNU_dwo_name, &memory);
+	name = split ? dwarf_formstring(split) : NULL;
+	if (!name)
+		return true;
+	folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &memory));
+	if (!join(path, file, "", name) || !gp_named_file_is_harmless(path) ||
+	    snprintf(path, sizeof(path), "%s.dwp", file) >= PATH_MAX ||
+	    !gp_named_file_is_harmless(path))
+		return false;
+	return !folder || (snprintf(path, sizeof(path), "%s/%s", folder, name) < PATH_MAX &&
+			   gp_named_file_is_harmless(path));
+}

@@ -18,6 +18,8 @@ const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_collective_rank,
 	&gp_breakdown_queue_kernel,
 	&gp_breakdown_queue_stream,
+	&gp_breakdown_concurrency_device,
+	&gp_breakdown_concurrency_stream,
 	&gp_breakdown_sequence,
 	&gp_breakdown_iteration,
 	&gp_breakdown_phase,

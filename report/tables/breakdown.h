@@ -62,6 +62,7 @@ extern const struct gp_breakdown gp_breakdown_gap_site;
 extern const struct gp_breakdown gp_breakdown_kind, gp_breakdown_kind_kernel;
 extern const struct gp_breakdown gp_breakdown_collective;
 extern const struct gp_breakdown gp_breakdown_queue_kernel, gp_breakdown_queue_stream;
+extern const struct gp_breakdown gp_breakdown_concurrency_device, gp_breakdown_concurrency_stream;
 extern const struct gp_breakdown gp_breakdown_sequence, gp_breakdown_tuning;
 extern const struct gp_breakdown gp_breakdown_iteration, gp_breakdown_nvtx_time;
 extern const struct gp_breakdown gp_breakdown_phase, gp_breakdown_operator;

@@ -297,10 +297,12 @@ static void emit_place(struct gp_drain *drain)
 	emit(drain, GP_INFO_BOOT_ID, text);
 }
 
-void gp_process_info_emit(struct gp_drain *drain, const char *ring_file, bool fell_back)
+void gp_process_info_emit(struct gp_drain *drain, bool with_command, const char *ring_file,
+			  bool fell_back)
 {
 	emit_place(drain);
-	emit_command(drain);
+	if (with_command)
+		emit_command(drain);
 	emit_rank(drain);
 	emit_number(drain, GP_INFO_PID, gp_sys_process_id());
 	emit_number(drain, GP_INFO_PARENT_PID, gp_sys_parent_id());

@@ -22,9 +22,10 @@ int gp_process_info_program_of(const char *file, const char *command, size_t com
 			       char *out, size_t out_bytes);
 
 /*
- * Add all facts to the own chunk; ring_file "" = rings in private memory; `fell_back` adds a note
- * about that.
+ * Add all facts to the own chunk, the command line only if `with_command`; ring_file "" = rings in
+ * private memory; `fell_back` adds a note about that.
  */
-void gp_process_info_emit(struct gp_drain *drain, const char *ring_file, bool fell_back);
+void gp_process_info_emit(struct gp_drain *drain, bool with_command, const char *ring_file,
+			  bool fell_back);
 
 #endif

@@ -251,7 +251,7 @@ static int set_up(void)
 	for (int i = 0; i < FIRST_RINGS && gp_arena_grow(&writer.arena) == 0; i++)
 		;
 	gp_clock_settle();
-	gp_process_info_emit(&writer.drain, writer.arena.path,
+	gp_process_info_emit(&writer.drain, !writer.config.no_command, writer.arena.path,
 			     writer.config.ring_place == GP_RINGS_AUTO);
 	emit_anchor();
 	if (writer.config.keep_last_bytes > 0)

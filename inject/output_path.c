@@ -53,11 +53,11 @@ static void append(struct text *text, const char *piece, size_t length)
 	text->bytes[text->length] = '\0';
 }
 
-/* Slashes are replaced: a value must not lead to another folder. */
+/* A value must not lead to another folder by slashes or "..", nor hide the file. */
 static void append_value(struct text *text, const char *value)
 {
-	for (; *value != '\0'; value++)
-		append(text, *value == '/' ? "_" : value, 1);
+	for (const char *at = value; *at != '\0'; at++)
+		append(text, *at == '/' || (*at == '.' && at == value) ? "_" : at, 1);
 }
 
 static void append_program(struct text *text)

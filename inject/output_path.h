@@ -24,7 +24,7 @@ int gp_output_path_absolute(const char *path, char *absolute, size_t absolute_by
 
 /*
  * Expand a template: %p process id, %n program or script, %h host name, %q{NAME} an environment
- * variable, %% a percent sign; slashes within a value become underscores.  If the result ends with
+ * variable, %% a percent sign; slashes within a value, and a dot at its beginning, become underscores.  If the result ends with
  * a slash or is an existing folder, the default name is appended; a final ".gpuprof" is removed.
  * The result is absolute.  Returns 0, -EINVAL (an unknown % sequence), -ENAMETOOLONG or -ENOENT.
  */

@@ -160,6 +160,7 @@ static int start_collector(char *path, size_t path_bytes)
 		.ring_place = ring_place(),
 		.on_overload = gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "drop") ? GP_OVERLOAD_DROP
 									      : GP_OVERLOAD_BLOCK,
+		.no_command = gp_option_flag(GP_OPTION_ID_NO_COMMAND),
 		.max_file_bytes = gp_option_bytes(GP_OPTION_ID_MAX_FILE),
 		.keep_last_bytes = gp_option_bytes(GP_OPTION_ID_KEEP_LAST),
 		.before_thread = allow_stop_signals,

@@ -10,6 +10,7 @@
 #include "report/cli/command_line.h"
 #include "report/base/memstream.h"
 #include "report/base/monotonic.h"
+#include "report/base/text/secrets.h"
 #include "report/base/text/text.h"
 #include "report/top/page.h"
 #include "report/trace/running.h"
@@ -102,10 +103,10 @@ static int parse(int argc, char **argv, struct arguments *a)
 
 /* ---- which program ---- */
 
-/* The command line of a process, with spaces for NULs. Free it. */
+/* The command line of a process, with spaces for NULs, and without its secrets. Free it. */
 static char *read_command(uint32_t pid)
 {
-	char path[64], text[COMMAND_BYTES], *escaped, *fitted;
+	char path[64], text[COMMAND_BYTES], *masked, *escaped, *fitted;
 	FILE *file;
 	size_t got = 0;
 
@@ -118,8 +119,10 @@ static char *read_command(uint32_t pid)
 	for (size_t i = 0; i + 1 < got; i++)
 		text[i] = text[i] == '\0' ? ' ' : text[i];
 	text[got] = '\0';
-	escaped = gp_text_escape(text);
+	masked = gp_secrets_mask(text);
+	escaped = masked ? gp_text_escape(masked) : NULL;
 	fitted = escaped ? gp_text_fit(escaped, COMMAND_ROOM) : NULL;
+	free(masked);
 	free(escaped);
 	return fitted;
 }

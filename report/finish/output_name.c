@@ -6,11 +6,11 @@
 
 #include "report/base/memstream.h"
 
-/* Prints a value; slashes in it must not lead to another folder. */
+/* Prints a value; slashes or dots in it must not lead to another folder, nor hide the file. */
 static void put_value(FILE *out, const char *value)
 {
-	for (; value && *value; value++)
-		fputc(*value == '/' ? '_' : *value, out);
+	for (const char *at = value; at && *at; at++)
+		fputc(*at == '/' || (*at == '.' && at == value) ? '_' : *at, out);
 }
 
 /*

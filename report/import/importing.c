@@ -87,6 +87,8 @@ int gp_import_restore_info(struct gp_importing *im, enum gp_info info, const cha
 {
 	char **to = &im->builder->model->info[info];
 
+	if (info == GP_INFO_COMMAND)
+		return gp_model_set_command(im->builder->model, strdup(text));
 	free(*to);
 	*to = strdup(text);
 	return *to ? 0 : -ENOMEM;

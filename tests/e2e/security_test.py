@@ -331,6 +331,41 @@ class FolderOfAnother(Case):
             os.unlink(self.path("bob", "t.gpuprof"))
 
 
+class Secrets(Case):
+    """What stands on a command line is not in what is mailed or printed in the logs of CI."""
+
+    OUTPUTS = (["summary"], ["summary", "--format", "json"], ["advice"], ["html"], ["trace", "api"], *(["export", "--format", name] for name in (
+        "chrome", "perfetto", "sqlite", "jsonl", "csv", "openmetrics", "speedscope")))
+
+    def outputs(self, **variables):
+        for command in self.OUTPUTS:
+            result = subprocess.run([GPUPROF, *command, "-o", self.path("out"), "t.gpuprof"], cwd=self.folder, check=False,
+                                    env=support.environment(**variables), stderr=subprocess.PIPE)
+            self.assertEqual(result.returncode, 0, (command, result.stderr))
+            with open(self.path("out"), "rb") as file:
+                yield command, file.read()
+
+    def test_values_of_secrets_are_masked(self):
+        program = self.compile_named("program", [b"a"])
+        arguments = [program, "--token=S3CRET", "--password", "S3CRET", "https://me:S3CRET@host/", "--steps=STEPS"]
+        self.run_program(arguments, options=["-q", "--chrome", "none", "-o", "t"])
+        with_command = 0
+        for command, text in self.outputs():
+            self.assertNotIn(b"S3CRET", text, command)
+            with_command += b"--steps=STEPS" in text
+        self.assertGreater(with_command, 3)
+        for command, text in self.outputs(GPUPROF_NO_COMMAND="1"):
+            self.assertNotIn(b"STEPS", text, command)
+
+    def test_the_command_is_left_out(self):
+        program = self.compile_named("program", [b"a"])
+        for options, has_command in (([], True), (["--no-command"], False)):
+            self.run_program([program, "--token=S3CRET"], options=["-q", "--chrome", "none", "-o", "t", *options])
+            with open(self.path("t.gpuprof"), "rb") as file:
+                self.assertEqual(b"S3CRET" in file.read(), has_command)
+            os.unlink(self.path("t.gpuprof"))
+
+
 class Network(unittest.TestCase):
 
     CALLS_SOMEBODY = {"connect", "sendto", "sendmsg", "getaddrinfo", "gethostbyname", "res_query", "popen", "system"}

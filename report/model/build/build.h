@@ -90,6 +90,13 @@ struct gp_model_builder {
 /* The decoder's sink, whose owner is a builder.  Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_take_record(void *b, const struct gp_record_view *seen);
 
+/*
+ * Sets the command line of the process, the one from which all outputs take it: with masked
+ * secrets, or without if GPUPROF_NO_COMMAND is set. command: words as a shell reads them; NULL =
+ * no memory. Takes it over. Returns 0 or -ENOMEM.
+ */
+int gp_model_set_command(struct gp_model *model, char *command);
+
 int gp_take_string(struct gp_model_builder *b, const struct gp_record_string *record,
 		   const char *text);
 

@@ -5,6 +5,7 @@
 #include "gpuprof/shell_word.h"
 #include "report/trace/api_name.h"
 #include "report/base/array.h"
+#include "report/base/text/secrets.h"
 #include "report/model/build/build.h"
 
 static char *copy_text(const char *text, uint32_t length)
@@ -106,6 +107,18 @@ static char *copy_command(const char *text, uint32_t length)
 	return command;
 }
 
+int gp_model_set_command(struct gp_model *model, char *command)
+{
+	const char *option = getenv("GPUPROF_NO_COMMAND");
+	bool is_left_out = option && *option && strcmp(option, "0") != 0;
+	char *masked = command && !is_left_out ? gp_secrets_mask(command) : NULL;
+
+	free(command);
+	free(model->info[GP_INFO_COMMAND]);
+	model->info[GP_INFO_COMMAND] = masked;
+	return masked || is_left_out ? 0 : -ENOMEM;
+}
+
 static int set_info(struct gp_model_builder *b, const struct gp_record_string *r, const char *text)
 {
 	char **info = b->model->info;
@@ -114,9 +127,10 @@ static int set_info(struct gp_model_builder *b, const struct gp_record_string *r
 		return gp_model_builder_note(b, copy_text(text, r->length_bytes));
 	if (r->id == 0 || r->id >= GP_INFO_LIMIT)
 		return 0; /* a fact that only later versions know */
+	if (r->id == GP_INFO_COMMAND)
+		return gp_model_set_command(b->model, copy_command(text, r->length_bytes));
 	free(info[r->id]);
-	info[r->id] = r->id == GP_INFO_COMMAND ? copy_command(text, r->length_bytes)
-					       : copy_text(text, r->length_bytes);
+	info[r->id] = copy_text(text, r->length_bytes);
 	return info[r->id] ? 0 : -ENOMEM;
 }
 

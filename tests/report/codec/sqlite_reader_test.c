@@ -204,14 +204,10 @@ static void a_missing_file_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(rows_come_by_the_names_of_columns),
-		T(taking_ends_when_it_fails),
-		T(what_is_not_a_table_is_none),
-		T(tables_that_are_computed_are_refused),
-		T(the_file_stays_as_it_is),
-		T(a_cut_file_is_read_as_far_as_it_goes),
-		T(damaged_bytes_do_no_harm),
-		cmocka_unit_test(a_missing_file_is_an_error),
+		T(rows_come_by_the_names_of_columns), T(taking_ends_when_it_fails),
+		T(what_is_not_a_table_is_none),       T(tables_that_are_computed_are_refused),
+		T(the_file_stays_as_it_is),           T(a_cut_file_is_read_as_far_as_it_goes),
+		T(damaged_bytes_do_no_harm),          cmocka_unit_test(a_missing_file_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,8 @@ static void test_names(void **state)
 		{"/a/%p", "/a/1234"},
 		{"%n.txt", "sim.txt"},
 		{"%h%%", "vm_1%"},
-		{"%q{GPUPROF_TEST_RANK}x", ".._etcx"},
+		{"%q{GPUPROF_TEST_RANK}x", "_._etcx"},
+		{"/a/%q{GPUPROF_TEST_UP}/x", "/a/_./x"},
 		{"%q{GPUPROF_TEST_ABSENT}x", "x"},
 		{"%z%q%q{A", "%z%q%q{A"},
 		{"100%", "100%"},
@@ -21,6 +22,7 @@ static void test_names(void **state)
 	struct gp_model model = {.pid = 1234};
 
 	setenv("GPUPROF_TEST_RANK", "../etc", 1);
+	setenv("GPUPROF_TEST_UP", "..", 1);
 	model.info[GP_INFO_PROGRAM] = "sim";
 	model.info[GP_INFO_HOST] = "vm/1";
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

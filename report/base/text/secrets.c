@@ -1,0 +1,163 @@
+#include "report/base/text/secrets.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "report/base/memstream.h"
+
+#define MASK "***"
+
+/* ---- names ---- */
+
+static bool ends_in(const char *name, size_t bytes, const char *ending)
+{
+	size_t length = strlen(ending);
+
+	return bytes >= length && strncasecmp(name + bytes - length, ending, length) == 0;
+}
+
+/* Beyond a word of the name: "hf_token" and "apiKey", but not "monkey" and not "tokenizer". */
+static bool is_secret(const char *name, size_t bytes)
+{
+	static const char *const endings[] = {"token",      "secret",     "password",     "passwd",
+					      "passphrase", "credential", "credentials",  "apikey",
+					      "secretkey",  "accesskey",  "authorization"};
+	const char *key;
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (ends_in(name, bytes, endings[i]))
+			return true;
+	if (!ends_in(name, bytes, "key"))
+		return false;
+	key = name + bytes - strlen("key");
+	return key == name || !isalpha((unsigned char)key[-1]) || isupper((unsigned char)*key);
+}
+
+static bool is_of_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
+}
+
+/* ---- one word ---- */
+
+/* Prints the part of a text before its end, with quotes as they are. */
+static const char *put(FILE *out, const char *from, const char *to)
+{
+	fwrite(from, 1, (size_t)(to - from), out);
+	return to;
+}
+
+/* The end of a value within a word. An opening quote is passed over first. */
+static const char *end_of_value(const char *at, const char *end)
+{
+	char quote = at < end && (*at == '"' || *at == '\'') ? *at++ : '\0';
+
+	while (at < end && (quote ? *at != quote : !strchr("&,;)}] \t\"'", *at)))
+		at += quote && *at == '\\' && at + 1 < end ? 2 : 1;
+	return at;
+}
+
+/* The value of a secret at `at`, which begins after "=" or ":"; NULL if there is none. */
+static const char *find_value(const char *name, const char *at, const char *end)
+{
+	size_t bytes = (size_t)(at - name);
+
+	if (at < end && (*at == '"' || *at == '\''))
+		at++;
+	if (at == end || (*at != '=' && *at != ':') || !is_secret(name, bytes))
+		return NULL;
+	for (at++; at < end && *at == ' '; at++)
+		continue;
+	return at < end ? at : NULL;
+}
+
+/* User and password of a URL, whose authority begins at `at`; NULL if it names none. */
+static const char *end_of_user(const char *at, const char *end)
+{
+	const char *user = NULL;
+
+	for (; at < end && !strchr("/?# '\"", *at); at++)
+		if (*at == '@')
+			user = at;
+	return user;
+}
+
+/* Prints a word; the value of an option that begins it ends with the word. */
+static void put_word(FILE *out, const char *word, const char *end)
+{
+	const char *quote = word < end && *word == '\'' ? end - 1 : end;
+	const char *start = word + strspn(word, "'-+"), *at = word;
+
+	while (at < end) {
+		const char *name = at, *value, *user;
+
+		while (at < end && is_of_name(*at))
+			at++;
+		value = find_value(name, at, end);
+		user = end - at > 3 && strncmp(at, "://", 3) == 0 ? end_of_user(at + 3, end) : NULL;
+		if (value) {
+			put(out, name, value);
+			if (*value == '"' && value + 1 < end)
+				fputc(*value, out);
+			fputs(MASK, out);
+			at = name <= start ? quote : end_of_value(value, end);
+		} else if (user) {
+			put(out, name, at + 3);
+			fputs(MASK, out);
+			at = user;
+		} else {
+			at = put(out, name, at < end ? at + 1 : at);
+		}
+	}
+}
+
+/* ---- words ---- */
+
+/* Of a word as a shell reads it: single quotes, and a backslash outside them. */
+static const char *end_of_word(const char *at)
+{
+	bool is_quoted = false;
+
+	for (; *at && (is_quoted || *at != ' '); at++) {
+		if (*at == '\'')
+			is_quoted = !is_quoted;
+		else if (!is_quoted && *at == '\\' && at[1])
+			at++;
+	}
+	return at;
+}
+
+/* "--token VALUE": the next word is the value. */
+static bool asks_for_secret(const char *word, const char *end)
+{
+	return word < end && *word == '-' && is_secret(word, (size_t)(end - word));
+}
+
+char *gp_secrets_mask(const char *command)
+{
+	bool is_value = false;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	while (*command) {
+		const char *end = end_of_word(command);
+
+		if (is_value && *command != '-' && end > command)
+			fputs(MASK, out);
+		else
+			put_word(out, command, end);
+		is_value = asks_for_secret(command, end);
+		command = put(out, end, *end ? end + 1 : end);
+	}
+	if (gp_memstream_close(out, &text) == 0)
+		return text;
+	free(text);
+	return NULL;
+}

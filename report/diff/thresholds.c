@@ -8,6 +8,7 @@
 
 #include "gpuprof/count.h"
 #include "report/base/array.h"
+#include "report/base/text/did_you_mean.h"
 #include "report/codec/small_file.h"
 
 #define FILE_BYTES  (1u << 20)
@@ -202,6 +203,19 @@ static int read_kernel(struct reading *reading, struct gp_thresholds *thresholds
 	return result;
 }
 
+static int refuse_metric(const struct reading *reading, const char *word)
+{
+	struct gp_did_you_mean nearest = {.word = word};
+	char what[128] = "unknown metric (gpuprof check --list lists them; kernel is for kernels)";
+
+	for (int i = 0; i < GP_METRICS; i++)
+		gp_did_you_mean_try(&nearest, gp_metric_rows[i].name);
+	gp_did_you_mean_try(&nearest, "kernel");
+	if (nearest.found)
+		snprintf(what, sizeof(what), "unknown metric (did you mean %s?)", nearest.found);
+	return refuse(reading, what, word);
+}
+
 static int read_line(struct reading *reading, struct gp_thresholds *thresholds, uint32_t *capacity)
 {
 	const char *word = next_word(reading);
@@ -213,10 +227,7 @@ static int read_line(struct reading *reading, struct gp_thresholds *thresholds, 
 		return read_threshold(reading, gp_metric_rows[metric].unit,
 				      &thresholds->metrics[metric]);
 	if (strcmp(word, "kernel") != 0)
-		return refuse(
-			reading,
-			"unknown metric (gpuprof check --list lists them; kernel is for kernels)",
-			word);
+		return refuse_metric(reading, word);
 	reading->rest += strspn(reading->rest, " \t");
 	if (*reading->rest == '/')
 		return read_kernel(reading, thresholds, capacity);

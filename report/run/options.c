@@ -98,6 +98,36 @@ static const char *inherited_value(const struct gp_option_row *row)
 	return value && *value ? value : row->value;
 }
 
+/* The first item of a list that is none of the row's words, or the value; kept in text. */
+static const char *wrong_word(const struct gp_option_row *row, const char *value, char *text,
+			      size_t text_bytes)
+{
+	char *item;
+
+	snprintf(text, text_bytes, "%s", value);
+	while (row->type == GP_OPTION_LIST && (item = strsep(&text, ",")) != NULL)
+		if (!gp_option_among(row->argument, '|', item, strlen(item)))
+			return item;
+	return text;
+}
+
+/* Write " (did you mean json?)" if a word that the option takes is near. */
+static void say_nearest(const struct gp_option_row *row, const char *value, char *text,
+			size_t text_bytes)
+{
+	char typed[256], words[256], *next = words, *word;
+	struct gp_did_you_mean nearest = {.word = wrong_word(row, value, typed, sizeof(typed))};
+
+	text[0] = '\0';
+	if (row->type != GP_OPTION_CHOICE && row->type != GP_OPTION_LIST)
+		return;
+	snprintf(words, sizeof(words), "%s", row->argument);
+	while ((word = strsep(&next, "|")) != NULL)
+		gp_did_you_mean_try(&nearest, word);
+	if (nearest.found)
+		snprintf(text, text_bytes, " (did you mean %s?)", nearest.found);
+}
+
 /* Uses the default for an invalid value. */
 static int fill_in(struct gp_run_options *options, char *message, size_t message_bytes)
 {
@@ -105,18 +135,19 @@ static int fill_in(struct gp_run_options *options, char *message, size_t message
 
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
-		char right[512];
+		char right[512], nearest[64];
 
 		if (!options->given[i])
 			options->values[i] = inherited_value(row);
 		if (!gp_option_is_wrong(row, options->values[i], right, sizeof(right)))
 			continue;
+		say_nearest(row, options->values[i], nearest, sizeof(nearest));
 		if (used < message_bytes)
 			used += (size_t)snprintf(message + used, message_bytes - used,
 						 "%s--%s (" GP_OPTION_PREFIX
-						 "%s) needs %s, not '%s'",
+						 "%s) needs %s, not '%s'%s",
 						 used > 0 ? "; " : "", row->long_name,
-						 row->variable, right, options->values[i]);
+						 row->variable, right, options->values[i], nearest);
 		options->values[i] = row->value;
 	}
 	return used > 0 ? -EINVAL : 0;

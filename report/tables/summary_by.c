@@ -91,6 +91,7 @@ static int say_columns(const struct gp_breakdown *breakdown, const char *sort, c
 		       size_t size)
 {
 	const struct gp_table_head *head = &breakdown->head;
+	struct gp_did_you_mean nearest = {.word = sort};
 	size_t used;
 
 	if (breakdown->sort_column == GP_TABLE_AS_ADDED) {
@@ -98,8 +99,11 @@ static int say_columns(const struct gp_breakdown *breakdown, const char *sort, c
 			 "summary: %s is a tree with a fixed order; leave out --sort", head->name);
 		return -EINVAL;
 	}
-	used = (size_t)snprintf(message, size, "summary: %s has no column %s; it has", head->name,
-				sort);
+	for (size_t i = 0; i < head->column_count; i++)
+		gp_did_you_mean_try(&nearest, head->columns[i].title);
+	used = (size_t)snprintf(message, size, "summary: %s has no column %s%s%s%s; it has",
+				head->name, sort, nearest.found ? " (did you mean " : "",
+				nearest.found ? nearest.found : "", nearest.found ? "?)" : "");
 	for (size_t i = 0; i < head->column_count && used < size; i++)
 		used += (size_t)snprintf(message + used, size - used, "%s %s", i > 0 ? "," : "",
 					 head->columns[i].title);

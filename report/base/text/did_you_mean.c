@@ -1,9 +1,16 @@
 #include "report/base/text/did_you_mean.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 #define MOST_LETTERS 40u /* no longer word is near to any other */
+
+static bool is_same(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
 
 static size_t least(size_t a, size_t b)
 {
@@ -19,8 +26,9 @@ static void take_letter(size_t rows[3][MOST_LETTERS + 1], const char *a, size_t 
 	memmove(rows[1], rows[0], 2 * sizeof(rows[0]));
 	rows[0][0] = at + 1;
 	for (size_t j = 0; b[j] != '\0'; j++) {
-		size_t changed = rows[1][j] + (a[at] != b[j]);
-		bool swapped = at > 0 && j > 0 && a[at] == b[j - 1] && a[at - 1] == b[j];
+		size_t changed = rows[1][j] + !is_same(a[at], b[j]);
+		bool swapped =
+			at > 0 && j > 0 && is_same(a[at], b[j - 1]) && is_same(a[at - 1], b[j]);
 
 		rows[0][j + 1] = least(changed, least(rows[0][j], rows[1][j + 1]) + 1);
 		if (swapped)
@@ -44,7 +52,7 @@ static size_t shared_beginning(const char *a, const char *b)
 {
 	size_t length = 0;
 
-	while (a[length] != '\0' && a[length] == b[length])
+	while (a[length] != '\0' && is_same(a[length], b[length]))
 		length++;
 	return length;
 }
@@ -71,8 +79,9 @@ void gp_did_you_mean_try(struct gp_did_you_mean *nearest, const char *known)
 
 	if (length < 2 || length > MOST_LETTERS || strlen(known) > MOST_LETTERS)
 		return;
-	distance =
-		strncmp(known, nearest->word, length) == 0 ? 1 : distance_of(nearest->word, known);
+	distance = strncasecmp(known, nearest->word, length) == 0
+			   ? 1
+			   : distance_of(nearest->word, known);
 	if (distance > most || !is_nearer(nearest, known, distance))
 		return;
 	nearest->found = known;

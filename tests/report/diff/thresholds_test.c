@@ -81,7 +81,8 @@ static void wrong_lines_are_named(void **state)
 	static const struct {
 		const char *text, *message;
 	} wrong[] = {
-		{"wall 5% 1ms\nwalls 5%\n", "line 2: unknown metric"},
+		{"wall 5% 1ms\nwalls 5%\n", "line 2: unknown metric (did you mean wall?): walls"},
+		{"elapsed 5%\n", "line 1: unknown metric (gpuprof check --list"},
 		{"wall\n", "line 1: after the name, write a share such as 5%, a time"},
 		{"wall 5\n", "a time such as 100us"},
 		{"wall -5%\n", "found: -5%"},

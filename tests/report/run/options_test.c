@@ -97,6 +97,9 @@ static void test_what_is_wrong_gets_one_line(void **state)
 	refused(PARSE("--flush-ms", "5", "program"), "needs a number from 10 to 1000, not '5'");
 	refused(PARSE("--flush-ms", "1001", "program"), "needs a number from 10 to 1000");
 	refused(PARSE("-t", "gpu,memroy", "program"), "--trace (GPUPROF_TRACE) needs a list");
+	refused(PARSE("-t", "gpu,memroy", "program"), "not 'gpu,memroy' (did you mean memory?)");
+	refused(PARSE("--chrome", "jsn", "program"),
+		"needs json|none, not 'jsn' (did you mean json?)");
 	refused(PARSE("-t", "gpu,", "program"), "not 'gpu,'");
 	refused(PARSE("-t", ",gpu", "program"), "not ',gpu'");
 	refused(PARSE("-t", "gpu|memory", "program"), "not 'gpu|memory'");

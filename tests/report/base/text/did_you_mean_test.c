@@ -23,6 +23,7 @@ static void test_what_is_near(void **state)
 		{"summery", "summary"},  /* one is wrong */
 		{"rtace", "trace"},      /* two have changed places */
 		{"tpo", "top"},
+		{"HTLM", "html"},    /* a capital is no change */
 		{"exp", "export"},   /* the shortest of those that begin so */
 		{"tracer", "trace"}, /* begins more alike */
 		{"fullnames", "full-names"},

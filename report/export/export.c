@@ -20,6 +20,13 @@ static const struct gp_model *get_itself(void *model, size_t index)
 	return model;
 }
 
+uint64_t gp_export_most_slices(const struct gp_model *model)
+{
+	return (uint64_t)model->call_count + model->op_count + model->overhead_count +
+	       model->range_count + model->sync_count + model->jit_count + model->unified_count +
+	       model->host_function_count;
+}
+
 int gp_export_compress(const struct gp_exporter *exporter, struct gp_output_file *file)
 {
 	return gp_gzip_is_meant(file->path) && !exporter->is_compressed

@@ -88,6 +88,9 @@ extern const struct gp_exporter gp_exporter_pprof;       /* report/export/pprof.
 /* All formats, in the order of the help; ends with NULL. */
 extern const struct gp_exporter *const gp_exporters[];
 
+/* The slices of a timeline of the model, without its stack samples. */
+uint64_t gp_export_most_slices(const struct gp_model *model);
+
 /*
  * Call this on an open file before the first write: compresses the output if the name ends in ".gz".
  * Returns 0 or -ENOMEM.

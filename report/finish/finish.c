@@ -33,13 +33,13 @@
 #include "report/load/traces.h"
 #include "report/base/io.h"
 
-#define MESSAGE_BYTES      4352
-#define PROGRESS_EVERY_NS  100000000
-#define LOCK_TRIES         50
-#define MUCH_TO_OPEN_BYTES (64 << 20)
-#define LOCK_PAUSE_NS      10000000
-#define NO_GROUP           65534
-#define MOST_EXPORTS       8 /* in parallel: a disk does not write more of them faster */
+#define MESSAGE_BYTES     4352
+#define PROGRESS_EVERY_NS 100000000
+#define LOCK_TRIES        50
+#define LOCK_PAUSE_NS     10000000
+#define NO_GROUP          65534
+#define COMPRESSED_SLICES 40000 /* a Chrome trace with more has 20 MB: 300 to 570 bytes for each */
+#define MOST_EXPORTS      8     /* in parallel: a disk does not write more of them faster */
 
 /* A trace that is being finished. */
 struct piece {
@@ -153,7 +153,9 @@ static int write_chrome(struct finishing *f, const struct piece *piece, FILE *me
 
 	if (result != 0)
 		return result;
-	result = gp_export_model(f->exporter, piece->model, &options, file.stream);
+	result = gp_export_compress(f->exporter, &file);
+	if (result == 0)
+		result = gp_export_model(f->exporter, piece->model, &options, file.stream);
 	return gp_output_file_close(&file, result, message, MESSAGE_BYTES);
 }
 
@@ -215,6 +217,19 @@ static bool is_being_written(const struct finishing *f, const char *path)
 	return false;
 }
 
+/* NAME.json, or NAME.json.gz if it will be large; NULL: no memory. */
+static char *chrome_path_of(const struct finishing *f, const struct piece *piece)
+{
+	uint64_t slices = gp_export_most_slices(piece->model), limit = f->options->chrome_limit;
+	char suffix[32];
+
+	if (limit > 0 && slices > limit)
+		slices = limit;
+	snprintf(suffix, sizeof(suffix), "%s%s", f->exporter->suffix,
+		 slices > COMPRESSED_SLICES ? ".gz" : "");
+	return gp_output_path(piece->path, suffix);
+}
+
 /*
  * Exports in a worker process while other traces and the summary follow; in this process if there
  * can be none.
@@ -225,7 +240,7 @@ static void export_piece(struct finishing *f, struct piece *piece)
 	uint32_t most = gp_core_count() < MOST_EXPORTS ? gp_core_count() : MOST_EXPORTS;
 	int result = 0;
 
-	piece->chrome_path = gp_output_path(piece->path, f->exporter->suffix);
+	piece->chrome_path = chrome_path_of(f, piece);
 	if (!piece->chrome_path) {
 		fail(f, -ENOMEM, "no memory for the name of a Chrome trace");
 		return;
@@ -387,26 +402,6 @@ static void name_running(struct finishing *f)
 				gp_shell_word(f->pieces[i].path, word, sizeof(word)));
 }
 
-/*
- * Warns of a Chrome trace that browsers open slowly. The suggested limit keeps about as much as
- * they open quickly.
- */
-static void warn_of_size(struct finishing *f, const struct piece *piece)
-{
-	char word[GP_SHELL_WORD_BYTES];
-	struct stat status;
-
-	if (stat(piece->chrome_path, &status) != 0 || status.st_size < MUCH_TO_OPEN_BYTES)
-		return;
-	fprintf(f->text,
-		"gpuprof: this Chrome trace has %s; for a smaller one, type: gpuprof export --limit 100000 %s (next time: gpuprof-run --chrome-limit 100000)",
-		gp_format_bytes((uint64_t)status.st_size).text,
-		gp_shell_word(piece->path, word, sizeof(word)));
-	fprintf(f->text, "; to compress it to less than a tenth: gpuprof export %s -o ",
-		gp_shell_word(piece->path, word, sizeof(word)));
-	fprintf(f->text, "%s.gz\n", gp_shell_word(piece->chrome_path, word, sizeof(word)));
-}
-
 /* Prints one line for each process. */
 static void name_files(struct finishing *f)
 {
@@ -424,8 +419,6 @@ static void name_files(struct finishing *f)
 			gp_text_print(f->text, piece->chrome_path);
 		}
 		fputc('\n', f->text);
-		if (piece->chrome_path)
-			warn_of_size(f, piece);
 		named += piece->chrome_path != NULL;
 	}
 	if (f->page_path) {
@@ -446,7 +439,7 @@ static void name_what_is_left_out(struct finishing *f)
 	if (!f->is_large || !f->exporter || f->model_count == 0)
 		return;
 	fprintf(f->text,
-		"gpuprof: no Chrome trace was written, as it takes minutes for %s%s; to write the last 2,000,000 slices, type: gpuprof export --limit 2000000 %s\n",
+		"gpuprof: no Chrome trace was written, as it takes minutes for %s%s; to write the last 300,000 slices, type: gpuprof export --limit 300000 %s\n",
 		gp_format_bytes(f->models[0]->totals->file_bytes).text,
 		f->model_count > 1 ? " and others" : "",
 		gp_shell_word(f->models[0]->path, word, sizeof(word)));

@@ -27,7 +27,7 @@ struct gp_finish_options {
 };
 
 /*
- * Finishes the traces: writes NAME.json beside each NAME.gpuprof, prints the summary and the lines
+ * Finishes the traces: writes NAME.json, or NAME.json.gz if it is large, beside each NAME.gpuprof, prints the summary and the lines
  * that name the files. Moves the records in the ring file of a dead process into its trace if the
  * trace is writable. Prints a line for a trace that another process is finishing, or that is
  * unreadable, and skips it. Returns 0, or the negative errno value of the first failure; each

@@ -23,13 +23,6 @@ struct ends {
 	uint32_t count, capacity;
 };
 
-static uint64_t most_slices(const struct gp_model *model)
-{
-	return (uint64_t)model->call_count + model->op_count + model->overhead_count +
-	       model->range_count + model->sync_count + model->jit_count + model->unified_count +
-	       model->host_function_count;
-}
-
 static int ignore_track(void *context, const struct gp_timeline_track *track)
 {
 	(void)context;
@@ -90,7 +83,7 @@ static int choose_window(struct gp_chrome *chrome, const struct gp_export_source
 		if (!chrome->model || !gp_chrome_set_times(chrome))
 			continue;
 		if (source->count > 1 || chrome->model->sample_count > 0 ||
-		    most_slices(chrome->model) > limit)
+		    gp_export_most_slices(chrome->model) > limit)
 			result = collect_ends(chrome, &ends);
 	}
 	if (result == 0)

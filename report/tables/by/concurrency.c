@@ -11,7 +11,7 @@
 #include "report/base/array.h"
 #include "report/tables/breakdown.h"
 
-#define LEVELS 3 /* one, two, three or more at once */
+#define LEVELS 3 /* one, two, three or more */
 
 /* ONE is the first of the levels; SEEN: the last segment that was added to the row. */
 enum { ONE, MOST = LEVELS, SEEN, SUMS };
@@ -199,9 +199,9 @@ static int fill_streams(struct gp_scope *scope, struct gp_table *table)
 
 const struct gp_breakdown gp_breakdown_concurrency_device = {
 	.word = "concurrency",
-	.help = "devices: how long one kernel ran, two, and more at once",
+	.help = "devices: how long one kernel ran, two, or more concurrently",
 	.nothing = NOTHING,
-	.head = {"concurrency-device", "Kernels at once", device_columns, COUNT(device_columns)},
+	.head = {"concurrency-device", "Concurrent kernels", device_columns, COUNT(device_columns)},
 	.sort_column = 0,
 	.fill = fill_devices,
 };
@@ -210,7 +210,7 @@ const struct gp_breakdown gp_breakdown_concurrency_stream = {
 	.word = "concurrency",
 	.help = "streams: how long their kernels ran alone on the device, and beside others",
 	.nothing = NOTHING,
-	.head = {"concurrency-stream", "Kernels at once, by stream", stream_columns,
+	.head = {"concurrency-stream", "Concurrent kernels by stream", stream_columns,
 		 COUNT(stream_columns)},
 	.sort_column = 0,
 	.fill = fill_streams,

@@ -35,6 +35,8 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -I. -Iinclude -isystem $(CUDA_HO
 	-isystem $(CUDA_HOME)/extras/CUPTI/include -MMD -MP $(CFLAGS)
 ifneq ($(SAN),)
 ALL_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
+# Sanitized programs are large, and lld links them in half the time.
+LDFLAGS += $(if $(shell command -v ld.lld),-fuse-ld=lld)
 endif
 
 Q := $(if $(filter 1,$(V)),,@)
@@ -262,7 +264,7 @@ threaded-unit: $(THREADED)
 
 # ---- checks without a build ----
 .PHONY: unit-programs sanitized-unit threaded-unit format-check script-check tidy
-SOURCES = $(shell find bench collector include inject report stacks tests -name '*.[ch]')
+SOURCES = $(shell find bench collector include inject python report stacks tests -name '*.[ch]')
 SCRIPTS = gpuprof-run report/html/page.sh .ci/run tests/deps tests/demo tests/pythons $(wildcard tests/lint/*.sh)
 lint: all format-check script-check tidy
 	$(Q)tests/lint/layers.py
@@ -288,6 +290,12 @@ tidy:
 
 format:
 	$(Q)clang-format -i $(SOURCES)
+
+# A wheel for other machines, in the build folder; `pip install .` builds one for this one.
+.PHONY: wheel
+wheel: all
+	$(Q)cd $(O) && GPUPROF_BUILD=$(abspath $(O)) PYTHONPATH=$(CURDIR)/python/build_backend python3 -c \
+		'import gpuprof_build as build; print(build.build_wheel(".", {"platform": "manylinux"}))'
 
 PREFIX  ?= /usr/local
 DESTDIR ?=

@@ -2,10 +2,13 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "collector/collector.h"
 #include "gpuprof/gpuprof.h"
 #include "inject/control.h"
 #include "inject/nvtx_message.h"
+#include "inject/process_trace.h"
 #include "inject/ranges.h"
+#include "inject/recording_gate.h"
 
 static void switch_gate(bool on)
 {
@@ -23,6 +26,16 @@ void gpuprof_v1_start(void)
 void gpuprof_v1_stop(void)
 {
 	switch_gate(false);
+}
+
+int gpuprof_v1_is_recording(void)
+{
+	return gp_control_wants_process() && gp_recording_gate_is_open();
+}
+
+const char *gpuprof_v1_trace_path(void)
+{
+	return gp_process_trace_is_live() ? gp_collector_trace_path() : "";
 }
 
 int gpuprof_v1_range_push(const char *text)

@@ -28,6 +28,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 void gpuprof_v1_start(void) __attribute__((weak));
 void gpuprof_v1_stop(void) __attribute__((weak));
+int gpuprof_v1_is_recording(void) __attribute__((weak));
+const char *gpuprof_v1_trace_path(void) __attribute__((weak));
 int gpuprof_v1_range_push(const char *message) __attribute__((weak));
 int gpuprof_v1_range_pop(void) __attribute__((weak));
 uint64_t gpuprof_v1_range_start(const char *message) __attribute__((weak));
@@ -68,6 +70,27 @@ static inline void gpuprof_stop(void)
 	GPUPROF_FIND(gpuprof_v1_stop, stop);
 	if (stop)
 		stop();
+}
+
+/* Whether this process is recorded now. */
+static inline int gpuprof_is_recording(void)
+{
+	int (*is_recording)(void);
+
+	GPUPROF_FIND(gpuprof_v1_is_recording, is_recording);
+	return is_recording ? is_recording() : 0;
+}
+
+/*
+ * The absolute path of this process's trace; "" before the first use of CUDA or of a range, and
+ * without gpuprof.
+ */
+static inline const char *gpuprof_trace_path(void)
+{
+	const char *(*trace_path)(void);
+
+	GPUPROF_FIND(gpuprof_v1_trace_path, trace_path);
+	return trace_path ? trace_path() : "";
 }
 
 /*

@@ -47,10 +47,11 @@ static void put_value(struct gp_json *csv, const struct gp_value *value, enum gp
 static const char commas[] = ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,";
 static_assert(sizeof(commas) > GP_EVENT_COLUMNS, "enough commas");
 
-static void put_row(struct gp_json *csv, const struct gp_value *values)
+static void put_row(struct gp_json *csv, const struct gp_value *values, void *context)
 {
 	size_t due = 0;
 
+	(void)context;
 	for (int i = 0; i < GP_EVENT_COLUMNS; i++) {
 		if (values[i].kind != GP_VALUE_NONE) {
 			gp_json_bytes(csv, commas, due);

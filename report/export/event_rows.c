@@ -118,7 +118,7 @@ static void set_times(struct rows *rows, uint64_t start_ns, uint64_t end_ns)
 
 static void end(struct rows *rows)
 {
-	rows->format->put_row(&rows->out, rows->values);
+	rows->format->put_row(&rows->out, rows->values, rows->format->context);
 }
 
 /* Set columns from the arguments of an event; arguments without a column are ignored. */
@@ -543,6 +543,8 @@ int gp_event_rows_write(const struct gp_event_format *format, const struct gp_ex
 	if (result == 0)
 		result =
 			rows.names && rows.symbols ? write_models(&rows, source, options) : -ENOMEM;
+	if (result == 0 && format->put_end)
+		format->put_end(&rows.out, format->context);
 	fields = gp_json_close(&rows.fields);
 	closed = gp_json_close(&rows.out);
 	gp_names_free(rows.names);

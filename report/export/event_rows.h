@@ -60,7 +60,9 @@ extern const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS];
 /* A format of rows, with the escapes and the buffer of gp_json. */
 struct gp_event_format {
 	void (*put_titles)(struct gp_json *out); /* NULL: no titles */
-	void (*put_row)(struct gp_json *out, const struct gp_value *values);
+	void (*put_row)(struct gp_json *out, const struct gp_value *values, void *context);
+	void (*put_end)(struct gp_json *out, void *context); /* after all rows; NULL: nothing */
+	void *context;
 };
 
 /*

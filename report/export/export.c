@@ -7,11 +7,17 @@
 #include "report/codec/gzip.h"
 
 const struct gp_exporter *const gp_exporters[] = {
-	&gp_exporter_chrome,      &gp_exporter_perfetto,
-	&gp_exporter_folded,      &gp_exporter_speedscope,
-	&gp_exporter_pprof,       &gp_exporter_csv,
-	&gp_exporter_jsonl,       &gp_exporter_sqlite,
-	&gp_exporter_openmetrics, NULL,
+	&gp_exporter_chrome,
+	&gp_exporter_perfetto,
+	&gp_exporter_folded,
+	&gp_exporter_speedscope,
+	&gp_exporter_pprof,
+	&gp_exporter_csv,
+	&gp_exporter_jsonl,
+	&gp_exporter_sqlite,
+	&gp_exporter_columns,
+	&gp_exporter_openmetrics,
+	NULL,
 };
 
 static const struct gp_model *get_itself(void *model, size_t index)

@@ -80,6 +80,7 @@ extern const struct gp_exporter gp_exporter_perfetto;    /* report/export/perfet
 extern const struct gp_exporter gp_exporter_csv;         /* report/export/csv.c */
 extern const struct gp_exporter gp_exporter_jsonl;       /* report/export/jsonl.c */
 extern const struct gp_exporter gp_exporter_sqlite;      /* report/export/sqlite/sqlite.c */
+extern const struct gp_exporter gp_exporter_columns;     /* report/export/columns.c */
 extern const struct gp_exporter gp_exporter_openmetrics; /* report/export/openmetrics.c */
 extern const struct gp_exporter gp_exporter_folded;      /* report/export/folded.c */
 extern const struct gp_exporter gp_exporter_speedscope;  /* report/export/speedscope.c */

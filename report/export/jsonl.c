@@ -28,10 +28,11 @@ static void put_value(struct gp_json *json, const struct gp_value *value, int co
 		put_whole(json, value->whole);
 }
 
-static void put_row(struct gp_json *json, const struct gp_value *values)
+static void put_row(struct gp_json *json, const struct gp_value *values, void *context)
 {
 	const char *separator = "{\"";
 
+	(void)context;
 	for (int i = 0; i < GP_EVENT_COLUMNS; i++) {
 		if (values[i].kind == GP_VALUE_NONE)
 			continue;

@@ -1,0 +1,462 @@
+/*
+ * _native: ranges at the cost of a few dozen nanoseconds, and tables as Arrow streams.
+ *
+ * Ranges go to the C API of the recorder (include/gpuprof/gpuprof.h) if its library is loaded, and
+ * cost next to nothing if it is not. One file for all versions from 3.8 on: the limited API.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "_native.h"
+
+/* In the stable ABI from 3.10 on, but there before. */
+#if Py_LIMITED_API + 0 < 0x030a0000
+#undef METH_FASTCALL
+#define METH_FASTCALL 0x0080
+PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size);
+#endif
+
+/* The recorder's functions; NULL if it is not loaded. They belong to the process. */
+static struct {
+	int (*push)(const char *message);
+	int (*pop)(void);
+	uint64_t (*start)(const char *message);
+	void (*end)(uint64_t range);
+	void (*mark)(const char *message);
+	void (*start_recording)(void);
+	void (*stop_recording)(void);
+	int (*is_recording)(void);
+	const char *(*trace_path)(void);
+} recorder;
+static bool enabled = true;
+static PyObject *nothing; /* the range of a program that is not recorded */
+static PyTypeObject *once_type;
+
+static bool is_active(void)
+{
+	return enabled && recorder.push != NULL;
+}
+
+/* The text of a name, which lives as long as the name. NULL with an exception if it is none. */
+static const char *text_of(PyObject *name)
+{
+	Py_ssize_t bytes;
+
+	if (!PyUnicode_Check(name)) {
+		PyErr_Format(PyExc_TypeError, "the name of a range is a str, not %R",
+			     (PyObject *)Py_TYPE(name));
+		return NULL;
+	}
+	return PyUnicode_AsUTF8AndSize(name, &bytes);
+}
+
+/* ---- one entry of a range ---- */
+
+struct once {
+	PyObject_HEAD PyObject *name;
+	const char *text;
+	bool is_open;
+};
+
+static PyObject *once_enter(PyObject *self, PyObject *unused)
+{
+	struct once *range = (struct once *)self;
+
+	(void)unused;
+	if (!range->is_open && is_active()) {
+		recorder.push(range->text);
+		range->is_open = true;
+	}
+	Py_INCREF(self);
+	return self;
+}
+
+static PyObject *once_exit(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
+{
+	struct once *range = (struct once *)self;
+
+	(void)arguments;
+	(void)count;
+	if (range->is_open)
+		recorder.pop();
+	range->is_open = false;
+	Py_RETURN_NONE;
+}
+
+static void free_object(PyObject *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+
+	((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+	Py_DECREF(type);
+}
+
+static void once_free(PyObject *self)
+{
+	Py_DECREF(((struct once *)self)->name);
+	free_object(self);
+}
+
+static PyMethodDef once_methods[] = {
+	{"__enter__", once_enter, METH_NOARGS, NULL},
+	{"__exit__", (PyCFunction)(void *)once_exit, METH_FASTCALL, NULL},
+	{0},
+};
+static PyType_Slot once_slots[] = {
+	{Py_tp_dealloc, once_free},
+	{Py_tp_methods, once_methods},
+	{Py_tp_doc, "One entry of a range."},
+	{0, NULL},
+};
+static PyType_Spec once_spec = {"gpuprof._native.RangeOnce", sizeof(struct once), 0,
+				Py_TPFLAGS_DEFAULT, once_slots};
+
+/* range(name) */
+static PyObject *make_range(PyObject *module, PyObject *name)
+{
+	const char *text = text_of(name);
+	struct once *range;
+
+	(void)module;
+	if (text == NULL)
+		return NULL;
+	if (!is_active()) {
+		Py_INCREF(nothing);
+		return nothing;
+	}
+	range = PyObject_New(struct once, once_type);
+	if (range == NULL)
+		return NULL;
+	Py_INCREF(name);
+	range->name = name;
+	range->text = text;
+	range->is_open = false;
+	return (PyObject *)range;
+}
+
+/* ---- the range of a program that is not recorded ---- */
+
+static PyObject *nothing_enter(PyObject *self, PyObject *unused)
+{
+	(void)unused;
+	Py_INCREF(self);
+	return self;
+}
+
+static PyObject *nothing_exit(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
+{
+	(void)self;
+	(void)arguments;
+	(void)count;
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef nothing_methods[] = {
+	{"__enter__", nothing_enter, METH_NOARGS, NULL},
+	{"__exit__", (PyCFunction)(void *)nothing_exit, METH_FASTCALL, NULL},
+};
+static PyType_Slot nothing_slots[] = {
+	{Py_tp_doc, "A range that is not recorded."},
+	{0, NULL},
+};
+static PyType_Spec nothing_spec = {"gpuprof._native.NoRange", sizeof(PyObject), 0,
+				   Py_TPFLAGS_DEFAULT, nothing_slots};
+
+/* ---- a range that is entered again and again, also by several threads at once ---- */
+
+/* An open entry of a thread; the newest comes first. */
+struct entry {
+	struct entry *next;
+	pthread_t thread;
+};
+
+struct reusable {
+	PyObject_HEAD PyObject *name;
+	const char *text;
+	struct entry *open; /* under the GIL */
+};
+
+static PyObject *reusable_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+	static char *names[] = {"name", NULL};
+	PyObject *name;
+	const char *text;
+	struct reusable *range;
+
+	if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O:Range", names, &name))
+		return NULL;
+	text = text_of(name);
+	if (text == NULL)
+		return NULL;
+	range = (struct reusable *)PyType_GenericAlloc(type, 0);
+	if (range == NULL)
+		return NULL;
+	Py_INCREF(name);
+	range->name = name;
+	range->text = text;
+	range->open = NULL;
+	return (PyObject *)range;
+}
+
+static PyObject *reusable_enter(PyObject *self, PyObject *unused)
+{
+	struct reusable *range = (struct reusable *)self;
+
+	(void)unused;
+	if (is_active()) {
+		struct entry *entry = malloc(sizeof(*entry));
+
+		if (entry == NULL)
+			return PyErr_NoMemory();
+		entry->next = range->open;
+		entry->thread = pthread_self();
+		range->open = entry;
+		recorder.push(range->text);
+	}
+	Py_INCREF(self);
+	return self;
+}
+
+static PyObject *reusable_exit(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
+{
+	struct reusable *range = (struct reusable *)self;
+	struct entry **at = &range->open, *entry;
+
+	(void)arguments;
+	(void)count;
+	while (*at != NULL && !pthread_equal((*at)->thread, pthread_self()))
+		at = &(*at)->next;
+	entry = *at;
+	if (entry != NULL) {
+		*at = entry->next;
+		free(entry);
+		recorder.pop();
+	}
+	Py_RETURN_NONE;
+}
+
+static void reusable_free(PyObject *self)
+{
+	struct reusable *range = (struct reusable *)self;
+
+	while (range->open != NULL) {
+		struct entry *entry = range->open;
+
+		range->open = entry->next;
+		free(entry);
+	}
+	Py_DECREF(range->name);
+	free_object(self);
+}
+
+static PyObject *reusable_name(PyObject *self, void *unused)
+{
+	PyObject *name = ((struct reusable *)self)->name;
+
+	(void)unused;
+	Py_INCREF(name);
+	return name;
+}
+
+static PyMethodDef reusable_methods[] = {
+	{"__enter__", reusable_enter, METH_NOARGS, NULL},
+	{"__exit__", (PyCFunction)(void *)reusable_exit, METH_FASTCALL, NULL},
+	{0},
+};
+static PyGetSetDef reusable_members[] = {
+	{"name", reusable_name, NULL, "The name of the range.", NULL},
+	{0},
+};
+static PyType_Slot reusable_slots[] = {
+	{Py_tp_new, reusable_new},
+	{Py_tp_dealloc, reusable_free},
+	{Py_tp_methods, reusable_methods},
+	{Py_tp_getset, reusable_members},
+	{Py_tp_doc, "A range that can be entered any number of times."},
+	{0, NULL},
+};
+static PyType_Spec reusable_spec = {"gpuprof._native.Range", sizeof(struct reusable), 0,
+				    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, reusable_slots};
+
+/* ---- functions ---- */
+
+static PyObject *start_range(PyObject *module, PyObject *name)
+{
+	const char *text = text_of(name);
+
+	(void)module;
+	if (text == NULL)
+		return NULL;
+	return PyLong_FromUnsignedLongLong(is_active() ? recorder.start(text) : 0);
+}
+
+static PyObject *end_range(PyObject *module, PyObject *number)
+{
+	unsigned long long id = PyLong_AsUnsignedLongLong(number);
+
+	(void)module;
+	if (PyErr_Occurred())
+		return NULL;
+	if (id != 0 && recorder.end != NULL)
+		recorder.end(id);
+	Py_RETURN_NONE;
+}
+
+static PyObject *mark(PyObject *module, PyObject *name)
+{
+	const char *text = text_of(name);
+
+	(void)module;
+	if (text == NULL)
+		return NULL;
+	if (is_active())
+		recorder.mark(text);
+	Py_RETURN_NONE;
+}
+
+static PyObject *set_enabled(PyObject *module, PyObject *on)
+{
+	int is_on = PyObject_IsTrue(on);
+
+	(void)module;
+	if (is_on < 0)
+		return NULL;
+	enabled = is_on;
+	Py_RETURN_NONE;
+}
+
+static PyObject *set_recording(PyObject *module, PyObject *on)
+{
+	int is_on = PyObject_IsTrue(on);
+
+	(void)module;
+	if (is_on < 0)
+		return NULL;
+	if (recorder.push != NULL)
+		(is_on ? recorder.start_recording : recorder.stop_recording)();
+	Py_RETURN_NONE;
+}
+
+static void find_recorder(void *library)
+{
+#define FIND(member, name) *(void **)&recorder.member = dlsym(library, "gpuprof_v1_" name)
+	FIND(pop, "range_pop");
+	FIND(start, "range_start");
+	FIND(end, "range_end");
+	FIND(mark, "mark");
+	FIND(start_recording, "start");
+	FIND(stop_recording, "stop");
+	FIND(is_recording, "is_recording");
+	FIND(trace_path, "trace_path");
+	FIND(push, "range_push");
+#undef FIND
+}
+
+/* Use the recorder of a library that dlopen() returned. Returns whether it has one. */
+static PyObject *attach(PyObject *module, PyObject *handle)
+{
+	unsigned long long number = PyLong_AsUnsignedLongLong(handle);
+
+	(void)module;
+	if (PyErr_Occurred())
+		return NULL;
+	find_recorder((void *)(uintptr_t)number);
+	return PyBool_FromLong(recorder.push != NULL);
+}
+
+static PyObject *is_loaded(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return PyBool_FromLong(recorder.push != NULL);
+}
+
+static PyObject *is_recording(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return PyBool_FromLong(recorder.is_recording != NULL && recorder.is_recording());
+}
+
+static PyObject *trace_path(PyObject *module, PyObject *unused)
+{
+	const char *path = recorder.trace_path != NULL ? recorder.trace_path() : "";
+
+	(void)module;
+	(void)unused;
+	if (*path == '\0')
+		Py_RETURN_NONE;
+	return PyUnicode_DecodeFSDefault(path);
+}
+
+static PyMethodDef functions[] = {
+	{"range", make_range, METH_O, NULL},
+	{"start_range", start_range, METH_O, NULL},
+	{"end_range", end_range, METH_O, NULL},
+	{"mark", mark, METH_O, NULL},
+	{"set_enabled", set_enabled, METH_O, NULL},
+	{"set_recording", set_recording, METH_O, NULL},
+	{"attach", attach, METH_O, NULL},
+	{"is_loaded", is_loaded, METH_NOARGS, NULL},
+	{"is_recording", is_recording, METH_NOARGS, NULL},
+	{"trace_path", trace_path, METH_NOARGS, NULL},
+	{"arrow_stream", gp_arrow_stream, METH_VARARGS, NULL},
+	{0},
+};
+
+/* ---- the module ---- */
+
+/*
+ * The one object for ranges that are not recorded. Its methods are functions of its type that know
+ * it already: a with statement then makes no bound methods.
+ */
+static PyObject *make_nothing(void)
+{
+	PyObject *type = PyType_FromSpec(&nothing_spec);
+	PyObject *object = type ? PyObject_CallObject(type, NULL) : NULL;
+
+	for (int i = 0; i < 2 && object != NULL; i++) {
+		PyObject *method = PyCFunction_NewEx(&nothing_methods[i], object, NULL);
+
+		if (method == NULL ||
+		    PyObject_SetAttrString(type, nothing_methods[i].ml_name, method) < 0)
+			Py_CLEAR(object);
+		Py_XDECREF(method);
+	}
+	Py_XDECREF(type);
+	return object;
+}
+
+static int fill(PyObject *module)
+{
+	PyObject *range_type = PyType_FromSpec(&reusable_spec);
+
+	once_type = (PyTypeObject *)PyType_FromSpec(&once_spec);
+	nothing = make_nothing();
+	if (range_type == NULL || once_type == NULL || nothing == NULL)
+		return -1;
+	find_recorder(RTLD_DEFAULT);
+	return PyModule_AddObject(module, "Range", range_type);
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)fill}, {0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+					"gpuprof._native",
+					"Ranges and Arrow streams.",
+					0,
+					functions,
+					slots,
+					NULL,
+					NULL,
+					NULL};
+
+PyMODINIT_FUNC PyInit__native(void)
+{
+	return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,67 @@
+"""Start and stop the recording of this process."""
+import ctypes
+import os
+import sys
+from typing import Any, Optional
+
+from . import _native, _program
+
+_CUDA_SUCCESS = 0
+
+
+def is_active() -> bool:
+    """Whether this process is recorded now."""
+    return _native.is_recording()
+
+
+def trace_path() -> Optional[str]:
+    """The path of this process's trace; None before its first use of CUDA or of a range."""
+    return _native.trace_path()
+
+
+def start(**options: Any) -> None:
+    """Start the recording.
+
+    In a program that gpuprof-run started, recording goes on after stop(), --delay and the like.
+    In any other program the recorder is loaded first: that must be before CUDA is used. Then the
+    options are those of gpuprof-run, with "_" for "-": ``start(output="run", stacks="all")``.
+    Launches from before, and calls that the program makes by execve(), are not seen.
+
+    Raises GpuprofError if CUDA is in use already, or if options come too late."""
+    if not _native.is_loaded():
+        _load(options)
+    elif options:
+        raise _program.GpuprofError(
+            "the recorder is loaded already, and its options are fixed: give them to gpuprof-run,"
+            " or to the first gpuprof.start()")
+    _native.set_recording(True)
+
+
+def stop() -> None:
+    """Pause the recording until start(). The trace is complete when the program ends."""
+    _native.set_recording(False)
+
+
+def _load(options: Any) -> None:
+    if _is_cuda_in_use():
+        raise _program.GpuprofError(
+            "CUDA is in use already, and the driver loads a recorder only at its first use: call"
+            " gpuprof.start() earlier, or run the program by: python -m gpuprof run "
+            + " ".join(sys.argv))
+    for name, value in options.items():
+        os.environ["GPUPROF_" + name.upper()] = str(int(value) if value is True else value)
+    # Its constructor names the library to the driver.
+    library = ctypes.CDLL(_program.library())
+    _native.attach(library._handle)  # pylint: disable=protected-access
+
+
+def _is_cuda_in_use() -> bool:
+    """Whether the driver is loaded and initialized; that is not done by asking."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        if "libcuda.so" not in maps.read():
+            return False
+    count = ctypes.c_int()
+    try:
+        return ctypes.CDLL("libcuda.so.1").cuDeviceGetCount(ctypes.byref(count)) == _CUDA_SUCCESS
+    except (OSError, AttributeError):
+        return False

@@ -1,0 +1,259 @@
+"""Traces: read by the program gpuprof in a process of its own, and mapped."""
+import json
+import mmap
+import os
+import re
+import shutil
+import struct
+import tempfile
+import weakref
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+
+from ._program import GpuprofError, run, run_json
+from .table import Column, Table
+
+_MAGIC = b"gpcols01"
+_SUFFIXES = {"ns": "_ns", "bytes": "_bytes", "percent": "_percent"}
+
+
+def _map(descriptor: int) -> mmap.mmap:
+    """A private mapping, writable because ctypes takes the address of no other."""
+    return mmap.mmap(descriptor, 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+
+
+def _read_columns(mapping: mmap.mmap) -> Dict[str, Table]:
+    """The tables of what `gpuprof export --format columns` wrote."""
+    whole = memoryview(mapping)
+    end = len(whole) - len(_MAGIC) - 8
+    if end < 0 or whole[-len(_MAGIC):] != _MAGIC:
+        raise GpuprofError("the reader wrote no tables")
+    (length,) = struct.unpack_from("<Q", whole, end)
+    index = json.loads(bytes(whole[end - length:end]))
+    return {table["name"]: Table([_read_column(whole, table["rows"], column)
+                                  for column in table["columns"]])
+            for table in index["tables"]}
+
+
+def _read_column(whole: memoryview, rows: int, column: Dict[str, Any]) -> Column:
+    def part(key: str, size: int) -> memoryview:
+        return whole[column[key]:column[key] + size]
+
+    values = part("values", rows * (8 if column["type"] == "int64" else 4))
+    valid = part("valid", (rows + 7) // 8) if "valid" in column else None
+    offsets = characters = None
+    if column["type"] == "text":
+        offsets = part("text_offsets", (column["texts"] + 1) * 4)
+        characters = part("text_bytes", offsets.cast("i")[-1])
+    return Column(column["name"], column["type"], values, valid, column["empty_rows"], offsets,
+                  characters)
+
+
+def _column_name(title: str, unit: str) -> str:
+    """As "Time %" and "percent": time_percent; "Total" and "ns": total_ns."""
+    name = re.sub(r"\W+", "_", title.replace("%", "").lower()).strip("_")
+    suffix = _SUFFIXES.get(unit, "")
+    return name if name.endswith(suffix) else name + suffix
+
+
+def _table(report: Dict[str, Any]) -> Table:
+    """A table of `gpuprof summary --by --format json`."""
+    names = {column["name"]: _column_name(column["name"], column["unit"])
+             for column in report["columns"]}
+    return Table.of([{names[title]: value for title, value in row.items() if title in names}
+                     for row in report["rows"]], list(names.values()))
+
+
+Span = Tuple[int, int]
+
+
+def _spans(table: Table) -> Iterator[Span]:
+    """Start and end of each row that has both."""
+    for start, duration in zip(table["start_ns"].to_list(), table["duration_ns"].to_list()):
+        if start is not None and duration is not None:
+            yield start, start + duration
+
+
+def _union(spans: Iterable[Span]) -> List[Span]:
+    """The spans in order; those that touch are joined."""
+    joined: List[Span] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _length(spans: Iterable[Span]) -> int:
+    return sum(end - start for start, end in spans)
+
+
+def _flame_node(node: Dict[str, Any], min_value: int) -> Dict[str, Any]:
+    """The node with its children as a list, the largest first."""
+    children = sorted(node["children"].values(), key=lambda child: -child["value"])
+    shown = [_flame_node(child, min_value) for child in children if child["value"] >= min_value]
+    rest = children[len(shown):]
+    if rest:
+        shown.append({"name": f"({len(rest)} smaller)",
+                      "value": sum(child["value"] for child in rest), "children": []})
+    return {"name": node["name"], "value": node["value"], "children": shown}
+
+
+class Trace:
+    """A trace file: of gpuprof, torch.profiler (Kineto) or nsys (SQLite).
+
+    The events are read at the first use of a table, by another process: no file can end this one."""
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        self.path = os.fspath(path)
+        if not os.path.exists(self.path):
+            raise FileNotFoundError(f"no trace {self.path}; gpuprof-run writes one of each program:"
+                                    " gpuprof-run python train.py")
+        self._tables: Optional[Dict[str, Table]] = None
+
+    def __repr__(self) -> str:
+        return f"<gpuprof.Trace {self.path}>"
+
+    @property
+    def tables(self) -> Dict[str, Table]:
+        """All tables of events, by name."""
+        if self._tables is None:
+            descriptor = os.memfd_create("gpuprof-tables")
+            try:
+                run(["export", "--format", "columns", "--output", "-", self.path],
+                    stdout=descriptor)
+                self._tables = _read_columns(_map(descriptor))
+            finally:
+                os.close(descriptor)
+        return self._tables
+
+    @property
+    def kernels(self) -> Table:
+        """A row for each kernel: name, times, stream, grid, block, registers, shared memory."""
+        return self.tables["kernels"]
+
+    @property
+    def copies(self) -> Table:
+        """A row for each copy and memset."""
+        return self.tables["copies"]
+
+    @property
+    def graphs(self) -> Table:
+        """A row for each replay of a graph whose nodes were not recorded (--graphs=graph)."""
+        return self.tables["graphs"]
+
+    @property
+    def api(self) -> Table:
+        """A row for each recorded call of CUDA's API."""
+        return self.tables["api"]
+
+    @property
+    def ranges(self) -> Table:
+        """A row for each range and mark."""
+        return self.tables["ranges"]
+
+    @property
+    def memory(self) -> Table:
+        """A row for each allocation and free."""
+        return self.tables["memory"]
+
+    @property
+    def samples(self) -> Table:
+        """A row for each stack sample of a host thread, with its innermost function."""
+        return self.tables["samples"]
+
+    def table(self, by: str, *, top: Optional[int] = None) -> Table:
+        """A table of `gpuprof summary --by`; `top` rows at most, all of them without it."""
+        return _table(run_json(["summary", "--by", by, "--format", "json", "--full-names",
+                                "--top", str(top or 0), self.path]))
+
+    def summary(self) -> Dict[str, Any]:
+        """The summary by name of its parts: each a Table, or an object as in its JSON."""
+        reports: Sequence[Dict[str, Any]] = run_json(["summary", "--format", "json", self.path])
+        return {report["report"]: _table(report) if "rows" in report else report
+                for report in reports}
+
+    def advice(self) -> List[Dict[str, Any]]:
+        """What costs time, where, and what to change: the findings, the largest saving first."""
+        return run_json(["advice", "--format", "json", self.path])["findings"]
+
+    def flame(self, value: str = "gpu-time", *, min_value: int = 0,
+              depth: Optional[int] = None) -> Dict[str, Any]:
+        """The call stacks as a tree: name, value (ns, or as `value` says), children.
+
+        The values are those of `gpuprof export --value`. Callees below `min_value` are joined to
+        one node, and stacks are cut after `depth` frames."""
+        folded = run(["export", "--format", "folded", "--value", value, "--output", "-", self.path])
+        root: Dict[str, Any] = {"name": "all", "value": 0, "children": {}}
+        for line in folded.decode("utf-8", "replace").splitlines():
+            stack, _, number = line.rpartition(" ")
+            node = root
+            node["value"] += int(number)
+            for frame in stack.split(";")[:depth]:
+                node = node["children"].setdefault(
+                    frame, {"name": frame, "value": 0, "children": {}})
+                node["value"] += int(number)
+        return _flame_node(root, min_value)
+
+    def timeline(self) -> Dict[str, int]:
+        """How long the trace lasts, for how long of it CUDA calls ran on the host, for how long
+        operations ran on a GPU, and how long both overlapped, in ns."""
+        calls = _union(_spans(self.api))
+        operations = _union([*_spans(self.kernels), *_spans(self.copies), *_spans(self.graphs)])
+        both = _union([*calls, *operations])
+        ends = both or [(0, 0)]
+        cpu_ns, gpu_ns = _length(calls), _length(operations)
+        return {"total_ns": ends[-1][1] - ends[0][0], "cpu_active_ns": cpu_ns,
+                "gpu_active_ns": gpu_ns, "overlap_ns": cpu_ns + gpu_ns - _length(both)}
+
+    def holistic(self) -> Dict[str, Any]:
+        """Shares of the wall time of all devices, in percent: idle, and of the busy rest computing,
+        communication and copies that ran beside no computing; None without a GPU record.
+
+        Beside them the ten kernels with the most time, and the advice."""
+        times = self.table("time")
+        wall = sum(times["wall_ns"].to_list())
+
+        def percent(column: str) -> Optional[float]:
+            return 100 * sum(times[column].to_list()) / wall if wall else None
+
+        return {"idle_percent": percent("idle_ns"), "compute_percent": percent("compute_ns"),
+                "communication_percent": percent("comm_alone_ns"),
+                "copy_percent": percent("copy_alone_ns"),
+                "top_kernels": self.table("kernel", top=10), "advice": self.advice()}
+
+    def export(self, format_: str, path: Union[str, "os.PathLike[str]"], *options: str) -> str:
+        """Write the trace in a format of `gpuprof export --list`. Returns the path."""
+        run(["export", "--format", format_, "--output", os.fspath(path), *options, self.path])
+        return os.fspath(path)
+
+    def to_chrome(self, path: Union[str, "os.PathLike[str]"]) -> str:
+        """Write a Chrome trace, for https://ui.perfetto.dev. Returns the path."""
+        return self.export("chrome", path)
+
+    def to_html(self, path: Union[str, "os.PathLike[str]"]) -> str:
+        """Write the page: one HTML file with timeline, flame graphs and tables."""
+        run(["html", "--output", os.fspath(path), self.path])
+        return os.fspath(path)
+
+    def to_json(self, path: Union[str, "os.PathLike[str]"]) -> str:
+        """Write all events as lines of JSON."""
+        return self.export("jsonl", path)
+
+
+class _ProfilerTrace(Trace):
+    """The trace of a torch.profiler object, in a folder of its own."""
+
+    def __init__(self, profiler: Any) -> None:
+        folder = tempfile.mkdtemp(prefix="gpuprof-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        path = os.path.join(folder, "torch-profiler.json")
+        profiler.export_chrome_trace(path)
+        super().__init__(path)
+
+
+def open(path: Any) -> Trace:  # pylint: disable=redefined-builtin
+    """Open a trace file of gpuprof, torch.profiler or nsys, or a torch.profiler object.
+
+    Raises FileNotFoundError, and GpuprofError at the first use if it is no trace."""
+    return _ProfilerTrace(path) if hasattr(path, "export_chrome_trace") else Trace(path)

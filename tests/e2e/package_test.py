@@ -1,0 +1,461 @@
+#!/usr/bin/env python3
+"""The Python package: installed as a user does, recorded on the simulated device, its tables held against other exports."""
+import asyncio
+import ctypes
+import glob
+import gzip
+import hashlib
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import support
+from support import BUILD, ROOT, Case
+
+VERSIONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15")
+KINETO = os.path.join(ROOT, "tests", "data", "kineto")
+
+# The driver, and the calls that each range makes: a memset of as many bytes as its number.
+DEVICE = """
+import ctypes, sys
+import gpuprof
+cuda = ctypes.CDLL("libcudart.so.13")
+memory = ctypes.c_void_p()
+def work(size):
+    cuda.cudaMemset(memory, 0, ctypes.c_size_t(size))
+def begin():
+    cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(1 << 16))
+"""
+
+RANGES = DEVICE + """
+import asyncio, threading
+begin()
+step = gpuprof.Range("step")
+with step, gpuprof.range("inner"):
+    work(101)
+with step:
+    with step:
+        work(102)
+gpuprof.mark("here")
+
+@gpuprof.profile
+def plain(size):
+    work(size)
+    return size
+assert plain(103) == 103 and plain.__name__ == "plain"
+
+@gpuprof.profile(name="stretches")
+def numbers():
+    work(104)
+    got = yield 1
+    work(got)
+    return 7
+outside = numbers()
+assert next(outside) == 1
+work(105)
+try:
+    outside.send(106)
+except StopIteration as end:
+    assert end.value == 7
+
+@gpuprof.profile(name="left")
+async def left():
+    work(107)
+    await asyncio.sleep(0)
+    work(108)
+@gpuprof.profile(name="right")
+async def right():
+    work(109)
+    await asyncio.sleep(0)
+    work(110)
+@gpuprof.profile(name="stream")
+async def stream():
+    work(111)
+    yield 1
+    work(112)
+async def main():
+    await asyncio.gather(left(), right())
+    async for one in stream():
+        work(113)
+asyncio.run(main())
+
+def in_thread():
+    with step:
+        work(114)
+threads = [threading.Thread(target=in_thread) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+
+number = gpuprof.start_range("across")
+gpuprof.end_range(number)
+
+with gpuprof.range("kept"):          # ends though ranges are disabled meanwhile
+    gpuprof.disable()
+    with step, gpuprof.range("never"):
+        work(115)
+with step:
+    gpuprof.enable()                 # was not begun, so it ends nothing
+with gpuprof.range("after"):
+    work(116)
+cuda.cudaDeviceSynchronize()
+"""
+
+LATE = DEVICE + """
+assert not gpuprof.is_active() and gpuprof.trace_path() is None
+with gpuprof.range("before"):
+    pass
+gpuprof.start(output=sys.argv[1], chrome="none", summary="none")
+assert gpuprof.is_active()
+begin()
+with gpuprof.range("recorded"):
+    work(10)
+gpuprof.stop()
+assert not gpuprof.is_active()
+work(20)
+gpuprof.start()
+work(30)
+assert gpuprof.trace_path() == sys.argv[1] + ".gpuprof"
+try:
+    gpuprof.start(output="other")
+except gpuprof.GpuprofError as error:
+    print("fixed:", error)
+"""
+
+TOO_LATE = DEVICE + """
+begin()
+try:
+    gpuprof.start()
+except gpuprof.GpuprofError as error:
+    print("late:", error)
+"""
+
+installed = {}
+
+
+def find_python():
+    """One with pandas, if there is one."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import pandas"], check=False, stderr=subprocess.DEVNULL).returncode == 0:
+            return python
+    return sys.executable
+
+
+def install_variables():
+    return support.environment(GPUPROF_BUILD=BUILD, LD_LIBRARY_PATH=None)
+
+
+def setUpModule():
+    """pip install . into a virtual environment, offline."""
+    folder = tempfile.mkdtemp(prefix="gpuprof-package-")
+    unittest.addModuleCleanup(shutil.rmtree, folder, ignore_errors=True)
+    venv = os.path.join(folder, "venv")
+    for command in ([find_python(), "-m", "venv", "--system-site-packages", venv],
+                    [os.path.join(venv, "bin", "pip"), "install", "--quiet", "--no-index", "--disable-pip-version-check", ROOT]):
+        done = subprocess.run(command, env=install_variables(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{command}: {done.stdout.decode()}")
+    installed["bin"] = os.path.join(venv, "bin")
+    installed["python"] = os.path.join(venv, "bin", "python")
+    (installed["site"],) = glob.glob(os.path.join(venv, "lib", "python3*", "site-packages"))
+    sys.path.insert(0, installed["site"])
+
+
+class Package(Case):
+    def run_python(self, *arguments, **variables):
+        done = subprocess.run([installed["python"], *arguments], cwd=self.folder, env=support.environment(**variables),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=support.LIMIT_S,
+                              universal_newlines=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def record(self, text):
+        """The trace of a program under the package's own recorder."""
+        import gpuprof
+
+        script = self.write("program.py", text)
+        self.run_python("-m", "gpuprof", "run", "--quiet", "-o", "out", "--chrome", "none", script)
+        return gpuprof.open(self.path("out.gpuprof"))
+
+    def inside(self, trace):
+        """The names of the open ranges around each memset's call, by its bytes."""
+        calls = {row["correlation"]: row for row in trace.api.rows()}
+        ranges = [row for row in trace.ranges.rows() if row["kind"] == "range"]
+        return {row["bytes"]: sorted(one["name"] for one in ranges if one["tid"] == calls[row["correlation"]]["tid"] and
+                                     one["start_ns"] <= calls[row["correlation"]]["start_ns"] <= one["start_ns"] + one["duration_ns"])
+                for row in trace.copies.rows()}
+
+
+class InstallTest(Package):
+    def test_commands(self):
+        version = self.run_gpuprof("version").stdout
+        for command in ([os.path.join(installed["bin"], "gpuprof"), "version"], [installed["python"], "-m", "gpuprof", "version"]):
+            self.assertEqual(subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=self.folder).stdout.decode(), version)
+        done = subprocess.run([os.path.join(installed["bin"], "gpuprof-run"), "--quiet", "printenv", "LD_PRELOAD"], check=True,
+                              stdout=subprocess.PIPE, cwd=self.folder)
+        self.assertEqual(done.stdout.decode().strip(), os.path.join(installed["site"], "gpuprof", "bin", "libgpuprof.so"))
+
+    def test_version_and_types(self):
+        import gpuprof
+
+        self.assertEqual("gpuprof " + gpuprof.__version__, self.run_gpuprof("version").stdout.strip())
+        self.assertTrue(os.path.exists(os.path.join(installed["site"], "gpuprof", "py.typed")))
+
+    def test_equal_wheels(self):
+        digests = set()
+        build = "import sys; sys.path.insert(0, sys.argv[1]); import gpuprof_build; gpuprof_build.build_wheel('.', {'platform': 'manylinux'})"
+        for _ in range(2):
+            subprocess.run([installed["python"], "-c", build, os.path.join(ROOT, "python", "build_backend")], cwd=self.folder,
+                           env=install_variables(), check=True, stdout=subprocess.DEVNULL)
+            (wheel,) = self.files(".whl")
+            with open(self.path(wheel), "rb") as file:
+                digests.add(hashlib.sha256(file.read()).hexdigest())
+        self.assertEqual(len(digests), 1)
+        self.assertIn("-cp38-abi3-manylinux_2_", wheel)
+
+    def test_every_version(self):
+        """One extension module for all of them."""
+        import gpuprof
+
+        script = self.write("program.py", "import gpuprof\nwith gpuprof.range('a'), gpuprof.Range('b'):\n    gpuprof.mark('c')\n")
+        missing = []
+        for version in VERSIONS:
+            found = glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python{version}")) + \
+                glob.glob(os.path.join(BUILD, "pythons", "bin", "python" + version)) + \
+                [path for path in [shutil.which("python" + version)] if path]
+            if not found:
+                missing.append(version)
+                continue
+            done = self.run_program([found[0], script], options=("-q", "-o", version, "--chrome", "none"), PYTHONPATH=installed["site"])
+            self.assertEqual(done.returncode, 0, version + done.stderr)
+            ranges = gpuprof.open(self.path(version + ".gpuprof")).ranges
+            self.assertEqual(ranges["name"].to_list(), ["a", "b", "c"], version)
+        if missing:
+            self.skipTest("not on this machine: Python " + ", ".join(missing))
+
+
+class RangesTest(Package):
+    def test_ranges(self):
+        trace = self.record(RANGES)
+        plain = {101: ["inner", "step"], 102: ["step", "step"], 103: ["plain"], 104: ["stretches"], 105: [], 106: ["stretches"],
+                 107: ["left"], 108: ["left"], 109: ["right"], 110: ["right"], 111: ["stream"], 112: ["stream"], 113: [],
+                 114: ["step"], 115: ["kept"], 116: ["after"]}
+        self.assertEqual(self.inside(trace), plain)
+        self.assertEqual([row["name"] for row in trace.ranges.rows() if row["kind"] != "range"], ["here", "across"])
+        self.assertEqual([row["error"] for row in trace.ranges.rows() if row["error"]], [])
+
+    def test_bad_names(self):
+        import gpuprof
+
+        for make in (gpuprof.range, gpuprof.Range, gpuprof.start_range, gpuprof.mark):
+            self.assertRaises(TypeError, make, 3)
+        self.assertRaises(UnicodeEncodeError, gpuprof.range, "\ud800")
+
+    def test_without_the_recorder(self):
+        import gpuprof
+
+        self.assertFalse(gpuprof.is_active())
+        self.assertIs(gpuprof.range("a"), gpuprof.range("b"))
+        with gpuprof.range("a") as one, gpuprof.Range("b"):
+            self.assertIs(one, gpuprof.range("c"))
+        self.assertEqual(gpuprof.start_range("a"), 0)
+        gpuprof.end_range(0)
+        gpuprof.stop()
+
+        @gpuprof.profile
+        async def double(number):
+            return 2 * number
+        self.assertEqual(asyncio.run(double(4)), 8)
+
+        @gpuprof.profile
+        def fails():
+            raise KeyError("as before")
+        self.assertRaises(KeyError, fails)
+
+
+class RecordingTest(Package):
+    def test_late_start(self):
+        import gpuprof
+
+        done = self.run_python(self.write("program.py", LATE), self.path("late"))
+        self.assertTrue(done.stdout.startswith("fixed: "), done.stdout)
+        trace = gpuprof.open(self.path("late.gpuprof"))
+        self.assertEqual(trace.copies["bytes"].to_list(), [10, 30])
+        self.assertEqual([row["name"] for row in trace.ranges.rows()], ["recorded"])
+
+    def test_too_late(self):
+        done = self.run_python(self.write("program.py", TOO_LATE))
+        self.assertTrue(done.stdout.startswith("late: CUDA is in use already"), done.stdout)
+
+
+class Schema(ctypes.Structure):
+    """Of Arrow's C data interface; private_data is left to its maker."""
+
+
+class Array(ctypes.Structure):
+    """Likewise."""
+
+
+Schema._fields_ = [("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_char_p), ("flags", ctypes.c_int64),
+                   ("n_children", ctypes.c_int64), ("children", ctypes.POINTER(ctypes.POINTER(Schema))), ("dictionary", ctypes.POINTER(Schema)),
+                   ("release", ctypes.CFUNCTYPE(None, ctypes.POINTER(Schema))), ("private_data", ctypes.c_void_p)]
+Array._fields_ = [("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64), ("n_buffers", ctypes.c_int64),
+                  ("n_children", ctypes.c_int64), ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+                  ("children", ctypes.POINTER(ctypes.POINTER(Array))), ("dictionary", ctypes.POINTER(Array)),
+                  ("release", ctypes.CFUNCTYPE(None, ctypes.POINTER(Array))), ("private_data", ctypes.c_void_p)]
+
+
+class Stream(ctypes.Structure):
+    """Likewise."""
+    _fields_ = [("get_schema", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(Schema))),
+                ("get_next", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(Array))),
+                ("get_last_error", ctypes.c_void_p), ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p)), ("private_data", ctypes.c_void_p)]
+
+
+def stream_of(capsule):
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return Stream.from_address(pointer(capsule, b"arrow_array_stream"))
+
+
+def values_of(array, schema):
+    """The values of an array of Arrow; None where its bitmap says so."""
+    code, size = {b"l": ("q", 8), b"i": ("i", 4), b"g": ("d", 8)}[schema.format]
+    values = struct.unpack(f"{array.length}{code}", ctypes.string_at(array.buffers[1], array.length * size))
+    valid = ctypes.string_at(array.buffers[0], (array.length + 7) // 8) if array.buffers[0] else b"\xff" * array.length
+    if array.dictionary:
+        texts = array.dictionary.contents
+        offsets = struct.unpack(f"{texts.length + 1}i", ctypes.string_at(texts.buffers[1], 4 * (texts.length + 1)))
+        letters = ctypes.string_at(texts.buffers[2], offsets[-1])
+        values = [letters[offsets[one]:offsets[one + 1]].decode() if one >= 0 else None for one in values]
+    return [value if valid[row // 8] >> row % 8 & 1 else None for row, value in enumerate(values)]
+
+
+class TablesTest(Package):
+    def setUp(self):
+        super().setUp()
+        import gpuprof
+
+        done = self.run_program([os.path.join(BUILD, "programs", "demo")], options=("-q", "-o", "out", "--chrome", "none"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.trace = gpuprof.open(self.path("out.gpuprof"))
+
+    def test_same_as_lines(self):
+        """Each event is in its table, with the values of the JSON lines."""
+        self.trace.to_json(self.path("out.jsonl"))
+        with open(self.path("out.jsonl"), encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        kinds = {"kernels": ("kernel",), "copies": ("copy", "memset"), "api": ("call",), "memory": ("allocation", "free")}
+        for name, these in kinds.items():
+            table = self.trace.tables[name]
+            wanted = [line for line in lines if line["kind"] in these]
+            self.assertGreater(len(wanted), 0, name)
+            self.assertEqual(len(table), len(wanted))
+            for row, line in zip(table.rows(), wanted):
+                told = {key: value for key, value in row.items() if value is not None}
+                for key in ("address", "pool"):
+                    if key in told:
+                        told[key] = hex(told[key])
+                self.assertEqual(told, {key: value for key, value in line.items() if key in row}, name)
+        self.assertEqual(sum(len(table) for table in self.trace.tables.values()), len(lines))
+
+    def test_arrow(self):
+        for name in ("kernels", "copies", "api"):
+            table = self.trace.tables[name]
+            capsule = table.__arrow_c_stream__()
+            stream, schema, array, end = stream_of(capsule), Schema(), Array(), Array()
+            address = ctypes.addressof(stream)
+            self.assertEqual(stream.get_schema(address, ctypes.byref(schema)), 0)
+            self.assertEqual(stream.get_next(address, ctypes.byref(array)), 0)
+            self.assertEqual(stream.get_next(address, ctypes.byref(end)), 0)
+            self.assertFalse(end.release)
+            stream.release(address)
+            del capsule
+            columns = [schema.children[i].contents for i in range(schema.n_children)]
+            self.assertEqual([column.name.decode() for column in columns], table.columns)
+            wanted = table.to_dict()
+            del table
+            for number, column in enumerate(columns):
+                self.assertEqual(values_of(array.children[number].contents, column), wanted[column.name.decode()])
+            array.release(ctypes.byref(array))
+            schema.release(ctypes.byref(schema))
+
+    def test_numpy_and_pandas(self):
+        script = self.write("program.py", """
+import sys
+try:
+    import numpy, pandas
+except ImportError as error:
+    sys.exit("skipped: " + str(error))
+import gpuprof
+trace = gpuprof.open("out.gpuprof")
+durations = trace.kernels.to_numpy("duration_ns")
+assert durations.dtype == "int64" and not durations.flags.writeable
+assert durations.sum() == sum(trace.kernels["duration_ns"])
+assert list(trace.kernels.to_numpy("name")) == trace.kernels["name"].to_list()
+graphs = trace.kernels.to_numpy("graph")
+assert numpy.ma.count_masked(graphs) == len(trace.kernels)
+for table in trace.tables.values():
+    frame = table.to_pandas()
+    told = {name: [None if value is pandas.NA or value != value else value for value in frame[name]] for name in frame.columns}
+    assert told == table.to_dict(), table
+by = trace.table("gpu").to_pandas()
+assert by["total_ns"].sum() == trace.kernels.to_pandas()["duration_ns"].sum() + trace.copies.to_pandas()["duration_ns"].sum()
+""")
+        done = subprocess.run([installed["python"], script], cwd=self.folder, stderr=subprocess.PIPE, check=False)
+        if done.stderr.startswith(b"skipped: "):
+            self.skipTest(done.stderr.decode())
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+
+    def test_summaries(self):
+        by = self.trace.table("kernel")
+        self.assertEqual(sum(by["total_ns"]), sum(self.trace.kernels["duration_ns"]))
+        self.assertEqual(len(self.trace.table("kernel", top=1)), 1)
+        summary = self.trace.summary()
+        self.assertEqual(summary["gpu"]["count"].to_list(), self.trace.table("gpu", top=len(summary["gpu"]))["count"].to_list())
+        self.assertEqual(summary["summary"]["kernels"], len(self.trace.kernels))
+        self.assertEqual(self.trace.flame()["value"], sum(self.trace.kernels["duration_ns"]) + sum(self.trace.copies["duration_ns"]))
+        cut = self.trace.flame(depth=1, min_value=1 << 60)
+        self.assertEqual([len(child["children"]) for child in cut["children"]], [0])
+        times = self.trace.timeline()
+        self.assertLessEqual(times["overlap_ns"], min(times["cpu_active_ns"], times["gpu_active_ns"]))
+        self.assertLessEqual(times["cpu_active_ns"] + times["gpu_active_ns"] - times["overlap_ns"], times["total_ns"])
+        shares = self.trace.holistic()
+        self.assertAlmostEqual(sum(shares[key] for key in shares if key.endswith("_percent")), 100, 3)
+        self.assertEqual(shares["advice"], self.trace.advice())
+        self.assertTrue(os.path.getsize(self.trace.to_html(self.path("out.html"))) > 10000)
+        with open(self.trace.to_chrome(self.path("out.json")), encoding="utf-8") as file:
+            self.assertIn("traceEvents", json.load(file))
+
+    def test_other_formats_and_no_traces(self):
+        import gpuprof
+
+        for path in glob.glob(os.path.join(KINETO, "*.json.gz"))[:2]:
+            trace = gpuprof.open(path)
+            self.assertGreater(len(trace.kernels) + len(trace.api), 0, path)
+        self.assertRaises(FileNotFoundError, gpuprof.open, self.path("none"))
+        bad = gpuprof.open(self.write("bad.gpuprof", "no trace"))
+        self.assertRaisesRegex(gpuprof.GpuprofError, "bad.gpuprof", lambda: bad.kernels)
+        self.assertRaisesRegex(gpuprof.GpuprofError, "--by takes", self.trace.table, "nonsense")
+        self.assertRaisesRegex(KeyError, "the columns are: name", lambda: self.trace.kernels["nonsense"])
+
+    def test_a_profiler_object(self):
+        import gpuprof
+
+        (source, *_) = glob.glob(os.path.join(KINETO, "*.json.gz"))
+
+        class Profiler:
+            """As torch.profiler's."""
+            @staticmethod
+            def export_chrome_trace(path):
+                with gzip.open(source) as packed, open(path, "wb") as file:
+                    shutil.copyfileobj(packed, file)
+        self.assertEqual(gpuprof.open(Profiler()).api.to_dict(), gpuprof.open(source).api.to_dict())
+
+
+if __name__ == "__main__":
+    unittest.main()

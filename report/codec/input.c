@@ -10,9 +10,17 @@
 
 #define BUFFER_BYTES (256u * 1024)
 
+/*
+ * Traces unpack to 10 to 20 times their size. A file that was made to fill memory and time unpacks
+ * to a thousand times.
+ */
+#define MOST_EXPANSION 128u
+#define SMALL_BYTES    (64u << 20) /* is unpacked from any file */
+
 /* zlib passes uncompressed data through. */
 struct gp_input {
 	gzFile file;
+	uint64_t bytes; /* read so far */
 };
 
 static int open_file(const char *path)
@@ -49,7 +57,7 @@ int gp_input_open(const char *path, struct gp_input **input)
 
 	if (fd < 0)
 		return fd;
-	*input = malloc(sizeof(**input));
+	*input = calloc(1, sizeof(**input));
 	if (*input) {
 		(*input)->file = gzdopen(fd, "rb");
 		if ((*input)->file) {
@@ -78,8 +86,14 @@ ssize_t gp_input_read(void *context, void *buffer, size_t bytes)
 	struct gp_input *input = context;
 	int got = gzread(input->file, buffer, (unsigned)bytes), error;
 
-	if (got >= 0)
-		return got;
+	if (got >= 0) {
+		input->bytes += (uint64_t)got;
+		return input->bytes <= SMALL_BYTES || gzdirect(input->file) ||
+				       input->bytes / MOST_EXPANSION <=
+					       (uint64_t)gzoffset(input->file)
+			       ? got
+			       : -EFBIG;
+	}
 	gzerror(input->file, &error);
 	if (error == Z_ERRNO)
 		return errno != 0 ? -errno : -EIO;

@@ -18,7 +18,8 @@ void gp_input_close(struct gp_input *input);
 
 /*
  * Reads up to `bytes` bytes. Returns 0 at the end, or where compressed data is damaged; else a
- * negative errno value on failure. The type fits gp_json_reader_new().
+ * negative errno value on failure, -EFBIG if the file unpacks to far more than traces do. The type
+ * fits gp_json_reader_new().
  */
 ssize_t gp_input_read(void *input, void *buffer, size_t bytes);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/shell_word.h"
 #include "report/base/array.h"
 #include "report/import/api_class.h"
 #include "report/symbols/python_code.h"
@@ -387,11 +388,18 @@ int gp_import_span(struct gp_import_spans *spans, const struct gp_import_span *s
 
 void gp_import_explain(int error, const char *path, char *message, size_t message_bytes)
 {
+	char word[GP_SHELL_WORD_BYTES];
+
 	if (error == -ENOMEM || error == -EOVERFLOW)
 		snprintf(
 			message, message_bytes,
 			"%s is too large for the free memory: read it on a machine with more memory",
 			path);
+	else if (error == -EFBIG)
+		snprintf(
+			message, message_bytes,
+			"%s unpacks to more than 128 times its size, as no trace does; if you trust it, unpack it first: gunzip -k %s",
+			path, gp_shell_word(path, word, sizeof(word)));
 	else
 		snprintf(message, message_bytes, "cannot read %s: %s", path, strerror(-error));
 }

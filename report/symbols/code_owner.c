@@ -5,6 +5,11 @@
 #include <string.h>
 
 #include "gpuprof/count.h"
+#include "report/base/hash_map.h"
+
+/* Of a longer path the end counts. */
+#define PATH_BYTES 512u
+#define REMEMBERED 64u
 
 /*
  * A pattern with a slash is matched against the whole path, others against the file name. The first
@@ -138,12 +143,38 @@ bool gp_code_matches(const char *pattern, const char *path)
 	return matches(pattern, slash ? slash + 1 : path);
 }
 
-static enum gp_code_owner rank_by(const struct row *rows, size_t count, const char *path)
+static enum gp_code_owner find_rank(const struct row *rows, size_t count, const char *path)
 {
 	for (size_t i = 0; i < count; i++)
 		if (gp_code_matches(rows[i].pattern, path))
 			return rows[i].rank;
 	return GP_CODE_OWN;
+}
+
+/*
+ * Few paths are asked for, each for every frame, and a search takes microseconds; of a path that was
+ * made for it, milliseconds.
+ */
+static enum gp_code_owner rank_by(const struct row *rows, size_t count, const char *path)
+{
+	static _Thread_local struct {
+		const struct row *rows; /* NULL = free */
+		enum gp_code_owner rank;
+		char path[PATH_BYTES];
+	} remembered[REMEMBERED], *at;
+	size_t bytes = strlen(path) + 1;
+
+	if (bytes > PATH_BYTES) {
+		path += bytes - PATH_BYTES;
+		bytes = PATH_BYTES;
+	}
+	at = &remembered[gp_hash_bytes(path, bytes) % REMEMBERED];
+	if (at->rows != rows || strcmp(at->path, path) != 0) {
+		at->rows = rows;
+		at->rank = find_rank(rows, count, path);
+		memcpy(at->path, path, bytes);
+	}
+	return at->rank;
 }
 
 enum gp_code_owner gp_code_owner_of_module(const char *path)

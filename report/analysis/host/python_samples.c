@@ -232,12 +232,20 @@ static void take_samples(struct finder *finder, uint32_t first, uint32_t end)
 			finder->open.count = 0;
 }
 
+static uint64_t most_spans(const struct gp_model *model)
+{
+	uint64_t most =
+		GP_HOST_FIRST_SPANS + (uint64_t)model->sample_count * GP_HOST_SPANS_PER_SAMPLE;
+
+	return most < GP_HOST_MOST_SPANS ? most : GP_HOST_MOST_SPANS;
+}
+
 /* Whether there could be too many: each sample opens its whole stack at most. */
 static bool may_be_too_many(const struct gp_model *model)
 {
-	uint64_t most = 0;
+	uint64_t limit = most_spans(model), most = 0;
 
-	for (uint32_t i = 0; i < model->sample_count && most <= GP_HOST_MOST_SPANS; i++) {
+	for (uint32_t i = 0; i < model->sample_count && most <= limit; i++) {
 		uint32_t depth = 0;
 
 		for (uint32_t at = model->samples[i].stack; at != GP_NONE && depth < GP_FRAME_DEPTH;
@@ -245,7 +253,7 @@ static bool may_be_too_many(const struct gp_model *model)
 			depth++;
 		most += depth;
 	}
-	return most > GP_HOST_MOST_SPANS;
+	return most > limit;
 }
 
 struct gp_host_depth gp_host_spans_depth(const struct gp_model *model)
@@ -260,7 +268,7 @@ struct gp_host_depth gp_host_spans_depth(const struct gp_model *model)
 	take_samples(&finder, 0, model->sample_count);
 	for (uint32_t i = 0; i < GP_FRAME_DEPTH; i++) {
 		kept += (uint64_t)counts.spans[i] + counts.turns[i];
-		if (i < depth.functions && kept > GP_HOST_MOST_SPANS)
+		if (i < depth.functions && kept > most_spans(model))
 			depth.functions = i;
 		if (i >= depth.functions)
 			depth.left_out += counts.spans[i];

@@ -57,9 +57,12 @@ struct gp_host_turn {
 
 /*
  * A sample takes a few bytes of a file and may open GP_FRAME_DEPTH spans: the limit of spans and
- * turns of a model.
+ * turns of a model, and so many for each sample beyond the first ones. Samples of deep programs open
+ * some 20 each.
  */
-#define GP_HOST_MOST_SPANS (8u << 20)
+#define GP_HOST_MOST_SPANS       (8u << 20)
+#define GP_HOST_FIRST_SPANS      (1u << 18)
+#define GP_HOST_SPANS_PER_SAMPLE 32u
 
 /*
  * How many functions of each stack have spans, from the outermost on, and how many spans of

@@ -26,10 +26,18 @@ struct gp_live_memory_event {
 struct block {
 	uint64_t address;
 	uint64_t bytes;
-	uint64_t ticks; /* of its allocation */
-	uint32_t context_id;
-	size_t device; /* id, or GP_MEMORY_OF_HOST */
+	uint64_t ticks;              /* of its allocation */
+	uint32_t context;            /* number in contexts; NO_CONTEXT = none */
+	struct block *before, *next; /* in the list of the context */
+	size_t device;               /* id, or GP_MEMORY_OF_HOST */
 	uint8_t kind;
+};
+
+#define NO_CONTEXT GP_HASH_NONE
+
+struct gp_live_context {
+	uint32_t id;
+	struct block *first;
 };
 
 static int compare_blocks(const void *a, const void *b)
@@ -48,6 +56,8 @@ void gp_live_memory_free(struct gp_live_memory *m)
 	tdestroy(m->blocks, free);
 	gp_handles_free(&m->handles);
 	gp_memory_ledger_clear(&m->ledger);
+	gp_hash_free(&m->context_index);
+	free(m->contexts);
 	free(m->events);
 	*m = (struct gp_live_memory){0};
 }
@@ -92,8 +102,62 @@ int gp_live_memory_end_context(struct gp_live_memory *m, const struct gp_record_
 				    .ticks = r->ticks, .context_id = r->id, .op = CONTEXT_END});
 }
 
+static bool has_id(const void *contexts, uint32_t number, const void *id)
+{
+	return ((const struct gp_live_context *)contexts)[number].id == *(const uint32_t *)id;
+}
+
+static uint32_t find_context(const struct gp_live_memory *m, uint32_t id)
+{
+	return gp_hash_find(&m->context_index, gp_hash_bytes(&id, sizeof(id)), has_id, m->contexts,
+			    &id);
+}
+
+static int make_context(struct gp_live_memory *m, uint32_t id, uint32_t *number)
+{
+	int result = 0;
+
+	*number = find_context(m, id);
+	if (*number != NO_CONTEXT)
+		return 0;
+	result = gp_array_grow(&m->contexts, &m->context_capacity, m->context_count,
+			       sizeof(*m->contexts));
+	if (result == 0)
+		result = gp_hash_add(&m->context_index, gp_hash_bytes(&id, sizeof(id)),
+				     m->context_count);
+	if (result != 0)
+		return result;
+	*number = m->context_count++;
+	m->contexts[*number] = (struct gp_live_context){.id = id};
+	return 0;
+}
+
+static void link_block(struct gp_live_memory *m, struct block *block)
+{
+	struct block **first;
+
+	if (block->context == NO_CONTEXT)
+		return;
+	first = &m->contexts[block->context].first;
+	block->next = *first;
+	if (*first)
+		(*first)->before = block;
+	*first = block;
+}
+
+static void unlink_block(struct gp_live_memory *m, struct block *block)
+{
+	if (block->before)
+		block->before->next = block->next;
+	else if (block->context != NO_CONTEXT)
+		m->contexts[block->context].first = block->next;
+	if (block->next)
+		block->next->before = block->before;
+}
+
 static void forget_block(struct gp_live_memory *m, struct block *block)
 {
+	unlink_block(m, block);
 	gp_memory_ledger_release(&m->ledger, block->device, block->kind, block->bytes, true);
 	tdelete(block, &m->blocks, compare_blocks);
 	free(block);
@@ -113,9 +177,13 @@ static struct block *find_block(const struct gp_live_memory *m, uint64_t address
 static int allocate(struct gp_live_memory *m, const struct gp_live_memory_event *event)
 {
 	struct block *block = find_block(m, event->address, event->kind);
+	uint32_t context = NO_CONTEXT;
 
 	if (block)
 		forget_block(m, block);
+	if (event->kind != GP_MEMORY_PHYSICAL && /* which no context owns */
+	    make_context(m, event->context_id, &context) != 0)
+		return -ENOMEM;
 	block = malloc(sizeof(*block));
 	if (!block)
 		return -ENOMEM;
@@ -123,7 +191,7 @@ static int allocate(struct gp_live_memory *m, const struct gp_live_memory_event 
 		.address = event->address,
 		.bytes = event->bytes,
 		.ticks = event->ticks,
-		.context_id = event->context_id,
+		.context = context,
 		.device = gp_memory_is_of_host(event->kind) ? GP_MEMORY_OF_HOST : event->device,
 		.kind = event->kind,
 	};
@@ -131,6 +199,7 @@ static int allocate(struct gp_live_memory *m, const struct gp_live_memory_event 
 		free(block);
 		return -ENOMEM;
 	}
+	link_block(m, block);
 	if (event->kind == GP_MEMORY_PHYSICAL &&
 	    gp_handles_create(&m->handles, event->address) != 0)
 		return -ENOMEM;
@@ -164,31 +233,12 @@ static void unmap(struct gp_live_memory *m, const struct gp_live_memory_event *e
 	}
 }
 
-struct search {
-	uint32_t context_id;
-	struct block *found;
-};
-
-static void match_context(const void *node, VISIT visit, void *context)
-{
-	struct block *block = *(struct block *const *)node;
-	struct search *search = context;
-
-	if ((visit == postorder || visit == leaf) && block->context_id == search->context_id &&
-	    block->kind != GP_MEMORY_PHYSICAL) /* which no context owns */
-		search->found = block;
-}
-
 static void end_context(struct gp_live_memory *m, const struct gp_live_memory_event *event)
 {
-	struct search search;
+	uint32_t context = find_context(m, event->context_id);
 
-	do {
-		search = (struct search){event->context_id, NULL};
-		twalk_r(m->blocks, match_context, &search);
-		if (search.found)
-			forget_block(m, search.found);
-	} while (search.found);
+	while (context != NO_CONTEXT && m->contexts[context].first)
+		forget_block(m, m->contexts[context].first);
 }
 
 static void free_block(struct gp_live_memory *m, const struct gp_live_memory_event *event,

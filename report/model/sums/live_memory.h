@@ -9,13 +9,17 @@
 #include <stdint.h>
 
 #include "gpuprof/record.h"
+#include "report/base/hash_map.h"
 #include "report/model/handles.h"
 #include "report/model/memory_ledger.h"
 
 /* Zeroed = nothing yet. */
 struct gp_live_memory {
-	struct gp_memory_ledger ledger; /* its devices are ids, its times ticks */
-	void *blocks;                   /* tree: the blocks in use */
+	struct gp_memory_ledger ledger;   /* its devices are ids, its times ticks */
+	void *blocks;                     /* tree: the blocks in use */
+	struct gp_live_context *contexts; /* that have owned blocks */
+	uint32_t context_count, context_capacity;
+	struct gp_hash_map context_index; /* by id */
 	struct gp_handles handles;
 	struct gp_live_memory_event *events; /* since it was settled last */
 	uint32_t event_count, event_capacity;

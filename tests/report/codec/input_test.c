@@ -73,6 +73,49 @@ static void a_compressed_file_is_uncompressed(void **state)
 	assert_memory_equal(head, "one, ", 5);
 }
 
+/* Bytes of one value: they unpack to a thousand times what the file has. */
+static void append_bomb(size_t bytes, const char *mode)
+{
+	static char block[1 << 20];
+	gzFile file = gzopen(path, mode);
+
+	assert_non_null(file);
+	memset(block, ' ', sizeof(block));
+	for (; bytes > 0; bytes -= sizeof(block))
+		assert_int_equal(gzwrite(file, block, sizeof(block)), sizeof(block));
+	assert_int_equal(gzclose(file), Z_OK);
+}
+
+static ssize_t read_all(size_t *length)
+{
+	static char block[1 << 16];
+	struct gp_input *input;
+	ssize_t got;
+
+	*length = 0;
+	assert_int_equal(gp_input_open(path, &input), 0);
+	while ((got = gp_input_read(input, block, sizeof(block))) > 0)
+		*length += (size_t)got;
+	gp_input_close(input);
+	return got;
+}
+
+static void a_file_that_unpacks_to_far_more_is_refused(void **state)
+{
+	const size_t small = 60 << 20, large = 200 << 20;
+	size_t length;
+
+	append_bomb(small, "w");
+	assert_int_equal(read_all(&length), 0);
+	assert_int_equal(length, small);
+	append_bomb(large, "w");
+	assert_int_equal(read_all(&length), -EFBIG);
+	assert_true(length < 70 << 20);
+	append_bomb(large, "wT");
+	assert_int_equal(read_all(&length), 0);
+	assert_int_equal(length, large);
+}
+
 static void what_is_no_file_is_not_opened(void **state)
 {
 	struct gp_input *input;
@@ -93,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_file_is_read_as_it_is),
 		T(a_compressed_file_is_uncompressed),
+		T(a_file_that_unpacks_to_far_more_is_refused),
 		T(what_is_no_file_is_not_opened),
 	};
 

@@ -177,13 +177,14 @@ static void spans_are_bounded_however_deep_stacks_are(void **state)
 	b.model->samples = samples;
 	b.model->sample_count = DEEP_LOOKS;
 	depth = gp_host_spans_depth(b.model);
-	assert_int_equal(depth.functions, GP_HOST_MOST_SPANS / DEEP_LOOKS);
+	assert_int_equal(depth.functions,
+			 GP_HOST_FIRST_SPANS / DEEP_LOOKS + GP_HOST_SPANS_PER_SAMPLE);
 	assert_int_equal(depth.left_out, (uint64_t)DEEP_LOOKS * (GP_FRAME_DEPTH - depth.functions));
 	assert_int_equal(gp_host_spans_find(b.model, 0, DEEP_LOOKS, depth, &spans, &count, NULL),
 			 0);
 	assert_int_equal(count, DEEP_LOOKS * depth.functions);
 	gp_spill_free(spans);
-	b.model->sample_count = DEEP_LOOKS / 2;
+	b.model->sample_count = GP_HOST_FIRST_SPANS / GP_FRAME_DEPTH;
 	depth = gp_host_spans_depth(b.model);
 	assert_int_equal(depth.functions, GP_FRAME_DEPTH);
 	assert_int_equal(depth.left_out, 0);

@@ -1,3 +1,5 @@
+#include <sys/resource.h>
+
 #include "report/model/sums/live_memory.h"
 #include "tests/unit.h"
 
@@ -197,6 +199,30 @@ static void test_what_ends_with_its_context(void **state)
 	gp_live_memory_free(&memory);
 }
 
+/* In a second, where it took minutes: time does not grow with blocks times contexts. */
+static void test_many_contexts_end_beside_many_blocks(void **state)
+{
+	const uint64_t many = 100000;
+	const struct rlimit limit = {.rlim_cur = 20, .rlim_max = RLIM_INFINITY};
+	struct gp_live_memory memory = {0};
+
+	assert_int_equal(setrlimit(RLIMIT_CPU, &limit), 0);
+	for (uint64_t i = 0; i < many; i++) {
+		const struct gp_record_context_end end = {.id = (uint32_t)(2 + i),
+							  .ticks = 200 + many + i};
+
+		allocate(&memory, 100 + i, 0x1000 * (i + 1), 1);
+		assert_int_equal(gp_live_memory_end_context(&memory, &end), 0);
+	}
+	assert_row(&memory, 0, GP_MEMORY_OF_DEVICE, many, many, many);
+	assert_int_equal(
+		gp_live_memory_end_context(
+			&memory, &(struct gp_record_context_end){.id = 1, .ticks = 1u << 30}),
+		0);
+	assert_row(&memory, 0, GP_MEMORY_OF_DEVICE, 0, many, 0);
+	gp_live_memory_free(&memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_a_free_that_is_missing),
 		cmocka_unit_test(test_physical_memory_lives_as_long_as_its_mappings),
 		cmocka_unit_test(test_what_ends_with_its_context),
+		cmocka_unit_test(test_many_contexts_end_beside_many_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void defaults_stand_for_the_rest(void **state)
 {
 	assert_string_equal(gp_option_text(GP_OPTION_ID_SUMMARY), "stderr");
 	assert_string_equal(gp_option_text(GP_OPTION_ID_CHROME), "json");
-	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 2000000);
+	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 300000);
 }
 
 /* --flush-timeout is GPUPROF_FLUSH_TIMEOUT, and so on: each name follows from the other. */
@@ -65,7 +65,7 @@ static void variables_are_called_as_the_options(void **state)
 
 static void invalid_values_become_the_default(void **state)
 {
-	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 2000000);
+	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 300000);
 	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT), 5);
 	/* a prefix of a choice is not a choice */
 	assert_string_equal(gp_option_text(GP_OPTION_ID_RINGS), "auto");

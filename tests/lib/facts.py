@@ -30,6 +30,7 @@ A program prints what it did as "name count" lines.  These names are compared wi
 Other names are for the program's own use.
 """
 import collections
+import gzip
 import json
 import math
 import re
@@ -64,7 +65,7 @@ def is_free(name):
 
 class Facts:
     def __init__(self, path):
-        with open(path, encoding="utf-8") as file:
+        with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
             trace = json.load(file)
         self.metadata = trace["metadata"]
         self.cupti_version = trace.get("cupti_version", 0)

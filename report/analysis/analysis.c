@@ -76,32 +76,32 @@ static bool is_cut(void *context, size_t device, uint64_t start_ns, uint64_t end
 	return steps && gp_steps_piece_at(steps, start_ns) != gp_steps_piece_at(steps, end_ns);
 }
 
-#define NOBODY (SIZE_MAX - 1)
-
 static int find_owners(struct gp_analysis *basis, struct gp_model *const *models,
 		       struct gp_device_list *devices)
 {
-	basis->owners = calloc(devices->count + 1, sizeof(*basis->owners));
-	for (size_t i = 0; basis->owners && i < devices->count; i++)
-		basis->owners[i] = NOBODY;
-	for (size_t i = 0; basis->owners && i < basis->model_count; i++)
-		for (uint32_t k = 0; k < models[i]->op_count; k++) {
-			const struct gp_op *op = &models[i]->ops[k];
-			size_t device;
+	bool *has_user = calloc(devices->count + 1, sizeof(*has_user));
+	int result = has_user ? 0 : -ENOMEM;
 
-			if (k > 0 && op->device_id == op[-1].device_id)
+	basis->owners = calloc(devices->count + 1, sizeof(*basis->owners));
+	if (!basis->owners)
+		result = -ENOMEM;
+	for (size_t i = 0; result == 0 && i < devices->count; i++)
+		basis->owners[i] = SIZE_MAX;
+	for (size_t i = 0; result == 0 && i < basis->model_count; i++) {
+		bool *used = gp_device_list_used(devices, models[i]);
+
+		if (!used)
+			result = -ENOMEM;
+		for (size_t k = 0; used && k < devices->count; k++) {
+			if (!used[k])
 				continue;
-			device = gp_device_list_find(devices, models[i], op->device_id);
-			if (device < devices->count)
-				basis->owners[device] = basis->owners[device] == NOBODY ||
-									basis->owners[device] == i
-								? i
-								: SIZE_MAX;
+			basis->owners[k] = has_user[k] ? SIZE_MAX : i;
+			has_user[k] = true;
 		}
-	for (size_t i = 0; basis->owners && i < devices->count; i++)
-		if (basis->owners[i] == NOBODY)
-			basis->owners[i] = SIZE_MAX;
-	return basis->owners ? 0 : -ENOMEM;
+		free(used);
+	}
+	free(has_user);
+	return result;
 }
 
 static int sweep(struct gp_analysis *basis, struct gp_model *const *models,
@@ -140,7 +140,7 @@ static int add_devices_to_phases(struct gp_analysis *basis, struct gp_model *con
 					gp_busy_window(models, basis->model_count), devices, kinds);
 	for (size_t i = 0; any && result == 0 && i < basis->model_count; i++) {
 		basis->phases[i].warm_up = basis->steps[i].counts[GP_RUN_WARM_UP];
-		gp_phases_add_devices(&basis->phases[i], models[i], devices, &lines);
+		result = gp_phases_add_devices(&basis->phases[i], models[i], devices, &lines);
 	}
 	gp_gpu_lines_free(&lines);
 	return result;

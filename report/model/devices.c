@@ -122,6 +122,20 @@ int gp_device_list_all(struct gp_device_list *devices, struct gp_model *const *m
 	return 0;
 }
 
+bool *gp_device_list_used(struct gp_device_list *devices, const struct gp_model *model)
+{
+	size_t count = devices->count;
+	bool *used = calloc(count + 1, sizeof(*used));
+
+	for (uint32_t i = 0; used && i < model->op_count; i = gp_model_stream_end(model, i)) {
+		size_t device = gp_device_list_find(devices, model, model->ops[i].device_id);
+
+		if (device < count)
+			used[device] = true;
+	}
+	return used;
+}
+
 bool gp_device_list_is_renumbered(const struct gp_device_list *devices)
 {
 	for (size_t i = 0; i < devices->count; i++)

@@ -50,6 +50,12 @@ size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model
 int gp_device_list_all(struct gp_device_list *devices, struct gp_model *const *models,
 		       size_t model_count);
 
+/*
+ * For each device of the list, which has all of the model's: whether the model has operations on it.
+ * Free it; NULL: no memory.
+ */
+bool *gp_device_list_used(struct gp_device_list *devices, const struct gp_model *model);
+
 /* Whether a process numbers one of them otherwise than we do. */
 bool gp_device_list_is_renumbered(const struct gp_device_list *devices);
 

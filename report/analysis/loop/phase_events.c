@@ -237,7 +237,8 @@ static int add_thread(struct search *search, const struct thread *thread)
 	bool is_backward_thread = is_backward(search, thread);
 	int result = 0;
 
-	settle_estimates(search, thread);
+	if (search->rules == GP_PHASE_RULES_TRAINING)
+		settle_estimates(search, thread);
 	for (uint32_t i = thread->first; result == 0 && i < thread->end; i++)
 		result = add_event(search, i, is_backward_thread);
 	return result;

@@ -373,18 +373,16 @@ enum gp_idle_cause gp_phase_idle_cause(const struct gp_phase *phase, uint64_t *i
 									: phase->state_ns);
 }
 
-void gp_phases_add_devices(struct gp_phases *phases, const struct gp_model *model,
-			   struct gp_device_list *devices, const struct gp_gpu_lines *lines)
+int gp_phases_add_devices(struct gp_phases *phases, const struct gp_model *model,
+			  struct gp_device_list *devices, const struct gp_gpu_lines *lines)
 {
-	for (uint32_t i = 0; phases->time_count > 0 && i < model->op_count; i++) {
-		size_t device;
+	bool *used = phases->time_count > 0 ? gp_device_list_used(devices, model) : NULL;
 
-		if (i > 0 && model->ops[i].device_id == model->ops[i - 1].device_id)
-			continue;
-		device = gp_device_list_find(devices, model, model->ops[i].device_id);
-		if (device < lines->count)
-			gp_phases_add_device(phases, model, &lines->devices[device]);
-	}
+	for (size_t i = 0; used && i < lines->count; i++)
+		if (used[i])
+			gp_phases_add_device(phases, model, &lines->devices[i]);
+	free(used);
+	return used || phases->time_count == 0 ? 0 : -ENOMEM;
 }
 
 uint64_t gp_phases_step_ns(const struct gp_phases *phases, enum gp_phase_measure measure,

@@ -71,9 +71,9 @@ void gp_phases_free(struct gp_phases *phases);
 void gp_phases_add_device(struct gp_phases *phases, const struct gp_model *model,
 			  const struct gp_gpu_line *line);
 
-/* The same for all devices of the list that the model used. */
-void gp_phases_add_devices(struct gp_phases *phases, const struct gp_model *model,
-			   struct gp_device_list *devices, const struct gp_gpu_lines *lines);
+/* The same for all devices of the list that the model used.  Returns 0 or -ENOMEM. */
+int gp_phases_add_devices(struct gp_phases *phases, const struct gp_model *model,
+			  struct gp_device_list *devices, const struct gp_gpu_lines *lines);
 
 /*
  * The cause with most of a phase's idle time after the warm-up, whose startup says little of other

@@ -47,24 +47,6 @@ static int open_lines(struct gp_scope *scope, struct gp_gpu_lines *lines)
 		     : -ENOMEM;
 }
 
-/*
- * For each device of the scope: whether the model has operations on it.  Free it; NULL: no memory.
- */
-static bool *devices_of(struct gp_scope *scope, const struct gp_model *model)
-{
-	bool *used = calloc(scope->devices.count + 1, sizeof(*used));
-
-	for (uint32_t i = 0; used && i < model->op_count; i++)
-		if (i == 0 || model->ops[i].device_id != model->ops[i - 1].device_id) {
-			size_t device = gp_device_list_find(&scope->devices, model,
-							    model->ops[i].device_id);
-
-			if (device < scope->devices.count)
-				used[device] = true;
-		}
-	return used;
-}
-
 /* ---- iterations ---- */
 
 /* The sorted start times of the operations, device by device. */
@@ -207,7 +189,7 @@ static int fill_model(struct gp_scope *scope, struct gp_table *table, uint32_t p
 		      const struct done *done)
 {
 	struct loop loop = {.steps = {0}};
-	bool *used = devices_of(scope, scope->models[process]);
+	bool *used = gp_device_list_used(&scope->devices, scope->models[process]);
 	int result = used ? find_loop(&loop, scope->models[process]) : -ENOMEM;
 
 	for (size_t device = 0; result == 0 && device < done->lines.count; device++)
@@ -292,7 +274,7 @@ static int take_range(struct gp_scope *scope, struct insides *all, const struct 
 static int take_ranges(struct gp_scope *scope, struct insides *all, const struct gp_model *model,
 		       const struct gp_gpu_lines *lines)
 {
-	bool *used = devices_of(scope, model);
+	bool *used = gp_device_list_used(&scope->devices, model);
 	int result = used ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; result == 0 && i < model->range_count; i++)

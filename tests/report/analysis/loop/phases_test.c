@@ -333,6 +333,34 @@ static void other_programs_have_functions(void **state)
 	end(&b, &phases);
 }
 
+/* They have the numbers of phases, and not their meaning. */
+static void a_function_is_no_evaluation(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_phases phases;
+	uint32_t functions[9];
+
+	(void)state;
+	build_name(&b, "k");
+	for (uint8_t i = 0; i < COUNT(functions); i++)
+		functions[i] = build_python(&b, build_line(&b, 20 + i), OWN,
+					    (char[]){'f', (char)('0' + i), '\0'}, 50);
+	for (uint64_t step = 0; step < STEPS; step++) {
+		build_range(&b, MAIN, "step", step * STEP_NS, (step + 1) * STEP_NS);
+		for (uint32_t i = 0; i < COUNT(functions); i++) {
+			build_work(&b, MAIN, functions[i], step * STEP_NS + i * 300 * US, 300 * US,
+				   US);
+			if (step == 1)
+				estimate(&b, step * STEP_NS + i * 300 * US, functions[i]);
+		}
+	}
+	phases = find(&b);
+	assert_true(phases.by_functions);
+	for (uint32_t i = 0; i < COUNT(functions); i++)
+		assert_int_equal(phases.rows[i + 1].gpu_ns, STEPS * US);
+	end(&b, &phases);
+}
+
 /* A loop in a function that is called like a phase is none. */
 static void a_loop_may_be_called_as_a_phase(void **state)
 {
@@ -401,6 +429,7 @@ int main(void)
 		cmocka_unit_test(an_estimated_stack_is_as_its_batch),
 		cmocka_unit_test(ranges_name_phases),
 		cmocka_unit_test(other_programs_have_functions),
+		cmocka_unit_test(a_function_is_no_evaluation),
 		cmocka_unit_test(a_loop_may_be_called_as_a_phase),
 		cmocka_unit_test(without_stacks_nothing_is_known),
 	};

@@ -58,6 +58,7 @@ void gp_phase_places_add(struct gp_phase_places *places, uint32_t stack, uint32_
 struct chain {
 	uint32_t first, end; /* in functions[] */
 	uint64_t ns;         /* 0: it left the way */
+	uint32_t text;       /* its number at the level that is followed, or GP_NONE */
 };
 
 struct way {
@@ -202,6 +203,7 @@ static uint64_t follow(struct way *way, uint32_t level, bool by_line, const stru
 		uint32_t before = way->texts.count;
 		uint32_t number = text_at(way, &way->chains[i], level, by_line);
 
+		way->chains[i].text = number;
 		if (number == GP_NONE)
 			continue;
 		if (number >= before)
@@ -215,7 +217,7 @@ static uint64_t follow(struct way *way, uint32_t level, bool by_line, const stru
 	for (uint32_t i = 0; i < way->chain_count; i++) {
 		struct chain *chain = &way->chains[i];
 
-		if (text_at(way, chain, level, by_line) == found)
+		if (chain->text == found)
 			*place = way->functions[chain->first + level];
 		else
 			chain->ns = 0;

@@ -36,19 +36,17 @@ int gp_door_lock(struct gp_door *door, bool with_once)
 	return result == 0 && with_once ? make_token(door->once) : result;
 }
 
+/*
+ * Not "localhost": browsers try ::1 first for it, where another user may listen, who would get the
+ * token.
+ */
 static bool is_host(const struct gp_door *door, const char *host)
 {
-	static const char *const names[] = {"127.0.0.1", "localhost"};
 	char text[32];
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		snprintf(text, sizeof(text), "%s:%u", names[i], (unsigned)door->port);
-		if (strcasecmp(host, text) == 0)
-			return true;
-		if (door->port == HTTP_PORT && strcasecmp(host, names[i]) == 0)
-			return true;
-	}
-	return false;
+	snprintf(text, sizeof(text), GP_DOOR_HOST ":%u", (unsigned)door->port);
+	return strcmp(host, text) == 0 ||
+	       (door->port == HTTP_PORT && strcmp(host, GP_DOOR_HOST) == 0);
 }
 
 /* Takes constant time, so that timing does not reveal a part of the token. */

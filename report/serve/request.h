@@ -27,6 +27,9 @@ struct gp_request {
 	bool is_own;   /* the client runs as the same user as this process */
 };
 
+/* The only name of this server. */
+#define GP_DOOR_HOST "127.0.0.1"
+
 struct gp_door {
 	uint16_t port; /* at which we listen */
 	char token[GP_TOKEN_BYTES];

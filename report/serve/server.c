@@ -9,9 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONNECTIONS  64u
+#include "report/base/monotonic.h"
+
 #define SILENCE_S    60u /* idle connections are closed after that */
 #define MOST_WAIT_MS 1000
+#define STRANGER_NS  UINT64_C(10000000000)
 
 /* ---- clients ---- */
 
@@ -45,6 +47,55 @@ static bool is_own(const struct gp_server *server, struct MHD_Connection *connec
 		found = is_other_end(row, port, server->site->door.port, &user);
 	fclose(table);
 	return found && user == geteuid();
+}
+
+/* ---- strangers ---- */
+
+static int descriptor_of(const struct gp_server *server, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		server->http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
+static void forget_stranger(struct gp_server *server, int fd)
+{
+	for (size_t i = 0; i < GP_SERVER_CONNECTIONS; i++)
+		if (server->strangers[i].fd == fd)
+			server->strangers[i].deadline_ns = 0;
+}
+
+static void note_connection(void *context, struct MHD_Connection *connection, void **state,
+			    enum MHD_ConnectionNotificationCode code)
+{
+	struct gp_server *server = context;
+	int fd = descriptor_of(server, connection);
+	size_t at = 0;
+
+	(void)state;
+	forget_stranger(server, fd);
+	if (code != MHD_CONNECTION_NOTIFY_STARTED)
+		return;
+	while (at < GP_SERVER_CONNECTIONS && server->strangers[at].deadline_ns > 0)
+		at++;
+	if (at < GP_SERVER_CONNECTIONS)
+		server->strangers[at] = (struct gp_stranger){fd, gp_monotonic_ns() + STRANGER_NS};
+}
+
+/* The library closes what was shut down. */
+static void end_strangers(struct gp_server *server)
+{
+	uint64_t now_ns = gp_monotonic_ns();
+
+	for (size_t i = 0; i < GP_SERVER_CONNECTIONS; i++) {
+		struct gp_stranger *stranger = &server->strangers[i];
+
+		if (stranger->deadline_ns == 0 || stranger->deadline_ns > now_ns)
+			continue;
+		stranger->deadline_ns = 0;
+		shutdown(stranger->fd, SHUT_RDWR);
+	}
 }
 
 /* ---- answers ---- */
@@ -95,6 +146,8 @@ static enum MHD_Result answer_request(void *context, struct MHD_Connection *conn
 	(void)version, (void)upload, (void)upload_bytes, (void)state;
 	http->get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_argument, &request);
 	gp_site_answer(server->site, &request, &answer);
+	if (answer.status < 300)
+		forget_stranger(server, descriptor_of(server, connection));
 	response = answer.fd >= 0 ? http->create_response_from_fd64(answer.bytes, answer.fd)
 				  : http->create_response_from_buffer(answer.bytes, answer.text,
 								      MHD_RESPMEM_MUST_COPY);
@@ -129,7 +182,7 @@ static int listen_at(uint16_t *port)
 	/* makes the port of a server that has just ended usable */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-	    listen(fd, CONNECTIONS) == 0 &&
+	    listen(fd, GP_SERVER_CONNECTIONS) == 0 &&
 	    getsockname(fd, (struct sockaddr *)&address, &length) == 0) {
 		*port = ntohs(address.sin_port);
 		return fd;
@@ -158,7 +211,8 @@ int gp_server_open(struct gp_server *server, struct gp_site *site, uint16_t port
 	site->door.port = port;
 	server->daemon = server->http.start_daemon(
 		MHD_USE_EPOLL, 0, NULL, NULL, answer_request, server, MHD_OPTION_LISTEN_SOCKET, fd,
-		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
+		MHD_OPTION_CONNECTION_LIMIT, GP_SERVER_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+		SILENCE_S, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
 		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
 	if (server->daemon) {
 		snprintf(site->address, sizeof(site->address), "http://127.0.0.1:%u/?token=%s",
@@ -198,6 +252,7 @@ int gp_server_run(struct gp_server *server, int stop_fd)
 		if (fds[0].revents)
 			return 0;
 		server->http.run(server->daemon);
+		end_strangers(server);
 	}
 }
 

@@ -3,7 +3,8 @@
  * other, in one thread.
  *
  * It listens at 127.0.0.1 only. It never blocks on a connection: a slow, silent or broken one
- * delays no other, and is closed after a minute. There are at most 64 connections.
+ * delays no other, and is closed after a minute. There are at most 64 connections. One that has not
+ * shown the token ten seconds after it began is closed, whatever it sends.
  */
 #ifndef REPORT_SERVE_SERVER_H
 #define REPORT_SERVE_SERVER_H
@@ -14,10 +15,16 @@
 #include "report/serve/http.h"
 #include "report/serve/site.h"
 
+#define GP_SERVER_CONNECTIONS 64u
+
 struct gp_server {
 	struct gp_http http;
 	struct MHD_Daemon *daemon;
 	struct gp_site *site;
+	struct gp_stranger {
+		int fd;                     /* of the connection */
+		uint64_t deadline_ns;       /* 0 = free */
+	} strangers[GP_SERVER_CONNECTIONS]; /* connections that have not shown the token */
 };
 
 /*

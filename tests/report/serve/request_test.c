@@ -50,8 +50,7 @@ static void test_who_has_the_token_may_read(void **state)
 	struct gp_door door = door_at(8123);
 
 	assert_int_equal(refusal(&door, "GET", "127.0.0.1:8123", door.token), 0);
-	assert_int_equal(refusal(&door, "HEAD", "localhost:8123", door.token), 0);
-	assert_int_equal(refusal(&door, "GET", "LocalHost:8123", door.token), 0);
+	assert_int_equal(refusal(&door, "HEAD", "127.0.0.1:8123", door.token), 0);
 }
 
 static void test_other_methods_are_not_allowed(void **state)
@@ -90,6 +89,7 @@ static void test_other_hosts_are_refused(void **state)
 					    "evil.example:8123",
 					    "127.0.0.1",
 					    "localhost",
+					    "localhost:8123",
 					    "127.0.0.1:812",
 					    "127.0.0.1:81230",
 					    "127.0.0.1:8123.evil.example",
@@ -110,7 +110,7 @@ static void test_the_port_of_http_need_not_be_named(void **state)
 	struct gp_door door = door_at(80);
 
 	assert_int_equal(refusal(&door, "GET", "127.0.0.1", door.token), 0);
-	assert_int_equal(refusal(&door, "GET", "localhost:80", door.token), 0);
+	assert_int_equal(refusal(&door, "GET", "127.0.0.1:80", door.token), 0);
 }
 
 static unsigned ask_as(struct gp_door *door, const char *host, const char *once, bool is_own)

@@ -48,7 +48,7 @@ static void tear_down(struct scene *scene)
 /* With the arguments name, value, ..., NULL. */
 static struct gp_answer get(struct scene *scene, const char *path, ...)
 {
-	struct gp_request request = {.method = "GET", .path = path, .host = "localhost:8123"};
+	struct gp_request request = {.method = "GET", .path = path, .host = "127.0.0.1:8123"};
 	struct gp_answer answer;
 	const char *name;
 	va_list list;
@@ -188,7 +188,7 @@ static void test_what_is_wrong_with_a_request_is_said(void **state)
 
 static void test_who_has_no_token_is_told_nothing(void **state)
 {
-	struct gp_request request = {.method = "GET", .path = "/", .host = "localhost:8123"};
+	struct gp_request request = {.method = "GET", .path = "/", .host = "127.0.0.1:8123"};
 	struct gp_answer answer;
 	struct scene scene;
 

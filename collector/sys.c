@@ -318,7 +318,7 @@ bool gp_sys_has_name(int fd)
 	return call2(SYS_fstat, fd, (long)&status) == 0 && status.st_nlink > 0;
 }
 
-int gp_sys_length_of(int folder, const char *name, uint64_t *bytes)
+int gp_sys_taken_by(int folder, const char *name, uint64_t *bytes)
 {
 	struct stat status;
 	long result = call_unless_confined4(SYS_newfstatat, folder, (long)name, (long)&status,
@@ -326,7 +326,7 @@ int gp_sys_length_of(int folder, const char *name, uint64_t *bytes)
 
 	if (result < 0)
 		return (int)result;
-	*bytes = (uint64_t)status.st_size;
+	*bytes = (uint64_t)status.st_blocks * 512;
 	return 0;
 }
 

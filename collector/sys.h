@@ -78,8 +78,8 @@ int gp_sys_file_id(int fd, struct gp_file_id *id);
 int gp_sys_length(int fd, uint64_t *bytes);
 bool gp_sys_has_name(int fd); /* the file was not removed */
 
-/* Length of a file in an open folder; links are not followed. */
-int gp_sys_length_of(int folder, const char *name, uint64_t *bytes);
+/* The bytes that the blocks of a file in an open folder take; links are not followed. */
+int gp_sys_taken_by(int folder, const char *name, uint64_t *bytes);
 
 /* The next entries of an open folder, as from getdents64; returns their bytes, 0 = no more. */
 ssize_t gp_sys_read_folder(int folder, void *entries, size_t size);

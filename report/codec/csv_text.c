@@ -5,9 +5,10 @@
 
 #include "report/base/text/text.h"
 
-/* Spreadsheets evaluate text that begins like this. */
+/* Spreadsheets evaluate text that begins like this, some of them after spaces. */
 static bool is_formula(const char *text)
 {
+	text += strspn(text, " ");
 	return *text && strchr("=+-@", *text);
 }
 

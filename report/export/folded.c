@@ -7,21 +7,22 @@
 #include <string.h>
 
 #include "report/export/stack_export.h"
-#include "report/base/text/utf8.h"
+#include "report/base/text/text.h"
 
-/* Replaces separators and line ends, and a # at the start: some readers take that as a comment. */
+/*
+ * Writes hidden characters out, and replaces separators, and a # at the start: some readers take
+ * that as a comment.
+ */
 static int put_function(FILE *out, const char *label, bool is_first)
 {
-	char *text = gp_utf8_repair(label);
+	char *text = gp_text_escape(label);
 
 	if (!text)
 		return -ENOMEM;
 	if (is_first && text[0] == '#')
 		text[0] = '_';
 	for (char *at = text; *at; at++)
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			*at = ' ';
-		else if (*at == ';')
+		if (*at == ';')
 			*at = ':';
 	fputs(text[0] ? text : "(unnamed)", out);
 	free(text);

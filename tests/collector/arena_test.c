@@ -128,6 +128,25 @@ static void the_first_choice_is_shm(void **unused)
 	assert_true((uint64_t)status.st_blocks * 512 >= arena.used_bytes); /* no block is sparse */
 }
 
+/* A file of any user may be as long as he likes. */
+static void what_has_no_blocks_takes_nothing(void **unused)
+{
+	static const char sparse[] = "/dev/shm/gpuprof-sparse-test";
+	uint64_t before;
+	int fd;
+
+	(void)unused;
+	if (!has_shm())
+		skip();
+	before = gp_ring_quota_taken();
+	fd = open(sparse, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 1ll << 40), 0);
+	close(fd);
+	assert_true(gp_ring_quota_taken() < before + GP_RING_QUOTA_BYTES);
+	unlink(sparse);
+}
+
 static void what_others_take_need_not_be_seen(void **unused)
 {
 	(void)unused;
@@ -407,6 +426,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(the_first_choice_is_shm),
+		CASE(what_has_no_blocks_takes_nothing),
 		CASE(what_others_take_need_not_be_seen),
 		CASE(then_a_file_beside_the_trace),
 		CASE(then_private_memory),

@@ -82,7 +82,7 @@ static void make_calls(void)
 	assert_int_equal(gp_sys_truncate(-1, 0), -EPERM);
 	assert_int_equal(gp_sys_allocate(-1, 0, 1), -EPERM);
 	assert_int_equal(gp_sys_unlink("/nowhere"), -EPERM);
-	assert_int_equal(gp_sys_length_of(AT_FDCWD, "/dev/null", &number), -EPERM);
+	assert_int_equal(gp_sys_taken_by(AT_FDCWD, "/dev/null", &number), -EPERM);
 	assert_int_equal(gp_sys_read_folder(0, text, sizeof(text)), -EPERM);
 	assert_int_equal(gp_sys_file_system(0, &number, &other), -EPERM);
 	assert_int_equal(gp_sys_copy_own(gp_sys_process_id(), &piece, &piece, 1), -EPERM);

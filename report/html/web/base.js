@@ -54,7 +54,8 @@ function section(title, beside, ...body) {
 const $ = (id) => document.getElementById(id);
 
 /* Spell out invisible characters, and those that change the text direction. */
-const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+const HIDDEN =
+	/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ue000-\uf8ff\ufeff\uffa0\ufff9-\ufffb]|[\udb40-\udbff][\udc00-\udfff]/g;
 const spell = (c) => '⟨U+' + c.codePointAt(0).toString(16).toUpperCase().padStart(4, '0') + '⟩';
 const plain = (text) => String(text).replace(HIDDEN, spell);
 

@@ -21,6 +21,7 @@ static void test_cells(void **state)
 		{" a", "\" a\"", false},
 		{"=1+1", "'=1+1", false},
 		{"+1", "'+1", false},
+		{"  =1+1", "\"'  =1+1\"", false},
 		{"-1", "'-1", false},
 		{"@SUM(A1,\"x\")", "\"'@SUM(A1,\"\"x\"\")\"", false},
 		{"a\nb", "a\\nb", false},

@@ -42,12 +42,13 @@ static void test_names_in_folded_stacks(void **state)
 	} cases[] = {
 		{"main", "f", "main;f;cudaLaunchKernel 1\n"},
 		{"main", "f(int, x) [y] 12", "main;f(int, x) [y] 12;cudaLaunchKernel 1\n"},
-		{"main", "a;b\nc\td\x7f", "main;a:b c d ;cudaLaunchKernel 1\n"},
+		{"main", "a;b\nc\td\x7f", "main;a:b\\nc\\td\\x7f;cudaLaunchKernel 1\n"},
 		{"main",
 		 "a\xff"
 		 "b\xc3\xa9",
-		 "main;a\xef\xbf\xbd"
+		 "main;a\\xff"
 		 "b\xc3\xa9;cudaLaunchKernel 1\n"},
+		{"main", "\xc2\x9b\xe2\x80\xae", "main;\\u{9b}\\u{202e};cudaLaunchKernel 1\n"},
 		{"#main", "#f", "_main;#f;cudaLaunchKernel 1\n"},
 		{"main", "", "main;(unnamed);cudaLaunchKernel 1\n"},
 	};

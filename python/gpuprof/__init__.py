@@ -16,20 +16,45 @@ Afterwards, or in another program, read the trace::
 
 Without the recorder, ranges cost next to nothing.
 """
-from importlib import metadata as _metadata
+from typing import TYPE_CHECKING, Any
 
 from ._program import GpuprofError
-from .ranges import Range, disable, enable, end_range, mark, profile, range, start_range
-from .recording import is_active, start, stop, trace_path
-from .table import Column, Table
-from .trace import Trace, open
+from ._ranges import (Range, disable, enable, end_range, mark, profile, range, reset, sample,
+                      start_range)
+from ._recording import is_active, start, stop, trace_path
+
+if TYPE_CHECKING:
+    from ._memory import Memory, Tensor, memory, track_tensor, untrack_tensor
+    from ._profiler import Profiler, get_profiler
+    from ._session import Comparison, Session, compare, measure, session
+    from ._table import Column, Table
+    from ._timing import Timing, timing, timings
+    from ._trace import Trace, open
+
+# Imported at their first use: a program that only has ranges does not pay for them.
+_MODULES = {
+    "_memory": ("Memory", "Tensor", "memory", "track_tensor", "untrack_tensor"),
+    "_profiler": ("Profiler", "get_profiler"),
+    "_session": ("Comparison", "Session", "compare", "measure", "session"),
+    "_table": ("Column", "Table"),
+    "_timing": ("Timing", "timing", "timings"),
+    "_trace": ("Trace", "open"),
+}
 
 # Names that shadow builtins (range, open) are for use as gpuprof.range, and not for import *.
-__all__ = ["Column", "GpuprofError", "Range", "Table", "Trace", "disable", "enable", "end_range",
-           "is_active", "mark", "profile", "start", "start_range", "stop", "trace_path"]
+__all__ = ["GpuprofError", "Range", "disable", "enable", "end_range", "is_active", "mark",
+           "profile", "reset", "sample", "start", "start_range", "stop", "trace_path",
+           *(name for names in _MODULES.values() for name in names if name != "open")]
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> Any:
+    import importlib
+
     if name == "__version__":
-        return _metadata.version("gpuprof")
+        return importlib.import_module("importlib.metadata").version("gpuprof")
+    for module, names in _MODULES.items():
+        if name in names:
+            found = importlib.import_module(f".{module}", __name__)
+            globals().update({each: getattr(found, each) for each in names})
+            return globals()[name]
     raise AttributeError(f"module 'gpuprof' has no attribute {name!r}")

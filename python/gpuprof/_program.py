@@ -1,8 +1,5 @@
-"""The program gpuprof: where it is, and how it is run."""
-import json
+"""The program gpuprof and its library: where they are."""
 import os
-import subprocess
-from typing import Any, Dict, List, Optional, Sequence
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 LIBRARY = "libgpuprof.so"
@@ -30,27 +27,3 @@ def program() -> str:
 def library() -> str:
     """The path of the library that records."""
     return os.path.join(folder(), LIBRARY)
-
-
-def run(arguments: Sequence[str], stdout: Optional[int] = subprocess.PIPE) -> bytes:
-    """Run a command of gpuprof in a process of its own. Returns what it printed.
-
-    Raises GpuprofError with its message if it fails."""
-    command: List[str] = [program(), *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
-                          check=False, env=_environment())
-    if done.returncode != 0:
-        words = done.stderr.decode("utf-8", "replace").strip()
-        raise GpuprofError(words or f"{' '.join(command)} ended with {done.returncode}")
-    return done.stdout or b""
-
-
-def run_json(arguments: Sequence[str]) -> Any:
-    """What a command prints as JSON."""
-    return json.loads(run(arguments))
-
-
-def _environment() -> Dict[str, str]:
-    """The environment without what would profile the reader itself."""
-    return {name: value for name, value in os.environ.items()
-            if name not in ("LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")}

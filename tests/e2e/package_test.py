@@ -134,6 +134,100 @@ except gpuprof.GpuprofError as error:
     print("late:", error)
 """
 
+# What each part of it costs the simulated device is in the trace; the sums are compared there.
+SESSIONS = DEVICE + """
+import json, threading, warnings
+begin()
+host = ctypes.create_string_buffer(1 << 16)
+def copy():
+    cuda.cudaMemcpy(memory, host, ctypes.c_size_t(1 << 16), 1)
+with gpuprof.range("step"):
+    work(1)
+gpuprof.reset()
+with gpuprof.session("two", trace="two.json", flame="two.folded") as two:
+    for _ in range(4):
+        with gpuprof.range("step"):
+            work(10)
+            with gpuprof.range("copies"):
+                copy()
+    thread = threading.Thread(target=work, args=(20,))
+    thread.start()
+    thread.join()
+    more = ctypes.c_void_p()
+    cuda.cudaMalloc(ctypes.byref(more), ctypes.c_size_t(1 << 20))
+    cuda.cudaFree(more)
+work(30)
+step, copies = gpuprof.timing("step", wait=5), gpuprof.timing("copies", wait=5)
+slow = gpuprof.measure(lambda: [work(40) for _ in range(20)], warmup=2, iterations=8)
+fast = gpuprof.measure(lambda: work(40), warmup=2, iterations=8)
+both = gpuprof.compare(slow, fast)
+try:
+    with gpuprof.session("a"), gpuprof.session("b"):
+        pass
+except gpuprof.GpuprofError as error:
+    refused = str(error)
+profiler = gpuprof.get_profiler()
+profiler.start("across")
+profiler.stop("across")
+sampler = gpuprof.sample(0.25)
+sampled = []
+for number in range(8):
+    with sampler as is_recorded:
+        sampled.append(is_recorded)
+        work(50)
+cuda.cudaDeviceSynchronize()
+json.dump({
+    "cuda_ms": two.cuda_time_ms, "busy_ms": two.gpu_busy_ms, "peak_mb": two.peak_memory_mb, "pending": two.pending,
+    "kernels": two.kernels.to_dict(), "bottleneck": two.bottlenecks[0]["name"], "flame": two.flame_graph, "trace": two.trace_path,
+    "step": step._asdict(), "copies": copies._asdict(), "slow": [slow.cuda_time_ms, len(slow.iteration_times_ms)],
+    "compared": both.kernels.to_dict(), "speedup": [both.low, both.speedup, both.high], "refused": refused, "sampled": sampled,
+    "report": profiler.get_timing_report(), "summary": json.load(open(profiler.export_json("summary.json"))),
+}, open(sys.argv[1], "w"))
+"""
+
+# As CuPy's, and as PyTorch's.
+TENSORS = """
+import gpuprof
+
+class Array:
+    def __init__(self, size, base=None):
+        self.nbytes, self.shape, self.dtype, self.base = 4 * size, (size,), "float32", base
+        self.__cuda_array_interface__ = {"data": (base.__cuda_array_interface__["data"][0] if base else id(self), False)}
+
+class Storage:
+    def data_ptr(self): return 4096
+    def nbytes(self): return 800
+
+class Parameter:
+    nbytes, shape, dtype = 400, (10, 10), "torch.float32"
+    def data_ptr(self): return 4096
+    def untyped_storage(self): return Storage()
+    @property
+    def __cuda_array_interface__(self): raise RuntimeError("requires grad")
+
+whole, first, second = Array(100), Parameter(), Parameter()
+part = Array(10, whole)
+for name, tensor in (("whole", whole), ("part", part), ("first", first), ("second", second), ("gone", Array(5))):
+    gpuprof.track_tensor(name, tensor)
+del tensor
+memory = gpuprof.memory()
+assert [tensor.name for tensor in memory.tensors] == ["whole", "part", "first", "second"], memory
+assert memory.tracked_bytes == 400 + 800 and memory.peak is None and memory.pools == {}
+profiler = gpuprof.get_profiler()
+assert profiler.get_tensor_info("part").shape == (10,) and profiler.get_total_memory() == 1200
+rows = [line.split() for line in profiler.get_memory_report().splitlines()]
+assert rows[4] == ["first", "10x10", "torch.float32", "0.000"] and rows[6][-1] == "0.001" and rows[7][-1] == "unknown", rows
+profiler.untrack_tensor("first")
+del whole, part, second
+assert gpuprof.memory().tracked_bytes == 0
+for wrong in (3, [1.0], "text"):
+    try:
+        gpuprof.track_tensor("wrong", wrong)
+        assert False
+    except TypeError:
+        pass
+"""
+
 installed = {}
 
 
@@ -178,7 +272,7 @@ class Package(Case):
         import gpuprof
 
         script = self.write("program.py", text)
-        self.run_python("-m", "gpuprof", "run", "--quiet", "-o", "out", "--chrome", "none", script)
+        self.run_python("-m", "gpuprof", "run", "--quiet", "-o", "out", "--chrome", "none", script, "told.json")
         return gpuprof.open(self.path("out.gpuprof"))
 
     def inside(self, trace):
@@ -290,6 +384,64 @@ class RecordingTest(Package):
     def test_too_late(self):
         done = self.run_python(self.write("program.py", TOO_LATE))
         self.assertTrue(done.stdout.startswith("late: CUDA is in use already"), done.stdout)
+
+
+class SessionsTest(Package):
+    def test_sessions(self):
+        trace = self.record(SESSIONS)
+        with open(self.path("told.json"), encoding="utf-8") as file:
+            told = json.load(file)
+        memsets = {row["bytes"]: row["duration_ns"] for row in trace.copies.rows() if row["kind"] == "memset"}
+        (copy_ns,) = {row["duration_ns"] for row in trace.copies.rows() if row["kind"] == "copy"}
+        step_ns = memsets[10] + copy_ns
+        self.assertEqual(round(told["cuda_ms"] * 1e6), 4 * step_ns + memsets[20])
+        self.assertLessEqual(told["busy_ms"], told["cuda_ms"])
+        self.assertEqual(told["peak_mb"], ((1 << 16) + (1 << 20)) / 1e6)
+        self.assertEqual(told["pending"], 0)
+        self.assertEqual(sorted(told["kernels"]["calls"]), [4, 5])
+        self.assertEqual(sum(told["kernels"]["total_ns"]), 4 * step_ns + memsets[20])
+        self.assertEqual(told["bottleneck"], "GPU idle")
+        self.assertEqual(told["trace"], "two.json")
+        with open(self.path("two.json"), encoding="utf-8") as file:
+            self.assertEqual(sum(one.get("cat") == "gpu_memset" for one in json.load(file)["traceEvents"]), 5)
+        self.assertEqual(told["flame"], "two.folded")
+        step, copies = told["step"], told["copies"]
+        self.assertEqual((step["calls"], step["pending"], copies["calls"]), (4, 0, 4))
+        self.assertEqual((step["gpu_time_ns"], copies["gpu_time_ns"]), (4 * step_ns, 4 * copy_ns))
+        self.assertEqual((step["transfer_ns"], copies["transfer_ns"]), (4 * copy_ns, 4 * copy_ns))
+        self.assertEqual(step["gpu_times_ns"], [step_ns] * 4)
+        self.assertEqual(step["peak_bytes"], 1 << 16)
+        self.assertLessEqual(step["min_ns"], step["median_ns"])
+        self.assertLess(step["overhead_ns"], step["total_ns"])
+        self.assertEqual((step["cpu_ns"], step["other_threads_ns"]), (None, 0))
+        self.assertEqual(told["slow"], [round(8 * 20 * memsets[40] / 1e6, 9), 8])
+        self.assertEqual([told["compared"][key] for key in ("a_calls", "b_calls", "difference_ns")],
+                         [[160], [8], [-152 * memsets[40]]])
+        low, speedup, high = told["speedup"]
+        self.assertTrue(low < speedup < high, told["speedup"])
+        self.assertIn("'a' is active", told["refused"])
+        self.assertEqual(told["sampled"], [False, False, False, True] * 2)
+        self.assertEqual(sum(row["bytes"] == 50 for row in trace.copies.rows()), 2)
+        rows = {line.split()[0]: line.split()[1:] for line in told["report"].splitlines()}
+        self.assertEqual(rows["step"], ["4", "GPU", *(f"{value / 1e6:.3f}" for value in (4 * step_ns, step_ns, step_ns, step_ns))])
+        self.assertEqual(rows["across"][:2], ["1", "host"])
+        self.assertEqual(told["summary"]["ranges"]["copies"]["calls"], 4)
+
+    def test_tensors(self):
+        self.run_python(self.write("program.py", TENSORS))
+
+    def test_without_a_recording(self):
+        import gpuprof
+
+        with self.assertWarnsRegex(UserWarning, "is not recorded"), gpuprof.session("alone") as alone:
+            pass
+        self.assertGreater(alone.total_time_ms, 0)
+        self.assertEqual([alone.cuda_time_ms, alone.peak_memory_mb, alone.kernels, alone.bottlenecks, alone.recommendations,
+                          alone.flame_graph, alone.trace_path], [None, None, None, [], [], None, None])
+        self.assertRaisesRegex(gpuprof.GpuprofError, "gpuprof run", gpuprof.timing, "alone")
+        self.assertRaisesRegex(gpuprof.GpuprofError, "has not ended", lambda: gpuprof.session("never").cuda_time_ms)
+        self.assertRaises(ValueError, gpuprof.sample, 3)
+        self.assertRaises(KeyError, gpuprof.get_profiler().stop, "never")
 
 
 class Schema(ctypes.Structure):

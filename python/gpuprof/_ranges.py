@@ -1,12 +1,14 @@
 """Ranges: names for parts of a program, which the trace shows with the GPU work inside them."""
 import functools
-import inspect
+import threading
 from typing import Any, Callable, Optional, TypeVar
 
 from . import _native
 from ._native import end_range, mark, start_range  # noqa: F401
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+RESET = "gpuprof.reset"  # the mark of reset()
 
 range = _native.range  # pylint: disable=redefined-builtin
 
@@ -18,6 +20,8 @@ class Range(_native.Range):
     each call: of a coroutine or a generator, around each stretch between two suspensions."""
 
     def __call__(self, fn: F) -> F:
+        import inspect  # takes longer than all of this package
+
         if inspect.isasyncgenfunction(fn):
             async def wrapper(*args: Any, **kw: Any) -> Any:
                 source = fn(*args, **kw)
@@ -79,6 +83,53 @@ def profile(fn: Optional[F] = None, *, name: Optional[str] = None) -> Any:
         return Range(name or function.__qualname__)(function)
 
     return decorate if fn is None else decorate(fn)
+
+
+class sample:  # pylint: disable=invalid-name
+    """Record a share of the entries, as one request in a hundred of a service::
+
+        sampler = gpuprof.sample(0.01)
+        with sampler as is_recorded:
+            answer(request)
+
+    The recording is paused outside, so that the other entries cost as little as without it. Entries
+    of several threads that overlap a recorded one are recorded, too. Raises ValueError if the rate
+    is not from 0 to 1."""
+
+    def __init__(self, rate: float) -> None:
+        if not 0 <= rate <= 1:
+            raise ValueError(f"a rate is a number from 0 to 1, not {rate!r}")
+        self._rate = rate
+        self._lock = threading.Lock()
+        self._share = 0.0
+        self._recorded = 0
+        self._local = threading.local()
+        _native.set_recording(False)
+
+    def __enter__(self) -> bool:
+        with self._lock:
+            self._share += self._rate
+            is_recorded = self._share >= 1 - 1e-9
+            if is_recorded:
+                self._share -= 1
+                self._recorded += 1
+                _native.set_recording(True)
+        stack = self._local.__dict__.setdefault("entries", [])
+        stack.append(is_recorded)
+        return is_recorded and _native.is_recording()
+
+    def __exit__(self, *error: Any) -> None:
+        if not self._local.entries.pop():
+            return
+        with self._lock:
+            self._recorded -= 1
+            if self._recorded == 0:
+                _native.set_recording(False)
+
+
+def reset() -> None:
+    """Let the times of ranges begin again: gpuprof.timing() leaves out what began before."""
+    _native.mark(RESET)
 
 
 def enable() -> None:

@@ -19,6 +19,19 @@ def trace_path() -> Optional[str]:
     return _native.trace_path()
 
 
+def not_recorded() -> _program.GpuprofError:
+    """The error of what needs a recording."""
+    return _program.GpuprofError(
+        "this program is not recorded, or has not used CUDA or a range yet: run it by"
+        f" {command_line()}, or call gpuprof.start() first")
+
+
+def command_line() -> str:
+    """The command that runs this program under the recorder."""
+    has_script = sys.argv[0].endswith(".py")
+    return "python -m gpuprof run " + (" ".join(sys.argv) if has_script else "PROGRAM")
+
+
 def start(**options: Any) -> None:
     """Start the recording.
 
@@ -46,8 +59,7 @@ def _load(options: Any) -> None:
     if _is_cuda_in_use():
         raise _program.GpuprofError(
             "CUDA is in use already, and the driver loads a recorder only at its first use: call"
-            " gpuprof.start() earlier, or run the program by: python -m gpuprof run "
-            + " ".join(sys.argv))
+            f" gpuprof.start() earlier, or run the program by: {command_line()}")
     for name, value in options.items():
         os.environ["GPUPROF_" + name.upper()] = str(int(value) if value is True else value)
     # Its constructor names the library to the driver.

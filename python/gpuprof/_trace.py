@@ -9,8 +9,9 @@ import tempfile
 import weakref
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
-from ._program import GpuprofError, run, run_json
-from .table import Column, Table
+from ._program import GpuprofError
+from ._reader import run, run_json
+from ._table import Column, Table
 
 _MAGIC = b"gpcols01"
 _SUFFIXES = {"ns": "_ns", "bytes": "_bytes", "percent": "_percent"}
@@ -52,7 +53,7 @@ def _column_name(title: str, unit: str) -> str:
     """As "Time %" and "percent": time_percent; "Total" and "ns": total_ns."""
     name = re.sub(r"\W+", "_", title.replace("%", "").lower()).strip("_")
     suffix = _SUFFIXES.get(unit, "")
-    return name if name.endswith(suffix) else name + suffix
+    return name if f"_{name}".endswith(suffix) else name + suffix
 
 
 def _table(report: Dict[str, Any]) -> Table:
@@ -66,14 +67,14 @@ def _table(report: Dict[str, Any]) -> Table:
 Span = Tuple[int, int]
 
 
-def _spans(table: Table) -> Iterator[Span]:
+def spans_of(table: Table) -> Iterator[Span]:
     """Start and end of each row that has both."""
     for start, duration in zip(table["start_ns"].to_list(), table["duration_ns"].to_list()):
         if start is not None and duration is not None:
             yield start, start + duration
 
 
-def _union(spans: Iterable[Span]) -> List[Span]:
+def union(spans: Iterable[Span]) -> List[Span]:
     """The spans in order; those that touch are joined."""
     joined: List[Span] = []
     for start, end in sorted(spans):
@@ -84,7 +85,7 @@ def _union(spans: Iterable[Span]) -> List[Span]:
     return joined
 
 
-def _length(spans: Iterable[Span]) -> int:
+def length(spans: Iterable[Span]) -> int:
     return sum(end - start for start, end in spans)
 
 
@@ -102,7 +103,7 @@ def _flame_node(node: Dict[str, Any], min_value: int) -> Dict[str, Any]:
 class Trace:
     """A trace file: of gpuprof, torch.profiler (Kineto) or nsys (SQLite).
 
-    The events are read at the first use of a table, by another process: no file can end this one."""
+    Events are read at the first use of a table, by another process: no file can end this one."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
         self.path = os.fspath(path)
@@ -177,13 +178,15 @@ class Trace:
         """What costs time, where, and what to change: the findings, the largest saving first."""
         return run_json(["advice", "--format", "json", self.path])["findings"]
 
-    def flame(self, value: str = "gpu-time", *, min_value: int = 0,
-              depth: Optional[int] = None) -> Dict[str, Any]:
+    def flame(self, value: str = "gpu-time", *, min_value: int = 0, depth: Optional[int] = None,
+              part: Sequence[str] = ()) -> Dict[str, Any]:
         """The call stacks as a tree: name, value (ns, or as `value` says), children.
 
         The values are those of `gpuprof export --value`. Callees below `min_value` are joined to
-        one node, and stacks are cut after `depth` frames."""
-        folded = run(["export", "--format", "folded", "--value", value, "--output", "-", self.path])
+        one node, and stacks are cut after `depth` frames. `part` are options of gpuprof export, as
+        ["--start", "1s", "--end", "2s"]."""
+        folded = run(["export", "--format", "folded", "--value", value, *part, "--output", "-",
+                      self.path])
         root: Dict[str, Any] = {"name": "all", "value": 0, "children": {}}
         for line in folded.decode("utf-8", "replace").splitlines():
             stack, _, number = line.rpartition(" ")
@@ -196,15 +199,16 @@ class Trace:
         return _flame_node(root, min_value)
 
     def timeline(self) -> Dict[str, int]:
-        """How long the trace lasts, for how long of it CUDA calls ran on the host, for how long
-        operations ran on a GPU, and how long both overlapped, in ns."""
-        calls = _union(_spans(self.api))
-        operations = _union([*_spans(self.kernels), *_spans(self.copies), *_spans(self.graphs)])
-        both = _union([*calls, *operations])
+        """How long the trace lasts, CUDA calls ran on the host, operations ran on a GPU, and both
+        overlapped, in ns."""
+        calls = union(spans_of(self.api))
+        operations = union(span for table in (self.kernels, self.copies, self.graphs)
+                           for span in spans_of(table))
+        both = union([*calls, *operations])
         ends = both or [(0, 0)]
-        cpu_ns, gpu_ns = _length(calls), _length(operations)
+        cpu_ns, gpu_ns = length(calls), length(operations)
         return {"total_ns": ends[-1][1] - ends[0][0], "cpu_active_ns": cpu_ns,
-                "gpu_active_ns": gpu_ns, "overlap_ns": cpu_ns + gpu_ns - _length(both)}
+                "gpu_active_ns": gpu_ns, "overlap_ns": cpu_ns + gpu_ns - length(both)}
 
     def holistic(self) -> Dict[str, Any]:
         """Shares of the wall time of all devices, in percent: idle, and of the busy rest computing,

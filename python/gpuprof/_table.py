@@ -19,8 +19,9 @@ def _address(view: memoryview) -> int:
 class Column:
     """A column: numbers, or texts as numbers of a dictionary. None stands for an empty cell."""
 
-    def __init__(self, name: str, type_: str, values: memoryview, valid: Optional[memoryview] = None,
-                 nulls: int = 0, offsets: Optional[memoryview] = None,
+    def __init__(self, name: str, type_: str, values: memoryview,
+                 valid: Optional[memoryview] = None, nulls: int = 0,
+                 offsets: Optional[memoryview] = None,
                  characters: Optional[memoryview] = None) -> None:
         self.name = name
         self.type = type_
@@ -91,7 +92,7 @@ class Column:
         return self._values.tolist()
 
     def to_numpy(self) -> Any:
-        """An array without a copy; a masked array if cells are empty; of texts an array of str."""
+        """An array without a copy; masked if cells are empty; of texts an array of str."""
         import numpy
 
         values = numpy.frombuffer(self._values, dtype=self._values.format)
@@ -134,8 +135,8 @@ class Column:
 class Table:
     """A table of columns. Times are in ns (``_ns``), sizes in bytes (``_bytes``).
 
-    Pass it to ``pyarrow.table()``, ``polars.from_arrow()``, ``pandas.DataFrame.from_arrow()`` (3.0),
-    or name it in a query of DuckDB: they take it by ``__arrow_c_stream__``, without a copy."""
+    Pass it to ``pyarrow.table()``, ``polars.DataFrame()``, ``pandas.DataFrame.from_arrow()``
+    (3.0), or name it in a query of DuckDB: they take it without a copy."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
         self._columns = {column.name: column for column in columns}

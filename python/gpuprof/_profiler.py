@@ -1,0 +1,157 @@
+"""One object that times ranges and prints reports, as other profilers have it."""
+import json
+import os
+from typing import Any, Callable, ContextManager, Dict, List, Optional, Sequence, Union
+
+from . import _memory, _ranges, _recording, _work
+from ._timing import Timing, own_trace, timing, timings
+
+
+def _report(titles: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Lines of aligned columns; the first one is text."""
+    cells = [[str(cell) for cell in row] for row in [titles, *rows]]
+    widths = [max(len(row[at]) for row in cells) for at in range(len(titles))]
+    lines = ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width
+                                                   in zip(row[1:], widths[1:]))]).rstrip()
+             for row in cells]
+    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+
+
+def _ms(time_ns: float) -> str:
+    return f"{time_ns / 1e6:.3f}"
+
+
+class Profiler:
+    """Ranges with their times; get_profiler() has the one of this program.
+
+    Times are those of gpuprof.timing(). Without a recording, ranges cost next to nothing, and the
+    reports say that nothing is known."""
+
+    def __init__(self) -> None:
+        self._open: Dict[str, List[int]] = {}
+
+    def profile(self, name: str) -> ContextManager[Any]:
+        """A range, as gpuprof.range()."""
+        return _ranges.range(name)
+
+    profile_kernel = profile
+
+    def profile_function(self, fn: Optional[Callable[..., Any]] = None, *,
+                         operation: Optional[str] = None) -> Any:
+        """A decorator, as gpuprof.profile()."""
+        return _ranges.profile(fn, name=operation)
+
+    def start(self, name: str) -> None:
+        """Begin a range that stop() ends, on any thread."""
+        self._open.setdefault(name, []).append(_ranges.start_range(name))
+
+    def stop(self, name: str) -> None:
+        """End the range that start() began last; KeyError if there is none."""
+        if not self._open.get(name):
+            raise KeyError(f"no range {name!r} was started")
+        _ranges.end_range(self._open[name].pop())
+
+    enable = staticmethod(_ranges.enable)
+    disable = staticmethod(_ranges.disable)
+    reset = staticmethod(_ranges.reset)
+    track_tensor = staticmethod(_memory.track_tensor)
+    untrack_tensor = staticmethod(_memory.untrack_tensor)
+
+    def get_timing(self, name: str, *, wait: float = 0.0) -> Timing:
+        """The times of a range, as gpuprof.timing()."""
+        return timing(name, wait=wait)
+
+    def get_timing_report(self) -> str:
+        """A line for each range, by GPU time: calls, and the GPU time of a call in ms; of ranges
+        that launched nothing the time on the host. The total counts what nested ranges share
+        once."""
+        if _recording.trace_path() is None:
+            return str(_recording.not_recorded())
+        trace = own_trace()
+        found = sorted(timings(trace).values(), key=lambda one: -one.gpu_time_ns)
+        rows = [[one.name, one.calls, "GPU", _ms(one.gpu_time_ns),
+                 _ms(one.gpu_time_ns / one.calls), _ms(min(one.gpu_times_ns)),
+                 _ms(max(one.gpu_times_ns))] if one.gpu_time_ns else
+                [one.name, one.calls, "host", _ms(one.total_ns), _ms(one.mean_ns),
+                 _ms(one.min_ns), _ms(one.max_ns)] for one in found]
+        total = ["Total", sum(one.calls for one in found), "GPU",
+                 _ms(_work.Work(trace).gpu_time_ns(_work.entries(trace))), "", "", ""]
+        return _report(["Kernel", "Calls", "Time of", "Total (ms)", "Mean (ms)", "Min (ms)",
+                        "Max (ms)"], [*rows, total])
+
+    def get_tensor_info(self, name: str) -> _memory.Tensor:
+        """A tracked tensor that is alive; KeyError if there is none of that name."""
+        return {tensor.name: tensor for tensor in _memory.tracked_tensors()}[name]
+
+    def get_total_memory(self) -> int:
+        """The bytes of the tracked tensors, shared storages counted once."""
+        return _memory.tracked_bytes(_memory.tracked_tensors())
+
+    def get_memory_report(self) -> str:
+        """A line for each tracked tensor, in MB (10^6 bytes), the total, and the pools."""
+        tensors = _memory.tracked_tensors()
+        rows: List[List[Any]] = [
+            [tensor.name, "x".join(map(str, tensor.shape)), tensor.dtype,
+             f"{tensor.bytes / 1e6:.3f}"] for tensor in tensors]
+        rows.append(["Tracked, shared storages once", "", "",
+                     f"{_memory.tracked_bytes(tensors) / 1e6:.3f}"])
+        peak = self._peak_bytes()
+        rows.append(["Peak of CUDA's allocations", "", "",
+                     f"{peak / 1e6:.3f}" if peak is not None else "unknown"])
+        for framework, sizes in _memory.pools().items():
+            for key, size in sizes.items():
+                rows.append([f"Pool of {framework}, {key.replace('_bytes', '')}", "", "",
+                             f"{size / 1e6:.3f}" if size is not None else "unknown"])
+        return _report(["Tensor", "Shape", "Type", "MB"], rows)
+
+    def get_full_report(self) -> str:
+        """Both reports."""
+        return f"{self.get_timing_report()}\n\n{self.get_memory_report()}"
+
+    def get_summary(self) -> Dict[str, Any]:
+        """The times of the ranges by name, and the tracked tensors."""
+        is_known = _recording.trace_path() is not None
+        return {"ranges": {name: one._asdict() for name, one in timings(own_trace()).items()}
+                if is_known else None,
+                "tensors": [tensor._asdict() for tensor in _memory.tracked_tensors()],
+                "tracked_bytes": self.get_total_memory(), "peak_bytes": self._peak_bytes(),
+                "pools": _memory.pools()}
+
+    def get_bottlenecks(self, top_n: int = 5) -> List[Dict[str, Any]]:
+        """The findings of gpuprof advice on this program so far, the largest saving first."""
+        return own_trace().advice()[:top_n]
+
+    def print_summary(self) -> None:
+        """Print both reports."""
+        print(self.get_full_report())
+
+    def print_bottlenecks(self, top_n: int = 5) -> None:
+        """Print the findings: what happens, where, and what to change."""
+        for one in self.get_bottlenecks(top_n):
+            print(f"{one['worth']}  {one['rule']}: {one['found']}\n  -> {one['change']}")
+
+    def export_json(self, path: Union[str, "os.PathLike[str]"]) -> str:
+        """Write get_summary() as JSON. Returns the path."""
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self.get_summary(), file, indent=1)
+        return os.fspath(path)
+
+    @staticmethod
+    def _peak_bytes() -> Optional[int]:
+        if _recording.trace_path() is None:
+            return None
+        events = own_trace().memory.rows()
+        in_use = peak = 0
+        for row in events:
+            if row["memory"] == "device":
+                in_use += row["bytes"] if row["kind"] == "allocation" else -row["bytes"]
+                peak = max(peak, in_use)
+        return peak
+
+
+_profiler = Profiler()
+
+
+def get_profiler() -> Profiler:
+    """The profiler of this program."""
+    return _profiler

@@ -1,0 +1,280 @@
+"""Sessions: what a stretch of the program cost, and whether a change made it faster."""
+import functools
+import math
+import statistics
+import sys
+import time
+import warnings
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
+
+from . import _native, _work
+from ._program import GpuprofError
+from ._recording import command_line, trace_path
+from ._table import Table
+from ._timing import own_trace
+from ._trace import Span, Trace, length, union
+
+_POLL_S = 0.05
+_MOST_S = 10.0  # how long a result waits for the records of the GPU
+_Z = 1.96       # of a 95 % interval
+MB = 1e6        # bytes
+
+
+def _torch_memory(key: str) -> Optional[float]:
+    """PyTorch's figure in MB; None if the program does not use it."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return None
+    return torch.cuda.memory_stats()[key] / MB
+
+
+class Session:
+    """A stretch of the program. The results are there after it: reading the first one waits until
+    the GPU's records of the stretch are there. None: not known, as without a recording."""
+
+    _active: Optional["Session"] = None
+
+    def __init__(self, name: str, *, trace: Optional[str] = None, flame: Optional[str] = None,
+                 memory: bool = False) -> None:
+        self.name = name
+        self.total_time_ms: Optional[float] = None
+        self.cpu_time_ms: Optional[float] = None
+        # of PyTorch's allocator at the end of the session, with memory=True
+        self.allocated_memory_mb: Optional[float] = None
+        self.reserved_memory_mb: Optional[float] = None
+        # the spans of measure()'s calls, from the end of the previous one to their own end
+        self.iteration_times_ms: List[float] = []
+        self._files = {"chrome": trace, "folded": flame}
+        self._has_memory = memory
+        self._range = _native.range(name)
+        self._iterations: Optional[str] = None
+
+    def __enter__(self) -> "Session":
+        if Session._active is not None:
+            raise GpuprofError(f"the session {Session._active.name!r} is active: end it first")
+        if not _native.is_recording():
+            warnings.warn("this program is not recorded: a session has no GPU times; run it by"
+                          f" {command_line()}", stacklevel=2)
+        Session._active = self
+        self._wall_ns, self._cpu_ns = time.perf_counter_ns(), time.process_time_ns()
+        self._range.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._range.__exit__(*error)
+        self.total_time_ms = (time.perf_counter_ns() - self._wall_ns) / 1e6
+        self.cpu_time_ms = (time.process_time_ns() - self._cpu_ns) / 1e6
+        if self._has_memory:
+            self.allocated_memory_mb = _torch_memory("allocated_bytes.all.current")
+            self.reserved_memory_mb = _torch_memory("reserved_bytes.all.current")
+        Session._active = None
+
+    def __repr__(self) -> str:
+        return f"<gpuprof.Session {self.name!r}: {self.total_time_ms} ms>"
+
+    @functools.cached_property
+    def _result(self) -> Optional["_Result"]:
+        """What the trace says; None without a recording."""
+        if self.total_time_ms is None:
+            raise GpuprofError(f"the session {self.name!r} has not ended")
+        if trace_path() is None:
+            return None
+        end = time.monotonic() + _MOST_S
+        while True:
+            result = _Result.read(own_trace(), self.name, self._iterations)
+            if result is None or not result.pending or time.monotonic() >= end:
+                return result
+            time.sleep(_POLL_S)
+
+    @property
+    def pending(self) -> int:
+        """Launches whose operations are not recorded: the results lack them."""
+        return self._result.pending if self._result else 0
+
+    @property
+    def cuda_time_ms(self) -> Optional[float]:
+        """The sum of the GPU operations that any thread launched in the session."""
+        return self._result.gpu_ns / 1e6 if self._result else None
+
+    @property
+    def gpu_busy_ms(self) -> Optional[float]:
+        """The time with at least one of them."""
+        return self._result.busy_ns / 1e6 if self._result else None
+
+    @property
+    def peak_memory_mb(self) -> Optional[float]:
+        """The most device memory that the process had allocated from CUDA, in MB (10^6 bytes)."""
+        peak = self._result.peak_bytes if self._result else None
+        return peak / MB if peak is not None else None
+
+    @property
+    def kernels(self) -> Optional[Table]:
+        """A row for each kernel, copy and memset: calls, and times in ns; the longest first."""
+        return self._result.kernels if self._result else None
+
+    @property
+    def bottlenecks(self) -> List[Dict[str, Any]]:
+        """Shares of the session: time without a GPU operation, and the longest kernels."""
+        if self._result is None or not self.total_time_ms:
+            return []
+        total_ns = self.total_time_ms * 1e6
+        found = [{"name": "GPU idle", "time_ms": max(0.0, total_ns - self._result.busy_ns) / 1e6}]
+        found += [{"name": row["name"], "time_ms": row["total_ns"] / 1e6}
+                  for row in self._result.kernels.rows()]
+        return sorted(({**one, "percent": one["time_ms"] / self.total_time_ms * 100}
+                       for one in found), key=lambda one: -one["time_ms"])
+
+    @property
+    def recommendations(self) -> List[Dict[str, Any]]:
+        """The advice on the program so far (gpuprof advice)."""
+        return own_trace().advice() if self._result else []
+
+    @property
+    def trace_path(self) -> Optional[str]:
+        """The Chrome trace of the session, written to the path of `trace`; else the whole trace."""
+        return self._export("chrome") if self._files["chrome"] else trace_path()
+
+    @property
+    def flame_graph(self) -> Any:
+        """The call stacks of the session by GPU time, as Trace.flame() has them; with `flame`, the
+        path of a file for flamegraph.pl and speedscope."""
+        if self._result is None:
+            return None
+        return self._export("folded") if self._files["folded"] else \
+            own_trace().flame(part=self._result.part)
+
+    def _export(self, format_: str) -> Optional[str]:
+        path = self._files[format_]
+        if self._result is None or path is None:
+            return None
+        return own_trace().export(format_, path, *self._result.part)
+
+
+class _Result(NamedTuple):
+    pending: int
+    gpu_ns: int
+    busy_ns: int
+    peak_bytes: Optional[int]
+    kernels: Table
+    # the options of gpuprof export
+    part: List[str]
+    iterations_ms: List[float]
+
+    @classmethod
+    def read(cls, trace: Trace, name: str, iterations: Optional[str]) -> Optional["_Result"]:
+        """The result of the last session of that name; None if it was not recorded."""
+        entries = list(_work.entries(trace))
+        sessions = [entry for entry in entries if entry.name == name]
+        if not sessions:
+            return None
+        span = (sessions[-1].start_ns, sessions[-1].end_ns)
+        work = _work.Work(trace)
+        calls = work.launched_in(span)
+        operations = [operation for call in calls for operation in call.operations]
+        first_ns = next(row["start_ns"] for row in trace.tables["others"].rows()
+                        if row["kind"] == "process")
+        return cls(
+            pending=sum(call.is_pending for call in calls),
+            gpu_ns=length(operation.span for operation in operations),
+            busy_ns=length(union(operation.span for operation in operations)),
+            peak_bytes=work.memory(None, [span]).peak_bytes,
+            kernels=_by_kernel(operations),
+            part=["--start", f"{max(0, span[0] - first_ns)}ns", "--end", f"{span[1] - first_ns}ns"],
+            iterations_ms=_iterations([(entry.start_ns, entry.end_ns) for entry in entries
+                                       if entry.name == iterations], work, span))
+
+
+def _by_kernel(operations: List[_work.Operation]) -> Table:
+    times: Dict[str, List[int]] = {}
+    for operation in operations:
+        times.setdefault(operation.name, []).append(operation.span[1] - operation.span[0])
+    rows = [{"name": name, "calls": len(of), "total_ns": sum(of), "mean_ns": statistics.fmean(of),
+             "min_ns": min(of), "max_ns": max(of)} for name, of in times.items()]
+    rows.sort(key=lambda row: -row["total_ns"])
+    return Table.of(rows, ["name", "calls", "total_ns", "mean_ns", "min_ns", "max_ns"])
+
+
+def _iterations(spans: List[Span], work: _work.Work, within: Span) -> List[float]:
+    """The time of each call: from the end of the previous one to its own, on host or GPU."""
+    times = []
+    spans = [span for span in spans if within[0] <= span[0] <= within[1]]
+    before_ns = spans[0][0] if spans else 0
+    for span in spans:
+        ends = [operation.span[1] for call in work.launched_in(span)
+                for operation in call.operations]
+        end_ns = max([span[1], *ends])
+        times.append((end_ns - before_ns) / 1e6)
+        before_ns = end_ns
+    return times
+
+
+def session(name: str, *, trace: Optional[str] = None, flame: Optional[str] = None,
+            memory: bool = False) -> Session:
+    """A context manager whose results are there after it.
+
+    `trace` and `flame` are paths: of a Chrome trace of the session, and of its call stacks.
+    `memory` reads the figures of PyTorch's allocator at the end. Raises GpuprofError if another
+    session is active."""
+    return Session(name, trace=trace, flame=flame, memory=memory)
+
+
+def measure(fn: Callable[..., Any], *args: Any, warmup: int = 5, iterations: int = 20,
+            **kw: Any) -> Session:
+    """Call a function some times unmeasured, then `iterations` times in a session.
+
+    The program is not synchronized: an iteration lasts from the end of the previous one to its own
+    last GPU operation."""
+    name = getattr(fn, "__qualname__", type(fn).__name__)
+    for _ in range(warmup):
+        fn(*args, **kw)
+    found = Session(f"measure {name}")
+    found._iterations = f"iteration of {name}"
+    with found:
+        for _ in range(iterations):
+            with _native.range(found._iterations):
+                fn(*args, **kw)
+    if found._result is not None:
+        found.iteration_times_ms = found._result.iterations_ms
+    return found
+
+
+class Comparison(NamedTuple):
+    """Two sessions, the second against the first."""
+    # mean iteration time of a / that of b: above 1, b is faster; None without iterations
+    speedup: Optional[float]
+    # the bounds of its 95 % interval: if 1 is between them, no difference was shown
+    low: Optional[float]
+    high: Optional[float]
+    # of b less those of a
+    memory_mb: Optional[float]
+    # a row for each kernel: calls and total_ns of both, and the difference
+    kernels: Table
+
+
+def compare(a: Session, b: Session) -> Comparison:
+    """Compare two sessions of measure().
+
+    The interval is that of the ratio of two independent means: with the standard error of its
+    logarithm, sqrt(var_a / (n_a mean_a^2) + var_b / (n_b mean_b^2)) (delta method)."""
+    speedup = low = high = None
+    if a.iteration_times_ms and b.iteration_times_ms:
+        times = (a.iteration_times_ms, b.iteration_times_ms)
+        speedup = statistics.fmean(times[0]) / statistics.fmean(times[1])
+        if all(len(of) > 1 for of in times):
+            error = math.sqrt(sum(statistics.variance(of) / (len(of) * statistics.fmean(of) ** 2)
+                                  for of in times))
+            low, high = (speedup * math.exp(sign * _Z * error) for sign in (-1, 1))
+    peaks = (a.peak_memory_mb, b.peak_memory_mb)
+    rows: Dict[str, Dict[str, Any]] = {}
+    for letter, of in (("a", a), ("b", b)):
+        for row in of.kernels.rows() if of.kernels else ():
+            both = rows.setdefault(row["name"], dict.fromkeys(
+                ("a_calls", "b_calls", "a_ns", "b_ns"), 0))
+            both[f"{letter}_calls"], both[f"{letter}_ns"] = row["calls"], row["total_ns"]
+    table = [{"name": name, **row, "difference_ns": row["b_ns"] - row["a_ns"]}
+             for name, row in rows.items()]
+    table.sort(key=lambda row: -abs(row["difference_ns"]))
+    return Comparison(
+        speedup, low, high,
+        peaks[1] - peaks[0] if peaks[0] is not None and peaks[1] is not None else None,
+        Table.of(table, ["name", "a_calls", "b_calls", "a_ns", "b_ns", "difference_ns"]))

@@ -43,6 +43,7 @@ const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_memory_churn,
 	&gp_breakdown_memory_wait,
 	&gp_breakdown_memory_pool,
+	&gp_breakdown_torch_category,
 	&gp_breakdown_torch_segment,
 	&gp_breakdown_torch_block,
 	&gp_breakdown_unified,

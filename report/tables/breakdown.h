@@ -71,6 +71,7 @@ extern const struct gp_breakdown gp_breakdown_memory;
 extern const struct gp_breakdown gp_breakdown_memory_leak, gp_breakdown_memory_cache;
 extern const struct gp_breakdown gp_breakdown_memory_peak, gp_breakdown_memory_churn;
 extern const struct gp_breakdown gp_breakdown_memory_wait, gp_breakdown_memory_pool;
+extern const struct gp_breakdown gp_breakdown_torch_category;
 extern const struct gp_breakdown gp_breakdown_torch_segment, gp_breakdown_torch_block;
 extern const struct gp_breakdown gp_breakdown_graph;
 extern const struct gp_breakdown gp_breakdown_sync, gp_breakdown_overhead, gp_breakdown_module;

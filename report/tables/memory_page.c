@@ -17,16 +17,16 @@
 #define COLUMNS 120 /* of a line */
 
 #define LEFT  "memory-leak,memory-cache"
-#define TORCH "torch-segment,torch-block"
+#define TORCH "torch-category,torch-segment,torch-block"
 #define WHEN  "memory-peak,memory-churn,memory-wait,memory-pool"
 
 const char gp_memory_page_words[] = LEFT "," WHEN;
 const char gp_memory_page_torch_words[] = LEFT "," TORCH "," WHEN;
 
 static const struct gp_breakdown *const parts[] = {
-	&gp_breakdown_memory_leak, &gp_breakdown_memory_cache, &gp_breakdown_torch_segment,
-	&gp_breakdown_torch_block, &gp_breakdown_memory_peak,  &gp_breakdown_memory_churn,
-	&gp_breakdown_memory_wait, &gp_breakdown_memory_pool,
+	&gp_breakdown_memory_leak,   &gp_breakdown_memory_cache, &gp_breakdown_torch_category,
+	&gp_breakdown_torch_segment, &gp_breakdown_torch_block,  &gp_breakdown_memory_peak,
+	&gp_breakdown_memory_churn,  &gp_breakdown_memory_wait,  &gp_breakdown_memory_pool,
 };
 
 struct page {

@@ -223,6 +223,9 @@ class MemoryTest(Case):
                 self.assertEqual([(row["Reserved"], row["Segments"], row["In the trace"], row["Allocated"], row["Free"],
                                    row["Split"], row["Largest free"]) for row in tables["torch-segment"]],
                                  [(3 * MIB + 3584, 3, 1, 3 * MIB // 4 + 3584, 9 * MIB // 4, MIB // 4, 2 * MIB)])
+                self.assertEqual({row["Category"]: (row["Bytes"], row["Blocks"]) for row in tables["torch-category"]},
+                                 {"activations": (3 * MIB // 4, 2), "gradients": (3072, 2), "other": (512, 1),
+                                  "cached": (9 * MIB // 4, 2)})
                 self.assertEqual([(row["Bytes"], row["Requested"], row["Blocks"], row["State"], row["Call site"],
                                    row["Called by"]) for row in tables["torch-block"]],
                                  [(3 * MIB // 4, 3 * MIB // 4 - 48, 2, "allocated", "step (train.py:33)",

@@ -227,21 +227,25 @@ static const char *last_part(const char *function)
 	return dot ? dot + 1 : function;
 }
 
+enum gp_phase_kind gp_phase_of_place(const struct gp_place *place, bool by_names)
+{
+	if (place->kind != GP_FRAME_PYTHON)
+		return find_phase(native_rows, COUNT(native_rows), place->module, place->function);
+	if (*place->file == '\0')
+		return gp_phase_of_range(place->function);
+	if (gp_code_owner_of_place(place) != GP_CODE_OWN)
+		return find_in_library(place);
+	return by_names ? find_phase(own_rows, COUNT(own_rows), place->file,
+				     last_part(place->function))
+			: GP_PHASE_NONE;
+}
+
 static void mark_place(const void *context, const struct gp_place *place, void *of)
 {
 	const bool *by_names = context;
 	uint8_t *mark = of;
 
-	if (place->kind != GP_FRAME_PYTHON)
-		*mark = (uint8_t)find_phase(native_rows, COUNT(native_rows), place->module,
-					    place->function);
-	else if (*place->file == '\0')
-		*mark = (uint8_t)gp_phase_of_range(place->function);
-	else if (gp_code_owner_of_place(place) != GP_CODE_OWN)
-		*mark = (uint8_t)find_in_library(place);
-	else if (*by_names)
-		*mark = (uint8_t)find_phase(own_rows, COUNT(own_rows), place->file,
-					    last_part(place->function));
+	*mark = (uint8_t)gp_phase_of_place(place, *by_names);
 }
 
 static void add_mark(void *of, const void *called)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "report/model/model.h"
+#include "report/symbols/symbols.h"
 
 /* In the order of a step. */
 enum gp_phase_kind {
@@ -33,6 +34,9 @@ enum gp_phase_kind {
 
 /* The phase that the text of a range names: "forward", "Optimizer.step#Adam.step"; or NONE. */
 enum gp_phase_kind gp_phase_of_range(const char *text);
+
+/* The phase that a function names; or NONE.  by_names: also a function of the user's. */
+enum gp_phase_kind gp_phase_of_place(const struct gp_place *place, bool by_names);
 
 /* "data loading", "host-to-device", ... */
 const char *gp_phase_kind_name(enum gp_phase_kind kind);

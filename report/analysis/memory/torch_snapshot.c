@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/analysis/memory/torch_category.h"
 #include "report/base/array.h"
 #include "report/symbols/code_owner.h"
 #include "report/codec/pickle.h"
@@ -26,6 +27,7 @@ struct load {
 	const struct gp_model *model;
 	uint32_t *by_address; /* indices of the model's memory events */
 	struct texts *texts;  /* of the current block */
+	struct gp_torch_purposes purposes;
 };
 
 /* ---- the file ---- */
@@ -162,6 +164,37 @@ static uint32_t find_native_site(struct load *load, const struct gp_pickle_value
 	return gp_call_sites_of_places(load->snapshot->sites, &place, 1);
 }
 
+static bool is_python(const char *file)
+{
+	return ends_with(file, ".py") || file[0] == '<';
+}
+
+/* By all frames, from the outermost one on. */
+static int find_category(struct load *load, const struct gp_pickle_value *frames, uint8_t *category)
+{
+	const struct gp_pickle *pickle = &load->pickle;
+	struct gp_torch_purpose stack = {0};
+	uint32_t count = frames->kind == GP_PICKLE_LIST ? frames->count : 0;
+	int result = 0;
+
+	for (uint32_t i = count < FRAMES ? count : FRAMES; result == 0 && i-- > 0;) {
+		const struct gp_pickle_value *frame = gp_pickle_at(pickle, frames, i);
+		const char *file =
+			copy_text(gp_pickle_get(pickle, frame, "filename"), load->texts->files[0]);
+		struct gp_place place = {
+			.function = copy_text(gp_pickle_get(pickle, frame, "name"),
+					      load->texts->functions[0]),
+			.file = is_python(file) ? file : "",
+			.module = is_python(file) ? "" : "libtorch_cpu.so",
+			.kind = is_python(file) ? GP_FRAME_PYTHON : GP_FRAME_NATIVE,
+		};
+
+		result = gp_torch_purpose_call(&load->purposes, &stack, &place);
+	}
+	*category = (uint8_t)gp_torch_category_of(&stack);
+	return result;
+}
+
 /* Only Python's frames can be the user's: PyTorch's native frames are its own, without files. */
 static uint32_t find_site(struct load *load, const struct gp_pickle_value *frames)
 {
@@ -175,7 +208,7 @@ static uint32_t find_site(struct load *load, const struct gp_pickle_value *frame
 		const char *file =
 			copy_text(gp_pickle_get(pickle, frame, "filename"), texts->files[taken]);
 
-		if (!ends_with(file, ".py") && file[0] != '<')
+		if (!is_python(file))
 			continue;
 		places[taken] = (struct gp_place){
 			.function = copy_text(gp_pickle_get(pickle, frame, "name"),
@@ -235,10 +268,12 @@ static int take_block(struct load *load, const struct gp_pickle_value *value,
 	segment->state_bytes[block.state] += block.bytes;
 	if (block.state == GP_TORCH_FREE && block.bytes > segment->largest_free_bytes)
 		segment->largest_free_bytes = block.bytes;
-	if (block.state != GP_TORCH_FREE)
+	if (block.state != GP_TORCH_FREE) {
 		block.site = find_site(load, frames_of(load, value));
+		result = find_category(load, frames_of(load, value), &block.category);
+	}
 	s->blocks[s->block_count++] = block;
-	return 0;
+	return result;
 }
 
 /* ---- segments ---- */
@@ -328,6 +363,7 @@ int gp_torch_snapshot_load(const char *path, const struct gp_model *model,
 			message, message_bytes,
 			"%s cannot be read: %s; torch.cuda.memory._dump_snapshot(\"FILE\") writes such files",
 			path, result == -EPROTO && problem ? problem : strerror(-result));
+	gp_torch_purposes_free(&load.purposes);
 	gp_pickle_free(&load.pickle);
 	gp_spill_free(load.by_address);
 	free(load.texts);

@@ -28,6 +28,7 @@ struct gp_torch_block {
 	uint32_t segment; /* index */
 	uint32_t site;    /* for gp_call_sites_at(); of free ones nothing */
 	uint8_t state;    /* enum gp_torch_state */
+	uint8_t category; /* enum gp_torch_category; of free ones nothing */
 };
 
 struct gp_torch_segment {

@@ -16,6 +16,7 @@ const TABLE_GROUPS = [
 			'memory-wait',
 			'memory-cache',
 			'memory-pool',
+			'torch-category',
 			'torch-segment',
 			'torch-block',
 		],

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "gpuprof/count.h"
+#include "report/analysis/memory/torch_category.h"
 #include "report/analysis/memory/torch_snapshot.h"
 
 #define NO_SNAPSHOT                                                                                \
@@ -24,6 +25,11 @@ static const struct gp_table_column block_columns[] = {
 	{"Bytes", GP_UNIT_BYTES},    {"Requested", GP_UNIT_BYTES}, {"Blocks", GP_UNIT_COUNT},
 	{"Device", GP_UNIT_NUMBER},  {"State", GP_UNIT_TEXT},      {"Call site", GP_UNIT_TEXT},
 	{"Called by", GP_UNIT_TEXT},
+};
+
+static const struct gp_table_column category_columns[] = {
+	{"Share %", GP_UNIT_PERCENT}, {"Bytes", GP_UNIT_BYTES},   {"Requested", GP_UNIT_BYTES},
+	{"Blocks", GP_UNIT_COUNT},    {"Device", GP_UNIT_NUMBER}, {"Category", GP_UNIT_TEXT},
 };
 
 enum { RESERVED, TRACED, ALLOCATED, WAITING, FREE, SPLIT, LARGEST };
@@ -137,4 +143,57 @@ const struct gp_breakdown gp_breakdown_torch_block = {
 		 block_columns, COUNT(block_columns)},
 	.sort_column = 0,
 	.fill = fill_blocks,
+};
+
+/* ---- categories ---- */
+
+/* After the categories of blocks with tensors: of the others, by their state. */
+static void take_category(struct gp_scope *scope, struct gp_tally *tally,
+			  const struct gp_torch_block *block)
+{
+	const struct gp_torch_segment *segment = &scope->torch->segments[block->segment];
+	const uint64_t key[GP_TALLY_KEYS] = {device_of(scope, segment),
+					     block->state == GP_TORCH_ALLOCATED
+						     ? block->category
+						     : GP_TORCH_CATEGORIES + block->state};
+	struct gp_tally_row *row = gp_tally_find(tally, key);
+
+	row->count++;
+	row->sums[REQUESTED] += block->requested_bytes;
+	gp_tally_value(tally, row, 0, block->bytes);
+}
+
+static void put_category(struct gp_scope *scope, struct gp_table *table,
+			 const struct gp_tally_row *row, double total)
+{
+	static const char *const states[] = {
+		[GP_TORCH_WAITING] = "waiting", [GP_TORCH_FREE] = "cached"};
+
+	(void)scope;
+	gp_scope_put_share(table, row, total);
+	gp_table_put_whole(table, row->sums[REQUESTED]);
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->key[0]);
+	gp_table_put_text(table,
+			  row->key[1] < GP_TORCH_CATEGORIES
+				  ? gp_torch_category_name((enum gp_torch_category)row->key[1])
+				  : states[row->key[1] - GP_TORCH_CATEGORIES]);
+}
+
+static int fill_categories(struct gp_scope *scope, struct gp_table *table)
+{
+	struct gp_tally tally = {0};
+
+	for (uint32_t i = 0; scope->torch && i < scope->torch->block_count; i++)
+		take_category(scope, &tally, &scope->torch->blocks[i]);
+	return gp_scope_rows(scope, table, &tally, 0, put_category);
+}
+
+const struct gp_breakdown gp_breakdown_torch_category = {
+	.help = "PyTorch's snapshot: parameters, gradients, optimizer state, activations, ..., free memory",
+	.nothing = NO_SNAPSHOT,
+	.head = {"torch-category", "PyTorch's memory by purpose, when the snapshot was written",
+		 category_columns, COUNT(category_columns)},
+	.sort_column = 1,
+	.fill = fill_categories,
 };

@@ -247,12 +247,14 @@ static bool is_plausible(const struct load *load)
 	       load->pickle.value_count;
 }
 
+/* *address becomes that of the next block: they lie side by side. */
 static int take_block(struct load *load, const struct gp_pickle_value *value,
-		      struct gp_torch_segment *segment)
+		      struct gp_torch_segment *segment, uint64_t *address)
 {
 	struct gp_torch_snapshot *s = load->snapshot;
 	const struct gp_pickle *pickle = &load->pickle;
 	struct gp_torch_block block = {
+		.address = *address,
 		.bytes = gp_pickle_number(gp_pickle_get(pickle, value, "size")),
 		.requested_bytes = gp_pickle_number(gp_pickle_get(pickle, value, "requested_size")),
 		.segment = s->segment_count,
@@ -265,6 +267,7 @@ static int take_block(struct load *load, const struct gp_pickle_value *value,
 
 	if (result < 0)
 		return result;
+	*address += block.bytes;
 	segment->state_bytes[block.state] += block.bytes;
 	if (block.state == GP_TORCH_FREE && block.bytes > segment->largest_free_bytes)
 		segment->largest_free_bytes = block.bytes;
@@ -294,13 +297,14 @@ static int take_segment(struct load *load, const struct gp_pickle_value *value)
 		.pool_number = (uint32_t)(gp_pickle_number(gp_pickle_at(pickle, pool, 0)) +
 					  gp_pickle_number(gp_pickle_at(pickle, pool, 1))),
 	};
+	uint64_t address = segment.address;
 	int result = is_plausible(load) ? gp_array_grow(&s->segments, &s->segment_capacity,
 							s->segment_count, sizeof(*s->segments))
 					: -EPROTO;
 
 	for (uint32_t i = 0; result == 0 && blocks->kind == GP_PICKLE_LIST && i < blocks->count;
 	     i++)
-		result = take_block(load, gp_pickle_at(pickle, blocks, i), &segment);
+		result = take_block(load, gp_pickle_at(pickle, blocks, i), &segment, &address);
 	if (result < 0)
 		return result;
 	segment.memory = find_allocation(load, &segment);
@@ -332,6 +336,135 @@ static int take_segments(struct load *load, const char **problem)
 	return result;
 }
 
+/* ---- the history ---- */
+
+struct reading {
+	struct load *load;
+	const struct gp_pickle_value *entries; /* of a device */
+};
+
+static bool find_kind(const struct gp_pickle_value *action, uint8_t *kind)
+{
+	static const struct {
+		const char *word;
+		uint8_t kind;
+	} actions[] = {
+		{"alloc", GP_TORCH_ALLOC},           {"free_completed", GP_TORCH_FREED},
+		{"segment_alloc", GP_TORCH_RESERVE}, {"segment_map", GP_TORCH_RESERVE},
+		{"segment_free", GP_TORCH_RELEASE},  {"segment_unmap", GP_TORCH_RELEASE},
+	};
+
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (gp_pickle_is(action, actions[i].word)) {
+			*kind = actions[i].kind;
+			return true;
+		}
+	return false;
+}
+
+static int find_category_of_event(void *context, const struct gp_torch_event *event,
+				  uint8_t *category)
+{
+	const struct reading *reading = context;
+	const struct gp_pickle *pickle = &reading->load->pickle;
+	const struct gp_pickle_value *entry = gp_pickle_at(pickle, reading->entries, event->entry);
+
+	return find_category(reading->load, gp_pickle_get(pickle, entry, "frames"), category);
+}
+
+static uint32_t read_events(const struct reading *reading, struct gp_torch_event *events)
+{
+	const struct gp_pickle *pickle = &reading->load->pickle;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < reading->entries->count; i++) {
+		const struct gp_pickle_value *entry = gp_pickle_at(pickle, reading->entries, i);
+		struct gp_torch_event *event = &events[count];
+
+		if (!find_kind(gp_pickle_get(pickle, entry, "action"), &event->kind))
+			continue;
+		event->address = gp_pickle_number(gp_pickle_get(pickle, entry, "addr"));
+		event->bytes = gp_pickle_number(gp_pickle_get(pickle, entry, "size"));
+		event->entry = i;
+		count++;
+	}
+	return count;
+}
+
+/* The blocks in use of a device; *reserved_bytes becomes that of its segments. */
+static uint32_t list_live(const struct gp_torch_snapshot *s, uint32_t device,
+			  struct gp_torch_live *live, uint64_t *reserved_bytes)
+{
+	uint32_t count = 0;
+
+	*reserved_bytes = 0;
+	for (uint32_t i = 0; i < s->segment_count; i++)
+		*reserved_bytes += s->segments[i].device_id == device ? s->segments[i].bytes : 0;
+	for (uint32_t i = 0; i < s->block_count; i++) {
+		const struct gp_torch_block *block = &s->blocks[i];
+
+		if (block->state == GP_TORCH_FREE ||
+		    s->segments[block->segment].device_id != device)
+			continue;
+		live[count++] = (struct gp_torch_live){
+			block->address,
+			block->requested_bytes > 0 ? block->requested_bytes : block->bytes,
+			block->category};
+	}
+	return count;
+}
+
+static int take_history(struct load *load, const struct gp_pickle_value *entries, uint32_t device)
+{
+	struct gp_torch_snapshot *s = load->snapshot;
+	struct reading reading = {load, entries};
+	struct gp_torch_event *events = calloc((size_t)entries->count + 1, sizeof(*events));
+	struct gp_torch_live *live = calloc((size_t)s->block_count + 1, sizeof(*live));
+	struct gp_torch_history history = {.events = events,
+					   .live = live,
+					   .find_category = find_category_of_event,
+					   .context = &reading};
+	int result = events && live ? gp_array_grow(&s->peaks, &s->peak_capacity, s->peak_count,
+						    sizeof(*s->peaks))
+				    : -ENOMEM;
+
+	if (result == 0) {
+		struct gp_torch_peak *peak = &s->peaks[s->peak_count];
+
+		*peak = (struct gp_torch_peak){.device_id = device};
+		history.event_count = read_events(&reading, events);
+		history.live_count = list_live(s, device, live, &history.reserved_bytes);
+		s->peak_count += history.event_count > 0;
+		result = gp_torch_peak_of(peak, &history);
+	}
+	free(events);
+	free(live);
+	return result;
+}
+
+/* A list for each device. */
+static int take_histories(struct load *load, const char **problem)
+{
+	const struct gp_pickle *pickle = &load->pickle;
+	const struct gp_pickle_value *devices =
+		gp_pickle_get(pickle, gp_pickle_root(pickle), "device_traces");
+	uint64_t entries = 0;
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && devices->kind == GP_PICKLE_LIST && i < devices->count;
+	     i++) {
+		const struct gp_pickle_value *one = gp_pickle_at(pickle, devices, i);
+
+		entries += one->kind == GP_PICKLE_LIST ? one->count : 0;
+		*problem = "its parts repeat";
+		if (entries > pickle->value_count)
+			return -EPROTO;
+		if (one->kind == GP_PICKLE_LIST && one->count > 0)
+			result = take_history(load, one, i);
+	}
+	return result;
+}
+
 static int load_bytes(struct load *load, const char *bytes, size_t count, const char **problem)
 {
 	int result = gp_pickle_read(&load->pickle, bytes, count, problem);
@@ -342,7 +475,9 @@ static int load_bytes(struct load *load, const char *bytes, size_t count, const 
 	load->texts = malloc(sizeof(*load->texts));
 	if (!load->snapshot->sites || !load->by_address || !load->texts)
 		return -ENOMEM;
-	return result < 0 ? result : take_segments(load, problem);
+	if (result == 0)
+		result = take_segments(load, problem);
+	return result == 0 ? take_histories(load, problem) : result;
 }
 
 int gp_torch_snapshot_load(const char *path, const struct gp_model *model,
@@ -376,5 +511,6 @@ void gp_torch_snapshot_free(struct gp_torch_snapshot *snapshot)
 	gp_call_sites_free(snapshot->sites);
 	free(snapshot->segments);
 	free(snapshot->blocks);
+	free(snapshot->peaks);
 	*snapshot = (struct gp_torch_snapshot){0};
 }

@@ -3,8 +3,8 @@
  * (torch.cuda.memory._dump_snapshot), as far as the tables need it.
  *
  * PyTorch takes segments from CUDA and gives tensors blocks of them, which CUDA never sees: the
- * trace knows segments, the snapshot knows blocks.  It is of one moment, the one when it was
- * written, and of one process.
+ * trace knows segments, the snapshot knows blocks.  It is of one process and of one moment, the one
+ * when it was written, but for the allocator's history, which has a peak before that.
  */
 #ifndef REPORT_ANALYSIS_MEMORY_TORCH_SNAPSHOT_H
 #define REPORT_ANALYSIS_MEMORY_TORCH_SNAPSHOT_H
@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/analysis/memory/torch_peak.h"
 #include "report/symbols/call_site.h"
 #include "report/model/model.h"
 
@@ -24,7 +25,7 @@ enum gp_torch_state {
 };
 
 struct gp_torch_block {
-	uint64_t bytes, requested_bytes;
+	uint64_t address, bytes, requested_bytes;
 	uint32_t segment; /* index */
 	uint32_t site;    /* for gp_call_sites_at(); of free ones nothing */
 	uint8_t state;    /* enum gp_torch_state */
@@ -47,6 +48,8 @@ struct gp_torch_snapshot {
 	struct gp_torch_block *blocks;
 	uint32_t segment_count, block_count;
 	uint32_t segment_capacity, block_capacity;
+	struct gp_torch_peak *peaks; /* of each device that has a history */
+	uint32_t peak_count, peak_capacity;
 	struct gp_call_sites *sites;
 };
 

@@ -28,12 +28,13 @@ static const struct gp_table_column block_columns[] = {
 };
 
 static const struct gp_table_column category_columns[] = {
-	{"Share %", GP_UNIT_PERCENT}, {"Bytes", GP_UNIT_BYTES},   {"Requested", GP_UNIT_BYTES},
-	{"Blocks", GP_UNIT_COUNT},    {"Device", GP_UNIT_NUMBER}, {"Category", GP_UNIT_TEXT},
+	{"Share %", GP_UNIT_PERCENT}, {"Bytes", GP_UNIT_BYTES},       {"Requested", GP_UNIT_BYTES},
+	{"Blocks", GP_UNIT_COUNT},    {"At the peak", GP_UNIT_BYTES}, {"Device", GP_UNIT_NUMBER},
+	{"Category", GP_UNIT_TEXT},
 };
 
 enum { RESERVED, TRACED, ALLOCATED, WAITING, FREE, SPLIT, LARGEST };
-enum { BYTES, REQUESTED };
+enum { BYTES, REQUESTED, PEAK };
 
 static uint32_t device_of(struct gp_scope *scope, const struct gp_torch_segment *segment)
 {
@@ -169,15 +170,30 @@ static void put_category(struct gp_scope *scope, struct gp_table *table,
 	static const char *const states[] = {
 		[GP_TORCH_WAITING] = "waiting", [GP_TORCH_FREE] = "cached"};
 
-	(void)scope;
 	gp_scope_put_share(table, row, total);
 	gp_table_put_whole(table, row->sums[REQUESTED]);
 	gp_table_put_whole(table, row->count);
+	gp_table_cell(table, scope->torch->peak_count > 0 ? gp_value_whole(row->sums[PEAK])
+							  : gp_value_none());
 	gp_table_put_whole(table, row->key[0]);
 	gp_table_put_text(table,
 			  row->key[1] < GP_TORCH_CATEGORIES
 				  ? gp_torch_category_name((enum gp_torch_category)row->key[1])
 				  : states[row->key[1] - GP_TORCH_CATEGORIES]);
+}
+
+static void take_peak(struct gp_scope *scope, struct gp_tally *tally,
+		      const struct gp_torch_peak *peak)
+{
+	uint64_t key[GP_TALLY_KEYS] = {
+		gp_scope_device(scope, scope->models[0], (uint16_t)peak->device_id)};
+
+	for (key[1] = 0; key[1] < GP_TORCH_CATEGORIES; key[1]++)
+		if (peak->bytes[key[1]] > 0)
+			gp_tally_find(tally, key)->sums[PEAK] = peak->bytes[key[1]];
+	key[1] = GP_TORCH_CATEGORIES + GP_TORCH_FREE;
+	if (peak->cached_bytes > 0)
+		gp_tally_find(tally, key)->sums[PEAK] = peak->cached_bytes;
 }
 
 static int fill_categories(struct gp_scope *scope, struct gp_table *table)
@@ -186,6 +202,8 @@ static int fill_categories(struct gp_scope *scope, struct gp_table *table)
 
 	for (uint32_t i = 0; scope->torch && i < scope->torch->block_count; i++)
 		take_category(scope, &tally, &scope->torch->blocks[i]);
+	for (uint32_t i = 0; scope->torch && i < scope->torch->peak_count; i++)
+		take_peak(scope, &tally, &scope->torch->peaks[i]);
 	return gp_scope_rows(scope, table, &tally, 0, put_category);
 }
 

@@ -297,6 +297,7 @@ int gp_sys_file_id(int fd, struct gp_file_id *id)
 	id->device = status.st_dev;
 	id->inode = status.st_ino;
 	id->type = status.st_mode & S_IFMT;
+	id->owner = status.st_uid;
 	return 0;
 }
 

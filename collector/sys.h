@@ -72,6 +72,7 @@ struct gp_file_id {
 	uint64_t device;
 	uint64_t inode;
 	uint32_t type; /* S_IFREG and the like */
+	uint32_t owner;
 };
 
 int gp_sys_file_id(int fd, struct gp_file_id *id);

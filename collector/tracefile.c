@@ -68,7 +68,9 @@ static int create_as(struct gp_tracefile *file, const char *base_path, char vers
 	file->stays_open = file->rests = false;
 	file->fd = base_path[0] == '/' ? create(file, base_path, append_flag(file)) : -EINVAL;
 	if (file->fd >= 0) {
-		gp_sys_write(file->fd, magic, sizeof(magic), &error);
+		error = gp_sys_file_id(file->fd, &file->id);
+		if (!error)
+			gp_sys_write(file->fd, magic, sizeof(magic), &error);
 		gp_tracefile_close(file);
 		if (error)
 			gp_sys_unlink(file->path);
@@ -124,18 +126,23 @@ static void undo(struct gp_tracefile *file, size_t written)
 }
 
 /*
- * Identified by its length: an inode number may soon be reused, and changes on some file systems.
+ * Another user may have put a file of the same length at the name, which must not get our records;
+ * and an inode number may soon be reused.
  */
 static int reopen(struct gp_tracefile *file)
 {
 	uint64_t bytes;
-	int fd = gp_sys_open(file->path, O_WRONLY | append_flag(file), 0);
+	int fd = gp_sys_open(file->path, O_WRONLY | O_NONBLOCK | append_flag(file), 0);
+	struct gp_file_id id;
 	int error;
 
 	if (fd < 0)
 		return fd;
 	error = gp_sys_length(fd, &bytes);
-	if (!error && bytes != file->bytes)
+	if (!error)
+		error = gp_sys_file_id(fd, &id);
+	if (!error && (bytes != file->bytes || id.device != file->id.device ||
+		       id.inode != file->id.inode || id.owner != file->id.owner))
 		error = -ESTALE;
 	if (error)
 		gp_sys_close(fd);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "collector/circular_file.h"
+#include "collector/sys.h"
 #include "collector/process_identity.h"
 #include "gpuprof/trace.h"
 
@@ -25,6 +26,7 @@ struct gp_tracefile_mark {
 
 struct gp_tracefile {
 	char path[GP_PATH_BYTES];
+	struct gp_file_id id; /* of the file that was created */
 	uint64_t bytes;       /* the file's length */
 	uint64_t sequence;    /* of the next chunk */
 	uint64_t records;     /* of the program, in all chunks */

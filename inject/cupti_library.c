@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "inject/dlsym.h"
 
@@ -149,8 +151,53 @@ static int compare_newest_first(const void *left, const void *right)
 	return a != b ? (a < b ? 1 : -1) : -strcmp(*(char *const *)left, *(char *const *)right);
 }
 
+/*
+ * Whether root, this user or the owner of the program's own libraries owns the file, and nobody else
+ * may replace it: in /tmp others make folders.  A group may write that may write where those
+ * libraries are, and a group of one user, which has his number.
+ */
+static bool is_trusted(const struct stat *file, const struct stat *own)
+{
+	bool is_group_trusted = file->st_gid == 0 || file->st_gid == file->st_uid ||
+				((own->st_mode & S_IWGRP) && file->st_gid == own->st_gid);
+
+	if (file->st_uid != 0 && file->st_uid != geteuid() && file->st_uid != own->st_uid)
+		return false;
+	if ((file->st_mode & S_ISVTX) && S_ISDIR(file->st_mode))
+		return true;
+	return !(file->st_mode & S_IWOTH) && (!(file->st_mode & S_IWGRP) || is_group_trusted);
+}
+
+/* The same for all folders above it. folder: of the program's libraries that led to the file. */
+static bool is_trusted_path(const char *file, const char *folder)
+{
+	static char path[PATH_MAX]; /* static: the thread's stack may be small */
+	struct stat status, own;
+	bool trusted = stat(folder, &own) == 0 && realpath(file, path) != NULL;
+
+	while (trusted) {
+		trusted = lstat(path[0] != '\0' ? path : "/", &status) == 0 &&
+			  is_trusted(&status, &own);
+		if (path[0] == '\0')
+			break;
+		*strrchr(path, '/') = '\0';
+	}
+	return trusted;
+}
+
+/* folder: as for is_trusted_path(), or NULL: the user named the place, or root did. */
+static bool try_found(struct search *search, const char *file, const char *folder)
+{
+	if (folder == NULL || is_trusted_path(file, folder))
+		return try_file(search, file, 0);
+	search->unusable = true;
+	snprintf(search->why, sizeof(search->why), "other users may replace %s", file);
+	return false;
+}
+
 /* Try the matches of a pattern, newest first, none newer than the driver. */
-static bool try_pattern(struct search *search, const char *folder, const char *pattern)
+static bool try_pattern(struct search *search, const char *folder, const char *pattern,
+			bool is_of_program)
 {
 	static char path[PATH_MAX]; /* static: the thread's stack may be small */
 	glob_t matches;
@@ -164,16 +211,19 @@ static bool try_pattern(struct search *search, const char *folder, const char *p
 		uint32_t major = major_of(matches.gl_pathv[i]);
 
 		if (major != 0 && (search->newest_major == 0 || major <= search->newest_major))
-			found = try_file(search, matches.gl_pathv[i], 0);
+			found = try_found(search, matches.gl_pathv[i],
+					  is_of_program ? folder : NULL);
 	}
 	globfree(&matches);
 	return found;
 }
 
-static bool try_patterns(struct search *search, const char *folder, const char *const *patterns)
+/* is_of_program: a library of the program led to the folder, and nobody has named it. */
+static bool try_patterns(struct search *search, const char *folder, const char *const *patterns,
+			 bool is_of_program)
 {
 	for (; folder != NULL && folder[0] != '\0' && *patterns != NULL; patterns++)
-		if (try_pattern(search, folder, *patterns))
+		if (try_pattern(search, folder, *patterns, is_of_program))
 			return true;
 	return false;
 }
@@ -236,11 +286,12 @@ static bool try_everything(struct search *search)
 	dl_iterate_phdr(check_mapped, &mapped);
 	if (mapped.cupti[0] != '\0' && try_file(search, mapped.cupti, RTLD_NOLOAD))
 		return true;
-	return try_patterns(search, mapped.runtime, beside_runtime) ||
-	       try_patterns(search, mapped.packages, in_packages) || try_loader_path(search) ||
-	       try_patterns(search, secure_getenv("CUDA_HOME"), in_toolkit) ||
-	       try_patterns(search, secure_getenv("CUDA_PATH"), in_toolkit) ||
-	       try_patterns(search, "/usr", installed);
+	return try_patterns(search, mapped.runtime, beside_runtime, true) ||
+	       try_patterns(search, mapped.packages, in_packages, true) ||
+	       try_loader_path(search) ||
+	       try_patterns(search, secure_getenv("CUDA_HOME"), in_toolkit, false) ||
+	       try_patterns(search, secure_getenv("CUDA_PATH"), in_toolkit, false) ||
+	       try_patterns(search, "/usr", installed, false);
 }
 
 int gp_cupti_open(struct gp_cupti *cupti, const char *override, uint32_t driver_version,

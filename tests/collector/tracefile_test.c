@@ -200,6 +200,29 @@ static void a_foreign_file_is_not_touched(void **unused)
 	assert_int_equal(stat(file.path, &status), 0);
 	assert_int_equal(status.st_size, 0);
 	assert_int_equal(file.fd, -1);
+	assert_int_equal(truncate(file.path, (off_t)file.bytes), 0);
+	assert_int_equal(gp_tracefile_append(&file, &chunk), -ESTALE);
+	assert_int_equal(stat(file.path, &status), 0);
+	assert_int_equal(status.st_size, file.bytes);
+}
+
+/* Whoever may write to the folder removes the trace, and puts a file of the same length there. */
+static void a_file_that_stays_open_is_not_given_up_for_another(void **unused)
+{
+	struct gp_tracefile file;
+	struct stat status;
+	int fd;
+
+	(void)unused;
+	create_one_that_stays_open(&file);
+	fd = open(path_of("other"), O_WRONLY | O_CREAT, 0666);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)file.bytes), 0);
+	close(fd);
+	assert_int_equal(rename(path_of("other"), file.path), 0);
+	assert_int_equal(gp_tracefile_append(&file, &chunk), -ESTALE);
+	assert_int_equal(stat(file.path, &status), 0);
+	assert_int_equal(status.st_size, file.bytes);
 }
 
 /* ---- writes that go wrong ---- */
@@ -329,6 +352,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_file_that_stays_open, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_that_stays_open_and_is_removed, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_stays_open_is_not_given_up_for_another,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_foreign_file_is_not_touched, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_removed_file_is_an_error, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_partial_write_is_undone, set_up, tear_down),

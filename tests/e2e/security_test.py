@@ -331,6 +331,44 @@ class FolderOfAnother(Case):
             os.unlink(self.path("bob", "t.gpuprof"))
 
 
+@unittest.skipIf(os.geteuid() != 0, "needs root to be several users")
+class Planted(Case):
+    """The search for libcupti goes from the program's runtime to folders that others may have made."""
+
+    SOURCE = """
+extern int cudaMalloc(void **, unsigned long);
+
+int main(void)
+{
+	void *memory;
+
+	return cudaMalloc(&memory, 1 << 20);
+}
+"""
+
+    def test_a_libcupti_of_another_user_is_not_loaded(self):
+        for folder in ("driver", "ENV/lib", "cuda_cupti/lib"):
+            os.makedirs(self.path(folder))
+        for name, folder in (("libcuda.so.1", "driver"), ("libgpusim.so", "driver"), ("libcudart.so.13", "ENV/lib"),
+                             ("libcupti.so.13", "cuda_cupti/lib"), ("libcupti.so.13", "driver")):
+            shutil.copy(os.path.join(BUILD, "sim", name), self.path(folder))
+        program = self.compile("program", self.SOURCE, f"-L{self.path('ENV/lib')}", "-l:libcudart.so.13", f"-Wl,-rpath,{self.path('ENV/lib')}",
+                               f"-Wl,-rpath-link,{self.path('driver')}")
+        variables = {"LD_LIBRARY_PATH": self.path("driver"), "GPUPROF_OUTPUT": self.path("t")}
+        for owner, mode, is_loaded in ((0, 0o755, True), (NOBODY, 0o755, False), (0, 0o777, False), (0, 0o775, True)):
+            for at in ("cuda_cupti", "cuda_cupti/lib", "cuda_cupti/lib/libcupti.so.13"):
+                with self.subTest(at, owner=owner, mode=oct(mode)):
+                    os.chown(self.path(at), owner, owner)
+                    os.chmod(self.path(at), mode)
+                    self.run_program([program], options=["-q", "--chrome", "none"], **variables)
+                    with open(self.only_trace(), "rb") as file:
+                        trace = file.read()
+                    os.unlink(self.only_trace())
+                    os.chown(self.path(at), 0, 0)
+                    os.chmod(self.path(at), 0o755)
+                    self.assertEqual([b"cuda_cupti/lib/libcupti.so.13" in trace, b"driver/libcupti.so.13" in trace], [is_loaded, not is_loaded])
+
+
 class Secrets(Case):
     """What stands on a command line is not in what is mailed or printed in the logs of CI."""
 

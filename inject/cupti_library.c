@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collector/sys.h"
 #include "inject/dlsym.h"
 
 #define BY_OPTION "with --cupti or GPUPROF_CUPTI: /path/to/libcupti.so"
@@ -173,10 +174,10 @@ static bool is_trusted_path(const char *file, const char *folder)
 {
 	static char path[PATH_MAX]; /* static: the thread's stack may be small */
 	struct stat status, own;
-	bool trusted = stat(folder, &own) == 0 && realpath(file, path) != NULL;
+	bool trusted = gp_sys_stat(folder, &own) == 0 && realpath(file, path) != NULL;
 
 	while (trusted) {
-		trusted = lstat(path[0] != '\0' ? path : "/", &status) == 0 &&
+		trusted = gp_sys_stat(path[0] != '\0' ? path : "/", &status) == 0 &&
 			  is_trusted(&status, &own);
 		if (path[0] == '\0')
 			break;

@@ -1,6 +1,7 @@
 """Nobody gets more than he has: programs with more rights than their user, folders that are everybody's, no network."""
 import glob
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -315,6 +316,22 @@ class FolderOfAnother(Case):
         self.run_gpuprof(*finish)
         self.assertGreater(os.path.getsize(trace), before)
         self.assertFalse(os.path.exists(self.path("bob", rings)))
+
+    @unittest.skipUnless(shutil.which("setpriv"), "needs setpriv")
+    def test_root_finishes_what_a_killed_program_of_a_user_left(self):
+        program = self.compile("program", SECRET, "-g", f"-L{BUILD}/sim", "-lcuda")
+        drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+        result = self.run_program([*drop, "env", f"LD_PRELOAD={LIBRARY}", program], PLAIN, GPUPROF_OUTPUT=self.path("bob", "t"), GPUPROF_STACKS="alloc")
+        if "cannot be preloaded" in result.stderr:
+            self.skipTest("others may not read the build folder")
+        with open(self.path("bob", "t.gpuprof"), "rb") as file:
+            ring = re.search(rb"/dev/shm/gpuprof-[0-9a-f-]+", file.read()).group(0)
+        self.assertTrue(os.path.exists(ring))
+        self.run_gpuprof("finish", "-q", "--chrome", "none", self.path("bob", "t.gpuprof"))
+        self.assertEqual((os.stat(self.path("bob", "t.gpuprof")).st_uid, os.path.exists(ring)), (NOBODY, False))
+        os.unlink(program)
+        stacks = self.run_gpuprof("export", "--format", "folded", "--value", "leaked-bytes", "-o", "-", self.path("bob", "t.gpuprof"))
+        self.assertIn("function_of_a_secret_program", stacks.stdout, stacks.stderr)
 
     def test_root_tells_a_user_no_names_of_files_that_he_may_not_read(self):
         program = self.compile("program", SECRET, "-g", f"-L{BUILD}/sim", "-lcuda")

@@ -93,7 +93,7 @@ class OnePass(Case):
         result = self.run_gpuprof("finish", trace)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("Read in one pass", result.stderr)
-        self.assertRegex(result.stderr, r"no Chrome trace was written, .*gpuprof export --limit 2000000 \S*app.gpuprof")
+        self.assertRegex(result.stderr, r"no Chrome trace was written, .*gpuprof export --limit 300000 \S*app.gpuprof")
         self.assertEqual(self.files(".json"), [])
         result = self.run_gpuprof("finish", "--html", "--chrome=none", trace)
         self.assertRegex(result.stderr, r"\Agpuprof: the traces are large, and the HTML page takes minutes")

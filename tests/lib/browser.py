@@ -37,25 +37,22 @@ def start(test):
 
 
 def share(test):
-    """The same with one browser for all tests of the class. Each test gets a fresh page that shares
-    nothing with the others and opens no windows.
+    """The same with one browser for all tests of the class. Each test finds its page as a new one:
+    empty, without anything stored, of the usual size.
     """
     group = type(test)
-    if getattr(group, "shared_browser", None):
-        test.addCleanup(end, group)
-        group.shared_browser.open_page()
-    else:
+    if not getattr(group, "shared_browser", None):
         group.shared_browser = begin(test)
         group.addClassCleanup(group.shared_browser.close)
-        test.addCleanup(end, group)
+    test.addCleanup(end, group)
     return group.shared_browser
 
 
 def end(group):
-    """Close the page. If the browser has died, the next test gets a new one."""
+    """Empty the page. If the browser has died, the next test gets a new one."""
     try:
-        group.shared_browser.close_page()
-    except (OSError, EOFError):
+        group.shared_browser.empty_page()
+    except (OSError, EOFError, RuntimeError):
         group.shared_browser = None
 
 
@@ -79,21 +76,20 @@ class Browser:
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
-        self.open_page(width, height)
-
-    def open_page(self, width=1366, height=768):
-        """Open a page with its own storage."""
         self.session, self.problems, self.server, self.stand_ins = None, [], None, {}
-        self.context = self.call("Target.createBrowserContext")["browserContextId"]
-        target = self.call("Target.createTarget", url="about:blank", browserContextId=self.context)["targetId"]
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
         self.resize(width, height)
 
-    def close_page(self):
-        self.session = None
-        self.call("Target.disposeBrowserContext", browserContextId=self.context)
+    def empty_page(self):
+        self.call("Storage.clearDataForOrigin", origin="file://", storageTypes="local_storage")
+        self.call("Page.resetNavigationHistory")  # a full one loses entries
+        self.call("Page.navigate", url="about:blank")
+        self.call("Emulation.setEmulatedMedia", media="")
+        self.resize(1366, 768)
+        self.problems, self.server = [], None
 
     def resize(self, width, height, ratio=1):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=ratio, mobile=False)

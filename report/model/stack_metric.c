@@ -21,6 +21,9 @@ const struct gp_stack_metric_about gp_stack_metrics[GP_STACK_METRICS] = {
 				  "bytes", "--stacks=alloc"},
 	[GP_STACK_METRIC_HOST_TIME] = {"host-time", "host time by Python stack", "nanoseconds",
 				       "--host-samples=5"},
+	[GP_STACK_METRIC_HOST_RUNNING] = {"host-running",
+					  "host time by Python stack, without idle threads",
+					  "nanoseconds", "--host-samples=5"},
 };
 
 enum gp_stack_metric gp_stack_metric_find(const char *word)

@@ -16,6 +16,11 @@ enum gp_stack_metric {
 	 */
 	GP_STACK_METRIC_PEAK,
 	GP_STACK_METRIC_HOST_TIME, /* of the samples of Python threads */
+	/*
+	 * the same without the time in which other threads than the one that calls CUDA most only
+	 * waited
+	 */
+	GP_STACK_METRIC_HOST_RUNNING,
 	GP_STACK_METRICS
 };
 

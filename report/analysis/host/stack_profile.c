@@ -186,15 +186,79 @@ static int add_memory(struct gp_stack_profile *profile, const struct gp_model *m
 
 /* ---- samples of Python's stacks ---- */
 
-static void add_sample(struct gp_stack_profile *profile, const struct gp_model *model,
-		       const struct gp_slice_filter *filter, uint32_t index)
+static uint32_t calls_of(const struct gp_model *model, uint32_t thread_id)
 {
-	uint32_t stack = model->samples[index].stack;
-	struct gp_host_time time = gp_python_sample_time(model, index);
+	uint32_t count = 0;
 
-	if (stack != GP_NONE && gp_slice_filter_has(filter, time.start_ns, time.end_ns))
-		add(profile, gp_call_tree_find(&profile->tree, stack), GP_STACK_METRIC_HOST_TIME,
-		    time.end_ns - time.start_ns, stack);
+	for (uint32_t i = 0; i < model->call_count; i++)
+		count += model->calls[i].thread_id == thread_id;
+	return count;
+}
+
+/*
+ * Of the threads with samples the one with the most calls; the process's first thread counts
+ * tenfold, as it directs the others.
+ */
+static uint32_t find_leader(const struct gp_model *model)
+{
+	uint64_t most = 0;
+	uint32_t leader = model->pid;
+
+	for (uint32_t i = 0; i < model->sample_count; i = gp_python_samples_end(model, i)) {
+		uint32_t thread_id = model->samples[i].thread_id;
+		uint64_t weight =
+			(uint64_t)calls_of(model, thread_id) * (thread_id == model->pid ? 10 : 1);
+
+		if (weight > most) {
+			most = weight;
+			leader = thread_id;
+		}
+	}
+	return leader;
+}
+
+static bool only_waits(struct gp_stack_profile *profile, const struct gp_model *model,
+		       uint32_t stack)
+{
+	struct gp_host_place place;
+
+	if (!profile->places)
+		profile->places = gp_host_places_new();
+	if (!profile->places) {
+		profile->tree.error = -ENOMEM;
+		return false;
+	}
+	place = gp_host_places_at(profile->places,
+				  gp_host_places_find(profile->places, model, stack));
+	return gp_host_place_waits(&place);
+}
+
+static void add_sample(struct gp_stack_profile *profile, const struct gp_model *model,
+		       const struct gp_slice_filter *filter, uint32_t index, uint32_t leader)
+{
+	const struct gp_sample *sample = &model->samples[index];
+	struct gp_host_time time = gp_python_sample_time(model, index);
+	uint64_t ns = time.end_ns - time.start_ns;
+	uint32_t node;
+
+	if (sample->stack == GP_NONE || !gp_slice_filter_has(filter, time.start_ns, time.end_ns))
+		return;
+	node = gp_call_tree_find(&profile->tree, sample->stack);
+	add(profile, node, GP_STACK_METRIC_HOST_TIME, ns, sample->stack);
+	if (sample->thread_id == leader || !only_waits(profile, model, sample->stack))
+		add(profile, node, GP_STACK_METRIC_HOST_RUNNING, ns, sample->stack);
+}
+
+static void add_samples(struct gp_stack_profile *profile, const struct gp_model *model,
+			const struct gp_slice_filter *filter)
+{
+	uint32_t leader = find_leader(model);
+
+	for (uint32_t i = 0; i < model->sample_count; i++)
+		add_sample(profile, model, filter, i, leader);
+	/* they refer to the model, which may be freed */
+	gp_host_places_free(profile->places);
+	profile->places = NULL;
 }
 
 /* ---- the whole ---- */
@@ -243,8 +307,8 @@ int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model
 		if (gp_slice_filter_has(&filter, model->calls[i].start_ns,
 					model->calls[i].start_ns + model->calls[i].duration_ns))
 			add_call(profile, model, &model->calls[i]);
-	for (uint32_t i = 0; result == 0 && i < model->sample_count; i++)
-		add_sample(profile, model, &filter, i);
+	if (result == 0)
+		add_samples(profile, model, &filter);
 	if (result == 0)
 		result = add_memory(profile, model);
 	gp_call_tree_use(&profile->tree, NULL);
@@ -303,7 +367,7 @@ void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_st
 {
 	const struct gp_stack_metric_about *about = &gp_stack_metrics[measure];
 
-	if (profile->totals[measure] == 0 && measure == GP_STACK_METRIC_HOST_TIME)
+	if (profile->totals[measure] == 0 && measure >= GP_STACK_METRIC_HOST_TIME)
 		fprintf(out,
 			"gpuprof: nothing to show: the trace has no Python stack samples; of a Python program record them with gpuprof-run %s PROGRAM\n",
 			about->record);

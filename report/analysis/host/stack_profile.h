@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/analysis/host/host_place.h"
 #include "report/symbols/call_tree.h"
 #include "report/model/slice_filter.h"
 #include "report/model/stack_metric.h"
@@ -33,7 +34,8 @@ struct gp_stack_profile {
 	uint32_t capacity;
 	/* The part whose calls, operations and allocations are added; fill in before. */
 	struct gp_slice_choice choice;
-	struct gp_names *names; /* of kernels */
+	struct gp_names *names;        /* of kernels */
+	struct gp_host_places *places; /* of samples; NULL before the first one */
 	bool full_names;
 	uint32_t leaves[GP_RECENT_LEAVES]; /* nodes that were found last, by parent and name */
 };

@@ -171,6 +171,34 @@ static void test_each_kind_of_memory_has_its_own_peak(void **state)
 	gp_stack_profile_close(&s.profile);
 }
 
+/* Waits count for the thread that calls CUDA alone. */
+static void test_idle_threads_do_not_run(void **state)
+{
+	struct scene s;
+	struct gp_sample *samples = calloc(4, sizeof(*samples));
+	uint32_t wait;
+
+	assert_non_null(samples);
+	begin(&s);
+	wait = build_python(&s.b, s.train, "/usr/lib/python3.12/threading.py", "Condition.wait", 7);
+	build_launch(&s.b, s.train, build_name(&s.b, "gemm"), 5);
+	samples[0] = build_sample(100, wait, 10, 20);
+	samples[1] = build_sample(100, s.train, 20, 30);
+	samples[2] = build_sample(200, wait, 10, 14);
+	samples[3] = build_sample(200, s.other, 14, 16);
+	s.b.model->samples = samples;
+	s.b.model->sample_count = 4;
+	end(&s);
+	assert_int_equal(value_of(&s, "train (a.py);Condition.wait (threading.py)",
+				  GP_STACK_METRIC_HOST_TIME),
+			 14000000);
+	assert_int_equal(value_of(&s, "train (a.py);Condition.wait (threading.py)",
+				  GP_STACK_METRIC_HOST_RUNNING),
+			 10000000);
+	assert_int_equal(value_of(&s, "other (a.py)", GP_STACK_METRIC_HOST_RUNNING), 2000000);
+	gp_stack_profile_close(&s.profile);
+}
+
 static void test_what_is_missing_is_said(void **state)
 {
 	struct scene s;
@@ -210,6 +238,7 @@ int main(void)
 		cmocka_unit_test(test_a_kernel_of_a_graph_has_the_stack_of_the_capture),
 		cmocka_unit_test(test_memory_of_the_peak_and_what_leaked),
 		cmocka_unit_test(test_each_kind_of_memory_has_its_own_peak),
+		cmocka_unit_test(test_idle_threads_do_not_run),
 		cmocka_unit_test(test_what_is_missing_is_said),
 		cmocka_unit_test(test_words_of_measures),
 	};

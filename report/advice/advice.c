@@ -284,6 +284,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 {
 	const struct gp_rule *rule = gp_rules[found->rule];
 	uint64_t zero_ns = advisor->scope.start_unix_ns;
+	struct gp_shown shown = found->shown;
 	struct gp_finding *finding;
 	bool has_line;
 	int result = gp_array_grow(&advice->findings, &advice->capacity, advice->count,
@@ -301,12 +302,14 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.pid = advisor->scope.models[found->process]->pid,
 		.saves_in_loop_ns = rule->is_moved ? 0 : found->saves_in_loop_ns,
 		.bytes = found->bytes,
-		.show_at_ns = found->show_unix_ns > zero_ns ? found->show_unix_ns - zero_ns : 0,
-		.show_ns = found->show_ns,
 		.names_place = rule->names_place && rule->names_place(found),
 		.is_doubtful = found->is_doubtful,
 		.recurs = recurs(advisor, found),
 	};
+	if (finding->recurs && found->shown_in_loop.ns > 0)
+		shown = found->shown_in_loop;
+	finding->show_at_ns = shown.unix_ns > zero_ns ? shown.unix_ns - zero_ns : 0;
+	finding->show_ns = shown.ns;
 	add_values(advisor, found, finding);
 	finding->found = gp_sentence_text(rule->found, &finding->values.facts);
 	finding->change = gp_sentence_text(rule->change, &finding->values.facts);

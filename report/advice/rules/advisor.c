@@ -223,12 +223,15 @@ void gp_advisor_save_idle_once(struct gp_advisor *advisor)
 	save_stretches(advisor, true);
 }
 
-static void show_longest(struct gp_case *found, uint64_t unix_ns, uint64_t duration_ns)
+void gp_advisor_show_time(const struct gp_advisor *advisor, struct gp_case *found,
+			  uint64_t start_ns, uint64_t duration_ns)
 {
-	if (duration_ns <= found->show_ns)
-		return;
-	found->show_unix_ns = unix_ns;
-	found->show_ns = duration_ns;
+	struct gp_shown shown = {advisor->model->base_unix_ns + start_ns, duration_ns};
+
+	if (duration_ns > found->shown.ns)
+		found->shown = shown;
+	if (duration_ns > found->shown_in_loop.ns && is_in_loop(advisor, start_ns))
+		found->shown_in_loop = shown;
 }
 
 /* In the numbers of the sums of host_work: samples within calls. */
@@ -273,12 +276,13 @@ struct gp_seen gp_advisor_seen(const struct gp_advisor *advisor, const struct gp
 void gp_advisor_show(struct gp_advisor *advisor, struct gp_case *found, const struct gp_call *call)
 {
 	gp_advisor_look_at(advisor, found, call, gp_call_end_ns(call));
-	show_longest(found, advisor->model->base_unix_ns + call->start_ns, call->duration_ns);
+	gp_advisor_show_time(advisor, found, call->start_ns, call->duration_ns);
 }
 
-void gp_advisor_show_idle_gap(struct gp_case *found, const struct gp_idle_gap *idle_gap)
+void gp_advisor_show_idle_gap(const struct gp_advisor *advisor, struct gp_case *found,
+			      const struct gp_idle_gap *idle_gap)
 {
-	show_longest(found, idle_gap->start_ns, gp_idle_gap_ns(idle_gap));
+	gp_advisor_show_time(advisor, found, start_of(advisor, idle_gap), gp_idle_gap_ns(idle_gap));
 }
 
 void gp_vote(uint64_t *winner, uint64_t *votes, uint64_t candidate, uint64_t weight)

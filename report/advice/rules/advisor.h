@@ -23,13 +23,16 @@ struct gp_case {
 	uint64_t detail, other_detail; /* the rest of its key; the rule defines them */
 	size_t process;
 	uint64_t count, time_ns, bytes;
-	uint64_t saves_ns;              /* at most */
-	uint64_t saves_in_loop_ns;      /* the part of that in the process's main loop */
-	bool is_grave;                  /* a finding whatever the threshold is */
-	bool is_doubtful;               /* may be harmless: the finding comes last */
-	uint64_t votes_ns;              /* of its site (gp_advisor_vote()) */
-	void *own;                      /* own_bytes of the rule, zero at first */
-	uint64_t show_unix_ns, show_ns; /* its longest call or gap; 0, 0 = none */
+	uint64_t saves_ns;         /* at most */
+	uint64_t saves_in_loop_ns; /* the part of that in the process's main loop */
+	bool is_grave;             /* a finding whatever the threshold is */
+	bool is_doubtful;          /* may be harmless: the finding comes last */
+	uint64_t votes_ns;         /* of its site (gp_advisor_vote()) */
+	void *own;                 /* own_bytes of the rule, zero at first */
+	/* its longest call or gap, and the longest in the loop's steps; 0, 0 = none */
+	struct gp_shown {
+		uint64_t unix_ns, ns;
+	} shown, shown_in_loop;
 };
 
 #define GP_NO_SITE UINT32_MAX
@@ -140,11 +143,14 @@ void gp_advisor_save_once(struct gp_advisor *advisor);
 void gp_advisor_save_idle_once(struct gp_advisor *advisor);
 
 /*
- * A call or idle gap of the case: the longest of them is shown in the timeline.  If a call has no
- * stack, Python samples of its thread can show the line (gp_advisor_look_at()).
+ * A call, idle gap or other time of the case: the longest of them is shown in the timeline.  If a
+ * call has no stack, Python samples of its thread can show the line (gp_advisor_look_at()).
  */
 void gp_advisor_show(struct gp_advisor *advisor, struct gp_case *found, const struct gp_call *call);
-void gp_advisor_show_idle_gap(struct gp_case *found, const struct gp_idle_gap *idle_gap);
+void gp_advisor_show_idle_gap(const struct gp_advisor *advisor, struct gp_case *found,
+			      const struct gp_idle_gap *idle_gap);
+void gp_advisor_show_time(const struct gp_advisor *advisor, struct gp_case *found,
+			  uint64_t start_ns, uint64_t duration_ns);
 void gp_advisor_look_at(struct gp_advisor *advisor, const struct gp_case *found,
 			const struct gp_call *call, uint64_t end_ns);
 

@@ -233,7 +233,7 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 
 	gp_advisor_add(advisor, found, at->idle_gap->start_ns - advisor->model->base_unix_ns,
 		       waited_ns, waited_ns, explains ? at->idle_gap : NULL);
-	gp_advisor_show_idle_gap(found, at->idle_gap);
+	gp_advisor_show_idle_gap(advisor, found, at->idle_gap);
 	found->bytes += bytes;
 	if (found->count == 1) {
 		own->thread_id = at->call_after->thread_id;

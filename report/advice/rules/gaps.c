@@ -247,7 +247,7 @@ void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct
 	if (at->idle_gap->cause == GP_IDLE_SETUP)
 		saves_ns = without_rest_ns(advisor, at, saves_ns);
 	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, saves_ns, at->idle_gap);
-	gp_advisor_show_idle_gap(found, at->idle_gap);
+	gp_advisor_show_idle_gap(advisor, found, at->idle_gap);
 	if (found->count == 1)
 		own->device = at->idle_gap->device;
 	own->is_of_many |= own->device != at->idle_gap->device;

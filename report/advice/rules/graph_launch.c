@@ -51,7 +51,7 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 		ns = gp_idle_gap_ns(at->idle_gap);
 	gp_advisor_add(advisor, found, at->after->start_ns, gp_idle_gap_ns(at->idle_gap),
 		       ns > GP_OPERATION_GAP_NS ? ns - GP_OPERATION_GAP_NS : 0, at->idle_gap);
-	gp_advisor_show_idle_gap(found, at->idle_gap);
+	gp_advisor_show_idle_gap(advisor, found, at->idle_gap);
 	if (kind == LAUNCHED)
 		gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), ns);
 }

@@ -118,7 +118,7 @@ static void take_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at
 	struct own *own = found->own;
 
 	own->has_samples |= gp_host_samples_add(advisor, found, at, at->idle_gap->end_ns);
-	gp_advisor_show_idle_gap(found, at->idle_gap);
+	gp_advisor_show_idle_gap(advisor, found, at->idle_gap);
 	gp_advisor_tell(advisor, found, at->idle_gap);
 	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after),
 			gp_idle_gap_ns(at->idle_gap));

@@ -19,7 +19,7 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 	struct own *own = found->own;
 
 	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->idle_gap);
-	gp_advisor_show_idle_gap(found, at->idle_gap);
+	gp_advisor_show_idle_gap(advisor, found, at->idle_gap);
 	for (uint32_t i = 0; i < GP_IDLE_CAUSES; i++)
 		own->cause_ns[i] += gp_idle_gap_cause_ns(at->idle_gap, (enum gp_idle_cause)i);
 	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);

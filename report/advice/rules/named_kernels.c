@@ -46,10 +46,7 @@ static void take(struct gp_advisor *advisor, const struct gp_op *op, unsigned sa
 	gp_advisor_add(advisor, found, op->start_ns, ns, ns * saved_percent / 100, NULL);
 	if (call)
 		gp_advisor_vote(found, gp_advisor_site(advisor, call), ns);
-	if (ns > found->show_ns) {
-		found->show_unix_ns = advisor->model->base_unix_ns + op->start_ns;
-		found->show_ns = ns;
-	}
+	gp_advisor_show_time(advisor, found, op->start_ns, ns);
 }
 
 void gp_named_kernels_add(struct gp_advisor *advisor, const char *const *patterns,

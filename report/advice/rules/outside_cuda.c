@@ -91,6 +91,7 @@ void gp_outside_cuda_put(struct gp_advisor *advisor, struct gp_case *found,
 			 const struct gp_end *end, uint32_t thread, struct gp_outside_cuda *own)
 {
 	gp_advisor_add(advisor, found, 0, own->ns, own->ns, NULL);
+	gp_advisor_show_time(advisor, found, end->start_ns, end->ns);
 	own->has_samples = gp_host_samples_add_time(advisor, found, thread, end->start_ns,
 						    end->start_ns + end->ns);
 }

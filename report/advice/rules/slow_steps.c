@@ -261,7 +261,7 @@ static void add_step(struct gp_advisor *advisor, struct walk *walk, uint32_t ste
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, cause.reason,
 						2 * (uint64_t)cause.place + is_warm_up);
 	struct own *own = found->own;
-	uint64_t length_ns = length_of(row), at_ns = advisor->model->base_unix_ns + row->start_ns;
+	uint64_t length_ns = length_of(row);
 
 	if (found->count < NUMBERS)
 		own->numbers[found->count] = step + 1;
@@ -271,11 +271,9 @@ static void add_step(struct gp_advisor *advisor, struct walk *walk, uint32_t ste
 	own->operations += row->op_count;
 	own->usual_operations = walk->usual_operations;
 	own->compiler = cause.compiler;
-	if (length_ns > own->longest_ns) {
+	if (length_ns > own->longest_ns)
 		own->longest_ns = length_ns;
-		found->show_unix_ns = at_ns;
-		found->show_ns = length_ns;
-	}
+	gp_advisor_show_time(advisor, found, row->start_ns, length_ns);
 	gp_advisor_add(advisor, found, row->start_ns, length_ns, additional_ns(walk, step), NULL);
 	own->has_samples |=
 		gp_host_samples_add_times(advisor, found, thread_of(advisor->model, row),

@@ -439,6 +439,14 @@ static void test_start_up_is_not_the_loop(void **state)
 	gp_advice_free(&advice);
 	gp_model_free(model);
 
+	model = set_up_and_loop(1, 1); /* one of the loop is shown, not the first one */
+	advice = ask(&model, 1);
+	found = find(&advice, "sync-copy");
+	assert_non_null(found);
+	assert_true(found->show_at_ns > 200 * MS && found->show_ns == 300000);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+
 	model = set_up_and_loop(60, 0); /* 18 ms: much for all of it, too */
 	advice = ask(&model, 1);
 	found = find(&advice, "sync-copy");

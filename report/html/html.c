@@ -13,6 +13,7 @@
 #include "report/html/curves.h"
 #include "report/html/flame.h"
 #include "report/html/pack.h"
+#include "report/html/samples.h"
 #include "report/html/series.h"
 #include "report/html/tables.h"
 #include "report/html/timeline.h"
@@ -383,6 +384,9 @@ static int put_timeline(struct page *page)
 		result = put_named(page, "allocators", make_allocator);
 	if (result == 0 && page->options->counters)
 		result = put_named(page, "courses", make_curves);
+	if (result == 0)
+		result = gp_html_samples(&page->scope, page->timeline.walk.origin_unix_ns,
+					 page->options->event_limit, page->out);
 	if (result == 0)
 		fwrite(events, 1, length, page->out);
 	free(events);

@@ -50,6 +50,11 @@ working()
 device.launch(1)
 device.call("cuProfilerStop")
 import""", 1)
+# a thread that only waits
+IDLES = PROGRAM.replace("working()\nimport", """import queue
+threading.Thread(target=queue.Queue().get, daemon=True).start()
+working()
+import""", 1)
 FORKS = PROGRAM + """
 import os
 child = os.fork()
@@ -291,7 +296,7 @@ class ViewsTest(HostCase):
         shown = browser.start(self)
         self.assertEqual(shown.open(self.write_page(self.trace())), "all")
         run = shown.run
-        run("document.querySelector('.advice .go').click()")
+        run("document.querySelector('.advice .see').click()")
         shown.frames()
         self.assertTrue(run("(({ y, h }) => y >= gpuprof.timeline.y && y + h <= gpuprof.timeline.y + gpuprof.timeline.box.clientHeight)"
                             "(gpuprof.timeline.items.find((item) => item.track?.kind === 'python'))"))
@@ -432,6 +437,38 @@ class ViewsTest(HostCase):
         told = self.run_gpuprof("summary", "--by", "host", trace).stderr
         self.assertIn("no Python stack sample was recorded (of a Python program: gpuprof-run --host-samples=5 PROGRAM)", told)
         self.assertIn("no Python stack samples; of a Python program record them with gpuprof-run --host-samples=5 PROGRAM", done.stderr)
+
+    def test_waiting_is_not_work_and_samples_are_moments(self):
+        self.record(IDLES, "--host-samples", "10")
+        path = self.write_page(self.only_trace())
+        page = Page(path)
+        samples = page.columns("samples", 5)
+        listed = self.rows(self.only_trace())
+        found = {}  # of a thread: samples at work, and those that wait
+        for row in listed:
+            found.setdefault(row["TID"], [0, 0])[row["What"].startswith("waiting in ")] += row["Samples"]
+        idle, = [thread for thread, (work, wait) in found.items() if wait > 10 * work]
+        for thread, (work, _) in found.items():
+            self.assertEqual(sum(count for one, count in zip(samples[1], samples[4]) if one == thread), work)
+        shown = browser.start(self)
+        self.assertEqual(shown.open(path, hash_text="#v=timeline"), "all")
+        run = shown.run
+        self.assertEqual(run("[...gpuprof.timeline.waiting].map((track) => track.id)"), [idle])
+        self.assertIn("Python: waiting", run("gpuprof.timeline.legend.textContent"))
+        # twenty samples in view: twenty marks
+        run("(() => { const { t } = [...gpuprof.state.samples.values()][0]; gpuprof.timeline.show(t[20], t[40]); })()")
+        shown.frames()
+        columns = run("gpuprof.state.index.tracks.filter((track) => track.kind === 'python').map((track) => gpuprof.timeline.sampledColumns(track).reduce((sum, one) => sum + one, 0))")
+        self.assertIn(0, columns)
+        self.assertTrue(0 < max(columns) < run("gpuprof.timeline.W") / 4, columns)
+        # idle time is no part of the flame graph, unless it is asked for
+        run("document.querySelector('[data-view=flame]').click()")
+        totals = []
+        for word in ("host-time", "host-running"):
+            run(f"gpuprof.views.flame.openMeasure('{word}')")
+            totals.append(run("gpuprof.views.flame.rootTotal"))
+        self.assertGreater(totals[0] - totals[1], 1e9)
+        self.assertEqual(shown.problems, [])
 
     def test_time_without_a_look_is_hatched(self):
         shown = browser.start(self)

@@ -1,13 +1,14 @@
 /* Overview: advice, and the longest idle gaps. */
 
-/* Select a gap or a call in the timeline. */
+/* Select the time of a row in the timeline: a gap, a call or a step. */
 function showGap(gap) {
 	if (!state.ready) return;
-	const a = state.index.zero + gap.Start,
-		b = a + gap.Duration;
+	const duration = gap.Duration ?? gap.Wall,
+		a = state.index.zero + gap.Start,
+		b = a + duration;
 	openView('timeline');
 	timeline.span = [a, b];
-	timeline.show(a - gap.Duration * 0.2, b + gap.Duration * 0.2);
+	timeline.show(a - duration * 0.2, b + duration * 0.2);
 	describeSpan(timeline);
 	/* the work of the host meanwhile */
 	const { y, h } = timeline.items.find((item) => item.track?.kind === 'python') || {};
@@ -15,21 +16,12 @@ function showGap(gap) {
 }
 
 /*
- * A function that shows a finding in the timeline: its longest call or idle gap, the calls that it
- * names, or an iteration if it is about the main loop; null: there is nothing to show.
+ * The time that a finding is about: its longest call or idle gap, in the main loop if it recurs there;
+ * else a usual step; undefined: there is nothing to show.
  */
 function evidence(finding) {
-	const step = finding.recurs && finding.saves_ns > 0 && usualStep(),
-		call = /\b(cuda|cu)[A-Z]\w+/.exec(finding.found) || /\bmem(cpy|set)\b/i.exec(finding.found);
-	if (finding.show_ns) return () => showGap({ Start: finding.show_at_ns, Duration: finding.show_ns });
-	if (!call && step) return () => showGap({ Start: step.Start, Duration: step.Wall });
-	if (!call) return null;
-	return () => {
-		openView('timeline');
-		$('search').value = call[0];
-		setSearch(call[0]);
-		if (state.ready) nextMatch(timeline, 1);
-	};
+	if (finding.show_ns) return { Start: finding.show_at_ns, Duration: finding.show_ns };
+	return finding.recurs && finding.saves_ns > 0 ? usualStep() : undefined;
 }
 
 /* Capitalize the first word, unless it is a name: cudaMalloc, a_kernel, lib::run, gpuprof. */
@@ -38,17 +30,29 @@ function beginning(text) {
 }
 const sentence = (text) => beginning(text) + '.';
 
-/* Show text between backticks (commands) as code. */
-function marked(text) {
-	return text.split('`').map((part, i) => (i % 2 ? el('code', null, part) : part));
+/*
+ * Text with links instead of commands that print what the page has, as its reader may have no trace
+ * file; other text between backticks is code.
+ */
+const COMMAND = /`?gpuprof (?:summary --(?:by )?([a-z,-]+)|trace \w+|export)(?: --top \d+)?(?: FILE)?`?/;
+function linked(text) {
+	const found = COMMAND.exec(text);
+	if (!found) return text.split('`').map((part, i) => (i % 2 ? el('code', null, part) : part));
+	const places = (found[1] || 'timeline').split(',').map((word) => LINKS[word] || (tableOf(word) ? [tableOf(word).title, 'tables', word] : LINKS.timeline));
+	return [
+		linked(text.slice(0, found.index)),
+		places.map(([title, ...where], i) => [i ? ', ' : '', el('button', { class: 'go', onclick: () => openView(...where) }, plain(title))]),
+		linked(text.slice(found.index + found[0].length)),
+	].flat(Infinity);
 }
+const LINKS = { timeline: ['timeline', 'timeline'], memory: ['memory', 'memory'], stack: ['flame graph', 'flame'], 'stack-api': ['flame graph', 'flame'], caller: ['flame graph', 'flame'] };
 
 const TOLD_WHOLLY = 3;
 const savedBy = (f) =>
 	el('div', { class: 'num worth' }, el('b', null, f.worth), ' ', el('span', { class: 'dim' }, f.saves_ns > 0 ? fmtPercent(f.worth_share, 1) : ''));
 const lead = (f) =>
 	evidence(f)
-		? el('button', { class: 'go', onclick: evidence(f), title: 'Its longest call or idle gap, or an iteration of the main loop' }, 'see it in the timeline ›')
+		? el('button', { class: 'go see', onclick: () => showGap(evidence(f)), title: 'Its longest call or idle gap, or a usual step of the main loop' }, 'see it in the timeline ›')
 		: el('span');
 function findingArticle(f, advice) {
 	const level = f.worth_share > 0.1 ? 'high' : f.worth_share > 0.01 ? 'medium' : 'low',
@@ -65,33 +69,32 @@ function findingArticle(f, advice) {
 			el(
 				'p',
 				null,
-				marked(beginning(f.found)),
+				linked(beginning(f.found)),
 				f.call_site ? ', at ' + plain(f.call_site) : null,
 				f.called_by ? ' < ' + plain(f.called_by) : null,
 				'.',
 			),
-			el('p', { class: 'change' }, '→ ', marked(sentence(f.change))),
+			el('p', { class: 'change' }, '→ ', linked(sentence(f.change))),
 			el(
 				'details',
 				null,
 				el('summary', null, 'meaning, and when to ignore it'),
-				el('p', null, marked(plain(rule.meaning))),
-				el('p', null, marked('Ignore it: ' + plain(rule.ignore))),
-				el('p', null, el('code', null, 'gpuprof explain ' + f.rule)),
+				el('p', null, linked(plain(rule.meaning))),
+				el('p', null, linked('Ignore it: ' + plain(rule.ignore))),
 			),
 		),
 		lead(f),
 	);
 }
 const findingLine = (f) =>
-	el('article', { class: 'line' }, savedBy(f), el('div', null, plain(f.title) + ': ', f.call_site ? 'the same at ' + plain(f.call_site) : marked(plain(f.found))), lead(f));
+	el('article', { class: 'line' }, savedBy(f), el('div', null, plain(f.title) + ': ', f.call_site ? 'the same at ' + plain(f.call_site) : linked(plain(f.found))), lead(f));
 
 /* A note; instead of a command whose table is in the page: the first row and a link. */
 function noteOf({ id, text, command }) {
 	const [first] = recordsOf('failure');
 	if (id === 'failed-calls' && first)
 		return [beginning(text) + ': ' + failureOf(first) + ' ', el('button', { class: 'go', onclick: () => openView('tables', 'failure') }, 'all ›')];
-	return [marked(beginning(text)), command ? [': ', el('code', null, command)] : null];
+	return linked(beginning(text) + (command ? ': ' + (COMMAND.test(command) ? command : '`' + command + '`') : ''));
 }
 
 /* As in `gpuprof advice`: findings of a rule that differ in their places only are shown in full three times. */

@@ -491,6 +491,7 @@ async function loadEvents(wanted) {
 	state.end = Math.max(1, state.index.end);
 	state.memory = [...(await readMemory()), ...(await readAllocators())];
 	state.curves = await readCurves();
+	state.samples = await readSamples();
 	views.memory.ready();
 	views.flame.memoryReady();
 	arriveInMemory(wanted);
@@ -517,6 +518,8 @@ function begin() {
 		searchTimer = setTimeout(() => setSearch(e.target.value), 120);
 	});
 	addEventListener('keydown', onKey);
+	/* what the tip is about moves away from the pointer */
+	for (const kind of ['keydown', 'wheel']) addEventListener(kind, hideTip, { capture: true, passive: true });
 	addEventListener('popstate', () => state.about && arrive(readHash()));
 	addEventListener('resize', () => {
 		const view = views[current];

@@ -11,6 +11,7 @@ const state = {
 	memory: null,
 	held: null,
 	curves: [],
+	samples: new Map(),
 	stacks: null,
 	sites: [],
 	base: null,
@@ -168,6 +169,7 @@ const HUES = {
 		short: '#4f7f86',
 		python: '#f2c583',
 		library: '#bccbdc',
+		waiting: '#e9ecef',
 		unknown: '#eceff2',
 	},
 	dark: {
@@ -187,6 +189,7 @@ const HUES = {
 		short: '#78b3b0',
 		python: '#7a5626',
 		library: '#3f5268',
+		waiting: '#202831',
 		unknown: '#1b222b',
 	},
 };
@@ -253,11 +256,12 @@ function groupOf(kind, text) {
 		return 'call';
 	}
 	if (isTogether(kind)) return 'short';
+	if (isWait(kind, text)) return 'waiting';
 	if (isLook(kind)) return kind === 'q' || /^(import|compil)ing\b/.test(text) ? 'library' : 'python';
 	if (kind === 'x') return 'unknown';
-	return kind === 'r' || kind === 'f' ? 'range' : 'overhead';
+	return kind === 'f' ? 'phase' : kind === 'r' ? 'range' : 'overhead';
 }
-/* The names of hues in legends; ranges have several hues. */
+/* The names of hues in legends; phases and ranges have several hues. */
 const GROUP_NAMES = {
 	gemm: 'GEMM, convolution',
 	attention: 'attention',
@@ -267,7 +271,8 @@ const GROUP_NAMES = {
 	comm: 'communication',
 	other: 'other kernels',
 	copy: 'copies, memsets',
-	range: 'ranges, phases',
+	phase: 'phases',
+	range: 'ranges',
 	launch: 'launches',
 	sync: 'waits',
 	mem: 'memory calls',
@@ -276,6 +281,7 @@ const GROUP_NAMES = {
 	short: 'several, merged',
 	python: 'Python: your code',
 	library: 'Python: libraries, imports',
+	waiting: 'Python: waiting',
 	unknown: 'no Python sample',
 };
 function hashOf(text) {
@@ -306,8 +312,9 @@ function colorOf(kind, text) {
 	const theme = isDark() ? 'dark' : 'light',
 		group = groupOf(kind, text),
 		hash = hashOf(text);
+	if (group === 'phase') return phaseHue(text);
 	if (group === 'range') return rgbOf(RANGE_HUES[theme][hash % 6]);
-	const shade = (((hash >>> 8) % 5) - 2) * 0.08;
+	const shade = group === 'waiting' ? 0 : (((hash >>> 8) % 5) - 2) * 0.08;
 	return mix(rgbOf(HUES[theme][group]), shade < 0 ? [0, 0, 0] : [255, 255, 255], Math.abs(shade));
 }
 const swatch = (rgb, more) =>

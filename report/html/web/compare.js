@@ -114,7 +114,7 @@ const isBeyondLooks = (before, now) => Math.abs(now - before) > 2 * Math.sqrt((b
 /* The certainty of a change: 0: none, 1: possible (times of one run each differ by chance), 2: certain. */
 function worthOf(frame, word, unit) {
 	if (unit !== 'nanoseconds' || (COUNT_OF[word] && !frame.sameCount)) return frame.now === frame.before ? 0 : 2;
-	return isBeyondMargin(frame.before, frame.now) && (word !== 'host-time' || isBeyondLooks(frame.before, frame.now)) ? 1 : 0;
+	return isBeyondMargin(frame.before, frame.now) && (!word.startsWith('host-') || isBeyondLooks(frame.before, frame.now)) ? 1 : 0;
 }
 
 /* Blue: less; red: more; paler for small changes, half as strong if it may be chance, gray if negligible. */
@@ -164,7 +164,7 @@ function compareSection() {
 				{ class: 'dim' },
 				'The rest of this page shows one run, the one with the median wall time: ' + lastName(state.compared.own) + '; its flame graph is compared with ' + lastName(state.compared.name) + '.',
 			),
-		state.compared.doubts.map((line) => el('p', { class: 'doubt' }, marked(plain(line)))),
+		state.compared.doubts.map((line) => el('p', { class: 'doubt' }, linked(plain(line)))),
 		tables.length ? el('div', { class: 'two' }, tables.map(changeTable)) : el('p', null, 'Nothing differs.'),
 		tables.length &&
 			el(

@@ -312,6 +312,23 @@ async function readCurves() {
 		};
 	});
 }
+/* When each thread's Python stack was sampled at work: {t: first sample, length: time until the last, count} of runs of equal samples, by process and thread. */
+async function readSamples() {
+	const threads = new Map(),
+		blocks = blocksOf('samples', 5, Infinity);
+	await readBlocks(blocks, 0, ([process, thread, jump, length, count], rows) => {
+		for (let i = 0, t = 0; i < rows; i++) {
+			const key = process[i] + ' ' + thread[i];
+			t += jump[i] % 2 ? -(jump[i] + 1) / 2 : jump[i] / 2;
+			if (!threads.has(key)) threads.set(key, { t: [], length: [], count: [] });
+			const runs = threads.get(key);
+			runs.t.push(t);
+			runs.length.push(length[i]);
+			runs.count.push(count[i]);
+		}
+	});
+	return threads;
+}
 const nameOfProcess = (p) => {
 	const process = state.about.processes[p];
 	return process.rank !== undefined ? 'rank ' + process.rank : 'pid ' + process.pid;

@@ -518,7 +518,7 @@ function flameView() {
 				return;
 			}
 			const told = [...choose.options].map((option) => +option.value).filter(isTold);
-			choose.value = told.find((m) => measures[m].unit === 'nanoseconds') ?? told[0] ?? choose.value;
+			choose.value = told.find((m) => ['gpu-time', 'host-running'].includes(measures[m].word)) ?? told[0] ?? choose.value;
 			measure = +choose.value;
 			mode.value = state.base ? 1 : 0;
 			if (!node.hidden) rebuild();

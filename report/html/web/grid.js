@@ -2,10 +2,14 @@
 
 const ROW_HEIGHT = 25;
 
-/* columns: {title, unit, text, isReal, width, share, color(row)}; rows: arrays of values.  onpick(row) is called for a selected row. */
+/*
+ * columns: {title, unit, text, isReal, width, share, color(row)}; rows: arrays of values.  onpick(row)
+ * is called for a selected row; onopen(i), if set, for the index of a row that is clicked, or selected
+ * and opened by Enter.
+ */
 class Grid {
-	constructor({ columns, rows, sort, label, onpick }) {
-		Object.assign(this, { columns, rows, onpick, sortColumn: sort ?? 0, descending: true, filter: '', picked: null });
+	constructor({ columns, rows, sort, label, onpick, constants = [] }) {
+		Object.assign(this, { columns, rows, onpick, constants, sortColumn: sort ?? 0, descending: true, filter: '', picked: null });
 		this.descending = !columns[this.sortColumn]?.text;
 		this.head = el('div', { class: 'head', role: 'row' });
 		this.body = el('div', { class: 'rows', role: 'rowgroup' });
@@ -62,7 +66,7 @@ class Grid {
 			);
 			left = Math.max(0, left - column.width);
 		}
-		if (left > 0 && texts.length) texts.reduce((a, b) => (b.natural > a.natural ? b : a)).width += left;
+		if (left > 0 && this.columns[0].text) texts.reduce((a, b) => (b.natural > a.natural ? b : a)).width += left;
 		this.total = this.columns.reduce((sum, c) => sum + c.width, 0);
 		const focused = [...this.head.children].indexOf(document.activeElement);
 		this.head.replaceChildren(
@@ -183,12 +187,16 @@ class Grid {
 				el(
 					'div',
 					{
-						class: 'row',
+						class: this.onopen ? 'row leads' : 'row',
 						role: 'row',
+						title: this.onopen ? 'Show it in the timeline' : null,
 						'aria-rowindex': at + 1,
 						'aria-selected': i === this.picked ? 'true' : null,
 						style: { top: at * ROW_HEIGHT + 'px' },
-						onclick: () => this.pick(at),
+						onclick: () => {
+							this.pick(at);
+							this.onopen?.(i);
+						},
 					},
 					this.columns.map((column, c) => this.cell(column, row, c)),
 				),
@@ -214,6 +222,7 @@ class Grid {
 	key(event) {
 		const at = this.shown.indexOf(this.picked),
 			page = Math.max(1, Math.floor(this.node.clientHeight / ROW_HEIGHT) - 2);
+		if (event.key === 'Enter' && at >= 0) this.onopen?.(this.picked);
 		const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9 };
 		if (!(event.key in moves) || event.ctrlKey || event.metaKey) return;
 		event.preventDefault();
@@ -317,14 +326,18 @@ function gridOf(table, onpick, only) {
 				? (row) => colorOf(kindOfRow(table.word, String(row[0])), String(row[0]))
 				: null,
 	}));
-	/* the name is the first column; columns without values are left out */
+	/* the name is the first column; columns without values, or with one value in all rows, are left out */
 	const idle = (c) =>
 		(only && !only.includes(columns[c].title)) ||
 		(/^(Untimed|Failed|Open)$/.test(columns[c].title) && table.rows.every((row) => !row[c])) ||
 		(table.rows.length > 0 && table.rows.every((row) => row[c] === null || row[c] === ''));
-	const order = [name, ...columns.keys()].filter((c, i, all) => c >= 0 && all.indexOf(c) === i && (c === name || !idle(c)));
+	const isConstant = (c) => !only && table.rows.length > 1 && (columns[c].text || columns[c].unit === 'number' || !table.rows[0][c]) && table.rows.every((row) => row[c] === table.rows[0][c]);
+	const known = [name, ...columns.keys()].filter((c, i, all) => c >= 0 && all.indexOf(c) === i && (c === name || !idle(c))),
+		differing = known.filter((c) => !isConstant(c)),
+		order = differing.length ? differing : known;
 	const sort = order.indexOf(table.sort);
 	return new Grid({
+		constants: known.filter((c) => !order.includes(c)).map((c) => [columns[c], table.rows[0][c]]),
 		columns: order.map((c) => columns[c]),
 		rows: table.rows.map((row) => order.map((c) => row[c])),
 		sort,

@@ -111,7 +111,7 @@ function memoryView() {
 			].filter(Boolean),
 		);
 		sayAbout();
-		lower.replaceChildren(el('div', { class: 'bar' }, tabs, about, buttons), grid.node);
+		lower.replaceChildren(el('div', { class: 'bar' }, tabs, about, buttons), constantsOf(grid), grid.node);
 		fit();
 	}
 	function sayAbout() {

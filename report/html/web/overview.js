@@ -108,7 +108,7 @@ function overviewCards(about) {
 			),
 		);
 	else cards.push(...allocatorCard(devices.length > 1));
-	return el('div', { class: 'cards' }, cards);
+	return el('div', { class: 'cards' }, stepCard(about), cards);
 }
 
 /* If the trace has no CUDA allocations: the memory of PyTorch's allocator. */

@@ -298,6 +298,7 @@ function onGpu(ev, { texts }) {
 const isTogether = (kind) => kind === 'm' || kind === 'n';
 /* Kinds of Python samples: a description; a function of the user, of a library. */
 const isLook = (kind) => 'hpq'.includes(kind);
+const isWait = (kind, text) => kind === 'h' && text.startsWith('waiting in ');
 
 /* Rows of events, or those of ranges on the GPU, which contain each range again, from its first to its last operation. */
 const rowsOnceMore = (wanted) => state.rows.filter(({ track }) => (track.kind === 'gpu-ranges') === wanted);

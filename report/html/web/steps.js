@@ -18,9 +18,9 @@ function stepRows({ steps: [{ pid }] }) {
 
 /* A step of usual length, to look at; undefined if no loop was found. */
 function usualStep() {
-	const rows = recordsOf('iteration'),
-		steady = rows.filter((row) => row.Part === 'steady').sort((a, b) => a.Wall - b.Wall);
-	return steady[steady.length >> 1] || rows[0];
+	const [{ median_ns: median } = {}] = state.about.steps || [],
+		differs = (row) => Math.abs(row.Wall - median) + (row.Part === 'steady' ? 0 : 1e18);
+	return median ? stepRows(state.about).reduce((a, b) => (a && differs(a) <= differs(b) ? a : b), undefined) : undefined;
 }
 
 /* The steps that a column of the chart stands for: of several the longest one is drawn. */
@@ -59,6 +59,8 @@ const PHASE_HUES = {
 };
 /* The user's functions in place of phases have hues by turns. */
 const FUNCTION_HUES = ['gemm', 'attention', 'reduce', 'norm', 'elementwise', 'python', 'mem', 'comm'];
+const phaseHue = (name) =>
+	hueOf(PHASE_HUES[name] || FUNCTION_HUES[Math.max(0, recordsOf('phase').findIndex((row) => row.Phase === name)) % FUNCTION_HUES.length]);
 
 /* What the host did in the steps; null: that is not known. */
 function phaseBar({ steps: [{ pid }] }) {
@@ -69,13 +71,30 @@ function phaseBar({ steps: [{ pid }] }) {
 		...shareBar(
 			rows
 				.sort((a, b) => b.Host - a.Host)
-				.map((row, i) => ({
+				.map((row) => ({
 					name: row.Phase,
 					value: row.Host,
-					color: hueOf(PHASE_HUES[row.Phase] || FUNCTION_HUES[i % FUNCTION_HUES.length]),
+					color: phaseHue(row.Phase),
 					go: () => openView('tables', 'phase', row.Phase),
 				})),
 			fmtNs,
+		),
+	];
+}
+
+/* The step's time, and how busy the GPU is once the loop runs steadily. */
+function stepCard({ steps: [found] = [], parts = [], doubt }) {
+	if (!found) return [];
+	const steady = parts.find((part) => part.part === 'steady');
+	return [
+		card(
+			'Step',
+			fmtNs(found.median_ns),
+			[
+				'median of ' + fmtCount(found.step_count) + '; ' + fmtNs(found.mean_ns) + ' on average after the warm-up',
+				steady?.time_ns ? 'GPU ' + (doubt ? '≥ ' : '') + fmtPercent(steady.busy_ns, steady.time_ns) + ' busy in the steady state' : '',
+			],
+			['Each', 'tables', 'iteration'],
 		),
 	];
 }
@@ -92,30 +111,24 @@ function stepsSection(about) {
 				color: hueOf(PART_HUES[part.part]),
 				go: () => openView('tables', 'iteration'),
 			})),
-		steady = about.parts.find((part) => part.part === 'steady'),
-		busy = steady?.time_ns ? ', GPU ' + (about.doubt ? 'at least ' : '') + fmtPercent(steady.busy_ns, steady.time_ns) + ' busy in the steady state' : '',
+		rowAt = (e) => {
+			const box = e.target.getBoundingClientRect();
+			return rows[Math.floor(((e.clientX - box.left) / box.width) * rows.length)];
+		},
 		chart = el('canvas', {
 			'data-steps': '',
 			role: 'img',
 			'aria-label': 'the time of each step',
-			onclick: (e) => {
-				const box = e.target.getBoundingClientRect(),
-					row = rows[Math.floor(((e.clientX - box.left) / box.width) * rows.length)];
-				if (row) showGap({ Start: row.Start, Duration: row.Wall });
+			onclick: (e) => rowAt(e) && showGap(rowAt(e)),
+			onpointermove: (e) => {
+				const row = rowAt(e);
+				if (row) showTip(e.clientX, e.clientY, 'step ' + row.Number, [fmtNs(row.Wall) + ', ' + row.Part, 'GPU ' + inPercent(row['Busy %']) + ' % busy', 'most idle: ' + row['Most idle by'] + ', ' + fmtNs(row['Idle by it'])]);
 			},
+			onpointerleave: hideTip,
 		});
 	return section(
 		'Steps',
-		fmtCount(found.step_count) +
-			' of ' +
-			fmtNs(found.median_ns) +
-			' (median; ' +
-			fmtNs(found.mean_ns) +
-			' on average after the warm-up)' +
-			busy +
-			'; ' +
-			(found.found_by === 'ranges' ? 'marked by ranges' : 'found by repeating operations') +
-			'; height: time of a step; click: show it in the timeline',
+		(found.found_by === 'ranges' ? 'marked by ranges' : 'found by repeating operations') + '; height: time of a step; click: show it in the timeline',
 		rows.length > 1 ? el('div', { class: 'steps' }, chart) : null,
 		...shareBar(parts, fmtNs),
 		...(phaseBar(about) || []),

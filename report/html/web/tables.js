@@ -24,14 +24,30 @@ const TABLE_GROUPS = [
 	['Places', ['device', 'stream', 'context', 'thread', 'process', 'missing']],
 ];
 
+/* Whether the rows of a table are times, which the timeline can show. */
+const isOfTimes = ({ columns }) => columns.some(([title]) => title === 'Start') && columns.some(([title]) => title === 'Duration' || title === 'Wall');
+
+/* A table of one row, as names and values. */
+const namesAndValues = ({ columns, rows: [row] }) =>
+	el(
+		'dl',
+		{ class: 'facts single' },
+		columns.map((column, c) => el('div', { class: 'row' }, el('dt', null, column.title), el('dd', null, fmtUnit(row[c], column.unit, column.isReal)))),
+	);
+/* The values that are the same in all rows, which have no column. */
+const constantsOf = ({ constants }) =>
+	constants.length ? el('p', { class: 'dim constants' }, 'In all rows: ' + constants.map(([{ title, unit, isReal }, value]) => title + ' ' + fmtUnit(value, unit, isReal)).join(' · ')) : '';
+
 function tablesView() {
 	const side = el('div', { class: 'side', role: 'navigation', 'aria-label': 'Tables' }),
 		bar = el('div', { class: 'bar' }),
 		right = el('div', { class: 'col' });
+	/* the same list for a narrow window */
+	const choose = el('select', { 'aria-label': 'Table', onchange: () => open(choose.value) });
 	const node = el(
 		'div',
 		{ class: 'view', id: 'view-tables', tabIndex: -1 },
-		el('div', { class: 'split beside', style: { 'grid-template-columns': '216px minmax(0, 1fr)' } }, side, right),
+		el('div', { class: 'split beside listed', style: { 'grid-template-columns': '216px minmax(0, 1fr)' } }, side, right),
 	);
 	const known = new Set(TABLE_GROUPS.flatMap((g) => g[1])),
 		others = state.tables.filter((t) => !known.has(t.word)).map((t) => t.word);
@@ -46,8 +62,10 @@ function tablesView() {
 		}
 		word = table.word;
 		grid = gridOf(table, () => {});
+		if (isOfTimes(table)) grid.onopen = (i) => showGap(recordsOf(word)[i]);
 		if (state.search) grid.setFilter(state.search);
 		bar.replaceChildren(
+			el('div', { class: 'tool narrow' }, choose),
 			el('h2', null, plain(table.title)),
 			el(
 				'span',
@@ -74,7 +92,8 @@ function tablesView() {
 				),
 			),
 		);
-		right.replaceChildren(bar, grid.node);
+		right.replaceChildren(bar, ...(table.rows.length === 1 ? [namesAndValues(grid)] : [constantsOf(grid), grid.node]));
+		choose.value = word;
 		for (const button of side.querySelectorAll('button'))
 			button.setAttribute('aria-current', button.dataset.word === word);
 		grid.draw();
@@ -87,18 +106,19 @@ function tablesView() {
 	const compared = state.diff.map((t) => t.word);
 	for (const [title, words] of [['Compared', compared], ...TABLE_GROUPS, ['More', others]]) {
 		const tables = words.map(tableOf).filter(Boolean);
-		if (tables.length)
-			side.append(
-				el('h3', null, title),
-				...tables.map((t) =>
-					el(
-						'button',
-						{ 'data-word': t.word, onclick: () => open(t.word), title: plain(t.help) },
-						el('small', null, fmtCount(t.all)),
-						plain(t.title),
-					),
+		if (!tables.length) continue;
+		choose.append(el('optgroup', { label: title }, tables.map((t) => el('option', { value: t.word }, plain(t.title)))));
+		side.append(
+			el('h3', null, title),
+			...tables.map((t) =>
+				el(
+					'button',
+					{ 'data-word': t.word, onclick: () => open(t.word), title: plain(t.help) },
+					el('small', null, fmtCount(t.all)),
+					plain(t.title),
 				),
-			);
+			),
+		);
 	}
 	return {
 		node,

@@ -84,7 +84,7 @@ class Timeline {
 		for (const t of state.index.tracks.filter((t) => t.events && t.kind === 'python' && isWaiting(t)))
 			if (!threads.some((thread) => isSameThread(thread, t) && thread.calls)) this.waiting.add(t);
 		for (const t of state.index.tracks)
-			if (['overhead', 'code'].includes(t.kind) || this.waiting.has(t) || ((t.kind === 'gpu-ranges' || t.kind === 'python') && t.lanes.length > 10)) this.collapsed.add(t);
+			if (['overhead', 'code'].includes(t.kind) || (t.kind === 'python' && !this.leads(t)) || ((t.kind === 'gpu-ranges' || t.kind === 'python') && t.lanes.length > 10)) this.collapsed.add(t);
 		for (const track of lesserRanges(state.index.tracks.filter((t) => t.events && t.kind === 'gpu-ranges'))) {
 			this.lesser.add(track);
 			this.collapsed.add(track);
@@ -186,12 +186,16 @@ class Timeline {
 	}
 	/* First the phases, the thread that calls CUDA and its Python track; last the threads that only wait. */
 	inOrder(own) {
-		const rankOf = (t) => (t.kind === 'phase' ? -1 : this.waiting.has(t) ? 2 : ['thread', 'python'].includes(t.kind) && this.leading.some((thread) => isSameThread(thread, t)) ? 0 : 1);
+		const rankOf = (t) => (t.kind === 'phase' ? -1 : this.waiting.has(t) ? 2 : ['thread', 'python'].includes(t.kind) && this.leads(t) ? 0 : 1);
 		return own.sort((a, b) => rankOf(a) - rankOf(b));
+	}
+	/* Whether a track is of a thread that directs the others of its process. */
+	leads(track) {
+		return this.leading.some((thread) => isSameThread(thread, track));
 	}
 	/* The number of rows of a folded track: the outermost; of Python in a thread that calls CUDA also likely user code. */
 	rowsOfFolded(track) {
-		if (track.kind === 'python' && this.leading.some((thread) => isSameThread(thread, track))) return 8;
+		if (track.kind === 'python' && this.leads(track)) return 8;
 		return track.kind === 'gpu-ranges' && !this.lesser.has(track) ? 3 : 1;
 	}
 	/* The title with the text of its head, for a track in another place. */
@@ -229,6 +233,8 @@ class Timeline {
 			pack = (c) => 0xff000000 | (c[2] << 16) | (c[1] << 8) | c[0];
 		this.bright = new Uint32Array(n);
 		this.faint = new Uint32Array(n);
+		this.pale = new Uint32Array(n); // of Python between its samples
+		this.hatched = Uint8Array.from(labels.kinds, (kind, i) => (kind === 'x' || isWait(kind, labels.texts[i]) ? 1 : 0));
 		this.rgb = [];
 		this.inkDark = new Uint8Array(n);
 		for (let i = 0; i < n; i++) {
@@ -236,10 +242,10 @@ class Timeline {
 			this.rgb[i] = color;
 			this.bright[i] = pack(color);
 			this.faint[i] = pack(mix(color, page, 0.82));
+			this.pale[i] = this.hatched[i] ? this.bright[i] : pack(mix(color, page, 0.55));
 			this.inkDark[i] = luminance(color) > 0.2 ? 1 : 0;
 		}
 		this.differs = differencesOf(labels.texts.map((text, i) => (labels.kinds[i] === 'k' ? plain(text) : '')));
-		this.unknown = labels.kinds.indexOf('x');
 		this.pack = pack;
 		this.explain();
 	}
@@ -252,13 +258,13 @@ class Timeline {
 			if (!found.has(group)) found.set(group, i);
 		});
 		const KERNELS = ['gemm', 'attention', 'elementwise', 'reduce', 'norm', 'comm'];
-		/* Ranges have several hues: all that are used. */
-		const rangeHues = [...new Set(texts.map((text, i) => (groupOf(kinds[i], text) === 'range' ? hexOf(this.rgb[i]) : '')))].filter(Boolean);
+		/* all that are used */
+		const huesOf = (group) => [...new Set(texts.map((text, i) => (groupOf(kinds[i], text) === group ? hexOf(this.rgb[i]) : '')))].filter(Boolean);
 		const nameOf = (group) => (group === 'other' && !KERNELS.some((one) => found.has(one)) ? 'kernels' : GROUP_NAMES[group]);
 		this.legend.replaceChildren(
 			...Object.keys(GROUP_NAMES)
 				.filter((group) => found.has(group))
-				.map((group) => el('span', null, group === 'range' ? rangeHues.map((hue) => swatch(rgbOf(hue))) : swatch(hueOf(group)), ' ' + nameOf(group))),
+				.map((group) => el('span', null, ['phase', 'range'].includes(group) ? huesOf(group).map((hue) => swatch(rgbOf(hue))) : swatch(hueOf(group), group === 'waiting' && 'idle'), ' ' + nameOf(group))),
 		);
 	}
 
@@ -415,12 +421,31 @@ class Timeline {
 			if (item.union) this.fillUnion(item.union, top + Math.round(4 * r), bottom - 1);
 		} else if (item.kind === 'counter')
 			this.fillCounter(item.series, top + Math.round(3 * r), bottom - Math.round(GAP * r));
-		else
+		else {
+			this.sampled = item.track.kind === 'python' ? this.sampledColumns(item.track) : null;
 			item.lanes.forEach((row, lane) => {
 				const y = top + Math.round(lane * item.lane * r) + 1;
 				this.fillRow(row, y, y + Math.round((item.lane - 1) * r) - 1);
 			});
+		}
 		this.fill(0, this.W, bottom - 1, bottom, line);
+	}
+
+	/* The columns of pixels at which a sample found the thread at work. */
+	sampledColumns({ process, id }) {
+		const { t0, t1, scale, W } = this,
+			columns = new Uint8Array(W),
+			wide = Math.round(2 * this.ratio),
+			{ t, length, count } = state.samples.get(process + ' ' + id) || { t: [] };
+		for (let i = Math.max(0, lowerBound(t, 0, t.length, t0) - 1); i < t.length && t[i] < t1; ) {
+			const step = count[i] > 1 ? Math.max(length[i] / (count[i] - 1), 1 / scale) : Infinity;
+			for (let at = t[i] + Math.max(0, Math.floor((t0 - t[i]) / step)) * (step < Infinity ? step : 0); at <= Math.min(t[i] + length[i], t1); at += step) {
+				const x = Math.round((at - t0) * scale - wide / 2);
+				columns.fill(1, Math.max(0, x), Math.max(0, x + wide));
+			}
+			i = Math.max(i + 1, gallop(t, 0, t.length, i, t[i] + 0.5 / scale));
+		}
+		return columns;
 	}
 
 	fill(x0, x1, y0, y1, color) {
@@ -446,7 +471,7 @@ class Timeline {
 	}
 	fillRow(row, y0, y1) {
 		if (y1 < 0 || y0 > this.H) return;
-		this.walk(row, y0, y1, state.matches ? this.faint : this.bright);
+		this.walk(row, y0, y1, state.matches ? this.faint : this.sampled ? this.pale : this.bright);
 		if (state.matches && row.hits) this.walkHits(row, y0, y1);
 	}
 
@@ -480,7 +505,7 @@ class Timeline {
 			const after = timeBefore(row, j),
 				share = Math.min(1, (after - before) * scale);
 			tops[x] = y1 - this.heightOf(share, h);
-			inks[x] = colors[longestOf(row, i, j)];
+			inks[x] = (this.sampled?.[x] && !state.matches ? this.bright : colors)[longestOf(row, i, j)];
 			i = j;
 			before = after;
 		}
@@ -491,10 +516,15 @@ class Timeline {
 		const { t0, scale, W } = this,
 			a = Math.max(0, Math.round((from - t0) * scale)),
 			b = Math.min(W, Math.max(Math.round((until - t0) * scale), a + 1));
-		this.fill(a, b - (b - a > 4 ? 1 : 0), share < 1 ? y1 - this.heightOf(share, y1 - y0) : y0, y1, colors[label]);
-		if (label === this.unknown) this.hatch(a, b, y0, y1);
+		this.fillEvent(a, b, share < 1 ? y1 - this.heightOf(share, y1 - y0) : y0, y1, label, colors);
 		if (b > a) this.tops.fill(y1, a, b);
 		if (b - a > 26 * this.ratio && !(share < 0.7)) this.texts.push(a, b, y0, y1, label, colors === this.faint ? 1 : 0);
+	}
+	fillEvent(a, b, y0, y1, label, colors) {
+		const end = b - (b - a > 4 ? 1 : 0);
+		this.fill(a, end, y0, y1, colors[label]);
+		for (let x = a; this.sampled && colors !== this.faint && x < end; x++) if (this.sampled[x]) this.column(x, y0, y1, this.bright[label]);
+		if (this.hatched[label]) this.hatch(a, b, y0, y1);
 	}
 	/* Draw columns of pixels from their tops down to y1: line by line, in the order of memory, without unpredictable branches. */
 	fillColumns(y1) {
@@ -537,7 +567,7 @@ class Timeline {
 				k += Math.max(0, this.skipHits(hits, k, t0 + last / scale));
 				continue;
 			}
-			this.fill(a, b - (b - a > 4 ? 1 : 0), y0, y1, this.bright[label[i]]);
+			this.fillEvent(a, b, y0, y1, label[i], this.sampled ? this.pale : this.bright);
 			if (b - a > 26 * this.ratio) this.texts.push(a, b, y0, y1, label[i], 0);
 			last = b;
 		}
@@ -650,9 +680,9 @@ function lesserRanges(tracks) {
 	return ranked.filter((track) => besides(track).indexOf(track) >= MOST_RANGES);
 }
 /* Whether a Python thread mostly waits, by its first row. */
-const WAITS = /^(?:.*\.)?_?(?:wait\w*|select|e?poll|sleep|acquire|accept|recv\w*|join) \(/;
 function isWaiting({ lanes: [row] }) {
-	const waits = state.index.labels.texts.map((text) => WAITS.test(text));
+	const { kinds, texts } = state.index.labels,
+		waits = texts.map((text, l) => isWait(kinds[l], text));
 	let waited = 0,
 		all = 0;
 	for (let i = 0; i < row.n; i++) {

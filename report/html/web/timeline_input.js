@@ -253,12 +253,7 @@ function selectEvent(tl, i, move) {
 	if (ops.length)
 		facts.push([
 			'started',
-			el(
-				'span',
-				null,
-				link(tl, ops[0], index.labels.texts[ev.label[ops[0]]]),
-				ops.length > 1 ? ' and ' + fmtCount(ops.length - 1) + ' more' : '',
-			),
+			[link(tl, ops[0], index.labels.texts[ev.label[ops[0]]]), ops.length > 1 ? ' and ' + fmtCount(ops.length - 1) + ' more' : ''],
 		]);
 	if (s.n > 1)
 		facts.push(
@@ -279,7 +274,7 @@ function selectEvent(tl, i, move) {
 	);
 	tl.later();
 }
-const link = (tl, i, text) => el('button', { class: 'go', onclick: () => selectEvent(tl, i, true) }, plain(text));
+const link = (tl, i, text) => el('button', { class: 'go', title: plain(text), onclick: () => selectEvent(tl, i, true) }, plain(text));
 
 /* Scroll to an event, and zoom in if it is too small. */
 function centre(tl, i) {
@@ -328,7 +323,7 @@ let asked = 0;
 async function sumsBetween(a, b) {
 	const { start, dur, label, busy, stack } = state.ev,
 		together = Uint8Array.from(state.index.labels.kinds, isTogether),
-		waits = state.index.labels.texts.map((text) => WAITS.test(text)),
+		waits = state.index.labels.texts.map((text, l) => isWait(state.index.labels.kinds[l], text)),
 		own = ++asked,
 		count = new Float64Array(state.index.labels.texts.length),
 		time = new Float64Array(count.length);
@@ -337,7 +332,7 @@ async function sumsBetween(a, b) {
 		/* functions of Python are nested: only the first row counts */
 		if (track.kind === 'python' && row !== track.lanes[0]) continue;
 		/* waits of a thread without calls delay nothing */
-		const isAside = track.kind === 'python' && !timeline.leading.some((thread) => isSameThread(thread, track));
+		const isAside = track.kind === 'python' && !timeline.leads(track);
 		const until = first + lowerBound(start, first, n, b);
 		for (let i = first + Math.max(0, lowerBound(start, first, n, a) - 1); i < until;) {
 			for (const stop = Math.min(until, i + 65536); i < stop; i++) {

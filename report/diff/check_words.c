@@ -129,6 +129,10 @@ static void say_doubt(const struct gp_check_report *report, const struct gp_find
 	char needed[160];
 
 	say_needed(finding, check->baseline_runs, needed, sizeof(needed));
+	/* One pair of runs says nothing about the noise. */
+	if (finding->doubt == GP_DOUBT_FEW && finding->runs_needed == 0)
+		snprintf(needed, sizeof(needed), "%u runs and a baseline of %u are a good start",
+			 GP_CHECK_GOOD_RUNS, GP_CHECK_GOOD_BASELINE);
 	switch (finding->doubt) {
 	case GP_DOUBT_UNKNOWN:
 		snprintf(text, bytes, "not recorded in all runs");

@@ -51,11 +51,9 @@ class Timing(NamedTuple):
 
 def timings(trace: Trace) -> Dict[str, Timing]:
     """The times of every range of a trace, by name."""
-    entries: Dict[str, List[_work.Entry]] = {}
-    for entry in _work.entries(trace):
-        entries.setdefault(entry.name, []).append(entry)
     work = _work.Work(trace)
-    return {name: _timing(name, of, work) for name, of in entries.items()}
+    return {name: _timing(name, of, work)
+            for name, of in work.by_range(_work.entries(trace)).items()}
 
 
 def timing(name: str, *, wait: float = 0.0) -> Timing:
@@ -68,11 +66,16 @@ def timing(name: str, *, wait: float = 0.0) -> Timing:
     Raises KeyError if no such range has ended, GpuprofError if the program is not recorded."""
     end = time.monotonic() + wait
     while True:
-        found = timings(own_trace())
-        if name not in found:
-            raise KeyError(f"no range {name!r} has ended; the ranges are: {', '.join(found)}")
-        if not found[name].pending or time.monotonic() >= end:
-            return found[name]
+        trace = own_trace()
+        entries = list(_work.entries(trace))
+        work = _work.Work(trace)
+        of = work.by_range(entry for entry in entries if entry.name == name)
+        if not of:
+            names = ", ".join(dict.fromkeys(entry.name for entry in entries))
+            raise KeyError(f"no range {name!r} has ended; the ranges are: {names}")
+        found = _timing(name, of[name], work)
+        if not found.pending or time.monotonic() >= end:
+            return found
         time.sleep(_POLL_S)
 
 
@@ -84,33 +87,26 @@ def own_trace() -> Trace:
     return Trace(path)
 
 
-def _timing(name: str, entries: List[_work.Entry], work: _work.Work) -> Timing:
-    durations = [entry.end_ns - entry.start_ns for entry in entries]
-    spans: List[List[Span]] = [[] for _ in entries]
-    own: List[_work.Call] = []
-    tids = {entry.tid for entry in entries}
-    for tid in tids:
-        numbers = [number for number, entry in enumerate(entries) if entry.tid == tid]
-        windows = [(entries[number].start_ns, entries[number].end_ns) for number in numbers]
-        for at, call in _work.inside(work.calls[tid], windows):
-            own.append(call)
-            spans[numbers[at]] += [operation.span for operation in call.operations]
-    copies = [operation for call in own for operation in call.operations if operation.is_copy]
-    busy = union(span for of in spans for span in of)
-    open_ = union((entry.start_ns, entry.end_ns) for entry in entries)
-    occupied = union([*busy, *((call.start_ns, call.end_ns) for call in own)])
-    others = [call for _, call in _work.inside(work.autograd, open_)]
+def _timing(name: str, of: _work.Inside, work: _work.Work) -> Timing:
+    durations = [entry.end_ns - entry.start_ns for entry in of.entries]
+    copies = [operation for call in of.calls for operation in call.operations
+              if operation.is_copy]
+    busy = union(span for spans in of.spans for span in spans)
+    open_ = union((entry.start_ns, entry.end_ns) for entry in of.entries)
+    occupied = union([*busy, *((call.start_ns, call.end_ns) for call in of.calls)])
+    others = _work.during(work.autograd, open_)
     transfer_ns = length(copy.span for copy in copies)
     total_ns = sum(durations)
-    memory = work.memory(tids, open_)
+    memory = work.memory({entry.tid for entry in of.entries}, open_)
     return Timing(
-        name=name, calls=len(entries), pending=sum(call.is_pending for call in own + others),
+        name=name, calls=len(durations), pending=sum(call.is_pending for call in of.calls + others),
         total_ns=total_ns, mean_ns=statistics.fmean(durations), min_ns=min(durations),
         max_ns=max(durations), median_ns=statistics.median(durations),
         stddev_ns=statistics.stdev(durations) if len(durations) > 1 else 0.0,
-        gpu_time_ns=sum(length(of) for of in spans), gpu_busy_ns=length(busy),
-        gpu_span_ns=sum(max(end for _, end in of) - min(of)[0] for of in spans if of),
-        gpu_times_ns=[length(of) for of in spans],
+        gpu_time_ns=sum(map(length, of.spans)), gpu_busy_ns=length(busy),
+        gpu_span_ns=sum(max(end for _, end in spans) - min(spans)[0]
+                        for spans in of.spans if spans),
+        gpu_times_ns=[length(spans) for spans in of.spans],
         other_threads_ns=length(operation.span for call in others for operation in call.operations),
         cpu_ns=None, transfer_ns=transfer_ns,
         overhead_ns=length(union([*open_, *occupied])) - length(occupied),

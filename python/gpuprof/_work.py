@@ -1,6 +1,8 @@
 """GPU work by the call that launched it: what belongs to a stretch of a program."""
 import re
+from bisect import bisect_left
 from collections import defaultdict
+from itertools import accumulate
 from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ._ranges import RESET
@@ -37,7 +39,7 @@ class Entry(NamedTuple):
 
 
 class MemoryUse(NamedTuple):
-    """Device memory in a stretch of time; a peak of None: nothing was allocated before or in it."""
+    """Device memory in a stretch of time; a peak of None: no allocation was recorded at all."""
     allocations: int
     allocated_bytes: int
     peak_bytes: Optional[int]
@@ -54,10 +56,10 @@ def entries(trace: Trace) -> Iterator[Entry]:
                         row["start_ns"] + row["duration_ns"])
 
 
-def inside(calls: Sequence[Call], spans: Sequence[Span]) -> Iterator[Tuple[int, Call]]:
-    """The calls that begin inside a span, each with the number of the innermost one. Calls are in
-    order of their start; spans may nest."""
-    order = sorted(range(len(spans)), key=lambda number: spans[number])
+def inside(calls: Sequence[Call], spans: Sequence[Span]) -> Iterator[Tuple[List[int], Call]]:
+    """The calls that begin inside spans, each with the numbers of these, the innermost one last.
+    Calls are in order of their start; spans nest."""
+    order = sorted(range(len(spans)), key=lambda number: (spans[number][0], -spans[number][1]))
     open_: List[int] = []
     at = 0
     for call in calls:
@@ -67,7 +69,22 @@ def inside(calls: Sequence[Call], spans: Sequence[Span]) -> Iterator[Tuple[int, 
         while open_ and spans[open_[-1]][1] < call.start_ns:
             open_.pop()
         if open_:
-            yield open_[-1], call
+            yield open_, call
+
+
+def during(calls: Sequence[Call], spans: Iterable[Span]) -> List[Call]:
+    """The calls that begin in one of these stretches; calls are in order of their start, and the
+    stretches do not overlap."""
+    return [call for start_ns, end_ns in spans
+            for call in calls[bisect_left(calls, (start_ns,)):bisect_left(calls, (end_ns + 1,))]]
+
+
+class Inside(NamedTuple):
+    """What the threads of the entries of a range launched in them."""
+    entries: List[Entry]
+    calls: List[Call]
+    # of the operations, by entry; an entry inside another one of the name has its own
+    spans: List[List[Span]]
 
 
 class Work:
@@ -83,11 +100,28 @@ class Work:
         # the calls of autograd's threads
         self.autograd = sorted(call for tid, calls in self.calls.items()
                                if (threads.get(tid) or "").startswith(_AUTOGRAD) for call in calls)
-        self._memory = [row for row in trace.memory.rows() if row["memory"] == "device"]
+        self._memory = _memory_events(trace)
 
     def launched_in(self, span: Span) -> List[Call]:
         """The calls of all threads that begin in a stretch of time."""
-        return sorted(call for calls in self.calls.values() for _, call in inside(calls, [span]))
+        return sorted(call for calls in self.calls.values() for call in during(calls, [span]))
+
+    def by_range(self, of: Iterable[Entry]) -> Dict[str, Inside]:
+        """What was launched in these entries, by their name."""
+        found: Dict[str, Inside] = {}
+        threads: Dict[int, List[Tuple[Span, Inside, int]]] = defaultdict(list)
+        for entry in of:
+            one = found.setdefault(entry.name, Inside([], [], []))
+            threads[entry.tid].append(((entry.start_ns, entry.end_ns), one, len(one.entries)))
+            one.entries.append(entry)
+            one.spans.append([])
+        for tid, stretches in threads.items():
+            for numbers, call in inside(self.calls[tid], [span for span, _, _ in stretches]):
+                for one, at in {id(stretches[number][1]): stretches[number][1:]
+                                for number in numbers}.values():
+                    one.calls.append(call)
+                    one.spans[at] += [operation.span for operation in call.operations]
+        return found
 
     def gpu_time_ns(self, of: Iterable[Entry]) -> int:
         """The GPU time of what the threads of these ranges launched inside, each counted once."""
@@ -95,33 +129,40 @@ class Work:
         for entry in of:
             spans[entry.tid].append((entry.start_ns, entry.end_ns))
         return length(operation.span for tid, stretches in spans.items()
-                      for _, call in inside(self.calls[tid], union(stretches))
+                      for call in during(self.calls[tid], union(stretches))
                       for operation in call.operations)
 
     def memory(self, tids: Optional[Set[int]], spans: Iterable[Span]) -> MemoryUse:
         """Device memory in stretches of time: allocations of these threads (None: of all), and the
         most that the process had at once."""
-        windows = union(spans)
-        in_use = allocations = allocated_bytes = 0
-        peak: Optional[int] = None
-        at = 0
-        for row in self._memory:
-            while at < len(windows) and windows[at][1] < row["start_ns"]:
-                peak = max(peak or 0, in_use)
-                at += 1
-            is_inside = at < len(windows) and windows[at][0] <= row["start_ns"]
-            if is_inside:
-                peak = max(peak or 0, in_use)
-            is_allocation = row["kind"] == "allocation"
-            in_use += row["bytes"] if is_allocation else -row["bytes"]
-            if is_inside:
-                peak = max(peak or 0, in_use)
-                if is_allocation and (tids is None or row["tid"] in tids):
-                    allocations += 1
-                    allocated_bytes += row["bytes"]
-        if at < len(windows) and self._memory:
-            peak = max(peak or 0, in_use)
-        return MemoryUse(allocations, allocated_bytes, peak)
+        allocations = allocated_bytes = peak = 0
+        for start_ns, end_ns in union(spans):
+            first = bisect_left(self._memory, (start_ns,))
+            within = self._memory[first:bisect_left(self._memory, (end_ns + 1,))]
+            in_use = [one.in_use for one in (self._memory[first - 1:first] if first else [])]
+            peak = max([peak, *in_use, *(one.in_use for one in within)])
+            mine = [one.bytes for one in within
+                    if one.bytes > 0 and (tids is None or one.tid in tids)]
+            allocations += len(mine)
+            allocated_bytes += sum(mine)
+        return MemoryUse(allocations, allocated_bytes, peak if self._memory else None)
+
+
+class _MemoryEvent(NamedTuple):
+    time_ns: int
+    # below 0: freed
+    bytes: int
+    tid: int
+    # by the process, after it
+    in_use: int
+
+
+def _memory_events(trace: Trace) -> List[_MemoryEvent]:
+    """The allocations and frees of device memory, in order of time."""
+    rows = sorted((row["start_ns"], row["bytes"] if row["kind"] == "allocation" else -row["bytes"],
+                   row["tid"] or 0) for row in trace.memory.rows() if row["memory"] == "device")
+    in_use = accumulate(bytes_ for _, bytes_, _ in rows)
+    return [_MemoryEvent(*row, now) for row, now in zip(rows, in_use)]
 
 
 def _calls(trace: Trace) -> List[Call]:

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "collector/process_identity.h"
 #include "collector/sys.h"
@@ -125,10 +126,34 @@ static void undo(struct gp_tracefile *file, size_t written)
 		file->bytes += written;
 }
 
+/* Whether only the owner of our file, or root, can put another file at its name. */
+static bool is_folder_private(const struct gp_tracefile *file)
+{
+	char folder[GP_PATH_BYTES];
+	struct gp_text text = gp_text_in(folder, sizeof(folder));
+	struct stat status;
+
+	gp_text_add(&text, file->path);
+	*strrchr(folder, '/') = '\0';
+	if (gp_sys_stat(folder[0] != '\0' ? folder : "/", &status) != 0)
+		return false;
+	return (status.st_uid == 0 || status.st_uid == file->id.owner) &&
+	       ((status.st_mode & S_ISVTX) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0);
+}
+
 /*
- * Another user may have put a file of the same length at the name, which must not get our records;
- * and an inode number may soon be reused.
+ * Whether this is the file that was created.  Where others may write to the folder, it must be the
+ * same inode: they may have put a file of the same length at the name, even another one of ours.
+ * Elsewhere the length tells: inode numbers change on some file systems.
  */
+static bool is_ours(const struct gp_tracefile *file, uint64_t bytes, const struct gp_file_id *id)
+{
+	if (bytes != file->bytes || id->owner != file->id.owner)
+		return false;
+	return (id->device == file->id.device && id->inode == file->id.inode) ||
+	       is_folder_private(file);
+}
+
 static int reopen(struct gp_tracefile *file)
 {
 	uint64_t bytes;
@@ -141,8 +166,7 @@ static int reopen(struct gp_tracefile *file)
 	error = gp_sys_length(fd, &bytes);
 	if (!error)
 		error = gp_sys_file_id(fd, &id);
-	if (!error && (bytes != file->bytes || id.device != file->id.device ||
-		       id.inode != file->id.inode || id.owner != file->id.owner))
+	if (!error && !is_ours(file, bytes, &id))
 		error = -ESTALE;
 	if (error)
 		gp_sys_close(fd);

@@ -169,21 +169,34 @@ static bool is_trusted(const struct stat *file, const struct stat *own)
 	return !(file->st_mode & S_IWOTH) && (!(file->st_mode & S_IWGRP) || is_group_trusted);
 }
 
-/* The same for all folders above it. folder: of the program's libraries that led to the file. */
+/* Whether a folder is `inner`, or above it. */
+static bool is_above(const char *folder, const char *inner)
+{
+	size_t length = strlen(folder);
+
+	return strncmp(folder, inner, length) == 0 &&
+	       (inner[length] == '/' || inner[length] == '\0');
+}
+
+/*
+ * The same for the folders above it, but for those that are above the program's libraries: whoever
+ * may write there could replace these.  folder: of the program's libraries that led to the file.
+ * What cannot be asked for is trusted, as the loader will fail there, too.
+ */
 static bool is_trusted_path(const char *file, const char *folder)
 {
-	static char path[PATH_MAX]; /* static: the thread's stack may be small */
+	static char path[PATH_MAX], libraries[PATH_MAX]; /* the thread's stack may be small */
 	struct stat status, own;
-	bool trusted = gp_sys_stat(folder, &own) == 0 && realpath(file, path) != NULL;
 
-	while (trusted) {
-		trusted = gp_sys_stat(path[0] != '\0' ? path : "/", &status) == 0 &&
-			  is_trusted(&status, &own);
-		if (path[0] == '\0')
-			break;
+	if (realpath(file, path) == NULL || realpath(folder, libraries) == NULL ||
+	    gp_sys_stat(libraries, &own) != 0)
+		return true;
+	while (!is_above(path, libraries)) {
+		if (gp_sys_stat(path, &status) == 0 && !is_trusted(&status, &own))
+			return false;
 		*strrchr(path, '/') = '\0';
 	}
-	return trusted;
+	return true;
 }
 
 /* folder: as for is_trusted_path(), or NULL: the user named the place, or root did. */

@@ -201,9 +201,25 @@ static void a_foreign_file_is_not_touched(void **unused)
 	assert_int_equal(status.st_size, 0);
 	assert_int_equal(file.fd, -1);
 	assert_int_equal(truncate(file.path, (off_t)file.bytes), 0);
+	assert_int_equal(chmod(path_of("."), 0777), 0);
 	assert_int_equal(gp_tracefile_append(&file, &chunk), -ESTALE);
 	assert_int_equal(stat(file.path, &status), 0);
 	assert_int_equal(status.st_size, file.bytes);
+}
+
+/* Some file systems give a file another inode number once nobody has it open. */
+static void an_inode_number_may_change_in_a_folder_of_ours(void **unused)
+{
+	struct gp_tracefile file;
+
+	(void)unused;
+	assert_int_equal(gp_tracefile_create(&file, path_of("s")), 0);
+	file.id.inode++;
+	fill(1);
+	assert_int_equal(gp_tracefile_append(&file, &chunk), 0);
+	assert_int_equal(gp_tracefile_create(&file, path_of("t")), 0);
+	file.id.owner++;
+	assert_int_equal(gp_tracefile_append(&file, &chunk), -ESTALE);
 }
 
 /* Whoever may write to the folder removes the trace, and puts a file of the same length there. */
@@ -219,6 +235,7 @@ static void a_file_that_stays_open_is_not_given_up_for_another(void **unused)
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, (off_t)file.bytes), 0);
 	close(fd);
+	assert_int_equal(chmod(path_of("."), 0777), 0);
 	assert_int_equal(rename(path_of("other"), file.path), 0);
 	assert_int_equal(gp_tracefile_append(&file, &chunk), -ESTALE);
 	assert_int_equal(stat(file.path, &status), 0);
@@ -355,6 +372,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_file_that_stays_open_is_not_given_up_for_another,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_foreign_file_is_not_touched, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_inode_number_may_change_in_a_folder_of_ours,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_removed_file_is_an_error, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_partial_write_is_undone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(space_is_made_down_to_the_first_chunk, set_up,

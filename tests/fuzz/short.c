@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "tests/lib/dice.h"
 
@@ -20,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define MOST_SEEDS  512u
 #define MOST_BYTES  20000u
 #define MOST_DAMAGE 8u
+#define MOST_S      10 /* of the processor, for one input; as -timeout of tests/tests.mk */
 
 struct seed {
 	uint8_t *bytes;
@@ -74,10 +76,13 @@ static void make_seed(void)
 	seeds[seed_count++] = (struct seed){bytes, sizeof(bytes)};
 }
 
-/* In memory of its own size, so that reading beyond it is seen by who looks. */
+/* In memory of its own size, so that reading beyond it is seen; ended by a signal if it takes long. */
 static void try(const uint8_t *bytes, size_t size)
 {
+	const struct itimerval limit = {.it_value.tv_sec = MOST_S};
 	uint8_t *copy = malloc(size > 0 ? size : 1);
+
+	setitimer(ITIMER_VIRTUAL, &limit, NULL);
 
 	if (!copy)
 		abort();

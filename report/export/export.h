@@ -92,6 +92,9 @@ extern const struct gp_exporter *const gp_exporters[];
 /* The slices of a timeline of the model, without its stack samples. */
 uint64_t gp_export_most_slices(const struct gp_model *model);
 
+/* The length of their Chrome trace, give or take a quarter; 0: there is no memory. */
+double gp_export_chrome_bytes(const struct gp_model *model);
+
 /*
  * Call this on an open file before the first write: compresses the output if the name ends in ".gz".
  * Returns 0 or -ENOMEM.

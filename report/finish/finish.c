@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +39,9 @@
 #define LOCK_TRIES        50
 #define LOCK_PAUSE_NS     10000000
 #define NO_GROUP          65534
-#define COMPRESSED_SLICES 40000 /* a Chrome trace with more has 20 MB: 300 to 570 bytes for each */
-#define MOST_EXPORTS      8     /* in parallel: a disk does not write more of them faster */
+#define COMPRESSED_BYTES  20e6 /* a larger Chrome trace is */
+#define USUAL_BYTES       667  /* of a slice at most: 300,000 are 200 MB, which a browser opens */
+#define MOST_EXPORTS      8    /* in parallel: a disk does not write more of them faster */
 
 /* A trace that is being finished. */
 struct piece {
@@ -49,6 +51,7 @@ struct piece {
 	/* the same descriptor if records may be appended, else -1 */
 	int save_to;
 	char *chrome_path;               /* the Chrome trace; NULL = none */
+	uint64_t slice_limit;            /* of it; 0 = none */
 	struct gp_worker_process export; /* the process that writes it */
 	uint32_t running_pid;            /* skipped, as this process still runs; 0 = not skipped */
 };
@@ -142,7 +145,7 @@ static int write_chrome(struct finishing *f, const struct piece *piece, FILE *me
 			char *message)
 {
 	struct gp_export_options options = {
-		.slice_limit = f->options->chrome_limit,
+		.slice_limit = piece->slice_limit,
 		.messages = messages,
 		.progress = show_progress,
 		.progress_context = f,
@@ -217,17 +220,23 @@ static bool is_being_written(const struct finishing *f, const char *path)
 	return false;
 }
 
-/* NAME.json, or NAME.json.gz if it will be large; NULL: no memory. */
-static char *chrome_path_of(const struct finishing *f, const struct piece *piece)
+/* Of slices with long names fewer are kept.  Returns false if there is no memory. */
+static bool plan_chrome(const struct finishing *f, struct piece *piece)
 {
-	uint64_t slices = gp_export_most_slices(piece->model), limit = f->options->chrome_limit;
+	double bytes = gp_export_chrome_bytes(piece->model);
+	double slices = (double)gp_export_most_slices(piece->model);
+	double limit = (double)f->options->chrome_limit;
 	char suffix[32];
 
-	if (limit > 0 && slices > limit)
-		slices = limit;
+	if (bytes > slices * USUAL_BYTES)
+		limit *= slices * USUAL_BYTES / bytes;
+	piece->slice_limit = (uint64_t)ceil(limit);
+	if (limit > 0 && limit < slices)
+		bytes *= limit / slices;
 	snprintf(suffix, sizeof(suffix), "%s%s", f->exporter->suffix,
-		 slices > COMPRESSED_SLICES ? ".gz" : "");
-	return gp_output_path(piece->path, suffix);
+		 bytes > COMPRESSED_BYTES ? ".gz" : "");
+	piece->chrome_path = gp_output_path(piece->path, suffix);
+	return piece->chrome_path != NULL;
 }
 
 /*
@@ -240,8 +249,7 @@ static void export_piece(struct finishing *f, struct piece *piece)
 	uint32_t most = gp_core_count() < MOST_EXPORTS ? gp_core_count() : MOST_EXPORTS;
 	int result = 0;
 
-	piece->chrome_path = chrome_path_of(f, piece);
-	if (!piece->chrome_path) {
+	if (!plan_chrome(f, piece)) {
 		fail(f, -ENOMEM, "no memory for the name of a Chrome trace");
 		return;
 	}

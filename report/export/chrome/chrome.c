@@ -7,12 +7,40 @@
 #include "gpuprof/trace.h"
 #include "report/export/chrome/chrome_writer.h"
 #include "report/base/text/format.h"
+#include "report/symbols/names.h"
 #include "report/symbols/unique_names.h"
 #include "report/model/losses.h"
 #include "report/model/recorded.h"
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 #include "report/base/stats.h"
+
+/* ---- its length ---- */
+
+/* Measured on traces of PyTorch and JAX: a call with its arrow; and more of a kernel, without its name. */
+#define SLICE_BYTES  230
+#define KERNEL_BYTES 470
+
+double gp_export_chrome_bytes(const struct gp_model *model)
+{
+	struct gp_names *names = gp_names_new();
+	size_t *lengths = calloc((size_t)model->name_count + 1, sizeof(*lengths));
+	double bytes = (double)gp_export_most_slices(model) * SLICE_BYTES;
+
+	for (uint32_t i = 0; names && lengths && i < model->name_count; i++)
+		lengths[i] = strlen(gp_names_full(names, model->names[i]));
+	for (uint32_t i = 0; lengths && i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+
+		if (op->kind == GP_OP_KERNEL)
+			bytes += KERNEL_BYTES +
+				 (double)(op->name < model->name_count ? lengths[op->name] : 0);
+	}
+	bytes = names && lengths ? bytes : 0;
+	gp_names_free(names);
+	free(lengths);
+	return bytes;
+}
 
 /* ---- the window ---- */
 

@@ -686,6 +686,40 @@ static void the_limit_keeps_the_last_window_and_says_so(void **state)
 	gp_model_free(model);
 }
 
+/* Of launches of a kernel with a short name, and of one with a long name. */
+static void the_length_is_estimated(void **state)
+{
+	char names[][2100] = {"k", ""};
+
+	memset(names[1], 'k', sizeof(names[1]) - 1);
+	for (size_t n = 0; n < 2; n++) {
+		struct build b = build_begin(1000);
+		uint32_t name = build_name(&b, names[n]), shape;
+		struct gp_model *model;
+		struct trace trace;
+		double estimate;
+
+		build_device(&b, 0, "GPU");
+		shape = build_shape(&b, 100, 256);
+		for (uint32_t i = 0; i < 2000; i++) {
+			struct gp_op *op;
+
+			build_call(&b, 1000, BUILD_LAUNCH, 1000 * i + 100, 50, i + 1);
+			op = build_op(&b, GP_OP_KERNEL, 7, 1000 * i + 200, 1000 * i + 900, i + 1);
+			op->name = name;
+			op->shape = shape;
+		}
+		model = build_end(&b);
+		trace = export_all(model);
+		estimate = gp_export_chrome_bytes(model);
+		if (estimate < 0.75 * (double)strlen(trace.text) ||
+		    estimate > 1.5 * (double)strlen(trace.text))
+			fail_msg("%.0f bytes, not %zu", estimate, strlen(trace.text));
+		free_trace(&trace);
+		gp_model_free(model);
+	}
+}
+
 /* Freed within the window: the counter begins with what was there before. */
 static void counters_of_a_window_begin_with_what_was_there(void **state)
 {
@@ -859,6 +893,7 @@ int main(void)
 		cmocka_unit_test(memory_is_a_counter_by_kind),
 		cmocka_unit_test(overhead_has_a_track_of_its_own),
 		cmocka_unit_test(the_limit_keeps_the_last_window_and_says_so),
+		cmocka_unit_test(the_length_is_estimated),
 		cmocka_unit_test(counters_of_a_window_begin_with_what_was_there),
 		cmocka_unit_test(the_rank_is_where_readers_look),
 		cmocka_unit_test(what_has_no_rank_is_the_only_one),

@@ -19,9 +19,13 @@ SOURCES = ("_native.c", "_arrow.c")
 OLDEST = "0x03080000"  # the limited API of CPython 3.8
 DATE = (2020, 1, 1, 0, 0, 0)  # of all files: equal sources make equal wheels
 Settings = Optional[Dict[str, Any]]
-ENTRY_POINTS = """[console_scripts]
+ENTRY_POINTS = """\
+[console_scripts]
 gpuprof = gpuprof.__main__:main
 gpuprof-run = gpuprof.__main__:run
+
+[pytest11]
+gpuprof = gpuprof.pytest_plugin
 """
 
 
@@ -57,7 +61,9 @@ def build_extension(output: str) -> None:
 
 def build_program() -> None:
     """Build the program and the library, or see that they are up to date; GPUPROF_BUILD: where."""
-    _run("make", "--no-print-directory", f"-j{os.cpu_count()}", f"O={BUILD}", "all",
+    # as in the checkout: make knows the dependencies of objects by their names
+    folder = os.path.relpath(BUILD, ROOT)
+    _run("make", "--no-print-directory", f"-j{os.cpu_count()}", f"O={folder}", "all",
          why="the program could not be built; what it needs is installed by: tests/deps")
 
 

@@ -25,6 +25,7 @@ from ._recording import is_active, start, stop, trace_path
 
 if TYPE_CHECKING:
     from ._memory import Memory, Tensor, memory, track_tensor, untrack_tensor
+    from ._notebook import install_kernelspec, load_ipython_extension
     from ._profiler import Profiler, get_profiler
     from ._session import Comparison, Session, compare, measure, session
     from ._table import Column, Table
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 # Imported at their first use: a program that only has ranges does not pay for them.
 _MODULES = {
     "_memory": ("Memory", "Tensor", "memory", "track_tensor", "untrack_tensor"),
+    "_notebook": ("install_kernelspec", "load_ipython_extension"),
     "_profiler": ("Profiler", "get_profiler"),
     "_session": ("Comparison", "Session", "compare", "measure", "session"),
     "_table": ("Column", "Table"),

@@ -1,7 +1,8 @@
 """python -m gpuprof COMMAND ...: the program gpuprof.
 
-`run script.py ...` runs a Python script under the recorder; every other command is that of the
-program, as in: python -m gpuprof summary FILE"""
+`run script.py ...` runs a Python script under the recorder; `kernelspec [PREFIX]` adds a recorded
+kernel to Jupyter; every other command is that of the program, as in: python -m gpuprof summary FILE
+"""
 import os
 import sys
 from typing import List, NoReturn
@@ -24,6 +25,11 @@ def main() -> NoReturn:
     """Become the program gpuprof."""
     try:
         program = _program.program()
+        if sys.argv[1:2] == ["kernelspec"]:
+            from ._notebook import install_kernelspec
+
+            print(install_kernelspec(*sys.argv[2:3]))
+            sys.exit()
     except _program.GpuprofError as error:
         sys.exit(f"gpuprof: {error}")
     os.execv(program, [program, *_command(sys.argv[1:])])

@@ -9,6 +9,8 @@ from ._ranges import RESET
 from ._trace import Span, Trace, length, union
 
 _LAUNCHES = re.compile(r"(cu|cuda)(Graph)?(Launch|Mem(cpy|set))")
+_KERNELS = re.compile(r"(cu|cuda)Launch(Cooperative)?Kernel")
+_WAITS = re.compile(r"(cu|cuda)(Device|Ctx|Stream|Event)Synchronize")
 _AUTOGRAD = "pt_autograd"  # the threads in which PyTorch runs backward passes
 
 
@@ -28,6 +30,9 @@ class Call(NamedTuple):
     operations: List[Operation]
     # it launches, and no operation is recorded yet
     is_pending: bool
+    # it launches a kernel; it waits for the GPU
+    is_kernel: bool
+    is_wait: bool
 
 
 class Entry(NamedTuple):
@@ -43,6 +48,8 @@ class MemoryUse(NamedTuple):
     allocations: int
     allocated_bytes: int
     peak_bytes: Optional[int]
+    # allocated and not freed in it, by all threads
+    left_bytes: int
 
 
 def entries(trace: Trace) -> Iterator[Entry]:
@@ -123,6 +130,16 @@ class Work:
                     one.spans[at] += [operation.span for operation in call.operations]
         return found
 
+    def use(self, span: Span) -> Tuple[float, int, int, Optional[int], int, int]:
+        """Of all threads in a stretch of time: GPU time in ms, kernel launches, waits for the GPU,
+        the most device memory, the bytes that were allocated and not freed, pending launches."""
+        calls = self.launched_in(span)
+        memory = self.memory(None, [span])
+        gpu_ns = length(operation.span for call in calls for operation in call.operations)
+        return (gpu_ns / 1e6, sum(call.is_kernel for call in calls),
+                sum(call.is_wait for call in calls), memory.peak_bytes, memory.left_bytes,
+                sum(call.is_pending for call in calls))
+
     def gpu_time_ns(self, of: Iterable[Entry]) -> int:
         """The GPU time of what the threads of these ranges launched inside, each counted once."""
         spans: Dict[int, List[Span]] = defaultdict(list)
@@ -134,8 +151,8 @@ class Work:
 
     def memory(self, tids: Optional[Set[int]], spans: Iterable[Span]) -> MemoryUse:
         """Device memory in stretches of time: allocations of these threads (None: of all), and the
-        most that the process had at once."""
-        allocations = allocated_bytes = peak = 0
+        most that the process had."""
+        allocations = allocated_bytes = left = peak = 0
         for start_ns, end_ns in union(spans):
             first = bisect_left(self._memory, (start_ns,))
             within = self._memory[first:bisect_left(self._memory, (end_ns + 1,))]
@@ -145,7 +162,8 @@ class Work:
                     if one.bytes > 0 and (tids is None or one.tid in tids)]
             allocations += len(mine)
             allocated_bytes += sum(mine)
-        return MemoryUse(allocations, allocated_bytes, peak if self._memory else None)
+            left += sum(one.bytes for one in within)
+        return MemoryUse(allocations, allocated_bytes, peak if self._memory else None, left)
 
 
 class _MemoryEvent(NamedTuple):
@@ -168,10 +186,12 @@ def _memory_events(trace: Trace) -> List[_MemoryEvent]:
 def _calls(trace: Trace) -> List[Call]:
     launched = _operations(trace)
     api = trace.api
-    launching = {name for name in api["name"].texts if _LAUNCHES.match(name)}
+    launching, kernels, waits = ({name for name in api["name"].texts if pattern.match(name)}
+                                 for pattern in (_LAUNCHES, _KERNELS, _WAITS))
     return sorted(
         Call(start, start + duration, tid, launched.get((pid, correlation), []),
-             name in launching and not status and (pid, correlation) not in launched)
+             name in launching and not status and (pid, correlation) not in launched,
+             name in kernels and not status, name in waits)
         for name, tid, start, duration, pid, correlation, status in zip(
             *(api[column].to_list() for column in (
                 "name", "tid", "start_ns", "duration_ns", "pid", "correlation", "status"))))

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -228,6 +229,54 @@ for wrong in (3, [1.0], "text"):
         pass
 """
 
+# A suite of tests, each of which uses the device in its own way.
+SUITE = """
+import ctypes, pytest
+cuda = ctypes.CDLL("libcudart.so.13")
+memory = ctypes.c_void_p()
+def allocate(size):
+    found = ctypes.c_void_p()
+    cuda.cudaMalloc(ctypes.byref(found), ctypes.c_size_t(size))
+    return found
+def work(times):
+    global memory
+    memory = memory or allocate(1 << 16)
+    for _ in range(times):
+        cuda.cudaMemset(memory, 0, ctypes.c_size_t(4096))
+def test_first(): work(1)
+def test_plain(): work(3)
+@pytest.mark.limit_gpu_time(100)
+@pytest.mark.limit_launches(0)
+def test_within(): work(4)
+@pytest.mark.limit_gpu_time(ms=0.001)
+def test_slow(): work(50)
+@pytest.mark.no_sync
+def test_waits():
+    work(1)
+    cuda.cudaDeviceSynchronize()
+@pytest.mark.no_gpu_leaks
+@pytest.mark.limit_gpu_memory(100000)
+def test_leaks(): allocate(1 << 20)
+@pytest.mark.no_gpu_leaks
+def test_frees(): cuda.cudaFree(allocate(1 << 20))
+@pytest.mark.no_sync
+def test_fails(): assert cuda.cudaDeviceSynchronize() == 1
+def test_nothing(): pass
+"""
+
+NOTEBOOK = DEVICE.replace("import gpuprof", "") + """
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.user_ns["work"] = work
+shell.run_line_magic("load_ext", "gpuprof")
+begin()
+magic = shell.find_cell_magic("gpuprof")
+told = magic("fill --page", "for _ in range(5): work(10)")
+assert told.session.kernels["calls"].to_list() == [5] and "[memset]" in repr(told)
+assert "srcdoc" in told._repr_html_() and "<iframe" not in magic("", "1 + 1")._repr_html_()
+assert magic("", "1 / 0") is None
+"""
+
 installed = {}
 
 
@@ -260,6 +309,10 @@ def setUpModule():
 
 
 class Package(Case):
+    def need(self, module):
+        if subprocess.run([installed["python"], "-c", "import " + module], check=False, stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("no " + module)
+
     def run_python(self, *arguments, **variables):
         done = subprocess.run([installed["python"], *arguments], cwd=self.folder, env=support.environment(**variables),
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=support.LIMIT_S,
@@ -442,6 +495,60 @@ class SessionsTest(Package):
         self.assertRaisesRegex(gpuprof.GpuprofError, "has not ended", lambda: gpuprof.session("never").cuda_time_ms)
         self.assertRaises(ValueError, gpuprof.sample, 3)
         self.assertRaises(KeyError, gpuprof.get_profiler().stop, "never")
+
+
+class SuiteTest(Package):
+    """pytest --gpuprof."""
+
+    def setUp(self):
+        super().setUp()
+        self.need("pytest")
+        self.write("test_suite.py", SUITE)
+
+    def run_suite(self, *arguments):
+        """The tests that failed; the columns of gpuprof's lines by test; the output."""
+        done = subprocess.run([installed["python"], "-m", "pytest", "-rA", "-p", "no:cacheprovider", *arguments], cwd=self.folder,
+                              env=support.environment(), stdout=subprocess.PIPE, check=False, universal_newlines=True)
+        outcomes = dict(re.findall(r"^(?:PASSED|FAILED) test_suite.py::(\w+)(.*)$", done.stdout, re.M))
+        self.assertEqual(len(outcomes), 9, done.stdout)
+        lines = {line.split()[-1].rpartition("::")[2]: line.split()[:-1] for line in done.stdout.splitlines()
+                 if re.match(r" +[0-9.]+ +[0-9]+ .*::test_", line)}
+        return set(re.findall(r"^FAILED test_suite.py::(\w+)", done.stdout, re.M)), lines, done.stdout
+
+    def test_limits(self):
+        failed, lines, text = self.run_suite("--gpuprof", "--gpuprof-output", "suite")
+        self.assertEqual(failed, {"test_slow", "test_waits", "test_leaks", "test_fails"}, text)
+        for words in ("1114112 bytes of GPU memory, at most 100000", "1048576 bytes of GPU memory were not freed", "waited for the GPU 1 times"):
+            self.assertIn(words, text)
+        self.assertEqual(set(lines), {"test_first", "test_plain", "test_within", "test_slow", "test_waits", "test_leaks", "test_fails"}, text)
+        self.assertEqual(lines["test_waits"][1:], ["0", "1", "0.1", "0.0"])
+        self.assertEqual(lines["test_leaks"][1:], ["0", "0", "1.1", "1.0"])
+        self.assertAlmostEqual(float(lines["test_plain"][0]), 3 * float(lines["test_slow"][0]) / 50, 2)
+        self.assertTrue(os.path.exists(self.path("suite.gpuprof")))
+
+    def test_without_the_option(self):
+        failed, lines, _ = self.run_suite()
+        self.assertEqual((failed, lines), ({"test_fails"}, {}))
+        self.assertEqual(self.files(".gpuprof"), [])
+
+    def test_workers(self):
+        self.need("xdist")
+        failed, lines, text = self.run_suite("--gpuprof", "-n", "2")
+        self.assertEqual(failed, {"test_slow", "test_waits", "test_leaks", "test_fails"}, text)
+        self.assertTrue({"test_plain", "test_within", "test_slow", "test_waits", "test_leaks", "test_fails"} <= set(lines), text)
+
+
+class NotebookTest(Package):
+    def test_magic(self):
+        self.need("IPython")
+        self.run_python(self.write("program.py", NOTEBOOK), HOME=self.folder, IPYTHONDIR=self.folder)
+
+    def test_kernelspec(self):
+        folder = self.run_python("-m", "gpuprof", "kernelspec", self.path("prefix")).stdout.strip()
+        with open(os.path.join(folder, "kernel.json"), encoding="utf-8") as file:
+            told = json.load(file)
+        self.assertEqual(told["argv"][0], installed["python"])
+        self.assertTrue(os.path.exists(told["env"]["LD_PRELOAD"]))
 
 
 class Schema(ctypes.Structure):

@@ -1,0 +1,98 @@
+"""In Jupyter and IPython: %load_ext gpuprof, then %%gpuprof above a cell."""
+import html
+import json
+import os
+import sys
+from typing import Any, Optional
+
+from . import _program, _recording
+from ._session import Session, session
+from ._timing import own_trace
+
+_NAME = "gpuprof-notebook-%p"
+_ROWS = 8
+_PAGE_HEIGHT_PX = 640
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """Start the recording if that is still possible, and add the magic."""
+    if not _recording.is_active():
+        try:
+            _recording.start(output=os.path.join(os.getcwd(), _NAME), chrome="none",
+                             summary="none")
+        except _program.GpuprofError as error:
+            print(f"gpuprof: {error}\nor restart the kernel, and load gpuprof before CUDA is used",
+                  file=sys.stderr)
+    ipython.register_magic_function(
+        lambda line, cell: _run_cell(ipython, line, cell), "cell", "gpuprof")
+
+
+def _run_cell(ipython: Any, line: str, cell: str) -> Optional["CellResult"]:
+    """%%gpuprof [NAME] [--page]: run the cell in a session, and show what it cost; with --page,
+    show the page of the whole notebook so far, too."""
+    words = line.split()
+    name = next((word for word in words if word != "--page"), "cell")
+    with session(f"{name} {ipython.execution_count}") as found:
+        done = ipython.run_cell(cell)
+    if not done.success:
+        return None
+    return CellResult(found, "--page" in words)
+
+
+class CellResult:
+    """What a cell cost: the session, shown as a table."""
+
+    def __init__(self, of: Session, has_page: bool) -> None:
+        self.session = of
+        self._has_page = has_page
+
+    def _head(self) -> str:
+        of = self.session
+        if of.cuda_time_ms is None:
+            return f"{of.total_time_ms:.1f} ms; not recorded"
+        late = f"; {of.pending} launches are not recorded yet" if of.pending else ""
+        return (f"{of.total_time_ms:.1f} ms, GPU busy {of.gpu_busy_ms:.3f} ms,"
+                f" {len(of.kernels or ())} kinds of operations{late}")
+
+    def __repr__(self) -> str:
+        rows = list(self.session.kernels.rows())[:_ROWS] if self.session.kernels else []
+        return "\n".join([self._head(), *(
+            f"{row['total_ns'] / 1e6:10.3f} ms  {row['calls']:6} x  {row['name']}"
+            for row in rows)])
+
+    def _repr_html_(self) -> str:
+        rows = list(self.session.kernels.rows())[:_ROWS] if self.session.kernels else []
+        body = "".join(f"<tr><td>{row['total_ns'] / 1e6:.3f}</td><td>{row['calls']}</td>"
+                       f"<td style='text-align:left'>{html.escape(row['name'])}</td></tr>"
+                       for row in rows)
+        page = _page() if self._has_page and self.session.cuda_time_ms is not None else ""
+        return (f"<p>{html.escape(self._head())}</p><table><thead><tr><th>ms</th><th>calls</th>"
+                f"<th>operation</th></tr></thead><tbody>{body}</tbody></table>{page}")
+
+
+def _page() -> str:
+    """The page of the trace so far, in a frame of its own."""
+    from ._reader import run
+
+    page = run(["html", "--output", "-", own_trace().path]).decode("utf-8", "replace")
+    return (f'<iframe srcdoc="{html.escape(page)}" width="100%" height="{_PAGE_HEIGHT_PX}"'
+            ' style="border:0"></iframe>')
+
+
+def install_kernelspec(prefix: Optional[str] = None) -> str:
+    """Add a kernel to Jupyter that is recorded from its start. Returns its folder.
+
+    prefix: as of `jupyter kernelspec install`; without it, for this user."""
+    data = os.path.join(prefix, "share", "jupyter") if prefix else os.environ.get(
+        "JUPYTER_DATA_DIR") or os.path.join(os.path.expanduser("~"), ".local", "share", "jupyter")
+    folder = os.path.join(data, "kernels", "gpuprof")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "kernel.json"), "w", encoding="utf-8") as file:
+        json.dump({
+            "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+            "display_name": "Python 3 (gpuprof)",
+            "language": "python",
+            "env": {"LD_PRELOAD": _program.library(), "GPUPROF_OUTPUT": _NAME,
+                    "GPUPROF_CHROME": "none", "GPUPROF_SUMMARY": "none"},
+        }, file, indent=1)
+    return folder

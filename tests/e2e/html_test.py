@@ -9,6 +9,7 @@ import math
 import os
 import shutil
 import re
+import tempfile
 import unittest
 
 import support
@@ -112,6 +113,7 @@ int main(void)
 
 class HtmlCase(Case):
     recorded = {}  # of a program that lies there for all tests: its trace
+    sets = None  # the folder of the sets of runs
 
     def record(self, *program):
         trace = self.path("out.gpuprof")
@@ -121,7 +123,7 @@ class HtmlCase(Case):
             with open(trace, "wb") as file:
                 file.write(HtmlCase.recorded[program])
             return trace
-        done = self.run_program(list(program), options=("-o", "out", "--chrome", "none", "--stacks=all"))
+        done = self.run_program(list(program), options=("-o", "out", "-s", "none", "--chrome", "none", "--stacks=all"))
         self.assertEqual(done.returncode, 0, done.stderr)
         if program[0].startswith(os.path.join(BUILD, "programs", "")):
             with open(trace, "rb") as file:
@@ -156,13 +158,15 @@ class HtmlCase(Case):
         return self.path("two.gpuprof")
 
     def record_sets(self):
-        """Of a program, and of it doing more: five runs each."""
-        words = []
-        for name, program in (("before", [ZOO, "2"]), ("after", [ZOO, "3"])):
-            done = self.run_program(program, options=("--runs", "5", "-o", name, "--chrome", "none", "--stacks=all"))
-            self.assertEqual(done.returncode, 0, done.stderr)
-            words += ["--"] * (name == "after") + sorted(os.path.join(self.folder, name, entry) for entry in os.listdir(self.path(name)))
-        return words
+        """Of a program, and of it doing more: five runs each, recorded once for all tests."""
+        if not HtmlCase.sets:
+            HtmlCase.sets = tempfile.mkdtemp(prefix="gpuprof-e2e-")
+            unittest.addModuleCleanup(shutil.rmtree, HtmlCase.sets, ignore_errors=True)
+            for name, rounds in (("before", "2"), ("after", "3")):
+                done = self.run_program([ZOO, rounds], options=("--runs", "5", "-o", os.path.join(HtmlCase.sets, name), "-s", "none", "--chrome", "none", "--stacks=all"))
+                self.assertEqual(done.returncode, 0, done.stderr)
+        before, after = (sorted(glob.glob(os.path.join(HtmlCase.sets, name, "*"))) for name in ("before", "after"))
+        return [*before, "--", *after]
 
 
 class PageTest(HtmlCase):
@@ -955,7 +959,10 @@ class BrowserTest(HtmlCase):
         self.assertEqual(run(f"[...{choose}.options].map((one) => one.value).sort()"), run("gpuprof.state.tables.map((one) => one.word).sort()"))
         run(f"{choose}.value = 'api'; {choose}.dispatchEvent(new Event('change'))")
         self.assertEqual(run("gpuprof.views.tables.hash().table"), "api")
-        self.assertEqual(run("getComputedStyle(document.querySelector('#view-tables .side')).display"), "none")
+        listed = "[...document.querySelectorAll('#view-tables .side, #view-tables .narrow')].map((one) => getComputedStyle(one).display)"
+        self.assertEqual(run(listed), ["none", "flex"])
+        self.browser.resize(1366, 768)
+        self.assertEqual(run(listed), ["block", "none"])
         self.assert_no_problem()
 
     def test_a_tip_goes_when_its_frame_does(self):

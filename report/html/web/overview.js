@@ -443,7 +443,7 @@ function overviewView() {
 			const device = state.devices.get(+canvas.dataset.gpu);
 			if (device) drawGpuStrip(canvas, device.union);
 		}
-		for (const canvas of node.querySelectorAll('canvas[data-steps]')) drawSteps(canvas, stepRows(about));
+		for (const canvas of node.querySelectorAll('canvas[data-steps]')) drawSteps(canvas, stepRows(about), about.steps[0].median_ns);
 	};
 	const ready = () => {
 		later.replaceChildren(concurrencySection() || '');

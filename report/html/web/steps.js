@@ -26,14 +26,18 @@ function usualStep() {
 /* The steps that a column of the chart stands for: of several the longest one is drawn. */
 const stepsPerColumn = (rows, width) => Math.max(1, Math.ceil((rows.length * 2) / width));
 
-/* A bar for each step: its height is its time; longer ones of the warm-up are cut off. */
-function drawSteps(canvas, rows) {
+/* The longest step that is drawn whole, in medians: usual ones beside an evaluation stay visible. */
+const TALLEST_STEP = 6;
+
+/* A bar for each step: its height is its time; longer ones, and those of the warm-up, are cut off. */
+function drawSteps(canvas, rows, median) {
 	const width = (canvas.parentNode.clientWidth && canvas.clientWidth) || 600,
 		height = 60,
 		{ ctx } = fitCanvas(canvas, width, height),
 		each = stepsPerColumn(rows, width),
 		step = width / Math.ceil(rows.length / each),
-		most = rows.reduce((longest, row) => (row.Part === 'warm-up' ? longest : Math.max(longest, row.Wall)), 1);
+		longest = rows.reduce((longest, row) => (row.Part === 'warm-up' ? longest : Math.max(longest, row.Wall)), 1),
+		most = Math.min(longest, median > 0 ? TALLEST_STEP * median : longest);
 	canvas.style.width = '100%';
 	ctx.clearRect(0, 0, width, height);
 	for (let i = 0; i < rows.length; i += each) {
@@ -128,7 +132,7 @@ function stepsSection(about) {
 		});
 	return section(
 		'Steps',
-		(found.found_by === 'ranges' ? 'marked by ranges' : 'found by repeating operations') + '; height: time of a step; click: show it in the timeline',
+		(found.found_by === 'ranges' ? 'marked by ranges' : 'found by repeating operations') + '; height: time of a step, up to ' + TALLEST_STEP + ' medians; click: show it in the timeline',
 		rows.length > 1 ? el('div', { class: 'steps' }, chart) : null,
 		...shareBar(parts, fmtNs),
 		...(phaseBar(about) || []),

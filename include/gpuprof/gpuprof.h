@@ -31,6 +31,10 @@ void gpuprof_v1_stop(void) __attribute__((weak));
 int gpuprof_v1_is_recording(void) __attribute__((weak));
 const char *gpuprof_v1_trace_path(void) __attribute__((weak));
 int gpuprof_v1_range_push(const char *message) __attribute__((weak));
+int gpuprof_v1_range_push_values(const char *message, uint64_t layout, const void *values)
+	__attribute__((weak));
+uint64_t gpuprof_v1_layout(unsigned count, const char *const *names, const char *types)
+	__attribute__((weak));
 int gpuprof_v1_range_pop(void) __attribute__((weak));
 uint64_t gpuprof_v1_range_start(const char *message) __attribute__((weak));
 void gpuprof_v1_range_end(uint64_t range) __attribute__((weak));
@@ -103,6 +107,31 @@ static inline int gpuprof_range_push(const char *message)
 
 	GPUPROF_FIND(gpuprof_v1_range_push, push);
 	return push ? push(message) : -2;
+}
+
+/*
+ * Values that ranges carry, as for a size or a shape: `count` names, at most GPUPROF_VALUES, and a
+ * character of `types` for each: 'l' int64_t, 'd' double, 's' const char *.  Returns the layout for
+ * gpuprof_range_push_values(), which is there for good: make one for each list of names, not for
+ * each range.  0 if nothing is recorded or there are too many layouts.
+ */
+#define GPUPROF_VALUES 16
+static inline uint64_t gpuprof_layout(unsigned count, const char *const *names, const char *types)
+{
+	uint64_t (*layout)(unsigned, const char *const *, const char *);
+
+	GPUPROF_FIND(gpuprof_v1_layout, layout);
+	return layout ? layout(count, names, types) : 0;
+}
+
+/* As gpuprof_range_push(), with the values of a layout, 8 bytes each; they are copied. */
+static inline int gpuprof_range_push_values(const char *message, uint64_t layout,
+					    const void *values)
+{
+	int (*push)(const char *, uint64_t, const void *);
+
+	GPUPROF_FIND(gpuprof_v1_range_push_values, push);
+	return push ? push(message, layout, values) : -2;
 }
 
 /* Close the range that this thread opened last.  Returns its level; -1 if there is none. */

@@ -25,6 +25,8 @@ PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *siz
 /* The recorder's functions; NULL if it is not loaded. They belong to the process. */
 static struct {
 	int (*push)(const char *message);
+	int (*push_values)(const char *message, uint64_t layout, const void *values);
+	uint64_t (*layout)(unsigned count, const char *const *names, const char *types);
 	int (*pop)(void);
 	uint64_t (*start)(const char *message);
 	void (*end)(uint64_t range);
@@ -35,6 +37,7 @@ static struct {
 	const char *(*trace_path)(void);
 } recorder;
 static bool enabled = true;
+static PyObject *layouts; /* numbers by names and types */
 static PyObject *nothing; /* the range of a program that is not recorded */
 static PyTypeObject *once_type;
 
@@ -56,11 +59,139 @@ static const char *text_of(PyObject *name)
 	return PyUnicode_AsUTF8AndSize(name, &bytes);
 }
 
+/* ---- attributes: values that a range carries ---- */
+
+#define MOST_ATTRIBUTES 16 /* GPUPROF_VALUES */
+
+struct attributes {
+	uint64_t layout; /* 0: none */
+	union {
+		int64_t whole;
+		double real;
+		const char *text;
+	} values[MOST_ATTRIBUTES];
+	PyObject *texts; /* keeps those */
+};
+
+/* A whole number of 64 bits, a real number, or anything else as text. Returns the type; 0: error. */
+static char set_value(struct attributes *attributes, unsigned at, PyObject *value)
+{
+	int too_large = 0;
+	PyObject *text;
+
+	if (PyFloat_Check(value)) {
+		attributes->values[at].real = PyFloat_AsDouble(value);
+		return 'd';
+	}
+	if (PyLong_Check(value)) {
+		attributes->values[at].whole = PyLong_AsLongLongAndOverflow(value, &too_large);
+		if (!too_large)
+			return 'l';
+	}
+	text = PyObject_Str(value);
+	attributes->values[at].text = text != NULL ? text_of(text) : NULL;
+	if (attributes->values[at].text != NULL && PyList_Append(attributes->texts, text) < 0)
+		attributes->values[at].text = NULL;
+	Py_XDECREF(text);
+	return attributes->values[at].text != NULL ? 's' : 0;
+}
+
+static PyObject *make_layout(PyObject *names, const char *types)
+{
+	const char *texts[MOST_ATTRIBUTES];
+	Py_ssize_t count = PyTuple_Size(names);
+
+	for (Py_ssize_t i = 0; i < count; i++) {
+		texts[i] = text_of(PyTuple_GetItem(names, i));
+		if (texts[i] == NULL)
+			return NULL;
+	}
+	return PyLong_FromUnsignedLongLong(
+		recorder.layout != NULL ? recorder.layout((unsigned)count, texts, types) : 0);
+}
+
+/* The layout of these names and types; the recorder keeps each for good. */
+static int find_layout(struct attributes *attributes, PyObject *names, const char *types)
+{
+	PyObject *key = Py_BuildValue("(Os)", names, types);
+	PyObject *known = key != NULL ? PyDict_GetItem(layouts, key) : NULL;
+	PyObject *made = key != NULL && known == NULL ? make_layout(names, types) : NULL;
+	int result = -1;
+
+	if (known != NULL || (made != NULL && PyDict_SetItem(layouts, key, made) == 0)) {
+		attributes->layout = PyLong_AsUnsignedLongLong(known != NULL ? known : made);
+		result = 0;
+	}
+	Py_XDECREF(made);
+	Py_XDECREF(key);
+	return result;
+}
+
+/* From a dict of names and values. The attributes are zeroed before; they are freed in any case. */
+static int set_attributes(struct attributes *attributes, PyObject *from)
+{
+	char types[MOST_ATTRIBUTES + 1] = "";
+	PyObject *names, *name, *value;
+	Py_ssize_t position = 0;
+	unsigned count = 0;
+	int result;
+
+	if (PyDict_Size(from) > MOST_ATTRIBUTES) {
+		PyErr_Format(PyExc_ValueError, "a range has at most %d attributes",
+			     MOST_ATTRIBUTES);
+		return -1;
+	}
+	attributes->texts = PyList_New(0);
+	if (attributes->texts == NULL)
+		return -1;
+	while (PyDict_Next(from, &position, &name, &value)) {
+		types[count] = set_value(attributes, count, value);
+		if (types[count++] == 0)
+			return -1;
+	}
+	names = PySequence_Tuple(from);
+	result = names != NULL ? find_layout(attributes, names, types) : -1;
+	Py_XDECREF(names);
+	return result;
+}
+
+static void free_attributes(struct attributes *attributes)
+{
+	if (attributes != NULL)
+		Py_XDECREF(attributes->texts);
+	free(attributes);
+}
+
+/* From a dict; NULL with an exception if that fails. */
+static struct attributes *make_attributes(PyObject *from)
+{
+	struct attributes *attributes = calloc(1, sizeof(*attributes));
+
+	if (attributes == NULL) {
+		PyErr_NoMemory();
+		return NULL;
+	}
+	if (set_attributes(attributes, from) == 0)
+		return attributes;
+	free_attributes(attributes);
+	return NULL;
+}
+
+/* attributes may be NULL: none. */
+static void push(const char *text, const struct attributes *attributes)
+{
+	if (attributes != NULL && attributes->layout != 0)
+		recorder.push_values(text, attributes->layout, attributes->values);
+	else
+		recorder.push(text);
+}
+
 /* ---- one entry of a range ---- */
 
 struct once {
 	PyObject_HEAD PyObject *name;
 	const char *text;
+	struct attributes *attributes;
 	bool is_open;
 };
 
@@ -70,7 +201,7 @@ static PyObject *once_enter(PyObject *self, PyObject *unused)
 
 	(void)unused;
 	if (!range->is_open && is_active()) {
-		recorder.push(range->text);
+		push(range->text, range->attributes);
 		range->is_open = true;
 	}
 	Py_INCREF(self);
@@ -100,6 +231,7 @@ static void free_object(PyObject *self)
 static void once_free(PyObject *self)
 {
 	Py_DECREF(((struct once *)self)->name);
+	free_attributes(((struct once *)self)->attributes);
 	free_object(self);
 }
 
@@ -117,25 +249,57 @@ static PyType_Slot once_slots[] = {
 static PyType_Spec once_spec = {"gpuprof._native.RangeOnce", sizeof(struct once), 0,
 				Py_TPFLAGS_DEFAULT, once_slots};
 
-/* range(name) */
-static PyObject *make_range(PyObject *module, PyObject *name)
+/* The attributes of a call with keywords, whose values follow the positional arguments. */
+static struct attributes *attributes_of(PyObject *keywords, PyObject *const *values)
 {
-	const char *text = text_of(name);
+	struct attributes *attributes = NULL;
+	PyObject *from = PyDict_New();
+	Py_ssize_t count = PyTuple_Size(keywords), i = 0;
+
+	while (from != NULL && i < count &&
+	       PyDict_SetItem(from, PyTuple_GetItem(keywords, i), values[i]) == 0)
+		i++;
+	if (from != NULL && i == count)
+		attributes = make_attributes(from);
+	Py_XDECREF(from);
+	return attributes;
+}
+
+/* range(name, **attributes) */
+static PyObject *make_range(PyObject *module, PyObject *const *arguments, Py_ssize_t count,
+			    PyObject *keywords)
+{
+	const char *text;
+	struct attributes *attributes = NULL;
 	struct once *range;
 
 	(void)module;
+	if (count != 1) {
+		PyErr_Format(PyExc_TypeError, "range() takes a name and attributes, not %zd names",
+			     count);
+		return NULL;
+	}
+	text = text_of(arguments[0]);
 	if (text == NULL)
 		return NULL;
 	if (!is_active()) {
 		Py_INCREF(nothing);
 		return nothing;
 	}
+	if (keywords != NULL && PyTuple_Size(keywords) > 0) {
+		attributes = attributes_of(keywords, arguments + count);
+		if (attributes == NULL)
+			return NULL;
+	}
 	range = PyObject_New(struct once, once_type);
-	if (range == NULL)
+	if (range == NULL) {
+		free_attributes(attributes);
 		return NULL;
-	Py_INCREF(name);
-	range->name = name;
+	}
+	Py_INCREF(arguments[0]);
+	range->name = arguments[0];
 	range->text = text;
+	range->attributes = attributes;
 	range->is_open = false;
 	return (PyObject *)range;
 }
@@ -179,17 +343,18 @@ struct entry {
 struct reusable {
 	PyObject_HEAD PyObject *name;
 	const char *text;
-	struct entry *open; /* under the GIL */
+	PyObject *given;               /* attributes as a dict; NULL: none */
+	struct attributes *attributes; /* of `given`, once the recorder is there */
+	struct entry *open;            /* under the GIL */
 };
 
 static PyObject *reusable_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-	static char *names[] = {"name", NULL};
 	PyObject *name;
 	const char *text;
 	struct reusable *range;
 
-	if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O:Range", names, &name))
+	if (!PyArg_ParseTuple(arguments, "O:Range", &name))
 		return NULL;
 	text = text_of(name);
 	if (text == NULL)
@@ -200,8 +365,20 @@ static PyObject *reusable_new(PyTypeObject *type, PyObject *arguments, PyObject 
 	Py_INCREF(name);
 	range->name = name;
 	range->text = text;
-	range->open = NULL;
+	if (keywords != NULL && PyDict_Size(keywords) > 0) {
+		range->given = PyDict_Copy(keywords);
+		if (range->given == NULL)
+			Py_CLEAR(range);
+	}
 	return (PyObject *)range;
+}
+
+static int reusable_init(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+	(void)self;
+	(void)arguments;
+	(void)keywords;
+	return 0;
 }
 
 static PyObject *reusable_enter(PyObject *self, PyObject *unused)
@@ -210,14 +387,20 @@ static PyObject *reusable_enter(PyObject *self, PyObject *unused)
 
 	(void)unused;
 	if (is_active()) {
-		struct entry *entry = malloc(sizeof(*entry));
+		struct entry *entry;
 
+		if (range->given != NULL && range->attributes == NULL) {
+			range->attributes = make_attributes(range->given);
+			if (range->attributes == NULL)
+				return NULL;
+		}
+		entry = malloc(sizeof(*entry));
 		if (entry == NULL)
 			return PyErr_NoMemory();
 		entry->next = range->open;
 		entry->thread = pthread_self();
 		range->open = entry;
-		recorder.push(range->text);
+		push(range->text, range->attributes);
 	}
 	Py_INCREF(self);
 	return self;
@@ -251,6 +434,8 @@ static void reusable_free(PyObject *self)
 		range->open = entry->next;
 		free(entry);
 	}
+	Py_XDECREF(range->given);
+	free_attributes(range->attributes);
 	Py_DECREF(range->name);
 	free_object(self);
 }
@@ -275,6 +460,7 @@ static PyGetSetDef reusable_members[] = {
 };
 static PyType_Slot reusable_slots[] = {
 	{Py_tp_new, reusable_new},
+	{Py_tp_init, reusable_init},
 	{Py_tp_dealloc, reusable_free},
 	{Py_tp_methods, reusable_methods},
 	{Py_tp_getset, reusable_members},
@@ -346,6 +532,8 @@ static PyObject *set_recording(PyObject *module, PyObject *on)
 static void find_recorder(void *library)
 {
 #define FIND(member, name) *(void **)&recorder.member = dlsym(library, "gpuprof_v1_" name)
+	FIND(push_values, "range_push_values");
+	FIND(layout, "layout");
 	FIND(pop, "range_pop");
 	FIND(start, "range_start");
 	FIND(end, "range_end");
@@ -396,7 +584,7 @@ static PyObject *trace_path(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef functions[] = {
-	{"range", make_range, METH_O, NULL},
+	{"range", (PyCFunction)(void *)make_range, METH_FASTCALL | METH_KEYWORDS, NULL},
 	{"start_range", start_range, METH_O, NULL},
 	{"end_range", end_range, METH_O, NULL},
 	{"mark", mark, METH_O, NULL},
@@ -439,7 +627,8 @@ static int fill(PyObject *module)
 
 	once_type = (PyTypeObject *)PyType_FromSpec(&once_spec);
 	nothing = make_nothing();
-	if (range_type == NULL || once_type == NULL || nothing == NULL)
+	layouts = PyDict_New();
+	if (layouts == NULL || range_type == NULL || once_type == NULL || nothing == NULL)
 		return -1;
 	find_recorder(RTLD_DEFAULT);
 	return PyModule_AddObject(module, "Range", range_type);

@@ -30,9 +30,11 @@ class Profiler:
     def __init__(self) -> None:
         self._open: Dict[str, List[int]] = {}
 
-    def profile(self, name: str) -> ContextManager[Any]:
-        """A range, as gpuprof.range()."""
-        return _ranges.range(name)
+    def profile(self, name: str, device: Any = None, **attributes: Any) -> ContextManager[Any]:
+        """A range, as gpuprof.range(); a device is an attribute like others."""
+        if device is not None:
+            attributes["device"] = device
+        return _ranges.range(name, **attributes)
 
     profile_kernel = profile
 

@@ -14,9 +14,10 @@ range = _native.range  # pylint: disable=redefined-builtin
 
 
 class Range(_native.Range):
-    """A range that can be entered any number of times, also by several threads at once.
+    """A range that can be entered any number of times, also by several threads in parallel.
 
-    It checks at each entry whether the program is recorded. As a decorator it is a range around
+    Attributes are at most 16 numbers and texts; they are in the column "fields" of Trace.ranges. It
+    checks at each entry whether the program is recorded. As a decorator it is a range around
     each call: of a coroutine or a generator, around each stretch between two suspensions."""
 
     def __call__(self, fn: F) -> F:
@@ -77,10 +78,10 @@ class _Stretches:
         self._source.close()
 
 
-def profile(fn: Optional[F] = None, *, name: Optional[str] = None) -> Any:
+def profile(fn: Optional[F] = None, *, name: Optional[str] = None, **attributes: Any) -> Any:
     """A decorator: a range around each call, named as the function unless `name` is given."""
     def decorate(function: F) -> F:
-        return Range(name or function.__qualname__)(function)
+        return Range(name or function.__qualname__, **attributes)(function)
 
     return decorate if fn is None else decorate(fn)
 

@@ -91,6 +91,25 @@ int main(void)
 }
 """
 
+VALUES = r"""
+#include <gpuprof/gpuprof.h>
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+	const char *names[] = {"bytes", "ratio", "from"};
+	struct { int64_t bytes; double ratio; const char *from; } values = {-4096, 0.5, "a \\"b\\""};
+	uint64_t layout = gpuprof_layout(3, names, "lds");
+	gpuprof_range_push_values("values", layout, &values);
+	gpuprof_range_push_values("none", layout + 12345, &values);
+	gpuprof_range_pop();
+	gpuprof_range_pop();
+	printf("%d %d %d %d %s\n", layout != 0, gpuprof_layout(1, names, "x") != 0, gpuprof_layout(17, names, "l") != 0,
+	       gpuprof_is_recording(), gpuprof_trace_path());
+	return 0;
+}
+"""
+
 WINDOW = r"""
 #include <gpuprof/gpuprof.h>
 int main(void)
@@ -380,6 +399,15 @@ class Ranges(support.Case):
     def test_own_functions_in_cxx(self):
         program = self.compile("cxx", OWN_API, "c++ -x c++", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *FLAGS)
         self.assertEqual(self.run_program([program]).stdout, "0 1 0\n")
+
+    def test_own_values(self):
+        program = self.compile("values", VALUES, *FLAGS)
+        self.assertEqual(self.run_program([program], PLAIN).stdout, "0 0 0 0 \n")
+        printed = self.run_program([program]).stdout
+        self.assertEqual(printed, f"1 0 0 1 {self.only_trace()}\n")
+        rows = self.run_gpuprof("export", "--format", "jsonl", "-o", "-", self.only_trace()).stdout.splitlines()
+        self.assertEqual({row["name"]: row.get("fields") for row in map(json.loads, rows) if row["kind"] == "range"},
+                         {"values": {"bytes": -4096, "ratio": 0.5, "from": 'a "b"'}, "none": None})
 
     def test_start_and_stop(self):
         self.run_program([self.compile("window", WINDOW, *FLAGS)])

@@ -106,6 +106,31 @@ with gpuprof.range("after"):
 cuda.cudaDeviceSynchronize()
 """
 
+ATTRIBUTES = """
+import gpuprof
+kept = gpuprof.Range("kept", size=7, name="x")
+for number in range(2):
+    with gpuprof.range("new", flops=1.5e9, size=number, device="cuda:0", shape=(1, 2), large=1 << 70, ok=True), kept:
+        pass
+
+@gpuprof.profile(name="call", bytes=-3)
+def call():
+    pass
+call()
+try:
+    gpuprof.range("many", **{f"a{i}": i for i in range(17)})
+    assert False
+except ValueError:
+    pass
+class Fails:
+    def __str__(self): raise KeyError("as it is")
+try:
+    gpuprof.range("fails", value=Fails())
+    assert False
+except KeyError:
+    pass
+"""
+
 LATE = DEVICE + """
 assert not gpuprof.is_active() and gpuprof.trace_path() is None
 with gpuprof.range("before"):
@@ -394,6 +419,12 @@ class RangesTest(Package):
         self.assertEqual(self.inside(trace), plain)
         self.assertEqual([row["name"] for row in trace.ranges.rows() if row["kind"] != "range"], ["here", "across"])
         self.assertEqual([row["error"] for row in trace.ranges.rows() if row["error"]], [])
+
+    def test_attributes(self):
+        told = [(row["name"], json.loads(row["fields"])) for row in self.record(ATTRIBUTES).ranges.rows()]
+        new = {"flops": 1.5e9, "device": "cuda:0", "shape": "(1, 2)", "large": str(1 << 70), "ok": 1}
+        kept = ("kept", {"size": 7, "name": "x"})
+        self.assertEqual(told, [("new", {**new, "size": 0}), kept, ("new", {**new, "size": 1}), kept, ("call", {"bytes": -3})])
 
     def test_bad_names(self):
         import gpuprof

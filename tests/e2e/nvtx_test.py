@@ -98,7 +98,7 @@ VALUES = r"""
 int main(void)
 {
 	const char *names[] = {"bytes", "ratio", "from"};
-	struct { int64_t bytes; double ratio; const char *from; } values = {-4096, 0.5, "a \\"b\\""};
+	struct { int64_t bytes; double ratio; const char *from; } values = {-4096, 0.5, "a \"b\""};
 	uint64_t layout = gpuprof_layout(3, names, "lds");
 	gpuprof_range_push_values("values", layout, &values);
 	gpuprof_range_push_values("none", layout + 12345, &values);

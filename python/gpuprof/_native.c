@@ -621,16 +621,19 @@ static PyObject *make_nothing(void)
 	return object;
 }
 
+/* The objects of the first interpreter serve the others, too. */
 static int fill(PyObject *module)
 {
 	PyObject *range_type = PyType_FromSpec(&reusable_spec);
 
-	once_type = (PyTypeObject *)PyType_FromSpec(&once_spec);
-	nothing = make_nothing();
-	layouts = PyDict_New();
-	if (layouts == NULL || range_type == NULL || once_type == NULL || nothing == NULL)
+	if (nothing == NULL) {
+		once_type = (PyTypeObject *)PyType_FromSpec(&once_spec);
+		layouts = PyDict_New();
+		nothing = once_type != NULL && layouts != NULL ? make_nothing() : NULL;
+		find_recorder(RTLD_DEFAULT);
+	}
+	if (range_type == NULL || nothing == NULL)
 		return -1;
-	find_recorder(RTLD_DEFAULT);
 	return PyModule_AddObject(module, "Range", range_type);
 }
 

@@ -25,7 +25,8 @@
 static_assert(GP_EVENT_COLUMNS <= 64, "a bit for each column");
 
 #define TIMES (BIT(NAME) | BIT(START) | BIT(DURATION) | BIT(PID))
-#define PLACE (BIT(DEVICE) | BIT(CONTEXT) | BIT(STREAM) | BIT(CORRELATION))
+#define SITE  (BIT(PLACE) | BIT(IS_ESTIMATED))
+#define QUEUE (BIT(DEVICE) | BIT(CONTEXT) | BIT(STREAM) | BIT(CORRELATION))
 #define NODE  (BIT(GRAPH) | BIT(GRAPH_NODE))
 #define SHAPE                                                                                      \
 	(BIT(GRID_X) | BIT(GRID_Y) | BIT(GRID_Z) | BIT(BLOCK_X) | BIT(BLOCK_Y) | BIT(BLOCK_Z) |    \
@@ -37,15 +38,15 @@ static const struct sheet_row {
 	const char *kinds[4];
 	uint64_t columns;
 } sheets[] = {
-	{"kernels", {"kernel"}, TIMES | PLACE | NODE | SHAPE},
+	{"kernels", {"kernel"}, TIMES | QUEUE | NODE | SHAPE | SITE},
 	{"copies",
 	 {"copy", "memset"},
-	 BIT(KIND) | TIMES | PLACE | NODE | BIT(BYTES) | BIT(SOURCE) | BIT(DESTINATION)},
-	{"graphs", {"graph"}, TIMES | PLACE | BIT(GRAPH)},
+	 BIT(KIND) | TIMES | QUEUE | NODE | BIT(BYTES) | BIT(SOURCE) | BIT(DESTINATION) | SITE},
+	{"graphs", {"graph"}, TIMES | QUEUE | BIT(GRAPH) | SITE},
 	{"api",
 	 {"call"},
 	 TIMES | BIT(TID) | BIT(CONTEXT) | BIT(CORRELATION) | BIT(BYTES) | BIT(STATUS) |
-		 BIT(ERROR)},
+		 BIT(ERROR) | SITE},
 	{"ranges",
 	 {"range", "start/end range", "mark"},
 	 BIT(KIND) | TIMES | BIT(TID) | BIT(DOMAIN) | BIT(CATEGORY) | BIT(LEVEL) | BIT(PAYLOAD) |
@@ -53,9 +54,9 @@ static const struct sheet_row {
 	{"memory",
 	 {"allocation", "free"},
 	 BIT(KIND) | TIMES | BIT(TID) | BIT(DEVICE) | BIT(CORRELATION) | BIT(BYTES) | BIT(ADDRESS) |
-		 BIT(MEMORY) | BIT(POOL)},
+		 BIT(MEMORY) | BIT(POOL) | SITE},
 	{"samples", {"host sample"}, TIMES | BIT(TID) | BIT(COUNT)},
-	{"syncs", {"sync"}, TIMES | PLACE},
+	{"syncs", {"sync"}, TIMES | QUEUE},
 	{"missing", {"missing"}, BIT(NAME) | BIT(PID) | BIT(COUNT)},
 	{"others", {NULL}, UINT64_MAX},
 };
@@ -92,7 +93,7 @@ static bool is_text(int column)
 /* Columns whose numbers may need more than 31 bits. */
 static bool is_wide(int column)
 {
-	const uint64_t narrow = SHAPE | BIT(DEVICE) | BIT(LEVEL);
+	const uint64_t narrow = SHAPE | BIT(DEVICE) | BIT(LEVEL) | BIT(IS_ESTIMATED);
 
 	return !is_text(column) && (narrow >> column & 1) == 0;
 }
@@ -292,7 +293,7 @@ static int write_columns(const struct gp_export_source *source,
 {
 	struct tables *tables = calloc(1, sizeof(*tables));
 	const struct gp_event_format format = {
-		.put_row = put_row, .put_end = put_end, .context = tables};
+		.has_places = true, .put_row = put_row, .put_end = put_end, .context = tables};
 	int result = tables ? gp_event_rows_write(&format, source, options, out) : -ENOMEM;
 
 	if (tables)

@@ -45,14 +45,14 @@ static void put_value(struct gp_json *csv, const struct gp_value *value, enum gp
 
 /* Most columns of a row are empty: write the commas between two values in one call. */
 static const char commas[] = ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,";
-static_assert(sizeof(commas) > GP_EVENT_COLUMNS, "enough commas");
+static_assert(sizeof(commas) > GP_EVENT_ROW_COLUMNS, "enough commas");
 
 static void put_row(struct gp_json *csv, const struct gp_value *values, void *context)
 {
 	size_t due = 0;
 
 	(void)context;
-	for (int i = 0; i < GP_EVENT_COLUMNS; i++) {
+	for (int i = 0; i < GP_EVENT_ROW_COLUMNS; i++) {
 		if (values[i].kind != GP_VALUE_NONE) {
 			gp_json_bytes(csv, commas, due);
 			put_value(csv, &values[i], gp_event_columns[i].unit);
@@ -66,7 +66,7 @@ static void put_row(struct gp_json *csv, const struct gp_value *values, void *co
 
 static void put_titles(struct gp_json *csv)
 {
-	for (int i = 0; i < GP_EVENT_COLUMNS; i++) {
+	for (int i = 0; i < GP_EVENT_ROW_COLUMNS; i++) {
 		gp_json_text(csv, i > 0 ? "," : "");
 		gp_json_text(csv, gp_event_columns[i].title);
 	}

@@ -10,6 +10,7 @@
 #include "report/trace/cuda_names.h"
 #include "report/model/gpu_numbers.h"
 #include "report/model/losses.h"
+#include "report/symbols/call_site.h"
 #include "report/symbols/names.h"
 #include "report/codec/json_write.h"
 #include "report/symbols/unique_names.h"
@@ -55,12 +56,15 @@ const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS] = {
 	[GP_EVENT_PAYLOAD] = {"payload", GP_UNIT_TEXT},
 	[GP_EVENT_UNIX] = {"unix_ns", GP_UNIT_NUMBER},
 	[GP_EVENT_FIELDS] = {"fields", GP_UNIT_TEXT},
+	[GP_EVENT_PLACE] = {"place", GP_UNIT_TEXT},
+	[GP_EVENT_IS_ESTIMATED] = {"place_is_estimated", GP_UNIT_FLAG},
 };
 
 struct rows {
 	const struct gp_model *model;
 	struct gp_names *names;
 	struct gp_symbols *symbols;
+	struct gp_call_sites *sites; /* of the model; NULL: the format has no places */
 	struct gp_gpu_numbers gpus;
 	uint64_t base_unix_ns; /* times are relative to this */
 	uint64_t offset_ns;    /* added to times of the model */
@@ -119,6 +123,18 @@ static void set_times(struct rows *rows, uint64_t start_ns, uint64_t end_ns)
 static void end(struct rows *rows)
 {
 	rows->format->put_row(&rows->out, rows->values, rows->format->context);
+}
+
+/* The place of a call; of none, or of one without a stack, it is empty. */
+static void set_place(struct rows *rows, const struct gp_call *call)
+{
+	uint32_t site;
+
+	if (!rows->sites || !call || call->stack == GP_NONE)
+		return;
+	site = gp_call_sites_find(rows->sites, rows->model, call);
+	set_text(rows, GP_EVENT_PLACE, gp_call_sites_at(rows->sites, site).place);
+	set(rows, GP_EVENT_IS_ESTIMATED, call->is_estimated);
 }
 
 /* Set columns from the arguments of an event; arguments without a column are ignored. */
@@ -232,6 +248,7 @@ static void set_op(struct rows *rows, const struct gp_timeline_event *event)
 		set(rows, GP_EVENT_BYTES, op->bytes);
 		set_text(rows, GP_EVENT_DESTINATION, gp_memory_name(op->destination_kind));
 	}
+	set_place(rows, gp_model_op_stack_call(model, op));
 }
 
 /* ---- the host ---- */
@@ -252,6 +269,7 @@ static void set_call(struct rows *rows, const struct gp_timeline_event *event)
 		set_text(rows, GP_EVENT_ERROR, gp_status_name(call->status));
 	if (call->status != 0 && gp_model_asked_bytes(model, call, &asked_bytes))
 		set(rows, GP_EVENT_BYTES, asked_bytes);
+	set_place(rows, call);
 }
 
 /* The name of the row is the innermost function. */
@@ -371,6 +389,7 @@ static void set_allocation(struct rows *rows, const struct gp_timeline_event *ev
 	set(rows, GP_EVENT_ADDRESS, memory->address);
 	set_text(rows, GP_EVENT_MEMORY, gp_allocation_name(memory->memory_kind));
 	set_if_any(rows, GP_EVENT_POOL, memory->pool);
+	set_place(rows, call);
 }
 
 static void set_unified(struct rows *rows, const struct gp_timeline_event *event)
@@ -521,7 +540,10 @@ static int write_models(struct rows *rows, const struct gp_export_source *source
 				return -ENOMEM;
 			write_about(rows);
 		}
-		result = write_events(rows, options);
+		rows->sites = rows->format->has_places ? gp_call_sites_new() : NULL;
+		result = rows->format->has_places && !rows->sites ? -ENOMEM
+								  : write_events(rows, options);
+		gp_call_sites_free(rows->sites);
 		gp_symbols_forget(rows->symbols, rows->model);
 		written++;
 	}

@@ -51,7 +51,11 @@ enum gp_event_column {
 	GP_EVENT_PAYLOAD,
 	GP_EVENT_UNIX,
 	GP_EVENT_FIELDS, /* an object of JSON */
-	GP_EVENT_COLUMNS
+	/* of formats with has_places alone: the call site, and 1 if the call's stack is estimated */
+	GP_EVENT_PLACE,
+	GP_EVENT_IS_ESTIMATED,
+	GP_EVENT_COLUMNS,
+	GP_EVENT_ROW_COLUMNS = GP_EVENT_PLACE, /* of the other formats */
 };
 
 /* Columns by enum gp_event_column.  A title ends in its unit, if there is one ("start_ns"). */
@@ -59,6 +63,7 @@ extern const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS];
 
 /* A format of rows, with the escapes and the buffer of gp_json. */
 struct gp_event_format {
+	bool has_places;
 	void (*put_titles)(struct gp_json *out); /* NULL: no titles */
 	void (*put_row)(struct gp_json *out, const struct gp_value *values, void *context);
 	void (*put_end)(struct gp_json *out, void *context); /* after all rows; NULL: nothing */

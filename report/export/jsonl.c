@@ -33,7 +33,7 @@ static void put_row(struct gp_json *json, const struct gp_value *values, void *c
 	const char *separator = "{\"";
 
 	(void)context;
-	for (int i = 0; i < GP_EVENT_COLUMNS; i++) {
+	for (int i = 0; i < GP_EVENT_ROW_COLUMNS; i++) {
 		if (values[i].kind == GP_VALUE_NONE)
 			continue;
 		gp_json_text(json, separator);

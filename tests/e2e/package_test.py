@@ -630,7 +630,7 @@ class TablesTest(Package):
         super().setUp()
         import gpuprof
 
-        done = self.run_program([os.path.join(BUILD, "programs", "demo")], options=("-q", "-o", "out", "--chrome", "none"))
+        done = self.run_program([os.path.join(BUILD, "programs", "demo")], options=("-q", "-o", "out", "--chrome", "none", "--stacks", "all"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.trace = gpuprof.open(self.path("out.gpuprof"))
 
@@ -646,12 +646,26 @@ class TablesTest(Package):
             self.assertGreater(len(wanted), 0, name)
             self.assertEqual(len(table), len(wanted))
             for row, line in zip(table.rows(), wanted):
-                told = {key: value for key, value in row.items() if value is not None}
+                told = {key: value for key, value in row.items() if value is not None and not key.startswith("place")}
                 for key in ("address", "pool"):
                     if key in told:
                         told[key] = hex(told[key])
                 self.assertEqual(told, {key: value for key, value in line.items() if key in row}, name)
         self.assertEqual(sum(len(table) for table in self.trace.tables.values()), len(lines))
+
+    def test_places(self):
+        import gpuprof
+
+        done = self.run_program([os.path.join(BUILD, "rules", "sync-copy"), "sin"],
+                                options=("-q", "-o", "places", "--chrome", "none", "--stacks", "all"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(ROOT, "tests", "rules", "sync-copy.cu"), encoding="utf-8") as file:
+            (line,) = [number for number, text in enumerate(file, 1) if text.rstrip().endswith("/* sin */")]
+        trace = gpuprof.open(self.path("places.gpuprof"))
+        self.assertEqual(set(trace.copies["place"]), {f"main (sync-copy.cu:{line})"})
+        self.assertEqual(set(trace.copies["place_is_estimated"]), {0})
+        self.assertIn(f"main (sync-copy.cu:{line})", set(trace.api["place"]))
+        self.assertEqual({place.startswith("main (sync-copy.cu:") for place in trace.memory["place"]}, {True})
 
     def test_arrow(self):
         for name in ("kernels", "copies", "api"):

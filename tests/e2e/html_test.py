@@ -929,6 +929,25 @@ class BrowserTest(HtmlCase):
             self.assertEqual(run(shown), ["timeline", rows[order[2]]])
         self.assert_no_problem()
 
+    def test_steps_have_a_track_of_the_timeline(self):
+        path = self.write_kernels([(40, 10), (5, 100)] * 20)
+        with open(path, encoding="utf-8") as file:
+            trace = json.load(file)
+        trace["traceEvents"] += [{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": one["ts"] - 4, "dur": 2, "args": {"correlation": one["args"]["correlation"]}}
+                                 for one in trace["traceEvents"]]
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(trace, file)
+        self.open(self.write_page(path), hash_text="#v=timeline")
+        run = self.browser.run
+        x, y, number, span = run("(() => { const tl = gpuprof.timeline, { y, h, rows } = tl.items.find((item) => item.kind === 'steps'), row = rows[7], a = gpuprof.state.index.zero + row.Start, "
+                                 "box = tl.canvas.getBoundingClientRect(); return [box.left + tl.toX(a + row.Wall / 2), box.top + 60 + y - tl.y + h / 2, row.Number, [a, a + row.Wall]]; })()")
+        self.browser.mouse("mouseMoved", x, y)
+        self.assertEqual(run("document.querySelector('#tip:not([hidden]) b').textContent"), f"step {number}")
+        self.browser.click(x, y)
+        self.assertEqual(run("gpuprof.timeline.span"), span)
+        self.assertIn(f"Step {number}", run(DRAWER_OF % "✕Selected"))
+        self.assert_no_problem()
+
     def test_a_table_of_one_row_is_names_and_values_and_equal_values_have_no_column(self):
         self.open(self.write_page(self.write_kernels([(40, 10), (5, 100)] * 20)))
         self.go("tables")

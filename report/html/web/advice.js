@@ -7,9 +7,8 @@ function showGap(gap) {
 		a = state.index.zero + gap.Start,
 		b = a + duration;
 	openView('timeline');
-	timeline.span = [a, b];
 	timeline.show(a - duration * 0.2, b + duration * 0.2);
-	describeSpan(timeline);
+	selectTime(timeline, a, b);
 	/* the work of the host meanwhile */
 	const { y, h } = timeline.items.find((item) => item.track?.kind === 'python') || {};
 	if (y + h > timeline.y + timeline.box.clientHeight - TOP) timeline.scroll(y + h - timeline.y - timeline.box.clientHeight + TOP);

@@ -23,6 +23,14 @@ function usualStep() {
 	return median ? stepRows(state.about).reduce((a, b) => (a && differs(a) <= differs(b) ? a : b), undefined) : undefined;
 }
 
+function showStepTip(event, row) {
+	showTip(event.clientX, event.clientY, 'step ' + row.Number, [
+		fmtNs(row.Wall) + ', ' + row.Part,
+		'GPU ' + inPercent(row['Busy %']) + ' % busy',
+		row['Most idle by'] && 'most idle: ' + row['Most idle by'] + ', ' + fmtNs(row['Idle by it']),
+	]);
+}
+
 /* The steps that a column of the chart stands for: of several the longest one is drawn. */
 const stepsPerColumn = (rows, width) => Math.max(1, Math.ceil((rows.length * 2) / width));
 
@@ -126,7 +134,7 @@ function stepsSection(about) {
 			onclick: (e) => rowAt(e) && showGap(rowAt(e)),
 			onpointermove: (e) => {
 				const row = rowAt(e);
-				if (row) showTip(e.clientX, e.clientY, 'step ' + row.Number, [fmtNs(row.Wall) + ', ' + row.Part, 'GPU ' + inPercent(row['Busy %']) + ' % busy', 'most idle: ' + row['Most idle by'] + ', ' + fmtNs(row['Idle by it'])]);
+				if (row) showStepTip(e, row);
 			},
 			onpointerleave: hideTip,
 		});

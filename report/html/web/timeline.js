@@ -179,6 +179,7 @@ class Timeline {
 				note: process.program || '',
 			});
 			if (this.collapsed.has('process' + p)) continue;
+			if (process.pid === state.about.steps?.[0]?.pid) add({ kind: 'steps', h: Math.round(CPU_LANE * Math.min(grow, 2.5)) + GAP, title: 'steps', rows: stepRows(state.about) });
 			for (const track of this.inOrder(own))
 				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 2.5))));
 		}
@@ -421,6 +422,7 @@ class Timeline {
 			if (item.union) this.fillUnion(item.union, top + Math.round(4 * r), bottom - 1);
 		} else if (item.kind === 'counter')
 			this.fillCounter(item.series, top + Math.round(3 * r), bottom - Math.round(GAP * r));
+		else if (item.kind === 'steps') this.fillSteps(item.rows, top + 1, bottom - Math.round(GAP * r));
 		else {
 			this.sampled = item.track.kind === 'python' ? this.sampledColumns(item.track) : null;
 			item.lanes.forEach((row, lane) => {
@@ -431,6 +433,12 @@ class Timeline {
 		this.fill(0, this.W, bottom - 1, bottom, line);
 	}
 
+	fillSteps(rows, y0, y1) {
+		for (const row of rows) {
+			const x = Math.round((state.index.zero + row.Start - this.t0) * this.scale);
+			this.fill(x, Math.max(x + 1, Math.round(x + row.Wall * this.scale) - 1), y0, y1, this.pack(hueOf(PART_HUES[row.Part])));
+		}
+	}
 	/* The columns of pixels at which a sample found the thread at work. */
 	sampledColumns({ process, id }) {
 		const { t0, t1, scale, W } = this,

@@ -43,6 +43,12 @@ function attachTimeline(tl) {
 		return exact >= 0 ? exact : eventAt(row, t, (2.5 * (tl.t1 - tl.t0)) / tl.width);
 	}
 	tl.hit = hit;
+	/* The step at the pointer. */
+	function stepAt(x, y) {
+		const item = y > TOP && x > GUTTER && itemAt(y),
+			t = tl.toT(x) - state.index.zero;
+		return item && item.kind === 'steps' ? item.rows.find((row) => row.Start <= t && t < row.Start + row.Wall) : undefined;
+	}
 
 	canvas.addEventListener(
 		'wheel',
@@ -101,8 +107,10 @@ function attachTimeline(tl) {
 		if (was.kind === 'span' && was.moved) describeSpan(tl);
 		else if (!was.moved && was.kind === 'gutter') toggle(itemAt(y));
 		else if (!was.moved && was.kind !== 'strip') {
-			const i = hit(x, y);
+			const i = hit(x, y),
+				step = stepAt(x, y);
 			if (i >= 0) selectEvent(tl, i);
+			else if (step) selectTime(tl, state.index.zero + step.Start, state.index.zero + step.Start + step.Wall);
 			else clearSelection(tl);
 		}
 	});
@@ -132,9 +140,10 @@ function attachTimeline(tl) {
 	}
 	function hoverAt(x, y, e) {
 		const i = hit(x, y),
+			step = stepAt(x, y),
 			item = x < GUTTER && y > TOP ? itemAt(y) : null;
 		tl.pointed = item?.track;
-		canvas.style.cursor = i >= 0 || item ? 'pointer' : y > STRIP && y < TOP ? 'col-resize' : 'default';
+		canvas.style.cursor = i >= 0 || item || step ? 'pointer' : y > STRIP && y < TOP ? 'col-resize' : 'default';
 		if (i !== tl.hover) {
 			tl.hover = i;
 			tl.later();
@@ -149,7 +158,8 @@ function attachTimeline(tl) {
 					.map((f) => f.join(' '))
 					.join(', '),
 			]);
-		} else if (item)
+		} else if (step) showStepTip(e, step);
+		else if (item)
 			showTip(e.clientX, e.clientY, item.track?.name ?? item.title, [
 				item.note,
 				item.track && counted(item.track.events, 'event') + '; P: ' + (tl.pinned.has(item.track) ? 'unpin' : 'pin to the top'),
@@ -404,11 +414,18 @@ async function happenings(what, a, b, most) {
 }
 /* The number of table rows that fit. */
 const rowsOfDrawer = (tl, least) => (tl.hasRoom ? Math.max(least, Math.floor((tl.node.clientHeight - tl.legend.offsetHeight - tl.box.clientHeight - 76) / 25)) : least);
+function selectTime(tl, a, b) {
+	tl.span = [a, b];
+	describeSpan(tl);
+	tl.later();
+}
 async function describeSpan(tl) {
 	tl.selected = -1;
 	const shown = await happenings('Selected', ...tl.span, rowsOfDrawer(tl, 8)),
-		gap = idleTimeAt(tl.span);
+		gap = idleTimeAt(tl.span),
+		step = recordsOf('iteration').find((row) => tl.span && isSpanOf(row, tl.span));
 	if (!shown || !tl.span) return;
+	if (step) shown.splice(1, 0, el('p', null, 'Step ' + fmtCount(step.Number) + ', ' + step.Part + (step['Most idle by'] ? '; most idle: ' + step['Most idle by'] + ', ' + fmtNs(step['Idle by it']) : '')));
 	if (gap)
 		shown.splice(
 			1,

@@ -42,9 +42,10 @@ function idleTimes() {
 		.sort((a, b) => a.Start - b.Start);
 	return state.idle;
 }
+/* Whether a time is that of a row: a gap or a step. */
+const isSpanOf = (row, [a, b]) => state.index.zero + row.Start === a && a + (row.Duration ?? row.Wall) === b;
 /* The selected idle gap. */
-const idleTimeAt = (span) =>
-	recordsOf('gap').find((gap) => span && state.index.zero + gap.Start === span[0] && state.index.zero + gap.Start + gap.Duration === span[1]);
+const idleTimeAt = (span) => recordsOf('gap').find((gap) => span && isSpanOf(gap, span));
 
 /* Jump to the next gap after the selection, or after the left edge; after the last one to the first. */
 function jumpToIdle(tl, by) {

@@ -38,6 +38,17 @@ Object.assign(Timeline.prototype, {
 			ctx.fillText(text, x + 3.5, y + 0.5);
 			drawn++;
 		}
+		for (const item of this.drawn) if (item.kind === 'steps') this.drawStepNumbers(ctx, item);
+	},
+
+	drawStepNumbers(ctx, { rows, y, h }) {
+		for (const { Start, Wall, Number: number, Part } of rows) {
+			const a = Math.max(GUTTER, this.toX(state.index.zero + Start)),
+				b = Math.min(GUTTER + this.width, this.toX(state.index.zero + Start + Wall));
+			if (b - a < 30) continue;
+			ctx.fillStyle = luminance(hueOf(PART_HUES[Part])) > 0.2 ? '#10161d' : '#ffffff';
+			ctx.fillText(fmtCount(number), a + 3.5, TOP + y - this.y + (h - GAP) / 2);
+		}
 	},
 
 	/* Pauses of the recording; operations launched before them are complete. */

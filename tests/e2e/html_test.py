@@ -1302,6 +1302,8 @@ class BrowserTest(HtmlCase):
         titles = "[...document.querySelectorAll('#view-overview .mini.gap')].filter((table) => /^(Times|Counts|Bytes)$/.test(table.querySelector('th').textContent)).flatMap((table) => [...table.querySelectorAll('td:first-child')].map((cell) => cell.textContent))"
         self.assertIn("launches", run(titles))
         self.assertNotIn("_", "".join(run(titles)))
+        sides = run("[...document.querySelectorAll('#view-overview .mini.gap')].map((table) => [...table.querySelectorAll('tbody tr')].map((row) => row.cells[1].textContent + row.cells[2].textContent))")
+        self.assertTrue(all(all(rows) for rows in sides), sides)
         self.assertGreater(run("document.querySelectorAll('#view-overview td.more').length"), 0)
         self.go("flame")
         self.assertGreater(self.ink("#view-flame canvas"), 5)

@@ -191,13 +191,14 @@ function worthOfRow(value) {
 		return isBeyondMargin(value('Total A'), value('Total B')) && isBeyondLooks(value('Total A'), value('Total B')) ? 1 : 0;
 	if (value('Is') === 'new' || value('Is') === 'gone' || value('Count A') !== value('Count B')) return 2;
 	if (value('Differs') === 'no') return 0;
-	return isBeyondMargin(value('Total A') ?? value('A'), value('Total B') ?? value('B')) ? 1 : 0;
+	const of = (side) => value('Total ' + side) ?? value(side) ?? value('Med ' + side);
+	return isBeyondMargin(of('A'), of('B')) ? 1 : 0;
 }
 function changeTable(table) {
 	const column = (title) => table.columns.findIndex((c) => c[0] === title),
 		name = nameColumn(table),
 		meaning = column('Meaning'),
-		either = (title) => (column(title) < 0 ? column('Total ' + title) : column(title)),
+		either = (side) => [side, 'Total ' + side, 'Med ' + side].map(column).find((c) => c >= 0),
 		[a, b, by, percent] = [either('A'), either('B'), column('Change'), column('Change %')],
 		go = () => openView('tables', table.word),
 		unit = table.columns[by][1],

@@ -62,7 +62,7 @@ class Grid {
 			const column = todo.shift();
 			column.width = Math.max(
 				Math.min(column.natural, left / (todo.length + 1)),
-				Math.min(column.natural, column === this.columns[0] ? 200 : 150),
+				Math.min(column.natural, column === this.columns[0] ? clamp(room - fixed, 150, 200) : 150),
 			);
 			left = Math.max(0, left - column.width);
 		}

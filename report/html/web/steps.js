@@ -104,7 +104,7 @@ function stepCard({ steps: [found] = [], parts = [], doubt }) {
 			fmtNs(found.median_ns),
 			[
 				'median of ' + fmtCount(found.step_count) + '; ' + fmtNs(found.mean_ns) + ' on average after the warm-up',
-				steady?.time_ns ? 'GPU ' + (doubt ? '≥ ' : '') + fmtPercent(steady.busy_ns, steady.time_ns) + ' busy in the steady state' : '',
+				steady?.busy_ns ? 'GPU ' + (doubt ? '≥ ' : '') + fmtPercent(steady.busy_ns, steady.time_ns) + ' busy in the steady state' : '',
 			],
 			['Each', 'tables', 'iteration'],
 		),

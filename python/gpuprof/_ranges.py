@@ -26,13 +26,19 @@ class Range(_native.Range):
         if inspect.isasyncgenfunction(fn):
             async def wrapper(*args: Any, **kw: Any) -> Any:
                 source = fn(*args, **kw)
-                sent = None
+                step = source.asend(None)
                 try:
                     while True:
                         try:
-                            sent = yield await _Stretches(self, source.asend(sent))
+                            value = await _Stretches(self, step)
                         except StopAsyncIteration:
                             return
+                        try:
+                            step = source.asend((yield value))
+                        except GeneratorExit:
+                            raise
+                        except BaseException as error:  # pylint: disable=broad-except
+                            step = source.athrow(error)
                 finally:
                     await source.aclose()
         elif inspect.iscoroutinefunction(fn):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The Python package: installed as a user does, recorded on the simulated device, its tables held against other exports."""
 import asyncio
+import contextlib
 import ctypes
 import glob
 import gzip
@@ -448,6 +449,32 @@ class RangesTest(Package):
         async def double(number):
             return 2 * number
         self.assertEqual(asyncio.run(double(4)), 8)
+
+        @contextlib.asynccontextmanager
+        @gpuprof.profile
+        async def catches():
+            try:
+                yield 1
+            except KeyError:
+                caught.append("async")
+
+        @contextlib.contextmanager
+        @gpuprof.profile
+        def catches_too():
+            try:
+                yield 1
+            except KeyError:
+                caught.append("sync")
+
+        async def raises():
+            async with catches() as one:
+                self.assertEqual(one, 1)
+                raise KeyError
+        caught = []
+        asyncio.run(raises())
+        with catches_too():
+            raise KeyError
+        self.assertEqual(caught, ["async", "sync"])
 
         @gpuprof.profile
         def fails():

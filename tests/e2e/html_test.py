@@ -964,6 +964,9 @@ class BrowserTest(HtmlCase):
         self.assertNotIn("PID", heads)
         self.assertIn("Number", heads)
         self.assertRegex(told, r"PID \d+ · Device 0")
+        head, *lines = [line.split(",") for line in run("gpuprof.views.tables.grid.csv()").splitlines()]
+        self.assertEqual({line[head.index("Device")] for line in lines}, {"0"})
+        self.assertEqual(len(lines), 20)
         self.assert_no_problem()
 
     def test_tables_of_a_narrow_window_show_their_columns(self):

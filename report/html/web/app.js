@@ -195,6 +195,7 @@ const KEYS = [
 	['← → , . P', 'memory: move the moment by a pixel (Shift: ten), to the previous or next change, to the peak'],
 	['M', 'memory: mark the moment; the table shows the changes since'],
 	['Tab, ← →, Enter', 'tables: to the column titles, to the next title, sort by it'],
+	['↑ ↓, Enter', 'tables: select a row; show it in the timeline, if it is a time'],
 	['W S F', 'memory: zoom in, out (also Ctrl+wheel); show the moment in the timeline'],
 ];
 function showHelp() {

@@ -231,11 +231,13 @@ class Grid {
 	}
 
 	csv() {
-		const quote = (text) => (/[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text),
+		const columns = [...this.columns, ...this.constants.map(([column]) => column)],
+			same = this.constants.map(([, value]) => value),
+			quote = (text) => (/[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text),
 			cell = (v, c) => {
 				if (v === null || v === undefined) return '';
 				if (typeof v === 'string') return quote((/^[=+\-@]/.test(v) ? "'" : '') + v);
-				return this.columns[c].unit === 'address' ? fmtAddress(v) : fmtReal(v);
+				return columns[c].unit === 'address' ? fmtAddress(v) : fmtReal(v);
 			};
 		const title = (c) =>
 			['ns', 'bytes'].includes(c.unit)
@@ -243,8 +245,8 @@ class Grid {
 				: c.title;
 		return (
 			[
-				this.columns.map((c) => quote(title(c))).join(','),
-				...this.shown.map((i) => this.rows[i].map(cell).join(',')),
+				columns.map((c) => quote(title(c))).join(','),
+				...this.shown.map((i) => [...this.rows[i], ...same].map(cell).join(',')),
 			].join('\n') + '\n'
 		);
 	}

@@ -324,6 +324,7 @@ static PyObject *nothing_exit(PyObject *self, PyObject *const *arguments, Py_ssi
 static PyMethodDef nothing_methods[] = {
 	{"__enter__", nothing_enter, METH_NOARGS, NULL},
 	{"__exit__", (PyCFunction)(void *)nothing_exit, METH_FASTCALL, NULL},
+	{0},
 };
 static PyType_Slot nothing_slots[] = {
 	{Py_tp_doc, "A range that is not recorded."},

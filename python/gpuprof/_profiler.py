@@ -77,8 +77,8 @@ class Profiler:
                 [one.name, one.calls, "host", _ms(one.total_ns), _ms(one.mean_ns),
                  _ms(one.min_ns), _ms(one.max_ns)] for one in found]
         total = ["Total", sum(one.calls for one in found), "GPU",
-                 _ms(_work.Work(trace).gpu_time_ns(_work.entries(trace))), "", "", ""]
-        return _report(["Kernel", "Calls", "Time of", "Total (ms)", "Mean (ms)", "Min (ms)",
+                 _ms(_work.Work(trace).gpu_time_ns(_work.entries_since_reset(trace))), "", "", ""]
+        return _report(["Range", "Calls", "Time of", "Total (ms)", "Mean (ms)", "Min (ms)",
                         "Max (ms)"], [*rows, total])
 
     def get_tensor_info(self, name: str) -> _memory.Tensor:

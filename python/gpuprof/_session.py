@@ -1,5 +1,6 @@
 """Sessions: what a stretch of the program cost, and whether a change made it faster."""
 import functools
+import itertools
 import math
 import statistics
 import sys
@@ -18,6 +19,8 @@ _POLL_S = 0.05
 _MOST_S = 10.0  # how long a result waits for the records of the GPU
 _Z = 1.96       # of a 95 % interval
 MB = 1e6        # bytes
+_ATTRIBUTE = "gpuprof.session"  # tells a session from others, and from ranges, of its name
+_numbers = itertools.count(1)
 
 
 def _torch_memory(key: str) -> Optional[float]:
@@ -46,7 +49,7 @@ class Session:
         self.iteration_times_ms: List[float] = []
         self._files = {"chrome": trace, "folded": flame}
         self._has_memory = memory
-        self._range = _native.range(name)
+        _native.Range(name)  # raises TypeError if that is no name
         self._iterations: Optional[str] = None
 
     def __enter__(self) -> "Session":
@@ -56,6 +59,9 @@ class Session:
             warnings.warn("this program is not recorded: a session has no GPU times; run it by"
                           f" {command_line()}", stacklevel=2)
         Session._active = self
+        self.__dict__.pop("_result", None)
+        self._number = next(_numbers)
+        self._range = _native.range(self.name, **{_ATTRIBUTE: self._number})
         self._wall_ns, self._cpu_ns = time.perf_counter_ns(), time.process_time_ns()
         self._range.__enter__()
         return self
@@ -81,7 +87,7 @@ class Session:
             return None
         end = time.monotonic() + _MOST_S
         while True:
-            result = _Result.read(own_trace(), self.name, self._iterations)
+            result = _Result.read(own_trace(), self._number, self._iterations)
             if result is None or not result.pending or time.monotonic() >= end:
                 return result
             time.sleep(_POLL_S)
@@ -161,13 +167,14 @@ class _Result(NamedTuple):
     iterations_ms: List[float]
 
     @classmethod
-    def read(cls, trace: Trace, name: str, iterations: Optional[str]) -> Optional["_Result"]:
-        """The result of the last session of that name; None if it was not recorded."""
+    def read(cls, trace: Trace, number: int, iterations: Optional[str]) -> Optional["_Result"]:
+        """The result of a session; None if it was not recorded."""
         entries = list(_work.entries(trace))
-        sessions = [entry for entry in entries if entry.name == name]
-        if not sessions:
+        fields = f'{{"{_ATTRIBUTE}":{number}}}'
+        span = next(((entry.start_ns, entry.end_ns) for entry in entries
+                     if entry.fields == fields), None)
+        if span is None:
             return None
-        span = (sessions[-1].start_ns, sessions[-1].end_ns)
         work = _work.Work(trace)
         calls = work.launched_in(span)
         operations = [operation for call in calls for operation in call.operations]

@@ -7,6 +7,7 @@ from . import _recording, _work
 from ._trace import Span, Trace, length, union
 
 _POLL_S = 0.05  # the recorder fetches the records of the GPU as often
+_NAMES_LENGTH = 500  # of the names of ranges in an error
 
 
 class Timing(NamedTuple):
@@ -53,7 +54,7 @@ def timings(trace: Trace) -> Dict[str, Timing]:
     """The times of every range of a trace, by name."""
     work = _work.Work(trace)
     return {name: _timing(name, of, work)
-            for name, of in work.by_range(_work.entries(trace)).items()}
+            for name, of in work.by_range(_work.entries_since_reset(trace)).items()}
 
 
 def timing(name: str, *, wait: float = 0.0) -> Timing:
@@ -67,12 +68,13 @@ def timing(name: str, *, wait: float = 0.0) -> Timing:
     end = time.monotonic() + wait
     while True:
         trace = own_trace()
-        entries = list(_work.entries(trace))
+        entries = _work.entries_since_reset(trace)
         work = _work.Work(trace)
         of = work.by_range(entry for entry in entries if entry.name == name)
         if not of:
             names = ", ".join(dict.fromkeys(entry.name for entry in entries))
-            raise KeyError(f"no range {name!r} has ended; the ranges are: {names}")
+            raise KeyError(f"no range {name!r} has ended; the ranges are:"
+                           f" {names[:_NAMES_LENGTH] or 'none'}")
         found = _timing(name, of[name], work)
         if not found.pending or time.monotonic() >= end:
             return found

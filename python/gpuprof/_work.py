@@ -41,6 +41,8 @@ class Entry(NamedTuple):
     tid: int
     start_ns: int
     end_ns: int
+    # attributes as JSON
+    fields: Optional[str]
 
 
 class MemoryUse(NamedTuple):
@@ -53,14 +55,18 @@ class MemoryUse(NamedTuple):
 
 
 def entries(trace: Trace) -> Iterator[Entry]:
-    """The ranges of a trace that have ended, and began after the last reset."""
-    rows = list(trace.ranges.rows())
-    from_ns = max((row["start_ns"] for row in rows
-                   if row["kind"] == "mark" and row["name"] == RESET), default=0)
-    for row in rows:
-        if row["kind"] != "mark" and not row["error"] and row["start_ns"] >= from_ns:
+    """The ranges of a trace that have ended."""
+    for row in trace.ranges.rows():
+        if row["kind"] != "mark" and not row["error"]:
             yield Entry(row["name"], row["tid"], row["start_ns"],
-                        row["start_ns"] + row["duration_ns"])
+                        row["start_ns"] + row["duration_ns"], row["fields"])
+
+
+def entries_since_reset(trace: Trace) -> List[Entry]:
+    """Those that began after the last reset."""
+    from_ns = max((row["start_ns"] for row in trace.ranges.rows()
+                   if row["kind"] == "mark" and row["name"] == RESET), default=0)
+    return [entry for entry in entries(trace) if entry.start_ns >= from_ns]
 
 
 def inside(calls: Sequence[Call], spans: Sequence[Span]) -> Iterator[Tuple[List[int], Call]]:

@@ -9,15 +9,25 @@ from typing import List, NoReturn
 
 from . import _program
 
+# The options of gpuprof run without a value.
+_FLAGS = ("-q", "--quiet", "-h", "--help", "-V", "--version", "--html", "--no-command", "--strict")
+
 
 def _command(arguments: List[str]) -> List[str]:
-    """The command line; a script that is run gets this interpreter in front of it."""
+    """The command line; a script, -m or -c in place of a program gets this interpreter."""
     if arguments[:1] != ["run"]:
         return arguments
-    for number, argument in enumerate(arguments[1:], 1):
-        if argument.endswith(".py") or argument in ("-m", "-c"):
-            separator = [] if "--" in arguments[:number] else ["--"]
-            return [*arguments[:number], *separator, sys.executable, *arguments[number:]]
+    at = 1
+    while at < len(arguments) and arguments[at].startswith("-") and \
+            arguments[at] not in ("--", "-m", "-c"):
+        is_whole = arguments[at] in _FLAGS or "=" in arguments[at] or \
+            len(arguments[at]) > 2 and arguments[at][1] != "-"
+        at += 1 if is_whole else 2
+    options, program = arguments[:at], arguments[at:]
+    if program[:1] == ["--"]:
+        program = program[1:]
+    if program and (program[0].endswith(".py") or program[0] in ("-m", "-c")):
+        return [*options, "--", sys.executable, *program]
     return arguments
 
 
@@ -32,7 +42,7 @@ def main() -> NoReturn:
             sys.exit()
     except _program.GpuprofError as error:
         sys.exit(f"gpuprof: {error}")
-    os.execv(program, [program, *_command(sys.argv[1:])])
+    os.execv(program, [program, *sys.argv[1:]])
 
 
 def run() -> NoReturn:
@@ -42,4 +52,5 @@ def run() -> NoReturn:
 
 
 if __name__ == "__main__":
+    sys.argv[1:] = _command(sys.argv[1:])
     main()

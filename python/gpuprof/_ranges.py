@@ -87,7 +87,11 @@ class _Stretches:
 def profile(fn: Optional[F] = None, *, name: Optional[str] = None, **attributes: Any) -> Any:
     """A decorator: a range around each call, named as the function unless `name` is given."""
     def decorate(function: F) -> F:
-        return Range(name or function.__qualname__, **attributes)(function)
+        if not callable(function):
+            raise TypeError(f"profile() decorates a function, not {function!r}: a name is given by"
+                            " name=, and @classmethod stands above it")
+        own_name = getattr(function, "__qualname__", type(function).__qualname__)
+        return Range(name or own_name, **attributes)(function)
 
     return decorate if fn is None else decorate(fn)
 

@@ -21,8 +21,12 @@ def run(arguments: Sequence[str], stdout: Optional[int] = subprocess.PIPE) -> by
 
 
 def run_json(arguments: Sequence[str]) -> Any:
-    """What a command prints as JSON."""
-    return json.loads(run(arguments))
+    """What a command prints as JSON. Raises GpuprofError with the text if it is none."""
+    printed = run(arguments)
+    try:
+        return json.loads(printed)
+    except ValueError:
+        raise GpuprofError(printed.decode("utf-8", "replace").strip()) from None
 
 
 def _environment() -> Dict[str, str]:

@@ -106,7 +106,8 @@ class Trace:
     Events are read at the first use of a table, by another process: no file can end this one."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        self.path = os.fspath(path)
+        # absolute: a program may change its folder, and no option begins with a slash
+        self.path = os.path.abspath(os.fsdecode(path))
         if not os.path.exists(self.path):
             raise FileNotFoundError(f"no trace {self.path}; gpuprof-run writes one of each program:"
                                     " gpuprof-run python train.py")
@@ -165,8 +166,11 @@ class Trace:
 
     def table(self, by: str, *, top: Optional[int] = None) -> Table:
         """A table of `gpuprof summary --by`; `top` rows at most, all of them without it."""
-        return _table(run_json(["summary", "--by", by, "--format", "json", "--full-names",
-                                "--top", str(top or 0), self.path]))
+        report = run_json(["summary", "--by", by, "--format", "json", "--full-names",
+                           "--top", str(top or 0), self.path])
+        if not isinstance(report, dict):
+            raise GpuprofError(f"table() returns one table, not {by!r}")
+        return _table(report)
 
     def summary(self) -> Dict[str, Any]:
         """The summary by name of its parts: each a Table, or an object as in its JSON."""

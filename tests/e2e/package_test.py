@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ctypes
+import functools
 import glob
 import gzip
 import hashlib
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 
 import support
 from support import BUILD, ROOT, Case
@@ -212,6 +214,26 @@ json.dump({
 }, open(sys.argv[1], "w"))
 """
 
+# Sessions of the same name, with a range of that name inside, before a reset, and entered again.
+SAME_NAMES = DEVICE + """
+import json
+begin()
+sessions = [gpuprof.session("same") for _ in range(3)]
+for size, session in enumerate(sessions, 1):
+    with session:
+        for _ in range(size):
+            with gpuprof.range("same"):
+                work(size)
+gpuprof.reset()
+cuda.cudaDeviceSynchronize()
+first = [session.kernels["calls"].to_list() for session in sessions]
+with sessions[0]:
+    for _ in range(5):
+        work(1)
+cuda.cudaDeviceSynchronize()
+json.dump([first, sessions[0].kernels["calls"].to_list()], open(sys.argv[1], "w"))
+"""
+
 # As CuPy's, and as PyTorch's.
 TENSORS = """
 import gpuprof
@@ -372,6 +394,25 @@ class InstallTest(Package):
                               stdout=subprocess.PIPE, cwd=self.folder)
         self.assertEqual(done.stdout.decode().strip(), os.path.join(installed["site"], "gpuprof", "bin", "libgpuprof.so"))
 
+    def test_run(self):
+        """A script gets the interpreter in front of it; a program that is named does not."""
+        script = self.write("first.py", "import sys; print('PYTHON', sys.argv)")
+        python = installed["python"]
+        expected = f"PYTHON {[script, 'other.py', '-m']}\n"
+        for command in ([python, "-m", "gpuprof", "run", "--quiet", "-o", "test", script],
+                        [python, "-m", "gpuprof", "run", "-q", "-otest", "--", script],
+                        [python, "-m", "gpuprof", "run", "--output=test", "--quiet", python, script],
+                        [os.path.join(installed["bin"], "gpuprof"), "run", "--quiet", python, script],
+                        [os.path.join(installed["bin"], "gpuprof-run"), "--quiet", "-o", "test", python, script]):
+            done = subprocess.run([*command, "other.py", "-m"], check=True, stdout=subprocess.PIPE, cwd=self.folder)
+            self.assertEqual(done.stdout.decode(), expected, command)
+
+    def test_flags(self):
+        from gpuprof import __main__
+
+        flags = re.findall(r"^ +(?:(-\w), )?(--[\w-]+)(?:  |$)", self.run_gpuprof("run", "--help").stdout, re.M)
+        self.assertEqual(sorted(filter(None, sum(flags, ()))), sorted(__main__._FLAGS))
+
     def test_version_and_types(self):
         import gpuprof
 
@@ -449,6 +490,9 @@ class RangesTest(Package):
         async def double(number):
             return 2 * number
         self.assertEqual(asyncio.run(double(4)), 8)
+        self.assertEqual(gpuprof.profile(functools.partial(int, "3"))(), 3)
+        self.assertRaises(TypeError, gpuprof.profile, "name")
+        self.assertRaises(TypeError, gpuprof.profile, classmethod(print))
 
         @contextlib.asynccontextmanager
         @gpuprof.profile
@@ -537,6 +581,11 @@ class SessionsTest(Package):
         self.assertEqual(rows["step"], ["4", "GPU", *(f"{value / 1e6:.3f}" for value in (4 * step_ns, step_ns, step_ns, step_ns))])
         self.assertEqual(rows["across"][:2], ["1", "host"])
         self.assertEqual(told["summary"]["ranges"]["copies"]["calls"], 4)
+
+    def test_same_names(self):
+        self.record(SAME_NAMES)
+        with open(self.path("told.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file), [[[1], [2], [3]], [5]])
 
     def test_tensors(self):
         self.run_python(self.write("program.py", TENSORS))
@@ -772,7 +821,23 @@ assert by["total_ns"].sum() == trace.kernels.to_pandas()["duration_ns"].sum() + 
         bad = gpuprof.open(self.write("bad.gpuprof", "no trace"))
         self.assertRaisesRegex(gpuprof.GpuprofError, "bad.gpuprof", lambda: bad.kernels)
         self.assertRaisesRegex(gpuprof.GpuprofError, "--by takes", self.trace.table, "nonsense")
+        self.assertRaisesRegex(gpuprof.GpuprofError, "one table", self.trace.table, "kernel,stream")
+        self.assertRaises(gpuprof.GpuprofError, self.trace.table, "help")
         self.assertRaisesRegex(KeyError, "the columns are: name", lambda: self.trace.kernels["nonsense"])
+
+    def test_paths(self):
+        """A path may begin like an option, and is that of the folder in which the trace was opened."""
+        import gpuprof
+
+        self.assertGreater(len(self.trace.kernels), 0)
+        os.rename(self.path("out.gpuprof"), self.path("-out.gpuprof"))
+        here = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            traces = [gpuprof.open(path) for path in ("-out.gpuprof", b"-out.gpuprof", Path("-out.gpuprof"))]
+        finally:
+            os.chdir(here)
+        self.assertEqual([len(trace.kernels) for trace in traces], [len(self.trace.kernels)] * 3)
 
     def test_a_profiler_object(self):
         import gpuprof

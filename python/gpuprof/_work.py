@@ -71,7 +71,7 @@ def entries_since_reset(trace: Trace) -> List[Entry]:
 
 def inside(calls: Sequence[Call], spans: Sequence[Span]) -> Iterator[Tuple[List[int], Call]]:
     """The calls that begin inside spans, each with the numbers of these, the innermost one last.
-    Calls are in order of their start; spans nest."""
+    Calls are in order of their start."""
     order = sorted(range(len(spans)), key=lambda number: (spans[number][0], -spans[number][1]))
     open_: List[int] = []
     at = 0
@@ -79,8 +79,7 @@ def inside(calls: Sequence[Call], spans: Sequence[Span]) -> Iterator[Tuple[List[
         while at < len(order) and spans[order[at]][0] <= call.start_ns:
             open_.append(order[at])
             at += 1
-        while open_ and spans[open_[-1]][1] < call.start_ns:
-            open_.pop()
+        open_ = [number for number in open_ if spans[number][1] >= call.start_ns]
         if open_:
             yield open_, call
 

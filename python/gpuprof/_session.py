@@ -35,8 +35,6 @@ class Session:
     """A stretch of the program. The results are there after it: reading the first one waits until
     the GPU's records of the stretch are there. None: not known, as without a recording."""
 
-    _active: Optional["Session"] = None
-
     def __init__(self, name: str, *, trace: Optional[str] = None, flame: Optional[str] = None,
                  memory: bool = False) -> None:
         self.name = name
@@ -53,12 +51,9 @@ class Session:
         self._iterations: Optional[str] = None
 
     def __enter__(self) -> "Session":
-        if Session._active is not None:
-            raise GpuprofError(f"the session {Session._active.name!r} is active: end it first")
         if not _native.is_recording():
             warnings.warn("this program is not recorded: a session has no GPU times; run it by"
                           f" {command_line()}", stacklevel=2)
-        Session._active = self
         self.__dict__.pop("_result", None)
         self._number = next(_numbers)
         self._range = _native.range(self.name, **{_ATTRIBUTE: self._number})
@@ -73,7 +68,6 @@ class Session:
         if self._has_memory:
             self.allocated_memory_mb = _torch_memory("allocated_bytes.all.current")
             self.reserved_memory_mb = _torch_memory("reserved_bytes.all.current")
-        Session._active = None
 
     def __repr__(self) -> str:
         return f"<gpuprof.Session {self.name!r}: {self.total_time_ms} ms>"
@@ -220,8 +214,7 @@ def session(name: str, *, trace: Optional[str] = None, flame: Optional[str] = No
     """A context manager whose results are there after it.
 
     `trace` and `flame` are paths: of a Chrome trace of the session, and of its call stacks.
-    `memory` reads the figures of PyTorch's allocator at the end. Raises GpuprofError if another
-    session is active."""
+    `memory` reads the figures of PyTorch's allocator at the end."""
     return Session(name, trace=trace, flame=flame, memory=memory)
 
 

@@ -86,7 +86,8 @@ class _Plugin:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """A line for each test that used the GPU, the longest GPU time first."""
         used = {node: Use(**use) for node, use in self._uses.items()
-                if any(use[key] for key in ("gpu_time_ms", "launches", "syncs", "leaked_bytes"))}
+                if any(use[key] for key in ("gpu_time_ms", "launches", "syncs", "leaked_bytes",
+                                            "pending"))}
         terminalreporter.section("gpuprof")
         if not used:
             terminalreporter.line("no test used the GPU")
@@ -94,7 +95,7 @@ class _Plugin:
         terminalreporter.line("   GPU ms  launches  waits   peak MB  left MB  test")
         for node, use in sorted(used.items(), key=lambda one: -one[1].gpu_time_ms):
             peak = "-" if use.peak_bytes is None else f"{use.peak_bytes / 1e6:.1f}"
-            late = f"  ({use.pending} launches not recorded yet)" if use.pending else ""
+            late = f"  (launches not recorded yet: {use.pending})" if use.pending else ""
             terminalreporter.line(
                 f"{use.gpu_time_ms:9.3f}  {use.launches:8}  {use.syncs:5}  {peak:>8}"
                 f"  {use.leaked_bytes / 1e6:7.1f}  {node}{late}")
@@ -108,7 +109,19 @@ def _range_name(node: str) -> str:
 
 
 def _uses(nodes: List[str]) -> Dict[str, Use]:
-    """What these tests did, by node id; those that ran without any record are not there."""
+    """What these tests did, by node id, after the GPU's records of them have come; those whose
+    range was not recorded are not there."""
+    import time
+
+    end = time.monotonic() + _WAIT_S
+    while True:
+        found = _uses_so_far(nodes)
+        if not any(use.pending for use in found.values()) or time.monotonic() >= end:
+            return found
+        time.sleep(0.05)
+
+
+def _uses_so_far(nodes: List[str]) -> Dict[str, Use]:
     path = _recording.trace_path()
     if path is None:
         return {}
@@ -128,25 +141,21 @@ def _broken_limits(item: Any) -> List[str]:
              if any(mark.name == name.partition("(")[0] for name in _MARKERS)}
     if not marks:
         return []
-    use = _wait_for_use(item.nodeid)
+    use = _uses([item.nodeid]).get(item.nodeid)
     if use is None:
-        return []
-
-    def limit(name: str) -> Any:
-        mark = marks.get(name)
-        if mark is None:
-            return None
-        if len(mark.args) + len(mark.kwargs) != 1:
-            raise pytest.UsageError(f"{item.nodeid}: {name} takes one number")
-        return (*mark.args, *mark.kwargs.values())[0]
+        return [f"{', '.join(marks)}: not known, because the recording was stopped"]
 
     broken = []
     for name, value, unit in (("limit_gpu_time", use.gpu_time_ms, "ms of GPU time"),
                               ("limit_launches", use.launches, "kernel launches"),
                               ("limit_gpu_memory", use.peak_bytes or 0, "bytes of GPU memory")):
-        most = limit(name)
-        if most is not None and value > most:
-            broken.append(f"{name}: {value} {unit}, at most {most} are allowed")
+        if name not in marks:
+            continue
+        most = (*marks[name].args, *marks[name].kwargs.values())
+        if len(most) != 1 or not isinstance(most[0], (int, float)):
+            broken.append(f"{name} takes one number")
+        elif value > most[0]:
+            broken.append(f"{name}: {value} {unit}, at most {most[0]} are allowed")
     if "no_gpu_leaks" in marks and use.leaked_bytes > 0:
         broken.append(f"no_gpu_leaks: {use.leaked_bytes} bytes of GPU memory were not freed")
     if "no_sync" in marks and use.syncs > 0:
@@ -155,15 +164,3 @@ def _broken_limits(item: Any) -> List[str]:
         broken.append(f"limit_gpu_time: {use.pending} launches are not recorded after {_WAIT_S} s:"
                       " the GPU time is not known; wait for the GPU at the end of the test")
     return broken
-
-
-def _wait_for_use(node: str) -> Optional[Use]:
-    """What a test did, after its records have come; None without any."""
-    import time
-
-    end = time.monotonic() + _WAIT_S
-    while True:
-        use = _uses([node]).get(node)
-        if use is None or not use.pending or time.monotonic() >= end:
-            return use
-        time.sleep(0.05)

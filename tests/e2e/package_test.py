@@ -138,7 +138,7 @@ LATE = DEVICE + """
 assert not gpuprof.is_active() and gpuprof.trace_path() is None
 with gpuprof.range("before"):
     pass
-gpuprof.start(output=sys.argv[1], chrome="none", summary="none")
+gpuprof.start(output=sys.argv[1], chrome="none", summary="none", html=False)
 assert gpuprof.is_active()
 begin()
 with gpuprof.range("recorded"):
@@ -190,11 +190,10 @@ step, copies = gpuprof.timing("step", wait=5), gpuprof.timing("copies", wait=5)
 slow = gpuprof.measure(lambda: [work(40) for _ in range(20)], warmup=2, iterations=8)
 fast = gpuprof.measure(lambda: work(40), warmup=2, iterations=8)
 both = gpuprof.compare(slow, fast)
-try:
-    with gpuprof.session("a"), gpuprof.session("b"):
-        pass
-except gpuprof.GpuprofError as error:
-    refused = str(error)
+with gpuprof.session("outer") as outer:
+    with gpuprof.session("inner") as inner:
+        work(60)
+    work(60)
 profiler = gpuprof.get_profiler()
 profiler.start("across")
 profiler.stop("across")
@@ -209,7 +208,8 @@ json.dump({
     "cuda_ms": two.cuda_time_ms, "busy_ms": two.gpu_busy_ms, "peak_mb": two.peak_memory_mb, "pending": two.pending,
     "kernels": two.kernels.to_dict(), "bottleneck": two.bottlenecks[0]["name"], "flame": two.flame_graph, "trace": two.trace_path,
     "step": step._asdict(), "copies": copies._asdict(), "slow": [slow.cuda_time_ms, len(slow.iteration_times_ms)],
-    "compared": both.kernels.to_dict(), "speedup": [both.low, both.speedup, both.high], "refused": refused, "sampled": sampled,
+    "compared": both.kernels.to_dict(), "speedup": [both.low, both.speedup, both.high], "sampled": sampled,
+    "nested_calls": [one.kernels["calls"].to_list() for one in (inner, outer)],
     "report": profiler.get_timing_report(), "summary": json.load(open(profiler.export_json("summary.json"))),
 }, open(sys.argv[1], "w"))
 """
@@ -279,7 +279,7 @@ for wrong in (3, [1.0], "text"):
 
 # A suite of tests, each of which uses the device in its own way.
 SUITE = """
-import ctypes, pytest
+import ctypes, gpuprof, pytest
 cuda = ctypes.CDLL("libcudart.so.13")
 memory = ctypes.c_void_p()
 def allocate(size):
@@ -310,6 +310,20 @@ def test_frees(): cuda.cudaFree(allocate(1 << 20))
 @pytest.mark.no_sync
 def test_fails(): assert cuda.cudaDeviceSynchronize() == 1
 def test_nothing(): pass
+@pytest.mark.limit_launches("many")
+def test_wrong(): pass
+@pytest.mark.no_sync
+def test_last():
+    work(1)
+    gpuprof.reset()
+    cuda.cudaDeviceSynchronize()
+@pytest.fixture
+def disabled():
+    gpuprof.disable()
+    yield
+    gpuprof.enable()
+@pytest.mark.no_sync
+def test_stopped(disabled): pass
 """
 
 NOTEBOOK = DEVICE.replace("import gpuprof", "") + """
@@ -354,6 +368,8 @@ def setUpModule():
     installed["python"] = os.path.join(venv, "bin", "python")
     (installed["site"],) = glob.glob(os.path.join(venv, "lib", "python3*", "site-packages"))
     sys.path.insert(0, installed["site"])
+
+FAILING = {"test_slow", "test_waits", "test_leaks", "test_fails", "test_wrong", "test_last", "test_stopped"}
 
 
 class Package(Case):
@@ -532,6 +548,7 @@ class RecordingTest(Package):
 
         done = self.run_python(self.write("program.py", LATE), self.path("late"))
         self.assertTrue(done.stdout.startswith("fixed: "), done.stdout)
+        self.assertEqual(self.files(".html"), [])
         trace = gpuprof.open(self.path("late.gpuprof"))
         self.assertEqual(trace.copies["bytes"].to_list(), [10, 30])
         self.assertEqual([row["name"] for row in trace.ranges.rows()], ["recorded"])
@@ -574,13 +591,17 @@ class SessionsTest(Package):
                          [[160], [8], [-152 * memsets[40]]])
         low, speedup, high = told["speedup"]
         self.assertTrue(low < speedup < high, told["speedup"])
-        self.assertIn("'a' is active", told["refused"])
+        self.assertEqual(told["nested_calls"], [[1], [2]])
         self.assertEqual(told["sampled"], [False, False, False, True] * 2)
         self.assertEqual(sum(row["bytes"] == 50 for row in trace.copies.rows()), 2)
         rows = {line.split()[0]: line.split()[1:] for line in told["report"].splitlines()}
         self.assertEqual(rows["step"], ["4", "GPU", *(f"{value / 1e6:.3f}" for value in (4 * step_ns, step_ns, step_ns, step_ns))])
         self.assertEqual(rows["across"][:2], ["1", "host"])
-        self.assertEqual(told["summary"]["ranges"]["copies"]["calls"], 4)
+        by_table = {row["range"]: row["gpu_time_ns"] for row in trace.table("nvtx-gpu").rows()}
+        for name, one in (("step", step), ("copies", copies)):
+            for key in ("calls", "gpu_times_ns", "transfer_ns"):
+                self.assertEqual(told["summary"]["ranges"][name][key], one[key])
+        self.assertEqual(by_table["copies"], copies["gpu_time_ns"])
 
     def test_same_names(self):
         self.record(SAME_NAMES)
@@ -617,17 +638,19 @@ class SuiteTest(Package):
         done = subprocess.run([installed["python"], "-m", "pytest", "-rA", "-p", "no:cacheprovider", *arguments], cwd=self.folder,
                               env=support.environment(), stdout=subprocess.PIPE, check=False, universal_newlines=True)
         outcomes = dict(re.findall(r"^(?:PASSED|FAILED) test_suite.py::(\w+)(.*)$", done.stdout, re.M))
-        self.assertEqual(len(outcomes), 9, done.stdout)
+        self.assertEqual(len(outcomes), 12, done.stdout)
         lines = {line.split()[-1].rpartition("::")[2]: line.split()[:-1] for line in done.stdout.splitlines()
                  if re.match(r" +[0-9.]+ +[0-9]+ .*::test_", line)}
         return set(re.findall(r"^FAILED test_suite.py::(\w+)", done.stdout, re.M)), lines, done.stdout
 
     def test_limits(self):
         failed, lines, text = self.run_suite("--gpuprof", "--gpuprof-output", "suite")
-        self.assertEqual(failed, {"test_slow", "test_waits", "test_leaks", "test_fails"}, text)
-        for words in ("1114112 bytes of GPU memory, at most 100000", "1048576 bytes of GPU memory were not freed", "waited for the GPU 1 times"):
+        self.assertEqual(failed, FAILING, text)
+        for words in ("1114112 bytes of GPU memory, at most 100000", "1048576 bytes of GPU memory were not freed", "waited for the GPU 1 times",
+                      "limit_launches takes one number", "no_sync: not known"):
             self.assertIn(words, text)
-        self.assertEqual(set(lines), {"test_first", "test_plain", "test_within", "test_slow", "test_waits", "test_leaks", "test_fails"}, text)
+        self.assertEqual(set(lines), {"test_first", "test_plain", "test_within", "test_slow", "test_waits", "test_leaks", "test_fails",
+                                      "test_last"}, text)
         self.assertEqual(lines["test_waits"][1:], ["0", "1", "0.1", "0.0"])
         self.assertEqual(lines["test_leaks"][1:], ["0", "0", "1.1", "1.0"])
         self.assertAlmostEqual(float(lines["test_plain"][0]), 3 * float(lines["test_slow"][0]) / 50, 2)
@@ -641,7 +664,7 @@ class SuiteTest(Package):
     def test_workers(self):
         self.need("xdist")
         failed, lines, text = self.run_suite("--gpuprof", "-n", "2")
-        self.assertEqual(failed, {"test_slow", "test_waits", "test_leaks", "test_fails"}, text)
+        self.assertEqual(failed, FAILING, text)
         self.assertTrue({"test_plain", "test_within", "test_slow", "test_waits", "test_leaks", "test_fails"} <= set(lines), text)
 
 

@@ -68,6 +68,9 @@ class Session:
         if self._has_memory:
             self.allocated_memory_mb = _torch_memory("allocated_bytes.all.current")
             self.reserved_memory_mb = _torch_memory("reserved_bytes.all.current")
+        for format_, path in self._files.items():
+            if path is not None and self._result is not None:
+                own_trace().export(format_, path, *self._result.part)
 
     def __repr__(self) -> str:
         return f"<gpuprof.Session {self.name!r}: {self.total_time_ms} ms>"
@@ -131,8 +134,8 @@ class Session:
 
     @property
     def trace_path(self) -> Optional[str]:
-        """The Chrome trace of the session, written to the path of `trace`; else the whole trace."""
-        return self._export("chrome") if self._files["chrome"] else trace_path()
+        """The path of the Chrome trace of the session, with `trace`; else of the whole trace."""
+        return self._files["chrome"] if self._files["chrome"] and self._result else trace_path()
 
     @property
     def flame_graph(self) -> Any:
@@ -140,14 +143,7 @@ class Session:
         path of a file for flamegraph.pl and speedscope."""
         if self._result is None:
             return None
-        return self._export("folded") if self._files["folded"] else \
-            own_trace().flame(part=self._result.part)
-
-    def _export(self, format_: str) -> Optional[str]:
-        path = self._files[format_]
-        if self._result is None or path is None:
-            return None
-        return own_trace().export(format_, path, *self._result.part)
+        return self._files["folded"] or own_trace().flame(part=self._result.part)
 
 
 class _Result(NamedTuple):
@@ -213,8 +209,8 @@ def session(name: str, *, trace: Optional[str] = None, flame: Optional[str] = No
             memory: bool = False) -> Session:
     """A context manager whose results are there after it.
 
-    `trace` and `flame` are paths: of a Chrome trace of the session, and of its call stacks.
-    `memory` reads the figures of PyTorch's allocator at the end."""
+    `trace` and `flame` are paths of files that its end writes: a Chrome trace of the session, and
+    its call stacks. `memory` reads the figures of PyTorch's allocator at the end."""
     return Session(name, trace=trace, flame=flame, memory=memory)
 
 

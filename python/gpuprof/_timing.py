@@ -14,7 +14,8 @@ class Timing(NamedTuple):
     """Times of all entries of a range, in ns; None: not known.
 
     total_ns to stddev_ns are times on the host, from entry to exit. The GPU's figures are of
-    operations that the range's thread launched inside."""
+    operations that the range's thread launched inside. If a range is entered inside itself, as by
+    recursion, the host's times count for both entries, and an operation for the inner one."""
     name: str
     calls: int
     # launches whose operation is not recorded yet

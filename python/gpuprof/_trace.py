@@ -204,7 +204,8 @@ class Trace:
 
     def timeline(self) -> Dict[str, int]:
         """How long the trace lasts, CUDA calls ran on the host, operations ran on a GPU, and both
-        overlapped, in ns."""
+        overlapped, in ns. It ends with the last call or operation; the summary ends with the last
+        call."""
         calls = union(spans_of(self.api))
         operations = union(span for table in (self.kernels, self.copies, self.graphs)
                            for span in spans_of(table))

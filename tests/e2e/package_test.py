@@ -185,6 +185,7 @@ with gpuprof.session("two", trace="two.json", flame="two.folded") as two:
     more = ctypes.c_void_p()
     cuda.cudaMalloc(ctypes.byref(more), ctypes.c_size_t(1 << 20))
     cuda.cudaFree(more)
+assert open("two.json").read() and open("two.folded").read()
 work(30)
 step, copies = gpuprof.timing("step", wait=5), gpuprof.timing("copies", wait=5)
 slow = gpuprof.measure(lambda: [work(40) for _ in range(20)], warmup=2, iterations=8)

@@ -52,7 +52,7 @@ class CellResult:
             return f"{of.total_time_ms:.1f} ms; not recorded"
         late = f"; {of.pending} launches are not recorded yet" if of.pending else ""
         return (f"{of.total_time_ms:.1f} ms, GPU busy {of.gpu_busy_ms:.3f} ms,"
-                f" {len(of.kernels or ())} kinds of operations{late}")
+                f" kinds of operations: {len(of.kernels or ())}{late}")
 
     def __repr__(self) -> str:
         rows = list(self.session.kernels.rows())[:_ROWS] if self.session.kernels else []

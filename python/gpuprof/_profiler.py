@@ -120,8 +120,9 @@ class Profiler:
                 "pools": _memory.pools()}
 
     def get_bottlenecks(self, top_n: int = 5) -> List[Dict[str, Any]]:
-        """The findings of gpuprof advice on this program so far, the largest saving first."""
-        return own_trace().advice()[:top_n]
+        """The findings of gpuprof advice on this program so far, the largest saving first; none
+        without a recording."""
+        return own_trace().advice()[:top_n] if _recording.trace_path() is not None else []
 
     def print_summary(self) -> None:
         """Print both reports."""
@@ -129,6 +130,8 @@ class Profiler:
 
     def print_bottlenecks(self, top_n: int = 5) -> None:
         """Print the findings: what happens, where, and what to change."""
+        if _recording.trace_path() is None:
+            print(_recording.not_recorded())
         for one in self.get_bottlenecks(top_n):
             print(f"{one['worth']}  {one['rule']}: {one['found']}\n  -> {one['change']}")
 

@@ -174,7 +174,8 @@ class Trace:
 
     def summary(self) -> Dict[str, Any]:
         """The summary by name of its parts: each a Table, or an object as in its JSON."""
-        reports: Sequence[Dict[str, Any]] = run_json(["summary", "--format", "json", self.path])
+        reports: Sequence[Dict[str, Any]] = run_json(["summary", "--format", "json",
+                                                      "--full-names", self.path])
         return {report["report"]: _table(report) if "rows" in report else report
                 for report in reports}
 

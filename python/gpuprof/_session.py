@@ -1,4 +1,5 @@
 """Sessions: what a stretch of the program cost, and whether a change made it faster."""
+import contextlib
 import functools
 import itertools
 import math
@@ -57,14 +58,14 @@ class Session:
         self.__dict__.pop("_result", None)
         self._number = next(_numbers)
         self._range = _native.range(self.name, **{_ATTRIBUTE: self._number})
-        self._wall_ns, self._cpu_ns = time.perf_counter_ns(), time.process_time_ns()
         self._range.__enter__()
+        self._wall_ns, self._cpu_ns = time.perf_counter_ns(), time.process_time_ns()
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._range.__exit__(*error)
         self.total_time_ms = (time.perf_counter_ns() - self._wall_ns) / 1e6
         self.cpu_time_ms = (time.process_time_ns() - self._cpu_ns) / 1e6
+        self._range.__exit__(*error)
         if self._has_memory:
             self.allocated_memory_mb = _torch_memory("allocated_bytes.all.current")
             self.reserved_memory_mb = _torch_memory("reserved_bytes.all.current")
@@ -219,15 +220,18 @@ def measure(fn: Callable[..., Any], *args: Any, warmup: int = 5, iterations: int
     """Call a function some times unmeasured, then `iterations` times in a session.
 
     The program is not synchronized: an iteration lasts from the end of the previous one to its own
-    last GPU operation."""
+    last GPU operation. Raises ValueError if `iterations` is below 1."""
+    if iterations < 1:
+        raise ValueError(f"at least one iteration is measured, not {iterations}")
     name = getattr(fn, "__qualname__", type(fn).__name__)
-    for _ in range(warmup):
-        fn(*args, **kw)
     found = Session(f"measure {name}")
     found._iterations = f"iteration of {name}"
-    with found:
-        for _ in range(iterations):
-            with _native.range(found._iterations):
+    with contextlib.ExitStack() as stack:
+        # The calls come from one line: the recorder takes longer for the first one of a call stack.
+        for number in range(-warmup, iterations):
+            if number == 0:
+                stack.enter_context(found)
+            with _native.range(found._iterations if number >= 0 else f"warm-up of {name}"):
                 fn(*args, **kw)
     if found._result is not None:
         found.iteration_times_ms = found._result.iterations_ms

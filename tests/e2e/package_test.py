@@ -562,6 +562,8 @@ class RecordingTest(Package):
 
 class SessionsTest(Package):
     def test_sessions(self):
+        import gpuprof
+
         trace = self.record(SESSIONS)
         with open(self.path("told.json"), encoding="utf-8") as file:
             told = json.load(file)
@@ -593,6 +595,7 @@ class SessionsTest(Package):
                          [[160], [8], [-152 * memsets[40]]])
         low, speedup, high = told["speedup"]
         self.assertTrue(low < speedup < high, told["speedup"])
+        self.assertEqual(gpuprof.timings(trace)["warm-up of <lambda>"].calls, 2 + 2)
         self.assertEqual(told["nested_calls"], [[1], [2]])
         self.assertEqual(told["sampled"], [False, False, False, True] * 2)
         self.assertEqual(sum(row["bytes"] == 50 for row in trace.copies.rows()), 2)
@@ -624,6 +627,7 @@ class SessionsTest(Package):
         self.assertRaisesRegex(gpuprof.GpuprofError, "gpuprof run", gpuprof.timing, "alone")
         self.assertRaisesRegex(gpuprof.GpuprofError, "has not ended", lambda: gpuprof.session("never").cuda_time_ms)
         self.assertRaises(ValueError, gpuprof.sample, 3)
+        self.assertRaises(ValueError, gpuprof.measure, print, iterations=0)
         self.assertRaises(KeyError, gpuprof.get_profiler().stop, "never")
         self.assertEqual(gpuprof.get_profiler().get_bottlenecks(), [])
         with contextlib.redirect_stdout(io.StringIO()) as printed:

@@ -8,8 +8,9 @@
 /* Spreadsheets evaluate text that begins like this, some of them after spaces. */
 static bool is_formula(const char *text)
 {
-	text += strspn(text, " ");
-	return *text && strchr("=+-@", *text);
+	while (*text == ' ')
+		text++;
+	return *text == '=' || *text == '+' || *text == '-' || *text == '@';
 }
 
 bool gp_csv_is_plain(const char *text, size_t length)

@@ -211,7 +211,8 @@ class Moments(Case):
         return results
 
     def count(self, way, key, value):
-        with open(self.path(way.split()[0] + ".json"), encoding="utf-8") as file:
+        (name,) = [name for name in self.files() if re.fullmatch(way.split()[0] + r"\.json(\.gz)?", name)]
+        with (gzip.open if name.endswith(".gz") else open)(self.path(name), "rt", encoding="utf-8") as file:
             return sum(event.get(key) == value for event in json.load(file)["traceEvents"])
 
     def launches(self, way):

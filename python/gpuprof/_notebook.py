@@ -6,7 +6,7 @@ import sys
 from typing import Any, Optional
 
 from . import _program, _recording
-from ._session import Session, session
+from ._session import Session
 from ._timing import own_trace
 
 _NAME = "gpuprof-notebook-%p"
@@ -32,7 +32,8 @@ def _run_cell(ipython: Any, line: str, cell: str) -> Optional["CellResult"]:
     show the page of the whole notebook so far, too."""
     words = line.split()
     name = next((word for word in words if word != "--page"), "cell")
-    with session(f"{name} {ipython.execution_count}") as found:
+    found = Session(f"{name} {ipython.execution_count}", may_nest=True)
+    with found:
         done = ipython.run_cell(cell)
     if not done.success:
         return None

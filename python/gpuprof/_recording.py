@@ -61,7 +61,8 @@ def _load(options: Any) -> None:
             "CUDA is in use already, and the driver loads a recorder only at its first use: call"
             f" gpuprof.start() earlier, or run the program by: {command_line()}")
     for name, value in options.items():
-        os.environ["GPUPROF_" + name.upper()] = str(int(value) if isinstance(value, bool) else value)
+        text = str(int(value) if isinstance(value, bool) else value)
+        os.environ["GPUPROF_" + name.upper()] = text
     # Its constructor names the library to the driver.
     library = ctypes.CDLL(_program.library())
     _native.attach(library._handle)  # pylint: disable=protected-access

@@ -36,8 +36,11 @@ class Session:
     """A stretch of the program. The results are there after it: reading the first one waits until
     the GPU's records of the stretch are there. None: not known, as without a recording."""
 
+    # the one of session() that has begun; those of measure() and of notebooks may be inside
+    _active: Optional["Session"] = None
+
     def __init__(self, name: str, *, trace: Optional[str] = None, flame: Optional[str] = None,
-                 memory: bool = False) -> None:
+                 memory: bool = False, may_nest: bool = False) -> None:
         self.name = name
         self.total_time_ms: Optional[float] = None
         self.cpu_time_ms: Optional[float] = None
@@ -50,8 +53,11 @@ class Session:
         self._has_memory = memory
         _native.Range(name)  # raises TypeError if that is no name
         self._iterations: Optional[str] = None
+        self._may_nest = may_nest
 
     def __enter__(self) -> "Session":
+        if not self._may_nest and Session._active is not None:
+            raise GpuprofError(f"the session {Session._active.name!r} has not ended: end it first")
         if not _native.is_recording():
             warnings.warn("this program is not recorded: a session has no GPU times; run it by"
                           f" {command_line()}", stacklevel=2)
@@ -59,10 +65,14 @@ class Session:
         self._number = next(_numbers)
         self._range = _native.range(self.name, **{_ATTRIBUTE: self._number})
         self._range.__enter__()
+        if not self._may_nest:
+            Session._active = self
         self._wall_ns, self._cpu_ns = time.perf_counter_ns(), time.process_time_ns()
         return self
 
     def __exit__(self, *error: Any) -> None:
+        if Session._active is self:
+            Session._active = None
         self.total_time_ms = (time.perf_counter_ns() - self._wall_ns) / 1e6
         self.cpu_time_ms = (time.process_time_ns() - self._cpu_ns) / 1e6
         self._range.__exit__(*error)
@@ -224,7 +234,7 @@ def measure(fn: Callable[..., Any], *args: Any, warmup: int = 5, iterations: int
     if iterations < 1:
         raise ValueError(f"at least one iteration is measured, not {iterations}")
     name = getattr(fn, "__qualname__", type(fn).__name__)
-    found = Session(f"measure {name}")
+    found = Session(f"measure {name}", may_nest=True)
     found._iterations = f"iteration of {name}"
     with contextlib.ExitStack() as stack:
         # The calls come from one line: the recorder takes longer for the first one of a call stack.

@@ -1,7 +1,9 @@
 """CUDA calls at odd moments: before any other code of the program and after all of it, with a cancellation pending, and interrupted by
 a handler that ends the program."""
+import gzip
 import json
 import os
+import re
 
 import support
 from support import BARE, LAUNCHED, PLAIN, Case, own_lines

@@ -193,9 +193,13 @@ slow = gpuprof.measure(lambda: [work(40) for _ in range(20)], warmup=2, iteratio
 fast = gpuprof.measure(lambda: work(40), warmup=2, iterations=8)
 both = gpuprof.compare(slow, fast)
 with gpuprof.session("outer") as outer:
-    with gpuprof.session("inner") as inner:
-        work(60)
+    inner = gpuprof.measure(lambda: work(60), warmup=0, iterations=1)
     work(60)
+    try:
+        with gpuprof.session("second"):
+            work(70)
+    except gpuprof.GpuprofError as error:
+        refused = str(error)
 profiler = gpuprof.get_profiler()
 profiler.start("across")
 profiler.stop("across")
@@ -211,7 +215,7 @@ json.dump({
     "kernels": two.kernels.to_dict(), "bottleneck": two.bottlenecks[0]["name"], "flame": two.flame_graph, "trace": two.trace_path,
     "step": step._asdict(), "copies": copies._asdict(), "slow": [slow.cuda_time_ms, len(slow.iteration_times_ms)],
     "compared": both.kernels.to_dict(), "speedup": [both.low, both.speedup, both.high], "sampled": sampled,
-    "nested_calls": [one.kernels["calls"].to_list() for one in (inner, outer)],
+    "refused": refused, "nested_calls": [one.kernels["calls"].to_list() for one in (inner, outer)],
     "report": profiler.get_timing_report(), "summary": json.load(open(profiler.export_json("summary.json"))),
 }, open(sys.argv[1], "w"))
 """
@@ -598,6 +602,7 @@ class SessionsTest(Package):
         self.assertTrue(low < speedup < high, told["speedup"])
         self.assertEqual(gpuprof.timings(trace)["warm-up of <lambda>"].calls, 2 + 2)
         self.assertEqual(told["nested_calls"], [[1], [2]])
+        self.assertIn("'outer' has not ended", told["refused"])
         self.assertEqual(told["sampled"], [False, False, False, True] * 2)
         self.assertEqual(sum(row["bytes"] == 50 for row in trace.copies.rows()), 2)
         rows = {line.split()[0]: line.split()[1:] for line in told["report"].splitlines()}

@@ -115,8 +115,8 @@ static void tables_that_are_computed_are_refused(void **state)
 	static const char *const tables[] = {
 		"CREATE TABLE t (number, text AS (hex(zeroblob(60000000)))); INSERT INTO t VALUES (1)",
 		"CREATE TABLE t (number, x AS (number || zeroblob(60000000)) STORED)",
-		"PRAGMA writable_schema = 1; CREATE TABLE t (number); INSERT INTO t VALUES (1);"
-		"UPDATE sqlite_master SET sql = 'CREATE/**/VIRTUAL TABLE t USING fts3(number)'",
+		("PRAGMA writable_schema = 1; CREATE TABLE t (number); INSERT INTO t VALUES (1);"
+		 "UPDATE sqlite_master SET sql = 'CREATE/**/VIRTUAL TABLE t USING fts3(number)'"),
 	};
 	struct rlimit second = {.rlim_cur = 10, .rlim_max = RLIM_INFINITY};
 

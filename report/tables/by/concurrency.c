@@ -101,8 +101,8 @@ static int take_kernel(struct walk *walk, struct gp_op_at at, const struct gp_op
 	if (result == 0)
 		result = gp_array_grow(&walk->running, &walk->capacity, walk->count,
 				       sizeof(*walk->running));
-	if (result < 0)
-		return result;
+	if (result < 0 || !walk->running)
+		return result < 0 ? result : -ENOMEM;
 	row->count++;
 	advance(walk, base_ns + op->start_ns);
 	walk->running[walk->count++] =

@@ -6,11 +6,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define HUGE_BYTES    ((size_t)2 << 20)
-#define SLAB_BYTES    ((size_t)32 << 20)
-#define MIN_SHIFT     9 /* 512 bytes: the driver's alignment */
-#define MAX_SHIFT     20
-#define ACCOUNT_BYTES 512
+#define HUGE_BYTES           ((size_t)2 << 20)
+#define SLAB_BYTES           ((size_t)32 << 20)
+#define MIN_SHIFT            9 /* 512 bytes: the driver's alignment */
+#define MAX_SHIFT            20
+#define ACCOUNT_BYTES        512
+#define MOST_POPULATED_BYTES ((size_t)64 << 20)
 
 struct free_block {
 	struct free_block *next;
@@ -105,7 +106,10 @@ static void *take(size_t bytes)
 	return is_block(bytes) ? take_block(shift_of(bytes)) : map(page_round(bytes));
 }
 
-/* Page-locked memory has its pages when it is allocated: a copy into it never waits for the system. */
+/*
+ * Memory of the device, and page-locked memory, has its pages when it is allocated: a copy never
+ * waits for the system. Very large blocks are seldom used as a whole.
+ */
 static void populate(void *p, size_t bytes)
 {
 	if (!is_block(bytes))
@@ -173,7 +177,7 @@ CUresult sim_memory_alloc(CUcontext ctx, enum sim_memory_kind kind, size_t bytes
 	if (p)
 		remember(out);
 	pthread_mutex_unlock(&lock);
-	if (p && kind == SIM_MEMORY_PINNED)
+	if (p && bytes <= MOST_POPULATED_BYTES)
 		populate(p, bytes);
 	if (!p && takes_device_memory(out))
 		ctx->device->used_bytes -= out->reserved;

@@ -6,12 +6,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define HUGE_BYTES           ((size_t)2 << 20)
-#define SLAB_BYTES           ((size_t)32 << 20)
-#define MIN_SHIFT            9 /* 512 bytes: the driver's alignment */
-#define MAX_SHIFT            20
-#define ACCOUNT_BYTES        512
-#define MOST_POPULATED_BYTES ((size_t)64 << 20)
+#define HUGE_BYTES    ((size_t)2 << 20)
+#define SLAB_BYTES    ((size_t)32 << 20)
+#define MIN_SHIFT     9 /* 512 bytes: the driver's alignment */
+#define MAX_SHIFT     20
+#define ACCOUNT_BYTES 512
 
 struct free_block {
 	struct free_block *next;
@@ -47,6 +46,10 @@ void *sim_reserve(size_t bytes)
 	return aligned;
 }
 
+/*
+ * In huge pages, if the system has some: in virtual machines, the first access to each page of 4 KiB
+ * can take 50 us, and a copy would wait for it.
+ */
 static void *map(size_t bytes)
 {
 	void *p = sim_reserve(bytes);
@@ -55,6 +58,8 @@ static void *map(size_t bytes)
 		munmap(p, bytes);
 		p = NULL;
 	}
+	if (p)
+		madvise(p, bytes, MADV_HUGEPAGE);
 	return p;
 }
 
@@ -104,16 +109,6 @@ static bool is_block(size_t bytes)
 static void *take(size_t bytes)
 {
 	return is_block(bytes) ? take_block(shift_of(bytes)) : map(page_round(bytes));
-}
-
-/*
- * Memory of the device, and page-locked memory, has its pages when it is allocated: a copy never
- * waits for the system. Very large blocks are seldom used as a whole.
- */
-static void populate(void *p, size_t bytes)
-{
-	if (!is_block(bytes))
-		madvise(p, page_round(bytes), MADV_POPULATE_WRITE);
 }
 
 static void give(void *p, size_t bytes)
@@ -177,8 +172,6 @@ CUresult sim_memory_alloc(CUcontext ctx, enum sim_memory_kind kind, size_t bytes
 	if (p)
 		remember(out);
 	pthread_mutex_unlock(&lock);
-	if (p && bytes <= MOST_POPULATED_BYTES)
-		populate(p, bytes);
 	if (!p && takes_device_memory(out))
 		ctx->device->used_bytes -= out->reserved;
 	return p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;

@@ -145,13 +145,7 @@ class Profiler:
     def _peak_bytes() -> Optional[int]:
         if _recording.trace_path() is None:
             return None
-        events = own_trace().memory.rows()
-        in_use = peak = 0
-        for row in events:
-            if row["memory"] == "device":
-                in_use += row["bytes"] if row["kind"] == "allocation" else -row["bytes"]
-                peak = max(peak, in_use)
-        return peak
+        return max([0, *(event.in_use for event in _work.memory_events(own_trace()))])
 
 
 _profiler = Profiler()

@@ -112,7 +112,7 @@ class Work:
         # the calls of autograd's threads
         self.autograd = sorted(call for tid, calls in self.calls.items()
                                if (threads.get(tid) or "").startswith(_AUTOGRAD) for call in calls)
-        self._memory = _memory_events(trace)
+        self._memory = memory_events(trace)
 
     def launched_in(self, span: Span) -> List[Call]:
         """The calls of all threads that begin in a stretch of time."""
@@ -171,7 +171,8 @@ class Work:
         return MemoryUse(allocations, allocated_bytes, peak if self._memory else None, left)
 
 
-class _MemoryEvent(NamedTuple):
+class MemoryEvent(NamedTuple):
+    """An allocation or a free of device memory."""
     time_ns: int
     # below 0: freed
     bytes: int
@@ -180,12 +181,12 @@ class _MemoryEvent(NamedTuple):
     in_use: int
 
 
-def _memory_events(trace: Trace) -> List[_MemoryEvent]:
+def memory_events(trace: Trace) -> List[MemoryEvent]:
     """The allocations and frees of device memory, in order of time."""
     rows = sorted((row["start_ns"], row["bytes"] if row["kind"] == "allocation" else -row["bytes"],
                    row["tid"] or 0) for row in trace.memory.rows() if row["memory"] == "device")
     in_use = accumulate(bytes_ for _, bytes_, _ in rows)
-    return [_MemoryEvent(*row, now) for row, now in zip(rows, in_use)]
+    return [MemoryEvent(*row, now) for row, now in zip(rows, in_use)]
 
 
 def _calls(trace: Trace) -> List[Call]:

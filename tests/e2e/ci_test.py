@@ -43,7 +43,7 @@ class Ci(Case):
         self.assertEqual(len(os.listdir(self.path("baseline-runs"))), 20)
         with open(self.path("gpuprof-baseline.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["metrics"]["launches"], [100] * 20)
-        self.assertRegex(self.paste(gate), "gpuprof check: pass: .*; switched off by the thresholds: wall\n")
+        self.assertRegex(self.paste(gate), "gpuprof check: pass: .*; switched off by the thresholds: wall, step_time\n")
         self.paste(reports)
         with open(self.path("check.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["verdict"], "pass")

@@ -7,6 +7,7 @@
 
 #define KEPT_BYTES   16384u
 #define MOST_KEPT    64
+#define MOST_PRELOAD 16384u /* bytes of a program's own LD_PRELOAD; it is copied to the stack */
 #define PRELOAD      "LD_PRELOAD="
 #define ASAN         "ASAN_OPTIONS="
 #define ASAN_OPTION  "verify_asan_link_order=0" /* see set_environment() of report/run/run.c */
@@ -16,7 +17,8 @@
 static struct {
 	char bytes[KEPT_BYTES];
 	size_t used;
-	char *variables[MOST_KEPT]; /* NAME=VALUE; count 0: child environments stay unchanged */
+	/* NAME=VALUE, LD_PRELOAD first; count 0: child environments stay unchanged */
+	char *variables[MOST_KEPT];
 	size_t count;
 	bool is_full;
 } kept;
@@ -96,6 +98,16 @@ void gp_child_env_remember(char *const *environment)
 		kept.count = 0;
 }
 
+/* The program's own LD_PRELOAD, to which the library is appended; NULL: no such, or it stays. */
+static const char *own_preload(char *const *environment)
+{
+	const char *preload = find(environment, PRELOAD);
+
+	if (preload == NULL || preload[strlen(PRELOAD)] == '\0' || strstr(preload, LIBRARY) != NULL)
+		return NULL;
+	return strlen(preload) <= MOST_PRELOAD ? preload : NULL;
+}
+
 /*
  * A program built with gcc's address sanitizer needs that option to start with a preloaded library.
  */
@@ -103,7 +115,8 @@ bool gp_child_env_applies(char *const *environment)
 {
 	const char *asan;
 
-	if (kept.count == 0 || find(environment, PRELOAD) != NULL)
+	if (kept.count == 0 ||
+	    (find(environment, PRELOAD) != NULL && own_preload(environment) == NULL))
 		return false;
 	asan = find(environment, ASAN);
 	return asan == NULL || strstr(asan, ASAN_OPTION) != NULL;
@@ -119,12 +132,31 @@ size_t gp_child_env_size(char *const *environment)
 	return count;
 }
 
-void gp_child_env_fill(char *const *environment, char **with)
+size_t gp_child_env_preload_bytes(char *const *environment)
 {
+	const char *own = own_preload(environment);
+
+	return own == NULL ? 0 : strlen(own) + 1 + strlen(kept.variables[0] + strlen(PRELOAD)) + 1;
+}
+
+static char *append_library(const char *own, char *preload)
+{
+	size_t length = strlen(own);
+
+	memcpy(preload, own, length);
+	preload[length] = ':';
+	strcpy(preload + length + 1, kept.variables[0] + strlen(PRELOAD));
+	return preload;
+}
+
+void gp_child_env_fill(char *const *environment, char **with, char *preload)
+{
+	const char *own = own_preload(environment);
+
 	for (size_t i = 0; i < kept.count; i++)
 		if (find(environment, kept.variables[i]) == NULL)
 			*with++ = kept.variables[i];
 	for (; environment != NULL && *environment != NULL; environment++)
-		*with++ = *environment;
+		*with++ = *environment == own ? append_library(own, preload) : *environment;
 	*with = NULL;
 }

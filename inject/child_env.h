@@ -1,10 +1,12 @@
 /*
  * child_env: keeps child processes profiled that are started with their own environment (`env -i`,
- * execve() with a few variables), by adding the variables that load this library.
+ * execve() with a few variables, a start script that exports its own LD_PRELOAD), by adding the
+ * variables that load this library.
  *
- * Only our own entry of LD_PRELOAD is added, only if the new environment has no LD_PRELOAD, and
- * only if the entry contains the loader's $LIB: then programs that cannot load the library skip it
- * (gpuprof-run sets it so).  --follow=inherited disables all this.
+ * Only our own entry of LD_PRELOAD is added, behind the program's own ones, and only if it contains
+ * the loader's $LIB: then programs that cannot load the library skip it (gpuprof-run sets it so).
+ * An empty LD_PRELOAD stays: it is the way to start a child without the library.
+ * --follow=inherited disables all this.
  *
  * The constructor calls gp_child_env_remember().  All other functions may be called anywhere, also
  * in a child of vfork() and in a signal handler: they only compare and copy.
@@ -30,7 +32,13 @@ bool gp_child_env_applies(char *const *environment);
  */
 size_t gp_child_env_size(char *const *environment);
 
-/* Write the extended environment into `with`, ended by NULL; the strings are not copied. */
-void gp_child_env_fill(char *const *environment, char **with);
+/* Bytes of the extended LD_PRELOAD; 0: the environment has none of its own. */
+size_t gp_child_env_preload_bytes(char *const *environment);
+
+/*
+ * Write the extended environment into `with`, ended by NULL, and the extended LD_PRELOAD into
+ * `preload`; other strings are not copied.
+ */
+void gp_child_env_fill(char *const *environment, char **with, char *preload);
 
 #endif

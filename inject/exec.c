@@ -3,6 +3,7 @@
 #include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -20,13 +21,19 @@
 
 #define VISIBLE __attribute__((visibility("default")))
 
+#define FD_PATH       "/proc/self/fd/%d"
+#define FD_PATH_BYTES sizeof("/proc/self/fd/-2147483648/")
+
 typedef int exec_function(const char *file, char *const arguments[], char *const environment[]);
 typedef int fexecve_function(int fd, char *const arguments[], char *const environment[]);
+typedef int execveat_function(int folder, const char *path, char *const arguments[],
+			      char *const environment[], int flags);
 typedef int spawn_function(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 			   const posix_spawnattr_t *attributes, char *const arguments[],
 			   char *const environment[]);
 
 VISIBLE exec_function execve, execvpe;
+VISIBLE execveat_function execveat;
 VISIBLE spawn_function posix_spawn, posix_spawnp;
 VISIBLE int fexecve(int fd, char *const arguments[], char *const environment[]);
 VISIBLE int execv(const char *path, char *const arguments[]);
@@ -36,15 +43,15 @@ VISIBLE int execlp(const char *file, const char *argument, ...);
 VISIBLE int execle(const char *path, const char *argument, ...);
 
 /* The C library's functions, by number; found on demand for callers before our constructor. */
-enum real { EXECVE, EXECVPE, FEXECVE, POSIX_SPAWN, POSIX_SPAWNP, REALS };
+enum real { EXECVE, EXECVPE, FEXECVE, EXECVEAT, POSIX_SPAWN, POSIX_SPAWNP, REALS };
 static void *reals[REALS];
 static bool (*records_here)(void), (*is_unfinished)(void);
 static void (*leave)(void);
 
 static void *real(enum real which)
 {
-	static const char *const names[] = {"execve", "execvpe", "fexecve", "posix_spawn",
-					    "posix_spawnp"};
+	static const char *const names[] = {"execve",   "execvpe",     "fexecve",
+					    "execveat", "posix_spawn", "posix_spawnp"};
 
 	if (reals[which] == NULL)
 		reals[which] = dlsym(RTLD_NEXT, names[which]);
@@ -120,9 +127,12 @@ static bool may_touch(const char *file, bool search)
 /* The program to execute, and the function to use. */
 struct target {
 	enum real which;
-	/* a path, a name to search in PATH, or for FEXECVE the descriptor's path in /proc */
+	/* a path, a name to search in PATH, or the path by way of the descriptor in /proc */
 	const char *file;
 	int fd;
+	/* for EXECVEAT: relative to the descriptor */
+	const char *path;
+	int flags;
 };
 
 static int call(const struct target *target, char *const arguments[], char *const environment[])
@@ -135,6 +145,9 @@ static int call(const struct target *target, char *const arguments[], char *cons
 	}
 	if (target->which == FEXECVE)
 		return ((fexecve_function *)function)(target->fd, arguments, environment);
+	if (target->which == EXECVEAT)
+		return ((execveat_function *)function)(target->fd, target->path, arguments,
+						       environment, target->flags);
 	return ((exec_function *)function)(target->file, arguments, environment);
 }
 
@@ -144,10 +157,11 @@ call_followed(const struct target *target, char *const arguments[], char *const 
 {
 	size_t size = gp_child_env_size(environment);
 	char **with = alloca(size * sizeof(*with));
+	char *preload = alloca(gp_child_env_preload_bytes(environment) + 1);
 
 	if (size == 0)
 		return call(target, arguments, environment);
-	gp_child_env_fill(environment, with);
+	gp_child_env_fill(environment, with, preload);
 	return call(target, arguments, with);
 }
 
@@ -174,30 +188,51 @@ static int replace(const struct target *target, char *const arguments[], char *c
 
 int execve(const char *path, char *const arguments[], char *const environment[])
 {
-	return replace(&(struct target){EXECVE, path, -1}, arguments, environment);
+	return replace(&(struct target){.which = EXECVE, .file = path}, arguments, environment);
 }
 
 int fexecve(int fd, char *const arguments[], char *const environment[])
 {
-	char place[sizeof("/proc/self/fd/-2147483648")];
+	char place[FD_PATH_BYTES];
 
-	snprintf(place, sizeof(place), "/proc/self/fd/%d", fd);
-	return replace(&(struct target){FEXECVE, place, fd}, arguments, environment);
+	snprintf(place, sizeof(place), FD_PATH, fd);
+	return replace(&(struct target){.which = FEXECVE, .file = place, .fd = fd}, arguments,
+		       environment);
+}
+
+static bool is_relative(const struct target *target)
+{
+	return target->path != NULL && target->path[0] != '/';
+}
+
+/* A path that is too long for the kernel fails there; nothing is touched. */
+int execveat(int folder, const char *path, char *const arguments[], char *const environment[],
+	     int flags)
+{
+	struct target target = {EXECVEAT, path, folder, path, flags};
+	char place[FD_PATH_BYTES + PATH_MAX];
+
+	if (is_relative(&target) && folder != AT_FDCWD) {
+		snprintf(place, sizeof(place), FD_PATH "%s%s", folder, path[0] != '\0' ? "/" : "",
+			 path);
+		target.file = place;
+	}
+	return replace(&target, arguments, environment);
 }
 
 int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-	return replace(&(struct target){EXECVPE, file, -1}, arguments, environment);
+	return replace(&(struct target){.which = EXECVPE, .file = file}, arguments, environment);
 }
 
 int execv(const char *path, char *const arguments[])
 {
-	return replace(&(struct target){EXECVE, path, -1}, arguments, environ);
+	return replace(&(struct target){.which = EXECVE, .file = path}, arguments, environ);
 }
 
 int execvp(const char *file, char *const arguments[])
 {
-	return replace(&(struct target){EXECVPE, file, -1}, arguments, environ);
+	return replace(&(struct target){.which = EXECVPE, .file = file}, arguments, environ);
 }
 
 /* ---- exec with an argument list ---- */
@@ -234,7 +269,7 @@ int execl(const char *path, const char *argument, ...)
 	va_start(rest, argument);
 	collect_arguments(arguments, argument, rest);
 	va_end(rest);
-	return replace(&(struct target){EXECVE, path, -1}, arguments, environ);
+	return replace(&(struct target){.which = EXECVE, .file = path}, arguments, environ);
 }
 
 int execlp(const char *file, const char *argument, ...)
@@ -250,7 +285,7 @@ int execlp(const char *file, const char *argument, ...)
 	va_start(rest, argument);
 	collect_arguments(arguments, argument, rest);
 	va_end(rest);
-	return replace(&(struct target){EXECVPE, file, -1}, arguments, environ);
+	return replace(&(struct target){.which = EXECVPE, .file = file}, arguments, environ);
 }
 
 int execle(const char *path, const char *argument, ...)
@@ -267,7 +302,7 @@ int execle(const char *path, const char *argument, ...)
 	va_start(rest, argument);
 	collect_arguments(arguments, argument, rest);
 	va_end(rest);
-	return replace(&(struct target){EXECVE, path, -1}, arguments, environment);
+	return replace(&(struct target){.which = EXECVE, .file = path}, arguments, environment);
 }
 
 /* ---- spawn ---- */
@@ -279,10 +314,11 @@ spawn_followed(spawn_function *function, pid_t *pid, const char *file,
 {
 	size_t size = gp_child_env_size(environment);
 	char **with = alloca(size * sizeof(*with));
+	char *preload = alloca(gp_child_env_preload_bytes(environment) + 1);
 
 	if (size == 0)
 		return function(pid, file, actions, attributes, arguments, environment);
-	gp_child_env_fill(environment, with);
+	gp_child_env_fill(environment, with, preload);
 	return function(pid, file, actions, attributes, arguments, with);
 }
 

@@ -1,5 +1,6 @@
 /*
- * exec: interposes execve() and its relatives, fexecve(), posix_spawn() and posix_spawnp().
+ * exec: interposes execve() and its relatives, fexecve(), execveat(), posix_spawn() and
+ * posix_spawnp().
  *
  * Besides calling the C library's function, they restore our variables in a new environment that
  * would lose them (inject/child_env.h), and close the trace of a process that records and is about

@@ -1,6 +1,7 @@
 """Trees of processes: each one that uses the GPU has a trace of its own with what it did, and the tree does what it does without us.
 
 tests/gpu/run runs this on a real GPU, too."""
+import ctypes
 import json
 import os
 import platform
@@ -262,6 +263,15 @@ except OSError:
 os.execv(sys.executable, [sys.executable, {gpu!r}, "launch=3", "exit=4"])
 """
 
+REPLACED_AT = RUN_GPU + """
+import ctypes
+gpu("launch=7", "copy=2")
+path = sys.executable.encode()
+argv = (ctypes.c_char_p * 4)(path, {gpu!r}.encode(), b"launch=3", None)
+environ = (ctypes.c_char_p * (len(os.environb) + 1))(*(name + b"=" + value for name, value in os.environb.items()), None)
+ctypes.CDLL(None).execveat(HOW)
+"""
+
 
 class Tree(Case):
 
@@ -370,11 +380,22 @@ class Environment(Tree):
         self.assertEqual(self.run_program(command, options=["--follow=inherited"]).stdout, "[]\n")
         self.assertIn("libgpuprof.so]", self.run_program(command).stdout)
 
-    def test_a_preload_of_the_programs_own_is_kept(self):
-        library = self.compile("other.so", "int other;", "-shared", "-fPIC")
-        for preload in ("", library):
-            result = self.run_program(["env", "-i", f"LD_PRELOAD={preload}", "sh", "-c", "echo [$LD_PRELOAD]"])
-            self.assertEqual(result.stdout, f"[{preload}]\n")
+    def test_an_emptied_preload_is_kept(self):
+        result = self.run_program(["env", "-i", "LD_PRELOAD=", "sh", "-c", "echo [$LD_PRELOAD]"])
+        self.assertEqual(result.stdout, "[]\n")
+
+    def test_a_start_script_with_a_preload_of_its_own(self):
+        """As for an allocator: its library comes first, ours is there, and _exit() hands over what the GPU did."""
+        library = self.compile("allocator.so", "int allocator;", "-shared", "-fPIC")
+        script = self.write("start.sh", f'export LD_PRELOAD={library}\n"$@"\nstatus=$?\necho "$LD_PRELOAD"\nexit $status\n')
+        result = self.run_program(["sh", script, *GPU, "launch=100", "copy=10", "_exit=3"], options=["-o", "one"])
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (3, library))
+        facts = Facts(self.path("one.json"))
+        self.assertEqual((len(facts.launches()), len(facts.kernels), len(facts.copies)), (100, 100, 10))
+        result = self.run_program(["sh", script, "sh", "-c", "echo $LD_PRELOAD"])
+        self.assertRegex(result.stdout.splitlines()[0], f"^{re.escape(library)}:[^:]*libgpuprof.so$")
+        self.assertEqual(self.run_program(["sh", script, "sh", "-c", "echo $LD_PRELOAD"], options=["--follow=inherited"]).stdout,
+                         f"{library}\n{library}\n")
 
     def test_under_a_bare_preload_it_stays_as_it_is(self):
         result = self.run_program(["env", "-i", "sh", "-c", "echo [$LD_PRELOAD]"], BARE)
@@ -469,6 +490,14 @@ class Replaced(Tree):
         facts = Facts(self.path("one.json"))
         self.assertEqual((len(facts.kernels), len(facts.copies), facts.metadata["partial"]), (8, 2, 0))
         self.assertEqual(len(Facts(self.path("one.2.json")).kernels), 3)
+
+    def test_by_a_path_from_a_folder_or_by_a_file(self):
+        if not hasattr(ctypes.CDLL(None), "execveat"):
+            self.skipTest("a C library before 2.34")
+        for how in ("os.open('/', os.O_RDONLY), path[1:], argv, environ, 0",
+                    "os.open(path, os.O_RDONLY), b'', argv, environ, 0x1000", "-100, path, argv, environ, 0"):
+            with self.subTest(how):
+                self.check(self.script(REPLACED_AT.replace("HOW", how)), [3, 7], (LAUNCHED, BARE))
 
     def test_under_a_bare_preload_too(self):
         result = self.run_program(self.script(REPLACED), BARE)

@@ -62,12 +62,12 @@ static void add_to_an_empty_one(void)
 	remember(launched);
 	want(gp_child_env_applies(nothing) && gp_child_env_applies(NULL));
 	want(gp_child_env_size(nothing) <= 16);
-	gp_child_env_fill(nothing, with);
+	gp_child_env_fill(nothing, with, NULL);
 	/* only our own entry: the others belong to the program */
 	want(has(with, "LD_PRELOAD=" OWN));
 	want(has(with, "GPUPROF_OUTPUT=/tmp/%p") && has(with, "GPUPROF_SESSION=/run/s"));
 	want(has(with, "ASAN_OPTIONS=verify_asan_link_order=0") && !has(with, "HOME=/root"));
-	gp_child_env_fill(NULL, with);
+	gp_child_env_fill(NULL, with, NULL);
 	want(gp_child_env_size(NULL) <= 16 && has(with, "LD_PRELOAD=" OWN));
 }
 
@@ -78,18 +78,36 @@ static void keep_what_is_there(void)
 
 	remember(launched);
 	want(gp_child_env_applies(own) && gp_child_env_size(own) <= 16);
-	gp_child_env_fill(own, with);
+	gp_child_env_fill(own, with, NULL);
 	want(has(with, "A=b") && has(with, "GPUPROF_OUTPUT=mine"));
 	want(!has(with, "GPUPROF_OUTPUT=/tmp/%p"));
 }
 
-static void leave_one_with_a_preload(void)
+/* As a start script does for an allocator. */
+static void append_to_a_preload_of_the_program(void)
 {
-	char *const other[] = {"LD_PRELOAD=/x.so", NULL}, *const emptied[] = {"LD_PRELOAD=", NULL};
+	char *const other[] = {"A=b", "LD_PRELOAD=/x.so /y.so", NULL};
+	char *with[16], preload[128];
 
 	remember(launched);
-	want(!gp_child_env_applies(other) && !gp_child_env_applies(emptied));
-	want(!gp_child_env_applies(launched));
+	want(gp_child_env_applies(other) && gp_child_env_size(other) <= 16);
+	want(gp_child_env_preload_bytes(other) == sizeof("LD_PRELOAD=/x.so /y.so:" OWN));
+	gp_child_env_fill(other, with, preload);
+	want(has(with, "LD_PRELOAD=/x.so /y.so:" OWN) && has(with, "A=b"));
+	want(has(with, "GPUPROF_SESSION=/run/s") && !has(with, "LD_PRELOAD=" OWN));
+}
+
+/* It loads the library already, or it was emptied in order not to load it. */
+static void leave_one_with_or_without_the_library(void)
+{
+	static char large[1 << 15] = "LD_PRELOAD=";
+	char *const emptied[] = {"LD_PRELOAD=", NULL}, *const too_large[] = {large, NULL};
+	char *const elsewhere[] = {"LD_PRELOAD=/a.so:/copy/libgpuprof.so", NULL};
+
+	memset(large + strlen(large), 'x', sizeof(large) - strlen(large) - 1);
+	remember(launched);
+	want(!gp_child_env_applies(emptied) && !gp_child_env_applies(launched));
+	want(!gp_child_env_applies(elsewhere) && !gp_child_env_applies(too_large));
 }
 
 /* gcc's address sanitizer would end a program with a preloaded library. */
@@ -138,7 +156,8 @@ static void leave_a_very_large_one(void)
 	}
 CASE(add_to_an_empty_one)
 CASE(keep_what_is_there)
-CASE(leave_one_with_a_preload)
+CASE(append_to_a_preload_of_the_program)
+CASE(leave_one_with_or_without_the_library)
 CASE(leave_one_whose_sanitizer_would_object)
 CASE(leave_all_where_we_are_no_loader_path)
 CASE(leave_all_with_follow_inherited)
@@ -149,7 +168,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_add_to_an_empty_one),
 		cmocka_unit_test(test_keep_what_is_there),
-		cmocka_unit_test(test_leave_one_with_a_preload),
+		cmocka_unit_test(test_append_to_a_preload_of_the_program),
+		cmocka_unit_test(test_leave_one_with_or_without_the_library),
 		cmocka_unit_test(test_leave_one_whose_sanitizer_would_object),
 		cmocka_unit_test(test_leave_all_where_we_are_no_loader_path),
 		cmocka_unit_test(test_leave_all_with_follow_inherited),

@@ -73,6 +73,16 @@ static void by_fexecve(const char *path)
 	fexecve(open(path, O_RDONLY | O_CLOEXEC), arguments, bare);
 }
 
+static void by_execveat(const char *path)
+{
+	execveat(open("/", O_RDONLY | O_CLOEXEC), path + 1, arguments, bare, 0);
+}
+
+static void by_execveat_of_a_file(const char *path)
+{
+	execveat(open(path, O_RDONLY | O_CLOEXEC), "", arguments, bare, AT_EMPTY_PATH);
+}
+
 static void by_execle(const char *path)
 {
 	execle(path, "sh", "-c", SEES, (char *)NULL, bare);
@@ -102,8 +112,9 @@ static void by_execlp(const char *path)
 	execlp(strrchr(path, '/') + 1, "sh", "-c", SEES, (char *)NULL);
 }
 
-static void (*const ways[])(const char *path) = {by_execve, by_execvpe, by_fexecve, by_execle,
-						 by_execv,  by_execvp,  by_execl,   by_execlp};
+static void (*const ways[])(const char *path) = {
+	by_execve, by_execvpe, by_fexecve, by_execveat, by_execveat_of_a_file,
+	by_execle, by_execv,   by_execvp,  by_execl,    by_execlp};
 
 /*
  * The exit status of a child that executes the program; errno on failure.  *left: the output of
@@ -165,6 +176,8 @@ static void the_trace_stays_open_if_exec_cannot_work(void **state)
 	assert_int_equal(left, 0);
 	assert_int_equal(status_of(by_execvpe, "/nowhere/no-such-program", &left), ENOENT);
 	assert_int_equal(left, 0);
+	assert_int_equal(status_of(by_execveat, "/nowhere/sh", &left), ENOENT);
+	assert_int_equal(left, 0);
 	assert_int_equal(status_of(by_execve, case_folder, &left), EACCES);
 	assert_int_equal(left, 0);
 	snprintf(path, sizeof(path), "%s/program", case_folder);
@@ -201,13 +214,13 @@ static int status_of_spawn(bool search, const char *file, char *const environmen
 
 static void spawned_programs_are_profiled_too(void **state)
 {
-	char *const other[] = {"A=b", "PATH=/bin", "LD_PRELOAD=other", NULL};
+	char *const emptied[] = {"A=b", "PATH=/bin", "LD_PRELOAD=", NULL};
 
 	unfinished = true;
 	times_left = 0;
 	assert_int_equal(status_of_spawn(false, "/bin/sh", bare), 3);
 	assert_int_equal(status_of_spawn(true, "sh", bare), 3);
-	assert_int_equal(status_of_spawn(false, "/bin/sh", other), 4);
+	assert_int_equal(status_of_spawn(false, "/bin/sh", emptied), 4);
 	assert_int_equal(status_of_spawn(false, "/nowhere/sh", bare), -ENOENT);
 	assert_int_equal(status_of_spawn(true, "no-such-program", bare), -ENOENT);
 	assert_int_equal(times_left, 0); /* this process continues */

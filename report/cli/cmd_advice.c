@@ -86,7 +86,7 @@ static int print(const struct gp_traces *traces, void *arguments)
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
 	struct gp_advice advice;
-	int result = gp_output_file_open(&file, a->output ? a->output : "-", GP_NAME_TYPED, message,
+	int result = gp_output_file_open(&file, a->output ? a->output : "-", NULL, message,
 					 sizeof(message));
 
 	if (result < 0)

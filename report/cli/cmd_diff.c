@@ -225,7 +225,7 @@ static int print(const struct arguments *arguments, const struct gp_run_set *a,
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
 	struct gp_compare_result found = {0};
-	int result = gp_output_file_open(&file, path, GP_NAME_TYPED, message, sizeof(message));
+	int result = gp_output_file_open(&file, path, NULL, message, sizeof(message));
 
 	if (result == 0) {
 		result = write_tables(arguments, a, b, file.stream, &found);

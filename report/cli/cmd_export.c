@@ -255,13 +255,13 @@ static int check_part(const struct arguments *a, const struct opened *opened)
 
 /* ---- output ---- */
 
-static int write_source(const struct opened *opened, const struct arguments *a, const char *path,
-			enum gp_output_name name)
+static int write_source(const struct opened *opened, const struct arguments *a, const char *path)
 {
 	const char *trouble = NULL;
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
-	int result = gp_output_file_open(&file, path, name, message, sizeof(message));
+	int result = gp_output_file_open(&file, path, a->output ? NULL : a->trace, message,
+					 sizeof(message));
 
 	if (result == 0) {
 		result = gp_export_compress(a->request.exporter, &file);
@@ -311,7 +311,7 @@ static int write_part(struct opened *opened, const struct arguments *a, const ch
 	if (opened->parts)
 		opened->source.count = gp_parts_between(opened->parts, choice->from_ns,
 							choice->to_ns, &opened->first);
-	status = write_source(opened, a, name, GP_NAME_DERIVED);
+	status = write_source(opened, a, name);
 	free(name);
 	return status;
 }
@@ -357,7 +357,7 @@ static int write_all(struct opened *opened, const struct arguments *a)
 	if (a->parts > 0)
 		status = write_parts(opened, a, path);
 	else
-		status = write_source(opened, a, path, a->output ? GP_NAME_TYPED : GP_NAME_DERIVED);
+		status = write_source(opened, a, path);
 	free(path);
 	return status;
 }

@@ -134,8 +134,8 @@ static int write_page(struct gp_model *const *models, size_t count, const struct
 	struct gp_html_result written = {0};
 	struct gp_output_file file;
 	size_t length = strlen(path);
-	int result = gp_output_file_open(&file, path, a->output ? GP_NAME_TYPED : GP_NAME_DERIVED,
-					 message, sizeof(message));
+	int result = gp_output_file_open(&file, path, a->output ? NULL : a->traces[0], message,
+					 sizeof(message));
 
 	if (result == 0) {
 		if (length > 3 && strcmp(path + length - 3, ".gz") == 0)

@@ -123,7 +123,7 @@ static int write_merged(const struct arguments *a, struct pile *pile)
 	const struct gp_export_source source = {.count = pile->count, .get = get, .context = pile};
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
-	int result = gp_output_file_open(&file, a->output, GP_NAME_TYPED, message, sizeof(message));
+	int result = gp_output_file_open(&file, a->output, NULL, message, sizeof(message));
 
 	if (result == 0) {
 		result = gp_export_compress(a->request.exporter, &file);

@@ -181,7 +181,7 @@ static int print_all(const struct arguments *a, const struct gp_traces *traces)
 {
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
-	int result = gp_output_file_open(&file, a->output ? a->output : "-", GP_NAME_TYPED, message,
+	int result = gp_output_file_open(&file, a->output ? a->output : "-", NULL, message,
 					 sizeof(message));
 
 	if (result < 0)

@@ -169,7 +169,7 @@ static int print(const struct gp_traces *traces, void *arguments)
 	const struct arguments *a = arguments;
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
-	int result = gp_output_file_open(&file, a->output ? a->output : "-", GP_NAME_TYPED, message,
+	int result = gp_output_file_open(&file, a->output ? a->output : "-", NULL, message,
 					 sizeof(message));
 
 	if (result == 0) {

@@ -58,7 +58,26 @@ static void explain(int error, const char *path, char *message, size_t message_b
 	else
 		snprintf(message, message_bytes, "cannot write %s: %s; %s",
 			 strcmp(path, "-") == 0 ? "standard output" : path,
-			 gp_shared_folder_error(error), advice);
+			 error == -ESTALE ? "the trace is not in that folder any more"
+					  : gp_shared_folder_error(error),
+			 advice);
+}
+
+/* Opens the folder of a path. If a trace is named, it must be there. */
+static int open_folder(const char *path, const char *trace)
+{
+	size_t bytes = (size_t)(basename(path) - path);
+	char *folder = bytes > 0 ? strndup(path, bytes) : strdup(".");
+	int fd = folder ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	int error = fd < 0 ? -errno : 0;
+	struct stat status;
+
+	free(folder);
+	if (fd >= 0 && trace && fstatat(fd, trace + bytes, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+		error = -ESTALE;
+		close(fd);
+	}
+	return error ? error : fd;
 }
 
 /*
@@ -66,52 +85,54 @@ static void explain(int error, const char *path, char *message, size_t message_b
  * existing file: the rest of a killed run, or a file that another user has put there to read the
  * output.
  */
-static int create(const char *path)
+static int create(struct gp_output_file *file, const char *trace)
 {
+	const char *name;
 	int fd;
 
-	if (unlink(path) != 0 && errno != ENOENT)
+	if (asprintf(&file->temporary, "%s.tmp", file->path) < 0) {
+		file->temporary = NULL;
+		return -ENOMEM;
+	}
+	name = basename(file->temporary);
+	file->folder = open_folder(file->path, trace);
+	if (file->folder < 0)
+		return file->folder;
+	if (unlinkat(file->folder, name, 0) != 0 && errno != ENOENT)
 		return -errno;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = openat(file->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	return fd >= 0 ? fd : -errno;
 }
 
-static char *temporary_of(const char *path)
+void gp_output_file_clean(const char *path, const char *trace)
 {
+	int folder = open_folder(path, trace);
 	char *temporary;
 
-	return asprintf(&temporary, "%s.tmp", path) < 0 ? NULL : temporary;
+	if (folder < 0)
+		return;
+	if (asprintf(&temporary, "%s.tmp", basename(path)) >= 0) {
+		(void)unlinkat(folder, temporary, 0);
+		free(temporary);
+	}
+	close(folder);
 }
 
-void gp_output_file_clean(const char *path)
+static int open_stream(struct gp_output_file *file, const char *path, const char *trace)
 {
-	char *temporary = temporary_of(path);
-
-	if (temporary)
-		(void)unlink(temporary);
-	free(temporary);
-}
-
-static int open_stream(struct gp_output_file *file, const char *path, enum gp_output_name name)
-{
-	bool is_direct = name == GP_NAME_TYPED && is_special(path);
+	bool is_direct = !trace && is_special(path);
 	int fd;
 
 	file->path = strdup(path);
 	if (!file->path)
 		return -ENOMEM;
-	if (name == GP_NAME_TYPED && strcmp(path, "-") == 0) {
+	if (!trace && strcmp(path, "-") == 0) {
 		file->stream = stdout;
 		return 0;
 	}
 	if (gp_output_is_trace(path))
 		return -EEXIST;
-	if (!is_direct) {
-		file->temporary = temporary_of(path);
-		if (!file->temporary)
-			return -ENOMEM;
-	}
-	fd = file->temporary ? create(file->temporary) : gp_shared_folder_open(path, O_TRUNC);
+	fd = is_direct ? gp_shared_folder_open(path, O_TRUNC) : create(file, trace);
 	if (fd < 0)
 		return fd;
 	file->stream = fdopen(fd, "w");
@@ -125,25 +146,27 @@ static int open_stream(struct gp_output_file *file, const char *path, enum gp_ou
 	return 0;
 }
 
-static void free_names(struct gp_output_file *file)
+static void release(struct gp_output_file *file)
 {
 	free(file->path);
 	free(file->temporary);
-	*file = (struct gp_output_file){0};
+	if (file->folder >= 0)
+		close(file->folder);
+	*file = (struct gp_output_file){.folder = -1};
 }
 
-int gp_output_file_open(struct gp_output_file *file, const char *path, enum gp_output_name name,
+int gp_output_file_open(struct gp_output_file *file, const char *path, const char *trace,
 			char *message, size_t message_bytes)
 {
 	int result;
 
-	*file = (struct gp_output_file){0};
+	*file = (struct gp_output_file){.folder = -1};
 	signal(SIGXFSZ, SIG_IGN); /* makes writes beyond RLIMIT_FSIZE fail instead */
-	result = open_stream(file, path, name);
+	result = open_stream(file, path, trace);
 	if (result == 0)
 		return 0;
 	explain(result, path, message, message_bytes);
-	free_names(file);
+	release(file);
 	return result;
 }
 
@@ -194,14 +217,16 @@ int gp_output_file_close(struct gp_output_file *file, int result, char *message,
 		closed = unpacked;
 	if (result == 0 || (result == -EIO && closed < 0))
 		result = closed;
-	if (result == 0 && file->temporary && rename(file->temporary, file->path) != 0)
+	if (result == 0 && file->temporary &&
+	    renameat(file->folder, basename(file->temporary), file->folder, basename(file->path)) !=
+		    0)
 		result = -errno;
 	if (result < 0) {
 		explain(result, file->path, message, message_bytes);
 		if (file->temporary)
-			remove(file->temporary);
+			(void)unlinkat(file->folder, basename(file->temporary), 0);
 	}
-	free_names(file);
+	release(file);
 	return result;
 }
 

@@ -13,23 +13,23 @@ struct gp_output_file {
 	FILE *stream;
 	FILE *packed; /* the file's own stream if `stream` compresses; else NULL */
 	char *path;
-	/* PATH.tmp until the file is complete; NULL if path is not a regular file */
+	/*
+	 * PATH.tmp until the file is complete, and the folder of both, whatever its name leads to
+	 * by then; NULL and -1 if path is not a regular file
+	 */
 	char *temporary;
+	int folder;
 };
 
 /*
- * Who chose the name. Another user may have placed a link at a name that gpuprof derives from that
- * of a trace; the user did not ask to write there.
+ * Opens PATH.tmp for writing. trace: NULL if the user typed the path; else it is gp_output_path()
+ * of that trace, which must be in the same folder: another user may have made links of the folder
+ * or of the name since the trace was read. A typed path may be "-", which is stdout, or exist and
+ * be no regular file: a pipe, /dev/null, and a link of the user's or root's are written directly.
+ * At a derived path everything but a folder is replaced. Refuses to overwrite a trace: -EEXIST.
+ * Returns 0, or a negative errno value with one line for the user in message.
  */
-enum gp_output_name { GP_NAME_TYPED, GP_NAME_DERIVED };
-
-/*
- * Opens PATH.tmp for writing. A typed path may be "-", which is stdout, or exist and be no regular
- * file: a pipe, /dev/null, and a link of the user's or root's are written directly. At a derived
- * path everything but a folder is replaced. Refuses to overwrite a trace: -EEXIST. Returns 0, or a
- * negative errno value with one line for the user in message.
- */
-int gp_output_file_open(struct gp_output_file *file, const char *path, enum gp_output_name name,
+int gp_output_file_open(struct gp_output_file *file, const char *path, const char *trace,
 			char *message, size_t message_bytes);
 
 /*
@@ -46,8 +46,8 @@ int gp_output_file_compress(struct gp_output_file *file);
 int gp_output_file_close(struct gp_output_file *file, int result, char *message,
 			 size_t message_bytes);
 
-/* Removes the PATH.tmp of a killed writer. */
-void gp_output_file_clean(const char *path);
+/* Removes the PATH.tmp of a killed writer. trace: as for gp_output_file_open(). */
+void gp_output_file_clean(const char *path, const char *trace);
 
 /*
  * Whether the path, or the target of the link there, is a trace: "merge -o *.gpuprof" would

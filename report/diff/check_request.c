@@ -173,7 +173,7 @@ static int write_file(const char *path, write_report *write, const struct gp_che
 
 	if (!path)
 		return 0;
-	result = gp_output_file_open(&file, path, GP_NAME_TYPED, message, sizeof(message));
+	result = gp_output_file_open(&file, path, NULL, message, sizeof(message));
 	if (result == 0) {
 		result = write(file.stream, report);
 		if (result == -ENOMEM)
@@ -298,7 +298,7 @@ static int write_set(const char *path, const struct gp_run_set *set,
 {
 	struct gp_output_file file;
 	char message[MESSAGE_BYTES];
-	int result = gp_output_file_open(&file, path, GP_NAME_TYPED, message, sizeof(message));
+	int result = gp_output_file_open(&file, path, NULL, message, sizeof(message));
 
 	if (result == 0) {
 		result = write(file.stream, set);

@@ -151,8 +151,8 @@ static int write_chrome(struct finishing *f, const struct piece *piece, FILE *me
 		.progress_context = f,
 	};
 	struct gp_output_file file;
-	int result = gp_output_file_open(&file, piece->chrome_path, GP_NAME_DERIVED, message,
-					 MESSAGE_BYTES);
+	int result =
+		gp_output_file_open(&file, piece->chrome_path, piece->path, message, MESSAGE_BYTES);
 
 	if (result != 0)
 		return result;
@@ -193,7 +193,7 @@ static void end_export(struct finishing *f, struct piece *piece)
 	int result = piece->export.process ? gp_worker_process_end(&piece->export, f->text) : 0;
 
 	if (result == -ECANCELED) {
-		gp_output_file_clean(piece->chrome_path);
+		gp_output_file_clean(piece->chrome_path, piece->path);
 		snprintf(
 			message, sizeof(message),
 			"the Chrome trace was not written: the process that wrote it was killed; to write it, type: gpuprof export %s",
@@ -265,7 +265,7 @@ static int write_page_to(struct finishing *f, const char *path, char *message)
 	const struct gp_html_options options = {
 		.event_limit = GP_HTML_EVENTS, .progress = show_progress, .progress_context = f};
 	struct gp_output_file file;
-	int result = gp_output_file_open(&file, path, GP_NAME_DERIVED, message, MESSAGE_BYTES);
+	int result = gp_output_file_open(&file, path, f->models[0]->path, message, MESSAGE_BYTES);
 
 	if (result != 0)
 		return result;

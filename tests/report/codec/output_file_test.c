@@ -64,8 +64,7 @@ static void end(struct scene *s)
 
 static int write_output(struct scene *s, const char *text, int result)
 {
-	int opened = gp_output_file_open(&s->file, s->path, GP_NAME_TYPED, s->message,
-					 sizeof(s->message));
+	int opened = gp_output_file_open(&s->file, s->path, NULL, s->message, sizeof(s->message));
 
 	if (opened != 0)
 		return opened;
@@ -157,8 +156,7 @@ static void test_a_summary_is_written_over(void **state)
 
 static int write_compressed(struct scene *s)
 {
-	int opened = gp_output_file_open(&s->file, s->path, GP_NAME_TYPED, s->message,
-					 sizeof(s->message));
+	int opened = gp_output_file_open(&s->file, s->path, NULL, s->message, sizeof(s->message));
 
 	assert_int_equal(opened, 0);
 	assert_int_equal(gp_output_file_compress(&s->file), 0);
@@ -182,6 +180,44 @@ static void test_a_compressed_file_is_whole_or_not_there(void **state)
 	assert_int_equal(access(s.path, F_OK), -1);
 	assert_int_equal(write_compressed(&s), 0);
 	assert_file(s.path, "\x1f\x8b\x08");
+	end(&s);
+}
+
+/* Its owner leads the folder's name elsewhere while the output is written, or the trace is read. */
+static void test_a_folder_is_swapped(void **state)
+{
+	char run[64], trace[64], path[80], in_other[80];
+	struct scene s;
+
+	begin(&s);
+	snprintf(run, sizeof(run), "%s/run", s.folder);
+	snprintf(trace, sizeof(trace), "%s/run/t.gpuprof", s.folder);
+	snprintf(path, sizeof(path), "%s/run/t.json", s.folder);
+	snprintf(in_other, sizeof(in_other), "%s/t.json", s.other);
+	assert_int_equal(mkdir(run, 0700) | mkdir(s.other, 0700), 0);
+	write_file(trace, "trace", 0600);
+	write_file(in_other, "mine", 0600);
+	for (int is_late = 1; is_late >= 0; is_late--) {
+		if (is_late)
+			assert_int_equal(gp_output_file_open(&s.file, path, trace, s.message,
+							     sizeof(s.message)),
+					 0);
+		assert_int_equal(rename(run, s.path), 0);
+		assert_int_equal(symlink(s.other, run), 0);
+		if (is_late)
+			assert_int_equal(
+				gp_output_file_close(&s.file, 0, s.message, sizeof(s.message)), 0);
+		else
+			assert_int_equal(gp_output_file_open(&s.file, path, trace, s.message,
+							     sizeof(s.message)),
+					 -ESTALE);
+		gp_output_file_clean(path, trace);
+		assert_int_equal(unlink(run) | rename(s.path, run), 0);
+		assert_file(in_other, "mine");
+		assert_int_equal(access(path, F_OK), is_late ? 0 : -1);
+		unlink(path);
+	}
+	assert_int_equal(unlink(trace) | rmdir(run) | unlink(in_other) | rmdir(s.other), 0);
 	end(&s);
 }
 
@@ -213,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_a_file_in_the_way_is_not_written_to),
 		cmocka_unit_test(test_a_folder_in_the_way_is_told),
 		cmocka_unit_test(test_a_trace_is_not_written_over),
+		cmocka_unit_test(test_a_folder_is_swapped),
 		cmocka_unit_test(test_a_summary_is_written_over),
 		cmocka_unit_test(test_a_compressed_file_is_whole_or_not_there),
 	};

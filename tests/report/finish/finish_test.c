@@ -174,15 +174,15 @@ static void test_output_is_whole_or_not_there(void **state)
 	char message[256];
 
 	set_up(&s);
-	assert_int_equal(
-		gp_output_file_open(&file, s.chrome, GP_NAME_DERIVED, message, sizeof(message)), 0);
+	assert_int_equal(gp_output_file_open(&file, s.chrome, s.trace, message, sizeof(message)),
+			 0);
 	fputs("text", file.stream);
 	assert_int_equal(access(s.chrome, F_OK), -1);
 	assert_int_equal(gp_output_file_close(&file, 0, message, sizeof(message)), 0);
 	assert_string_equal(read_file(s.chrome), "text");
 
-	assert_int_equal(
-		gp_output_file_open(&file, s.chrome, GP_NAME_DERIVED, message, sizeof(message)), 0);
+	assert_int_equal(gp_output_file_open(&file, s.chrome, s.trace, message, sizeof(message)),
+			 0);
 	fputs("half a", file.stream);
 	assert_int_equal(gp_output_file_close(&file, -ENOMEM, message, sizeof(message)), -ENOMEM);
 	assert_string_equal(read_file(s.chrome), "text");
@@ -194,13 +194,12 @@ static void test_output_that_cannot_be_written(void **state)
 	struct gp_output_file file;
 	char message[256] = "";
 
-	assert_int_equal(gp_output_file_open(&file, "/no/such/folder/x", GP_NAME_TYPED, message,
-					     sizeof(message)),
-			 -ENOENT);
-	assert_non_null(strstr(message, "/no/such/folder/x: "));
 	assert_int_equal(
-		gp_output_file_open(&file, "/dev/full", GP_NAME_TYPED, message, sizeof(message)),
-		0);
+		gp_output_file_open(&file, "/no/such/folder/x", NULL, message, sizeof(message)),
+		-ENOENT);
+	assert_non_null(strstr(message, "/no/such/folder/x: "));
+	assert_int_equal(gp_output_file_open(&file, "/dev/full", NULL, message, sizeof(message)),
+			 0);
 	fputs("text", file.stream);
 	assert_int_equal(gp_output_file_close(&file, 0, message, sizeof(message)), -ENOSPC);
 	assert_non_null(strstr(message, "free disk space"));

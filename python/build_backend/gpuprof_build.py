@@ -125,8 +125,10 @@ def _write(folder: str, files: Iterator[Tuple[str, bytes, int]], tag: str) -> st
              (f"{info}/WHEEL", ("Wheel-Version: 1.0\nGenerator: gpuprof\nRoot-Is-Purelib: false\n"
                                 f"Tag: {tag}\n").encode()),
              (f"{info}/entry_points.txt", ENTRY_POINTS.encode()))
-    with zipfile.ZipFile(os.path.join(folder, f"{name}-{tag}.whl"), "w",
-                         zipfile.ZIP_DEFLATED) as wheel:
+    output = os.path.join(folder, f"{name}-{tag}.whl")
+    if os.path.lexists(output):  # perhaps another user's
+        os.unlink(output)
+    with zipfile.ZipFile(output, "x", zipfile.ZIP_DEFLATED) as wheel:
         def put(path: str, content: bytes, mode: int = 0o644) -> None:
             entry = zipfile.ZipInfo(path, DATE)
             entry.external_attr = (0o100000 | mode) << 16

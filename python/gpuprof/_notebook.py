@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Any, Optional
 
-from . import _program, _recording
+from . import _files, _program, _recording
 from ._session import Session
 from ._timing import own_trace
 
@@ -88,12 +88,11 @@ def install_kernelspec(prefix: Optional[str] = None) -> str:
         "JUPYTER_DATA_DIR") or os.path.join(os.path.expanduser("~"), ".local", "share", "jupyter")
     folder = os.path.join(data, "kernels", "gpuprof")
     os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "kernel.json"), "w", encoding="utf-8") as file:
-        json.dump({
-            "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-            "display_name": "Python 3 (gpuprof)",
-            "language": "python",
-            "env": {"LD_PRELOAD": _program.library(), "GPUPROF_OUTPUT": _NAME,
-                    "GPUPROF_CHROME": "none", "GPUPROF_SUMMARY": "none"},
-        }, file, indent=1)
+    _files.write(os.path.join(folder, "kernel.json"), json.dumps({
+        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": "Python 3 (gpuprof)",
+        "language": "python",
+        "env": {"LD_PRELOAD": _program.library(), "GPUPROF_OUTPUT": _NAME,
+                "GPUPROF_CHROME": "none", "GPUPROF_SUMMARY": "none"},
+    }, indent=1), mode=0o666)  # less the umask: other users may use it
     return folder

@@ -3,7 +3,7 @@ import json
 import os
 from typing import Any, Callable, ContextManager, Dict, List, Optional, Sequence, Union
 
-from . import _memory, _ranges, _recording, _work
+from . import _files, _memory, _ranges, _recording, _work
 from ._timing import Timing, own_trace, timing, timings
 
 
@@ -137,9 +137,7 @@ class Profiler:
 
     def export_json(self, path: Union[str, "os.PathLike[str]"]) -> str:
         """Write get_summary() as JSON. Returns the path."""
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(self.get_summary(), file, indent=1)
-        return os.fspath(path)
+        return _files.write(path, json.dumps(self.get_summary(), indent=1))
 
     @staticmethod
     def _peak_bytes() -> Optional[int]:

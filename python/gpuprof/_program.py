@@ -10,12 +10,14 @@ class GpuprofError(Exception):
 
 
 def folder() -> str:
-    """The folder of the program and its library: the package's own, or the checkout's build."""
-    checkout = os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "build")
-    for place in (os.path.join(FOLDER, "bin"), checkout):
-        if os.access(os.path.join(place, "gpuprof"), os.X_OK):
-            return place
-    raise GpuprofError(f"the program gpuprof is neither in {FOLDER}/bin nor in {checkout};"
+    """The folder of the program and its library: the package's own, or in a checkout its build."""
+    place = os.path.join(FOLDER, "bin")
+    # not beside an installed package: other users may have made that folder
+    if not os.path.isdir(place):
+        place = os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "build")
+    if os.access(os.path.join(place, "gpuprof"), os.X_OK):
+        return place
+    raise GpuprofError(f"there is no program gpuprof in {place};"
                        " to build it, type: pip install . (in the checkout)")
 
 

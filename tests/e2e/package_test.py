@@ -453,6 +453,40 @@ class InstallTest(Package):
         self.assertEqual(len(digests), 1)
         self.assertIn("-cp38-abi3-manylinux_2_", wheel)
 
+    @unittest.skipIf(os.geteuid() != 0, "needs root to be several users")
+    def test_files_of_another_user(self):
+        """What Python writes itself follows none of his links, and fills none of his files."""
+        from gpuprof import _files
+
+        victim = self.write("victim", "mine")
+        os.mkdir(self.path("tmp"))
+        os.chmod(self.path("tmp"), 0o777)
+        for kind, plant in (("link", lambda path: os.symlink(victim, path)), ("file", lambda path: open(path, "w").close()), ("pipe", os.mkfifo)):
+            path = self.path("tmp", kind)
+            plant(path)
+            os.chown(path, 65534, 65534, follow_symlinks=False)
+            self.assertRaises(PermissionError, _files.write, path, "text")
+        self.assertEqual([os.path.getsize(self.path("tmp", "file")), os.path.getsize(victim)], [0, 4])
+        own = self.path("tmp", "own")
+        os.symlink(_files.write(self.path("new"), "old text"), own)
+        self.assertEqual([_files.write(own, "text"), os.path.getsize(self.path("new")), os.stat(own).st_mode & 0o777], [own, 4, 0o600])
+        sys.path.insert(0, os.path.join(ROOT, "python", "build_backend"))
+        import gpuprof_build
+
+        wheel = self.path("tmp", f"gpuprof-{gpuprof_build._version()}-tag.whl")
+        os.symlink(victim, wheel)
+        gpuprof_build._write(self.path("tmp"), iter(()), "tag")
+        self.assertEqual([os.path.islink(wheel), os.path.getsize(victim)], [False, 4])
+
+    def test_no_program_beside_the_package(self):
+        """In /tmp/NAME/gpuprof, whose own program cannot be run, that of /tmp/build is not."""
+        shutil.copytree(os.path.join(installed["site"], "gpuprof"), self.path("name", "gpuprof"))
+        os.chmod(self.path("name", "gpuprof", "bin", "gpuprof"), 0o644)
+        os.mkdir(self.path("build"))
+        os.symlink("/bin/true", self.path("build", "gpuprof"))
+        done = subprocess.run([installed["python"], "-m", "gpuprof", "version"], cwd=self.path("name"), stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+
     def test_every_version(self):
         """One extension module for all of them."""
         import gpuprof

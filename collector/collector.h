@@ -49,6 +49,7 @@ struct gp_collector_config {
 	const char *trace_path;
 	enum gp_ring_place ring_place;
 	enum gp_overload on_overload;
+	const char *session;     /* for GP_INFO_SESSION; "" or NULL = none */
 	bool no_command;         /* the trace gets no command line */
 	uint64_t max_file_bytes; /* maximum size of the trace, 0 = unlimited */
 	uint64_t

@@ -298,7 +298,7 @@ static void emit_place(struct gp_drain *drain)
 }
 
 void gp_process_info_emit(struct gp_drain *drain, bool with_command, const char *ring_file,
-			  bool fell_back)
+			  bool fell_back, const char *session)
 {
 	emit_place(drain);
 	if (with_command)
@@ -311,6 +311,7 @@ void gp_process_info_emit(struct gp_drain *drain, bool with_command, const char 
 	emit(drain, GP_INFO_CLOCK, gp_clock_is_tsc() ? "tsc" : "monotonic");
 	emit_number(drain, GP_INFO_TICKS_PER_SECOND, gp_clock_ticks_per_second());
 	emit(drain, GP_INFO_RING_FILE, ring_file);
+	emit(drain, GP_INFO_SESSION, session);
 	if (ring_file[0] == '\0' && fell_back)
 		emit(drain, GP_INFO_NOTE,
 		     "no ring file could be created in /dev/shm or beside the trace: a killed process loses the last 50 ms of its records");

@@ -23,9 +23,9 @@ int gp_process_info_program_of(const char *file, const char *command, size_t com
 
 /*
  * Add all facts to the own chunk, the command line only if `with_command`; ring_file "" = rings in
- * private memory; `fell_back` adds a note about that.
+ * private memory; `fell_back` adds a note about that; session as in gp_collector_config.
  */
 void gp_process_info_emit(struct gp_drain *drain, bool with_command, const char *ring_file,
-			  bool fell_back);
+			  bool fell_back, const char *session);
 
 #endif

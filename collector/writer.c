@@ -252,7 +252,7 @@ static int set_up(void)
 		;
 	gp_clock_settle();
 	gp_process_info_emit(&writer.drain, !writer.config.no_command, writer.arena.path,
-			     writer.config.ring_place == GP_RINGS_AUTO);
+			     writer.config.ring_place == GP_RINGS_AUTO, writer.config.session);
 	emit_anchor();
 	if (writer.config.keep_last_bytes > 0)
 		gp_count_set(GP_COUNTER_FIRST_TICKS, gp_clock_ticks());

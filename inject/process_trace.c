@@ -50,6 +50,8 @@ static __thread bool is_inside;
  * nevertheless.
  */
 static uint32_t gave_up_in;
+/* gpuprof-run has the link to the trace of this process. */
+static bool is_announced;
 
 void gp_process_trace_init(void (*on_leave)(void))
 {
@@ -89,23 +91,17 @@ void gp_process_trace_report(const char *what)
 	int saved_errno = errno;
 
 	if (gp_process_trace_in_session() &&
-	    snprintf(link, sizeof(link), "%s/%s", gp_option_session(), what) < (int)sizeof(link) &&
-	    symlink(what, link) != 0 && errno != EEXIST)
-		gp_log("gpuprof-run cannot explain a missing trace of this process: %s/%s cannot be created: %s",
-		       gp_option_session(), what, gp_error_text(errno));
+	    snprintf(link, sizeof(link), "%s/%s", gp_option_session(), what) < (int)sizeof(link))
+		(void)!symlink(what, link);
 	errno = saved_errno;
 }
 
-/* Report our trace to gpuprof-run. */
-static void register_with_session(void)
+/* The base name of gpuprof-run's folder; also where this process does not see the folder. */
+static const char *session_name(void)
 {
-	static char word[GP_SHELL_WORD_BYTES]; /* static, as in start() */
-	const char *path = gp_collector_trace_path();
+	const char *slash = strrchr(gp_option_session(), '/');
 
-	if (gp_process_trace_in_session() && link_in_session(gp_process_identity_start_time()) != 0)
-		gp_log("the summary of gpuprof-run lacks this process: no link can be created in %s: %s; for its own summary, type: gpuprof summary %s",
-		       gp_option_session(), gp_error_text(errno),
-		       gp_shell_word(path, word, sizeof(word)));
+	return slash != NULL ? slash + 1 : "";
 }
 
 static enum gp_ring_place ring_place(void)
@@ -160,6 +156,7 @@ static int start_collector(char *path, size_t path_bytes)
 		.ring_place = ring_place(),
 		.on_overload = gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "drop") ? GP_OVERLOAD_DROP
 									      : GP_OVERLOAD_BLOCK,
+		.session = session_name(),
 		.no_command = gp_option_flag(GP_OPTION_ID_NO_COMMAND),
 		.max_file_bytes = gp_option_bytes(GP_OPTION_ID_MAX_FILE),
 		.keep_last_bytes = gp_option_bytes(GP_OPTION_ID_KEEP_LAST),
@@ -221,7 +218,8 @@ static void start(void)
 	allow_stop_signals();
 	register_leaving();
 	hold_stop_signals();
-	register_with_session();
+	is_announced = gp_process_trace_in_session() &&
+		       link_in_session(gp_process_identity_start_time()) == 0;
 	describe_options();
 	gp_control_begin_trace();
 	gp_user_names_emit();
@@ -311,6 +309,12 @@ static bool wants_finish(void)
 		!gp_option_flag(GP_OPTION_ID_QUIET));
 }
 
+/* gpuprof-run finishes the trace if it knows it and has not ended before this process. */
+static bool is_left_to_launcher(void)
+{
+	return is_announced && gp_process_trace_in_session();
+}
+
 /* The command that shows the limit, if the error text does not name it. */
 static const char *limit_of(int error)
 {
@@ -343,7 +347,7 @@ static void log_loss(int stop_error)
 	int lost_error;
 	unsigned long long lost = gp_collector_unwritten(&lost_error);
 
-	if (stop_error != 0 && gp_process_trace_in_session())
+	if (stop_error != 0 && is_left_to_launcher())
 		gp_log("the end of %s could not be written: %s%s; gpuprof-run saves the remaining records if possible, and its summary lists the lost records",
 		       path, gp_error_text(-stop_error), limit_of(stop_error));
 	else if (stop_error != 0 && lost > 0)
@@ -382,7 +386,7 @@ static uint64_t finish_timeout_ns(void)
 
 static bool is_to_finish(void)
 {
-	return !gp_process_trace_in_session() && wants_finish();
+	return !is_left_to_launcher() && wants_finish();
 }
 
 static void close_here(void)

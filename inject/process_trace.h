@@ -62,7 +62,7 @@ void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed
 bool gp_process_trace_in_session(void);
 
 /*
- * Report to gpuprof-run, if present, a possible reason for a missing trace: a GP_SESSION_... name.
+ * Report to gpuprof-run, if possible, a reason for a missing trace: a GP_SESSION_... name.
  * Preserves errno.
  */
 void gp_process_trace_report(const char *what);

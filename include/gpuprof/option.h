@@ -197,7 +197,9 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
  * gpuprof-run sets this variable for its children, besides the options.  It names a folder.  Each
  * process that opens a trace makes a symbolic link there, named PID-STARTTIME, to the absolute path
  * of the trace; leading zeros of STARTTIME distinguish the programs that one process ran by exec.
- * If the folder exists, the library leaves the summary and the Chrome trace to gpuprof-run.
+ * If that succeeds, and the folder still exists at the end, the library leaves the summary and the
+ * Chrome trace to gpuprof-run.  The trace has the folder's name (GP_INFO_SESSION), by which
+ * gpuprof-run finds the traces of processes that could not make the link.
  */
 #define GP_SESSION_VARIABLE "GPUPROF_SESSION"
 

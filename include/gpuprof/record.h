@@ -942,7 +942,8 @@ enum gp_info {
 	GP_INFO_BOOT_ID = 16,
 	/* field 22 of /proc/self/stat: identifies the process together with pid and boot id */
 	GP_INFO_START_TIME = 17,
-	GP_INFO_NOTE = 18, /* one sentence for the summary: a limitation during recording */
+	GP_INFO_NOTE = 18,    /* one sentence for the summary: a limitation during recording */
+	GP_INFO_SESSION = 19, /* base name of gpuprof-run's folder (GP_SESSION_VARIABLE) */
 	GP_INFO_LIMIT
 };
 

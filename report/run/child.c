@@ -14,6 +14,9 @@
 
 #include "report/run/witness.h"
 
+/* For those who send a signal to one process after the other. */
+#define OTHERS_NS 50000000
+
 struct child {
 	pid_t pid;
 	int status;
@@ -68,15 +71,23 @@ static void leave_signals(const struct gp_child_signals *signals)
 	sigprocmask(SIG_BLOCK, &kept, NULL);
 }
 
-/* Runs in the child. A successful exec closes the pipe `line`; otherwise it carries errno. */
+/*
+ * Runs in the child. The parent sends a byte when it has forwarded earlier signals; if it was
+ * killed before, there is no program. A successful exec closes the line; otherwise it carries
+ * errno.
+ */
 static void become_program(char **arguments, char **environment,
 			   const struct gp_child_signals *signals, int line)
 {
-	char nothing;
+	ssize_t got;
+	char go;
 	int error;
 
-	while (read(line, &nothing, 1) < 0 && errno == EINTR)
-		; /* the parent forwards earlier signals first */
+	do
+		got = read(line, &go, sizeof(go));
+	while (got < 0 && errno == EINTR);
+	if (got != sizeof(go))
+		_exit(1);
 	restore_signals(signals);
 	execvpe(arguments[0], arguments, environment);
 	error = errno;
@@ -137,8 +148,9 @@ static int start(struct child *child, char **arguments, char **environment,
 	error = child->pid < 0 ? -errno : 0;
 	close(ends[1]);
 	if (!error) {
+		gp_witness_guard(&child->witness, child->pid);
 		forward_early(child);
-		shutdown(ends[0], SHUT_WR);
+		(void)send(ends[0], "", 1, MSG_NOSIGNAL);
 		error = read_exec_error(ends[0]);
 	}
 	close(ends[0]);
@@ -202,17 +214,22 @@ static void reap(struct child *child)
 }
 
 /*
- * Signals from the kernel (Ctrl-C, a lost terminal) and signals to the group reach the child by
- * themselves, unless it has left the group. Signals from the child are not for itself.
+ * Signals from the kernel (Ctrl-C, a lost terminal), and signals to the group or to each process,
+ * reach the child by themselves, unless it has left the group. Signals from the child are not for
+ * itself. systemd, Slurm and `pkill -f` send to one process after the other: a signal that the
+ * witness has not got yet may still come to it.
  */
 static bool is_for_child(struct child *child, const siginfo_t *info)
 {
-	bool is_of_group = gp_witness_saw(&child->witness, info->si_signo);
+	bool is_of_all = gp_witness_saw(&child->witness, info->si_signo);
 
 	if (info->si_code > 0 || info->si_pid == child->pid ||
-	    (is_of_group && getpgid(child->pid) == getpgrp()))
+	    (info->si_signo == SIGCONT && !child->stopped))
 		return false;
-	return info->si_signo != SIGCONT || child->stopped;
+	if (is_of_all || getpgid(child->pid) != getpgrp())
+		return getpgid(child->pid) != getpgrp();
+	nanosleep(&(struct timespec){.tv_nsec = OTHERS_NS}, NULL);
+	return !gp_witness_saw(&child->witness, info->si_signo);
 }
 
 static bool asks_for_end(int number)
@@ -283,7 +300,7 @@ int gp_child_run(const struct gp_child_signals *signals, const struct gp_child_w
 	if (wait->for_all)
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	/* without a witness, signals to the group are delivered twice: better than not at all */
-	(void)gp_witness_start(&child.witness);
+	(void)gp_witness_start(&child.witness, arguments);
 	error = start(&child, arguments, environment, signals);
 	if (!error)
 		wait_for_end(&child);

@@ -2,54 +2,137 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "report/base/monotonic.h"
+
 #define PATIENCE_MS 100
+/*
+ * A signal that this process has not got as well by then was not sent to all: it must not be taken
+ * for a later one.
+ */
+#define FORGET_NS 1000000000u
+
+/* What this process sends to the witness. */
+enum question { ASK, GUARD, GOODBYE };
+
+struct message {
+	enum question question;
+	pid_t program; /* for GUARD */
+};
 
 /* Signals since the last question, by number. */
 struct testimony {
 	uint32_t counts[_NSIG];
 };
 
-static void collect(struct testimony *testimony)
-{
-	struct timespec at_once = {0};
-	sigset_t all;
-	int number;
+/* The state of the witness. */
+struct stand {
+	int line, signals;
+	struct testimony testimony;
+	uint64_t last_ns; /* the time of the last signal */
+	pid_t program;    /* to be killed; 0 = none */
+	int program_fd;   /* the same process, even if its id is another's by now; -1 = unknown */
+};
 
-	memset(testimony, 0, sizeof(*testimony));
-	sigfillset(&all);
-	while ((number = sigtimedwait(&all, NULL, &at_once)) > 0 || errno == EINTR)
-		if (number > 0 && number < _NSIG)
-			testimony->counts[number]++;
+/*
+ * Moves the program's arguments to the place of this process's own, where the kernel shows them.
+ * Those of a series of runs are elsewhere, and stay.
+ */
+static void take_command(char **arguments)
+{
+	char *start = program_invocation_name, *end = environ ? *environ : NULL;
+	size_t bytes;
+
+	if (!end || arguments[0] <= start || arguments[0] >= end)
+		return;
+	bytes = (size_t)(end - arguments[0]);
+	memmove(start, arguments[0], bytes);
+	memset(start + bytes, 0, (size_t)(end - start) - bytes);
 }
 
-/* Keeps only the socket open, so that no reader of another stream waits for the witness. */
-_Noreturn static void bear_witness(int line)
+static void collect(struct stand *stand)
 {
-	struct testimony testimony;
-	char question;
+	struct signalfd_siginfo info;
+	uint64_t now_ns = gp_monotonic_ns();
 
-	prctl(PR_SET_NAME, "gpuprof-witness");
-	if (dup2(line, 0) == 0)
-		syscall(SYS_close_range, 1, ~0u, 0);
-	for (;;) {
-		ssize_t got = recv(0, &question, 1, 0);
-
-		if (got == 0 || (got < 0 && errno != EINTR))
-			_exit(0);
-		collect(&testimony);
-		(void)send(0, &testimony, sizeof(testimony), MSG_NOSIGNAL);
+	if (now_ns - stand->last_ns > FORGET_NS)
+		memset(&stand->testimony, 0, sizeof(stand->testimony));
+	while (read(stand->signals, &info, sizeof(info)) == sizeof(info)) {
+		stand->last_ns = now_ns;
+		if (info.ssi_signo < _NSIG)
+			stand->testimony.counts[info.ssi_signo]++;
 	}
 }
 
-int gp_witness_start(struct gp_witness *witness)
+static void guard(struct stand *stand, pid_t program)
+{
+	stand->program = program;
+	stand->program_fd = (int)syscall(SYS_pidfd_open, program, 0);
+}
+
+_Noreturn static void end(const struct stand *stand, bool is_expected)
+{
+	if (!is_expected && stand->program_fd >= 0)
+		syscall(SYS_pidfd_send_signal, stand->program_fd, SIGKILL, NULL, 0);
+	else if (!is_expected && stand->program > 0)
+		kill(stand->program, SIGKILL);
+	_exit(0);
+}
+
+/* The end of the line without a goodbye is the end of the other process. */
+static void answer(struct stand *stand)
+{
+	struct message message;
+	ssize_t got = recv(stand->line, &message, sizeof(message), 0);
+
+	if (got < 0) /* once, if the other process left answers unread */
+		return;
+	if (got != sizeof(message) || message.question == GOODBYE)
+		end(stand, got == sizeof(message));
+	if (message.question == GUARD) {
+		guard(stand, message.program);
+		return;
+	}
+	collect(stand);
+	(void)send(stand->line, &stand->testimony, sizeof(stand->testimony), MSG_NOSIGNAL);
+	memset(&stand->testimony, 0, sizeof(stand->testimony));
+}
+
+/* Keeps only the socket open, so that no reader of another stream waits for the witness. */
+_Noreturn static void bear_witness(int line, char **arguments)
+{
+	struct stand stand = {.program_fd = -1};
+	struct pollfd wait[2];
+	sigset_t all;
+
+	take_command(arguments);
+	prctl(PR_SET_NAME, "witness"); /* not found by the name of this program */
+	if (dup2(line, stand.line) == stand.line)
+		syscall(SYS_close_range, 1, ~0u, 0);
+	sigfillset(&all);
+	stand.signals = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
+	wait[0] = (struct pollfd){.fd = stand.line, .events = POLLIN};
+	wait[1] = (struct pollfd){.fd = stand.signals, .events = POLLIN};
+	for (;;) {
+		if (poll(wait, 2, -1) < 0)
+			continue;
+		if (wait[1].revents)
+			collect(&stand);
+		if (wait[0].revents)
+			answer(&stand);
+	}
+}
+
+int gp_witness_start(struct gp_witness *witness, char **arguments)
 {
 	int ends[2];
 
@@ -59,7 +142,7 @@ int gp_witness_start(struct gp_witness *witness)
 	witness->pid = fork();
 	if (witness->pid == 0) {
 		close(ends[0]);
-		bear_witness(ends[1]);
+		bear_witness(ends[1], arguments);
 	}
 	close(ends[1]);
 	if (witness->pid < 0) {
@@ -73,6 +156,19 @@ int gp_witness_start(struct gp_witness *witness)
 	return 0;
 }
 
+static bool tell(const struct gp_witness *witness, enum question question, pid_t program)
+{
+	struct message message = {question, program};
+
+	return witness->pid != 0 && send(witness->line, &message, sizeof(message),
+					 MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(message);
+}
+
+void gp_witness_guard(struct gp_witness *witness, pid_t program)
+{
+	(void)tell(witness, GUARD, program);
+}
+
 static void ask(struct gp_witness *witness)
 {
 	struct pollfd answer = {.fd = witness->line, .events = POLLIN};
@@ -83,8 +179,7 @@ static void ask(struct gp_witness *witness)
 	 * changes nothing, all members have the signals that this process has.
 	 */
 	(void)setpgid(0, getpgrp());
-	if (send(witness->line, "?", 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1 ||
-	    poll(&answer, 1, PATIENCE_MS) != 1 ||
+	if (!tell(witness, ASK, 0) || poll(&answer, 1, PATIENCE_MS) != 1 ||
 	    recv(witness->line, &testimony, sizeof(testimony), MSG_DONTWAIT) !=
 		    (ssize_t)sizeof(testimony))
 		return;
@@ -110,6 +205,7 @@ void gp_witness_end(struct gp_witness *witness)
 {
 	if (witness->pid == 0)
 		return;
+	(void)tell(witness, GOODBYE, 0);
 	close(witness->line);
 	kill(witness->pid, SIGCONT); /* in case it was stopped */
 	while (waitpid(witness->pid, NULL, 0) < 0 && errno == EINTR)

@@ -1,9 +1,14 @@
 /*
- * witness: tells signals to this process alone from signals to its whole process group.
+ * witness: stands in for the program in the process group of this process.
  *
- * The kernel does not tell the receiver. The witness is a second process in the group that blocks
- * all signals and, when asked, says which ones are pending: exactly the signals to the group. It
- * ends with this process, however that ends.
+ * The kernel does not tell the receiver of a signal who else got it. The witness is a second
+ * process in the group that blocks all signals and, when asked, says which ones came: those to the
+ * group, and those that somebody sent to each process. Its command line is the program's, so that
+ * it is chosen by that as the program is.
+ *
+ * It ends with this process. If this process is killed, the witness kills the program: whoever
+ * killed this process meant the program, which nothing else would end. The program itself is not
+ * changed for that, as it would be by PR_SET_PDEATHSIG, which also ends with a change of user.
  */
 #ifndef REPORT_RUN_WITNESS_H
 #define REPORT_RUN_WITNESS_H
@@ -21,12 +26,17 @@ struct gp_witness {
 	uint32_t seen[_NSIG]; /* reported by the witness, not yet asked for */
 };
 
-/* All signals must be blocked. Returns 0, or -errno without any change. */
-int gp_witness_start(struct gp_witness *witness);
+/*
+ * All signals must be blocked. arguments: of the program. Returns 0, or -errno without any change.
+ */
+int gp_witness_start(struct gp_witness *witness, char **arguments);
+
+/* From now on the program, a child of this process, is killed if this process is. */
+void gp_witness_guard(struct gp_witness *witness, pid_t program);
 
 /*
- * Whether the last received signal of that number was sent to the group. Returns false if the
- * witness does not answer promptly (it may be stopped).
+ * Whether the last received signal of that number came to more than this process. Returns false if
+ * the witness does not answer promptly (it may be stopped).
  */
 bool gp_witness_saw(struct gp_witness *witness, int number);
 

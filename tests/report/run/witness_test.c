@@ -10,6 +10,7 @@
 #include "report/run/witness.h"
 
 static struct gp_witness witness;
+static char *program[] = {"program", NULL};
 
 static int set_up(void **state)
 {
@@ -17,7 +18,8 @@ static int set_up(void **state)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	return (getpgrp() == getpid() || setpgid(0, 0) == 0) && gp_witness_start(&witness) == 0
+	return (getpgrp() == getpid() || setpgid(0, 0) == 0) &&
+			       gp_witness_start(&witness, program) == 0
 		       ? 0
 		       : -1;
 }

@@ -2,12 +2,18 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define PREFIX     "gpuprof-run-"
+#define LOCK_TRIES 10
 
 /* One announced trace: a link named PID-STARTTIME. */
 struct announced {
@@ -17,14 +23,77 @@ struct announced {
 	char *trace;
 };
 
+static int open_folder(int place, const char *path)
+{
+	return openat(place, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static void remove_entries(int folder)
+{
+	DIR *listing = fdopendir(dup(folder));
+	const struct dirent *entry;
+
+	while (listing && (entry = readdir(listing)) != NULL)
+		unlinkat(folder, entry->d_name, 0); /* fails for "." and "..", which are folders */
+	if (listing)
+		closedir(listing);
+}
+
+/* Of this user, if nobody holds its lock. */
+static void remove_abandoned(int place, const char *name)
+{
+	int folder = open_folder(place, name);
+	struct stat status;
+
+	if (folder < 0)
+		return;
+	if (fstat(folder, &status) == 0 && status.st_uid == geteuid() &&
+	    flock(folder, LOCK_EX | LOCK_NB) == 0) {
+		remove_entries(folder);
+		unlinkat(place, name, AT_REMOVEDIR);
+	}
+	close(folder);
+}
+
+static void remove_all_abandoned(const char *place)
+{
+	DIR *listing = opendir(place);
+	const struct dirent *entry;
+
+	while (listing && (entry = readdir(listing)) != NULL)
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0)
+			remove_abandoned(dirfd(listing), entry->d_name);
+	if (listing)
+		closedir(listing);
+}
+
+/* Returns false if another launcher took it for abandoned before it was locked. */
+static bool lock_folder(struct gp_session *session)
+{
+	session->lock = open_folder(AT_FDCWD, session->path);
+	if (session->lock < 0)
+		return errno != ENOENT;
+	(void)flock(session->lock, LOCK_EX); /* where there are no locks, no folder is removed */
+	if (access(session->path, F_OK) == 0)
+		return true;
+	close(session->lock);
+	return false;
+}
+
 static int make_folder(struct gp_session *session, const char *place)
 {
 	if (!place || place[0] != '/' || strpbrk(place, " :"))
 		return -ENOENT;
-	if (snprintf(session->path, sizeof(session->path), "%s/gpuprof-XXXXXX", place) >=
-	    (int)sizeof(session->path))
-		return -ENAMETOOLONG;
-	return mkdtemp(session->path) ? 0 : -errno;
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (snprintf(session->path, sizeof(session->path), "%s/" PREFIX "XXXXXX", place) >=
+		    (int)sizeof(session->path))
+			return -ENAMETOOLONG;
+		if (!mkdtemp(session->path))
+			return -errno;
+		if (lock_folder(session))
+			return 0;
+	}
+	return -EAGAIN;
 }
 
 int gp_session_open(struct gp_session *session)
@@ -32,8 +101,11 @@ int gp_session_open(struct gp_session *session)
 	const char *places[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
 	int error = -ENOENT;
 
-	for (size_t i = 0; error && i < sizeof(places) / sizeof(*places); i++)
+	for (size_t i = 0; error && i < sizeof(places) / sizeof(*places); i++) {
 		error = make_folder(session, places[i]);
+		if (!error)
+			remove_all_abandoned(places[i]);
+	}
 	if (error)
 		session->path[0] = 0;
 	return error;
@@ -150,15 +222,12 @@ void gp_session_free_traces(char **traces, size_t count)
 
 void gp_session_close(struct gp_session *session)
 {
-	DIR *folder = session->path[0] ? opendir(session->path) : NULL;
-	struct dirent *entry;
-
-	if (!folder)
+	if (!session->path[0])
 		return;
-	while ((entry = readdir(folder)) != NULL)
-		unlinkat(dirfd(folder), entry->d_name,
-			 0); /* fails for "." and "..", which are folders */
-	closedir(folder);
-	rmdir(session->path);
+	if (session->lock >= 0) {
+		remove_entries(session->lock);
+		rmdir(session->path);
+		close(session->lock);
+	}
 	session->path[0] = 0;
 }

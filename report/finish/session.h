@@ -3,6 +3,9 @@
  *
  * It is private (0700) and temporary, in $XDG_RUNTIME_DIR, $TMPDIR or /tmp. Each process that opens
  * a trace creates a link PID-STARTTIME to it (GP_SESSION_VARIABLE in gpuprof/option.h).
+ *
+ * The launcher holds a lock on its folder. A folder without a lock is of a killed launcher, and the
+ * next one in that place removes it.
  */
 #ifndef REPORT_FINISH_SESSION_H
 #define REPORT_FINISH_SESSION_H
@@ -13,6 +16,7 @@
 struct gp_session {
 	/* "" = not open; contains no space or colon, so that it can stand in LD_PRELOAD */
 	char path[96];
+	int lock; /* the open folder */
 };
 
 /* Returns 0, or -errno if none of the places allowed a folder. */

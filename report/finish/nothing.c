@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "gpuprof/option.h"
+#include "gpuprof/shell_word.h"
 
 #define NO_DRIVER "the loader finds no CUDA driver on this machine (libcuda.so.1)"
 
@@ -29,6 +30,8 @@ void gp_nothing_read(struct gp_nothing *nothing, const struct gp_session *sessio
 
 void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 {
+	char word[GP_SHELL_WORD_BYTES];
+
 	if (nothing->is_said)
 		fputs("gpuprof: nothing was recorded; a line above says why\n", stderr);
 	else if (nothing->is_left_out)
@@ -39,10 +42,12 @@ void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 		      stderr);
 	else if (nothing->was_initialized)
 		fprintf(stderr,
-			"gpuprof: nothing was recorded: %s initialized CUDA, but created no context, so it did not use the GPU; if it should have, check the errors of its first CUDA calls\n",
+			"gpuprof: nothing was recorded: %s initialized CUDA, but no context of it was seen; if it should have created one, check the errors of its first CUDA calls\n",
 			program);
 	else
-		fprintf(stderr, "gpuprof: nothing was recorded: %s did not use the GPU\n", program);
+		fprintf(stderr,
+			"gpuprof: nothing was recorded: no process of %s reported use of the GPU; if one used it, gpuprof could not get into that process, as in a container, a sandbox or another user's process; type: gpuprof doctor %s\n",
+			program, gp_shell_word(program, word, sizeof(word)));
 }
 
 void gp_nothing_print_driver(FILE *out)

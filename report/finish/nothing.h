@@ -17,12 +17,17 @@ struct gp_nothing {
 };
 
 /*
+ * None of these can say that the program did not use the GPU: a process may have used it where
+ * nobody told gpuprof-run.
+ */
+
+/*
  * Call it after the program has ended, before the session is closed. Loads the driver to find it,
  * if no process has.
  */
 void gp_nothing_read(struct gp_nothing *nothing, const struct gp_session *session);
 
-/* Prints the reason. program: its name. */
+/* Prints what is known of the reason, and what to type. program: its name. */
 void gp_nothing_print(const struct gp_nothing *nothing, const char *program);
 
 /* Whether the loader finds a driver on this machine. Loads it. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "gpuprof/shell_word.h"
+#include "gpuprof/trace.h"
 
 /* An output, and the option that names it. */
 struct kind {
@@ -131,6 +132,44 @@ void gp_output_folder(const char *absolute, char folder[GP_OUTPUT_BYTES])
 		folder[length++] = *absolute;
 	}
 	folder[slash ? slash : 1] = 0;
+}
+
+static bool is_folder(const char *absolute)
+{
+	struct stat status;
+
+	return absolute[strlen(absolute) - 1] == '/' ||
+	       (stat(absolute, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+/* The length of a % part. */
+static size_t part_length(const char *part)
+{
+	const char *end = part[1] == 'q' ? strchr(part, '}') : NULL;
+
+	return end ? (size_t)(end - part) + 1 : strnlen(part, 2);
+}
+
+void gp_output_pattern(const char *absolute, char pattern[GP_OUTPUT_PATTERN_BYTES])
+{
+	size_t length = strlen(absolute), suffix_length = strlen(GP_TRACE_SUFFIX);
+	const char *end = absolute + length, *at = absolute;
+	char *out = pattern;
+
+	if (length > suffix_length && strcmp(end - suffix_length, GP_TRACE_SUFFIX) == 0)
+		end -= suffix_length;
+	while (at < end) {
+		if (*at == '%' && at[1] != '%') {
+			*out++ = '*';
+			at += part_length(at);
+			continue;
+		}
+		if (strchr("*?[\\", *at))
+			*out++ = '\\';
+		*out++ = *at;
+		at += *at == '%' ? 2 : 1;
+	}
+	strcpy(out, is_folder(absolute) ? "/*" GP_TRACE_SUFFIX : "*" GP_TRACE_SUFFIX);
 }
 
 static int check(const char *name, const struct kind *kind, char absolute[GP_OUTPUT_BYTES],

@@ -30,4 +30,9 @@ int gp_output_summary(const char *name, char absolute[GP_OUTPUT_BYTES], char *me
  */
 void gp_output_folder(const char *absolute, char folder[GP_OUTPUT_BYTES]);
 
+#define GP_OUTPUT_PATTERN_BYTES (2 * GP_OUTPUT_BYTES + 32)
+
+/* A pattern of glob(3) for the traces of an absolute template, whatever its % parts become. */
+void gp_output_pattern(const char *absolute, char pattern[GP_OUTPUT_PATTERN_BYTES]);
+
 #endif

@@ -20,17 +20,20 @@
 #include "report/run/child.h"
 #include "report/run/environment.h"
 #include "report/run/injection.h"
+#include "report/run/left_behind.h"
 #include "report/run/library.h"
 #include "report/finish/nothing.h"
 #include "report/run/options.h"
 #include "report/run/output.h"
 #include "report/run/repeat.h"
+#include "report/run/run_traces.h"
 #include "report/finish/session.h"
 #include "report/run/target.h"
 #include "report/base/streams.h"
 #include "report/base/text/text.h"
 
 #define MESSAGE_BYTES 2048
+#define LEFT_BYTES    256
 
 /* One run, from the command line to the end of the program. */
 struct run {
@@ -42,6 +45,9 @@ struct run {
 	struct gp_nothing nothing;
 	struct gp_child_signals signals;
 	struct gp_environment environment;
+	char pattern[GP_OUTPUT_PATTERN_BYTES]; /* of the traces, for glob(3) */
+	time_t started;
+	char left[LEFT_BYTES];          /* processes that the program left behind; "" = none */
 	pid_t pid;                      /* of the program */
 	int status;                     /* of the program, as from waitpid() */
 	char name[GP_CHILD_NAME_BYTES]; /* the kernel's name of it at its end */
@@ -199,8 +205,10 @@ static int set_file_options(struct run *run)
 	int error = gp_output_template(values[GP_OPTION_ID_OUTPUT], name, run->message,
 				       sizeof(run->message));
 
-	if (!error)
+	if (!error) {
+		gp_output_pattern(name, run->pattern);
 		error = set_option(run, GP_OPTION_ID_OUTPUT, name);
+	}
 	if (error || !is_summary_file(values[GP_OPTION_ID_SUMMARY]))
 		return error;
 	error = gp_output_summary(values[GP_OPTION_ID_SUMMARY], name, run->message,
@@ -336,9 +344,25 @@ static void say_new_name(const struct run *run)
 	fputs(",", stderr);
 }
 
-/* Not all shells report this, and for process 1 nothing does. */
-static void say_how_it_ended(const struct run *run, bool has_trace)
+static void say_nothing(const struct run *run)
 {
+	const char *program = run->options.program[0];
+
+	if (!*run->left) {
+		gp_nothing_print(&run->nothing, program);
+		return;
+	}
+	fprintf(stderr,
+		"gpuprof: nothing was recorded yet: %s left processes that still run: ", program);
+	gp_text_print(stderr, run->left);
+	fputs("; one that uses the GPU finishes its trace when it ends. To wait for them, use --wait=all\n",
+	      stderr);
+}
+
+/* Not all shells report this, and for process 1 nothing does. */
+static void say_how_it_ended(const struct run *run, const struct gp_run_traces *traces)
+{
+	bool has_trace = traces->count > 0 || traces->found > 0;
 	const char *program = run->options.program[0];
 	int number = WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0;
 
@@ -348,12 +372,12 @@ static void say_how_it_ended(const struct run *run, bool has_trace)
 		fprintf(stderr, " was ended by %s (%s)%s\n", strsigno(number), strsignal(number),
 			has_trace || run->stands_aside ? "" : "; nothing was recorded");
 	} else if (!has_trace && !run->stands_aside)
-		gp_nothing_print(&run->nothing, program);
-	if (has_trace && !run->nothing.has_driver)
+		say_nothing(run);
+	if (has_trace && traces->found == 0 && !run->nothing.has_driver)
 		gp_nothing_print_driver(stderr);
 }
 
-static void finish_traces(const struct run *run, char *const *traces, size_t count)
+static void finish_traces(const struct run *run, const struct gp_run_traces *traces)
 {
 	const char *const *values = run->options.values;
 	struct gp_finish_options options = {
@@ -370,8 +394,8 @@ static void finish_traces(const struct run *run, char *const *traces, size_t cou
 	};
 
 	if (!options.quiet)
-		say_how_it_ended(run, count > 0);
-	gp_finish(traces, count, &options);
+		say_how_it_ended(run, traces);
+	gp_finish(traces->paths, traces->count, &options);
 }
 
 /*
@@ -380,24 +404,25 @@ static void finish_traces(const struct run *run, char *const *traces, size_t cou
  */
 static void finish(struct run *run)
 {
-	char **traces;
-	size_t count;
-	int error = gp_session_traces(&run->session, &traces, &count);
+	struct gp_run_traces traces = {0};
+	int error = gp_run_traces_find(&traces, &run->session, run->pattern, run->started);
 
 	gp_streams_wait(); /* the program may have changed them */
 	gp_nothing_read(&run->nothing, &run->session);
 	if (gp_target_bar_text(run->bar))
 		run->nothing.is_said = true;
+	if (traces.count == 0)
+		gp_left_behind(run->session.path, run->left, sizeof(run->left));
 	gp_session_close(&run->session);
 	signal(SIGXFSZ, SIG_IGN); /* makes writes beyond RLIMIT_FSIZE fail instead */
 	if (error)
 		fprintf(stderr, "gpuprof: cannot list the traces of this run: %s\n",
 			strerror(-error));
 	else
-		finish_traces(run, traces,
-			      count); /* reports its failures; the exit status is the program's */
-	gp_orphans_save(count ? traces[0] : NULL);
-	gp_session_free_traces(traces, count);
+		finish_traces(run, &traces); /* reports its failures; the exit status is the
+						program's */
+	gp_orphans_save(traces.count ? traces.paths[0] : NULL);
+	gp_run_traces_free(&traces);
 }
 
 static void say_waiting(void)
@@ -438,6 +463,7 @@ static int run(struct run *run)
 
 	if (error)
 		return gp_command_fail(status_of_start_error(error), "%s", run->message);
+	run->started = time(NULL);
 	gp_child_hold_signals(&run->signals);
 	if (prepare(run))
 		return gp_command_fail(GP_RUN_FAILED, "%s", run->message);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpuprof/count.h"
 #include "report/run/output.h"
 
 static char folder[] = "/tmp/gpuprof-output-test-100%-XXXXXX";
@@ -109,6 +110,24 @@ static void test_parts_that_nobody_can_expand_are_refused(void **state)
 	assert_non_null(strstr(message, "'%x'"));
 }
 
+static void test_a_pattern_finds_the_traces_of_a_template(void **state)
+{
+	static const char *const pairs[][2] = {
+		{"/tmp/x-%p", "/tmp/x-*"
+			      "*.gpuprof"},
+		{"/tmp/%q{A}/%%y[1]*.gpuprof", "/tmp/*/%y\\[1]\\**.gpuprof"},
+		{"/tmp/a.gpuprof.d/b", "/tmp/a.gpuprof.d/b*.gpuprof"},
+		{"/tmp", "/tmp/*.gpuprof"},
+		{"/none/", "/none//*.gpuprof"},
+	};
+	char pattern[GP_OUTPUT_PATTERN_BYTES];
+
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		gp_output_pattern(pairs[i][0], pattern);
+		assert_string_equal(pattern, pairs[i][1]);
+	}
+}
+
 static void test_an_unwritable_folder_is_found(void **state)
 {
 	if (geteuid() == 0)
@@ -142,6 +161,7 @@ int main(void)
 		cmocka_unit_test(test_a_folder_may_stand_for_the_default_name_in_it),
 		cmocka_unit_test(test_bad_names_get_one_line),
 		cmocka_unit_test(test_parts_that_nobody_can_expand_are_refused),
+		cmocka_unit_test(test_a_pattern_finds_the_traces_of_a_template),
 		cmocka_unit_test(test_an_unwritable_folder_is_found),
 		cmocka_unit_test(test_a_folder_that_is_gone_is_said),
 	};

@@ -1,0 +1,64 @@
+#include "report/run/run_traces.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/trace/session_search.h"
+
+#define CLOCK_DIFFERENCE_S 3600 /* of a file server */
+
+static bool has_path(const struct gp_run_traces *traces, const char *path)
+{
+	for (size_t i = 0; i < traces->count; i++)
+		if (strcmp(traces->paths[i], path) == 0)
+			return true;
+	return false;
+}
+
+/* A process that closed its trace, and could not announce it, has finished it, too. */
+static int add_found(struct gp_run_traces *traces, struct gp_found_traces *found)
+{
+	char **grown =
+		reallocarray(traces->paths, traces->count + found->count + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	traces->paths = grown;
+	for (uint32_t i = 0; i < found->count; i++) {
+		struct gp_found_trace *one = &found->traces[i];
+
+		if (has_path(traces, one->path))
+			continue;
+		traces->found++;
+		if (one->is_closed)
+			continue;
+		traces->paths[traces->count++] = one->path;
+		one->path = NULL;
+	}
+	return 0;
+}
+
+/* The program may have removed the folder of the session. */
+int gp_run_traces_find(struct gp_run_traces *traces, const struct gp_session *session,
+		       const char *pattern, time_t started)
+{
+	struct gp_found_traces found;
+	int error = gp_session_traces(session, &traces->paths, &traces->count);
+
+	if (error && error != -ENOENT)
+		return error;
+	error = gp_session_search(&found, basename(session->path), pattern,
+				  started - CLOCK_DIFFERENCE_S);
+	if (!error)
+		error = add_found(traces, &found);
+	gp_session_search_free(&found);
+	return error;
+}
+
+void gp_run_traces_free(struct gp_run_traces *traces)
+{
+	gp_session_free_traces(traces->paths, traces->count);
+	*traces = (struct gp_run_traces){0};
+}

@@ -1,0 +1,109 @@
+#include "report/trace/session_search.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/base/array.h"
+#include "report/trace/decode.h"
+#include "report/trace/trace_read.h"
+
+#define MESSAGE_BYTES 256
+
+/* The facts of a trace. */
+struct facts {
+	const char *session;
+	bool is_of_session, is_closed;
+};
+
+static int take_record(void *context, const struct gp_record_view *seen)
+{
+	const union gp_any_record *record = seen->record;
+	struct facts *facts = context;
+
+	if (record->head.kind == GP_RECORD_STRING && record->string.space == GP_STRING_INFO &&
+	    record->string.id == GP_INFO_SESSION)
+		facts->is_of_session =
+			record->string.length_bytes == strlen(facts->session) &&
+			memcmp(seen->text, facts->session, record->string.length_bytes) == 0;
+	else if (record->head.kind == GP_RECORD_END)
+		facts->is_closed |= record->end.reason == GP_END_EXIT;
+	return 0;
+}
+
+/* The writer's chunks (ring 0) have the facts, the first one which session it is. */
+static void read_facts(struct facts *facts, struct gp_trace *trace)
+{
+	const struct gp_record_sink sink = {take_record, facts};
+	struct gp_decoded decoded = {0};
+	struct gp_chunk chunk;
+
+	while (gp_trace_next(trace, &chunk) > 0) {
+		if (chunk.header.ring != 0)
+			continue;
+		gp_decode_chunk(&chunk, &sink, &decoded);
+		if (!facts->is_of_session)
+			return;
+	}
+}
+
+static void read_trace(struct facts *facts, const char *path, time_t since)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	char message[MESSAGE_BYTES];
+	struct gp_trace *trace;
+	struct stat status;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_mtime >= since &&
+	    gp_trace_open_fd(fd, path, &trace, message, sizeof(message)) == 0) {
+		read_facts(facts, trace);
+		gp_trace_close(trace);
+	}
+	close(fd);
+}
+
+static int take_path(struct gp_found_traces *found, const char *folder, const char *path,
+		     time_t since)
+{
+	struct facts facts = {.session = folder};
+	int result = 0;
+
+	read_trace(&facts, path, since);
+	if (!facts.is_of_session)
+		return 0;
+	result = gp_array_grow(&found->traces, &found->capacity, found->count,
+			       sizeof(*found->traces));
+	if (result == 0)
+		found->traces[found->count++] =
+			(struct gp_found_trace){strdup(path), facts.is_closed};
+	return result;
+}
+
+int gp_session_search(struct gp_found_traces *found, const char *folder, const char *pattern,
+		      time_t since)
+{
+	int result = 0;
+	glob_t paths;
+
+	*found = (struct gp_found_traces){0};
+	if (glob(pattern, 0, NULL, &paths) != 0)
+		return 0;
+	for (size_t i = 0; i < paths.gl_pathc && result == 0; i++)
+		result = take_path(found, folder, paths.gl_pathv[i], since);
+	globfree(&paths);
+	return result;
+}
+
+void gp_session_search_free(struct gp_found_traces *found)
+{
+	for (uint32_t i = 0; i < found->count; i++)
+		free(found->traces[i].path);
+	free(found->traces);
+	*found = (struct gp_found_traces){0};
+}

@@ -1,0 +1,35 @@
+/*
+ * session_search: finds the traces of a run that no process could announce to the launcher, because
+ * it had given up its rights, or saw other folders.
+ *
+ * Such a trace is known by its session (GP_INFO_SESSION). Its process finishes it by itself if it
+ * ends by itself; if it was killed, or still runs, the launcher does as with its other traces.
+ */
+#ifndef REPORT_TRACE_SESSION_SEARCH_H
+#define REPORT_TRACE_SESSION_SEARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+struct gp_found_trace {
+	char *path;
+	bool is_closed; /* by its process */
+};
+
+/* Zeroed = none. */
+struct gp_found_traces {
+	struct gp_found_trace *traces; /* by path */
+	uint32_t count, capacity;
+};
+
+/*
+ * Finds the traces of the session whose paths match the pattern of glob(3). Files that were written
+ * to before `since` are left out. folder: of the session, by its base name. Returns 0 or -ENOMEM;
+ * call gp_session_search_free() in both cases.
+ */
+int gp_session_search(struct gp_found_traces *found, const char *folder, const char *pattern,
+		      time_t since);
+void gp_session_search_free(struct gp_found_traces *found);
+
+#endif

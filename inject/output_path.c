@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,10 @@
 #include "gpuprof/option.h"
 #include "collector/process_info.h"
 #include "collector/sys.h"
+
+/* A file name is the value of -o, and behind it ".9999.json.gz" or the ends of temporary files. */
+#define MOST_NAME_BYTES  (NAME_MAX - 31u)
+#define MOST_VALUE_BYTES 128u /* of %n and others, if the name is longer */
 
 static char start_directory[PATH_MAX];
 static char library[PATH_MAX];
@@ -39,6 +44,7 @@ struct text {
 	char *bytes;
 	size_t limit;
 	size_t length;
+	size_t value_limit; /* of the value of a % sequence */
 	bool full;
 };
 
@@ -56,7 +62,11 @@ static void append(struct text *text, const char *piece, size_t length)
 /* A value must not lead to another folder by slashes or "..", nor hide the file. */
 static void append_value(struct text *text, const char *value)
 {
-	for (const char *at = value; *at != '\0'; at++)
+	const char *end = value + strnlen(value, text->value_limit);
+
+	while (end > value && (*end & 0xc0) == 0x80) /* in the middle of a character of UTF-8 */
+		end--;
+	for (const char *at = value; at < end; at++)
 		append(text, *at == '/' || (*at == '.' && at == value) ? "_" : at, 1);
 }
 
@@ -194,16 +204,25 @@ static int complete(struct text *text, bool is_folder)
 	return append_expanded(text, gp_option_rows[GP_OPTION_ID_OUTPUT].value);
 }
 
+static int expand(struct text *text, const char *template)
+{
+	size_t length = strlen(template);
+	int error = begin_absolute(text, template, false);
+
+	if (error == 0)
+		error = append_expanded(text, template);
+	if (error == 0)
+		error = complete(text, length > 0 && template[length - 1] == '/');
+	return error == 0 && text->full ? -ENAMETOOLONG : error;
+}
+
 int gp_output_path_expand(const char *template, char *path, size_t path_bytes)
 {
-	struct text text = {.bytes = path, .limit = path_bytes};
-	size_t length = strlen(template);
+	struct text text = {.bytes = path, .limit = path_bytes, .value_limit = SIZE_MAX};
+	int error = expand(&text, template);
 
-	int error = begin_absolute(&text, template, false);
-
-	if (error == 0)
-		error = append_expanded(&text, template);
-	if (error == 0)
-		error = complete(&text, length > 0 && template[length - 1] == '/');
-	return error == 0 && text.full ? -ENAMETOOLONG : error;
+	if (error != 0 || strlen(strrchr(path, '/') + 1) <= MOST_NAME_BYTES)
+		return error;
+	text = (struct text){.bytes = path, .limit = path_bytes, .value_limit = MOST_VALUE_BYTES};
+	return expand(&text, template);
 }

@@ -84,6 +84,26 @@ static void values_cannot_hold_slashes(void **state)
 	assert_string_equal(path, "/d/_._.._etc_x");
 }
 
+/* Shortened between characters, so that suffixes fit; the rest of the template stays. */
+static void a_long_value_is_shortened(void **state)
+{
+	char path[PATH_MAX], value[251] = "x", expected[PATH_MAX];
+
+	for (int i = 1; i < 249; i += 2)
+		memcpy(value + i, "\xc3\xa9", 2);
+	setenv("GPUPROF_TEST_LONG", value, 1);
+	assert_int_equal(gp_output_path_expand("/d/%q{GPUPROF_TEST_LONG}-%p", path, sizeof(path)),
+			 0);
+	value[127] = '\0';
+	snprintf(expected, sizeof(expected), "/d/%s-%d", value, (int)getpid());
+	assert_string_equal(path, expected);
+	memset(value, 'n', 200);
+	value[200] = '\0';
+	setenv("GPUPROF_TEST_LONG", value, 1);
+	assert_int_equal(gp_output_path_expand("/d/%q{GPUPROF_TEST_LONG}", path, sizeof(path)), 0);
+	assert_string_equal(path + strlen("/d/"), value);
+}
+
 static void a_folder_gets_the_default_name(void **state)
 {
 	char path[PATH_MAX], expected[64];
@@ -140,6 +160,7 @@ int main(void)
 		cmocka_unit_test(the_suffix_is_there_once),
 		cmocka_unit_test(program_and_host_are_names_not_paths),
 		cmocka_unit_test(values_cannot_hold_slashes),
+		cmocka_unit_test(a_long_value_is_shortened),
 		cmocka_unit_test(a_folder_gets_the_default_name),
 		cmocka_unit_test(bad_templates_are_refused),
 		cmocka_unit_test(the_library_knows_its_own_file),

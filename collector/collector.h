@@ -173,6 +173,9 @@ void gp_count_set(enum gp_counter counter, uint64_t value);
  */
 void gp_count_hook(uint64_t sampled_ticks);
 
+/* Number of handled callbacks of all threads so far. */
+uint64_t gp_count_of_hooks(void);
+
 /* Count a nested driver callback that was ignored on this thread. */
 void gp_count_nested(void);
 

@@ -63,3 +63,13 @@ void gp_counters_total(const struct gp_arena *arena, uint64_t totals[GP_COUNTERS
 	for (uint32_t i = 0; i < lanes; i++)
 		add_ring(arena->lanes[i].ring, totals);
 }
+
+uint64_t gp_counters_hooks(const struct gp_arena *arena)
+{
+	uint32_t lanes = gp_load32_acquire(&arena->lane_count);
+	uint64_t hooks = gp_load64(&counters[GP_COUNTER_HOOKS]);
+
+	for (uint32_t i = 0; i < lanes; i++)
+		hooks += gp_load64(&arena->lanes[i].ring->hooks);
+	return hooks;
+}

@@ -15,6 +15,9 @@
 /* All counters, including the counts in the rings' headers. */
 void gp_counters_total(const struct gp_arena *arena, uint64_t totals[GP_COUNTERS]);
 
+/* GP_COUNTER_HOOKS alone. */
+uint64_t gp_counters_hooks(const struct gp_arena *arena);
+
 /* Writer: store them in the first ring, so that they outlive the process. */
 void gp_counters_save(const struct gp_arena *arena);
 

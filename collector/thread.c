@@ -5,6 +5,7 @@
 
 #include "collector/atomic.h"
 #include "collector/collector.h"
+#include "collector/counters.h"
 #include "collector/definition.h"
 #include "collector/ring.h"
 #include "collector/process_state.h"
@@ -442,6 +443,11 @@ void gp_count_hook(uint64_t sampled_ticks)
 		gp_add64_own(&ring->hooks_sampled, 1);
 		gp_add64_own(&ring->hooks_sampled_ticks, sampled_ticks);
 	}
+}
+
+uint64_t gp_count_of_hooks(void)
+{
+	return gp_load32_acquire(&gp_process_state.live) != 0 ? gp_counters_hooks(rings) : 0;
 }
 
 void gp_count_nested(void)

@@ -16,6 +16,7 @@
 static struct {
 	const struct gp_cupti *cupti;
 	void (*wake)(void);
+	void (*on_request)(void);
 	struct gp_decoder decoder;
 	bool has_delivered;
 	bool has_logged; /* that a client makes CUPTI record whole graphs */
@@ -30,10 +31,12 @@ static struct {
 	bool is_refused;
 } flush;
 
-void gp_cupti_activity_init(const struct gp_cupti *cupti, void (*wake)(void))
+void gp_cupti_activity_init(const struct gp_cupti *cupti, void (*wake)(void),
+			    void (*on_request)(void))
 {
 	fetching.cupti = cupti;
 	fetching.wake = wake;
+	fetching.on_request = on_request;
 	fetching.decoder.version = cupti->version;
 }
 
@@ -43,6 +46,7 @@ void CUPTIAPI gp_cupti_activity_request(uint8_t **buffer, size_t *bytes, size_t 
 {
 	*buffer = gp_buffers_take(bytes);
 	*max_records = 0; /* as many as fit */
+	fetching.on_request();
 }
 
 static void count_discarded(uint8_t *buffer, size_t valid_bytes)

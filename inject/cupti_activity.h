@@ -18,9 +18,10 @@
 
 /*
  * Once, before CUPTI gets the two functions below.  The caller keeps cupti; any thread calls `wake`
- * to wake the fetching thread.
+ * to wake the fetching thread, and `on_request` when CUPTI has got an empty buffer.
  */
-void gp_cupti_activity_init(const struct gp_cupti *cupti, void (*wake)(void));
+void gp_cupti_activity_init(const struct gp_cupti *cupti, void (*wake)(void),
+			    void (*on_request)(void));
 
 /* CUPTI calls these on any thread: to request an empty buffer, and to return a filled one. */
 void CUPTIAPI gp_cupti_activity_request(uint8_t **buffer, size_t *bytes, size_t *max_records);

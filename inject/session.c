@@ -43,6 +43,7 @@
 #define EMIT_MOST_NS  100000000u
 #define EMIT_LEAST_NS 10000000u
 #define SAMPLES_REST  200u         /* sampling takes at most 0.5 % of a core */
+#define QUIET_NS      4000000u     /* a burst of calls has ended if none came for that long */
 #define NEEDED_BYTES  (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
 /* this part of --max-memory for CUPTI's host buffers, and the same for its device memory */
 #define BUDGET_PART 4
@@ -84,6 +85,8 @@ static struct {
 	uint64_t failure_until_ns;
 	CUptiResult switch_result; /* of the last failed attempt to switch the recording on */
 	uint32_t is_shared;        /* CUPTI records, and a client may share it */
+	/* CUPTI had no buffer: its next request wakes the fetching thread */
+	uint32_t is_resting;
 	bool fetching;
 	bool is_flushing;             /* used by the fetching thread: a flush was sent */
 	bool has_flushed_for_failure; /* used by the fetching thread */
@@ -97,6 +100,13 @@ static struct {
 static void wake_fetching_thread(void)
 {
 	gp_eventcount_notify(&session.wakeup);
+}
+
+/* The first operation after all records were delivered: a burst of calls begins. */
+static void on_buffer_requested(void)
+{
+	if (gp_load32(&session.is_resting) != 0 && gp_swap32(&session.is_resting, 0) != 0)
+		wake_fetching_thread();
 }
 
 static void remember_context(CUcontext context)
@@ -302,6 +312,45 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* The bursts of the program's CUDA calls; used by the fetching thread. */
+static struct {
+	uint64_t hooks;   /* at the last look */
+	uint64_t look_ns; /* time of the next look */
+	bool is_open;
+} burst;
+
+/*
+ * True once after each burst, if CUPTI holds records: they are delivered, because the process may
+ * be killed before the period ends.  The calls also tell that a wait for the device is over.
+ */
+static bool burst_has_ended(uint64_t now_ns)
+{
+	uint64_t hooks;
+
+	if (now_ns < burst.look_ns || session.is_flushing)
+		return false;
+	burst.look_ns = now_ns + QUIET_NS;
+	hooks = gp_count_of_hooks();
+	if (hooks != burst.hooks) {
+		burst.hooks = hooks;
+		burst.is_open = true;
+		return false;
+	}
+	if (!burst.is_open || !gp_buffers_are_out())
+		return false;
+	burst.is_open = false;
+	return true;
+}
+
+/* Time to the next look; without a buffer at CUPTI there is none before its next request. */
+static uint64_t burst_rest_ns(uint64_t now_ns)
+{
+	bool is_resting = !gp_buffers_are_out();
+
+	gp_store32(&session.is_resting, is_resting);
+	return is_resting || now_ns >= burst.look_ns ? UINT64_MAX : burst.look_ns - now_ns;
+}
+
 /* A full buffer needs no flush, only decoding; the end of a period needs both. */
 static void fetch_until_finish(uint64_t period_ns)
 {
@@ -314,10 +363,11 @@ static void fetch_until_finish(uint64_t period_ns)
 
 		if (gp_load32_acquire(&session.failure) == SEEN)
 			rest_ns = least(rest_ns, EMIT_LEAST_NS);
-		if (now_ns >= due_ns) {
+		if (now_ns >= due_ns || burst_has_ended(now_ns)) {
 			begin_period();
 			due_ns = gp_sys_now_ns() + period_ns;
 		} else {
+			rest_ns = least(rest_ns, burst_rest_ns(now_ns));
 			gp_eventcount_wait(&session.wakeup, least(rest_ns, due_ns - now_ns));
 			gp_cupti_activity_decode();
 		}
@@ -566,7 +616,7 @@ static int subscribe(gp_session_first_context first_context)
 	session.pid = getpid();
 	gp_store32(&gp_process_state.cupti, 1);
 	session.first_context = first_context;
-	gp_cupti_activity_init(&session.cupti, wake_fetching_thread);
+	gp_cupti_activity_init(&session.cupti, wake_fetching_thread, on_buffer_requested);
 	gp_api_table_init();
 	gp_call_stacks_init();
 	gp_callbacks_init(&events);

@@ -54,9 +54,16 @@ static const struct gp_cupti cupti = {
 	.cuptiActivityGetNumDroppedRecords = none_dropped,
 };
 
+static uint32_t requests; /* atomic */
+
+static void count_request(void)
+{
+	gp_add32(&requests, 1);
+}
+
 static int init(void **state)
 {
-	gp_cupti_activity_init(&cupti, wake_fetching_thread);
+	gp_cupti_activity_init(&cupti, wake_fetching_thread, count_request);
 	gp_cupti_activity_enter_thread();
 	return gp_buffers_init((uint64_t)LIMIT * GP_CUPTI_BUFFER_BYTES, true, wake_decoder);
 }
@@ -156,7 +163,9 @@ static void buffers_during_a_flush_are_decoded(void **state)
 
 static void the_fetching_thread_does_not_wait_for_itself(void **state)
 {
+	requests = 0;
 	run(fill_all);
+	assert_int_equal(requests, LIMIT);
 	wakes = 0;
 	ask();
 	assert_int_equal(wakes, 0);

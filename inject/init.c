@@ -10,7 +10,7 @@
  *    after it; their frees are still recorded.
  * 5. The destructor closes the trace and, under bare LD_PRELOAD, has it finished.  _exit(), _Exit()
  *    and quick_exit() do 4 and 5 themselves, and so do execve() and its relatives in a process that
- *    records (inject/exec.h).
+ *    records (inject/exec.h), and a SIGTERM that ends it (inject/term_signal.h).
  *
  * If any step fails, the program runs on, and a logged line names the missing data.
  */
@@ -18,6 +18,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@
 #include "inject/session.h"
 #include "inject/cupti_client.h"
 #include "inject/client_symbols.h"
+#include "inject/term_signal.h"
 #include "inject/trace_list.h"
 
 #define QUICK_FLUSH_S 1u /* limit of the final flush at an end without exit handlers */
@@ -80,6 +82,7 @@ static uint32_t constructed; /* set in the process; a forked child does not repo
 
 static void close_on_quick_exit(void);
 static void close_for_exec(void);
+static void close_for_term(void);
 static void start_for_client(void);
 
 /*
@@ -340,6 +343,8 @@ static void on_first_context(void)
 	atexit(on_program_exit);
 	if (!has_trace)
 		return;
+	if (gp_process_trace_in_session())
+		gp_term_signal_install(close_for_term);
 	gp_session_emit_facts();
 	note_how_loaded();
 	gp_count(GP_COUNTER_START_TICKS, start_up_ticks);
@@ -440,6 +445,13 @@ static void close_for_exec(void)
 {
 	gp_process_trace_ends(GP_END_EXEC, 0);
 	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_PROGRAM);
+}
+
+/* In a signal handler, which then ends the process. */
+static void close_for_term(void)
+{
+	gp_process_trace_ends(GP_END_SIGNAL, SIGTERM);
+	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_NOTHING);
 }
 
 /*

@@ -435,7 +435,7 @@ enum gp_end_way {
 	GP_END_UNKNOWN = 0,
 	GP_END_STATUS = 1, /* the exit status */
 	GP_END_EXEC = 2,   /* 0: the process became another program, or was about to */
-	GP_END_SIGNAL = 3, /* the signal that ended it; for GP_END_REPORTED only */
+	GP_END_SIGNAL = 3, /* the signal that ended it; without GP_END_REPORTED only SIGTERM */
 };
 
 /*

@@ -18,6 +18,7 @@ NEVER_NS = str(10 ** 17)
 # Threads launch until the process is gone; the main thread ends it as it is told.
 BUSY = r"""
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,8 @@ int main(int argc, char **argv)
 		quick_exit(5);
 	if (!strcmp(argv[1], "abort"))
 		abort();
+	if (!strcmp(argv[1], "term"))
+		raise(SIGTERM);
 	return 5;
 }
 """
@@ -289,7 +292,7 @@ class Ends(Case):
                 number = signal.Signals["SIG" + name]
                 results = self.run_every_way([*GPU, "launch=50", f"raise={int(number)}"])
                 self.assertEqual(results[PLAIN].returncode, -number)
-                self.assertIn("\n  50 launches, ", results[LAUNCHED].stderr)
+                self.assertIn("all 50 launches" if name == "TERM" else "\n  50 launches, ", results[LAUNCHED].stderr)
                 for trace in self.traces():
                     self.run_gpuprof("finish", "-q", "--chrome", "none", trace)
                     self.assertEqual(len(self.export(trace).launches()), 50, trace)
@@ -307,17 +310,18 @@ class Ends(Case):
 
     def test_threads_that_launch_until_the_end(self):
         program = self.compile("busy", BUSY, f"-L{support.BUILD}/sim", "-lcuda", "-lpthread")
-        for end in ("exit", "return", "_exit", "quick_exit", "abort"):
+        killed = {"abort": -signal.SIGABRT, "term": -signal.SIGTERM}
+        for end in ("exit", "return", "_exit", "quick_exit", *killed):
             with self.subTest(end):
                 results = self.run_every_way([program, end])
-                self.assertEqual(results[PLAIN].returncode, -signal.SIGABRT if end == "abort" else 5)
+                self.assertEqual(results[PLAIN].returncode, killed.get(end, 5))
                 for way in (BARE, LAUNCHED):
                     trace = way.split()[0] + ".gpuprof"
                     # else this machine was too busy to run our threads in time
                     if not re.search("waited for the writer|the memory for them was full", results[way].stderr):
                         self.assertGreaterEqual(len(self.export(trace).launches()), 800)
                         self.assertNotIn("records dropped", results[way].stderr)
-                    if end != "abort":
+                    if end not in killed or (end, way) == ("term", LAUNCHED):
                         self.assertNotIn("INCOMPLETE", results[way].stderr)
                     self.run_gpuprof("finish", "-q", "--chrome", "none", trace)
                 for trace in self.traces():
@@ -419,6 +423,109 @@ class Ends(Case):
                 self.assertEqual(result.stderr.count("API calls"), 1, (way, delay_us, result.stderr))
                 self.assertNotIn("INCOMPLETE", self.run_gpuprof("summary", "t.gpuprof").stdout, (way, delay_us))
                 os.unlink(self.path("t.gpuprof"))
+
+    QUIET = """
+import os, runpy, sys, time
+sys.argv = ["gpu.py", "launch=100", "copy=10"]
+runpy.run_path({gpu!r}, run_name="__main__")
+time.sleep(0.5)
+os.kill(os.getpid(), 9)
+"""
+
+    def test_a_burst_is_delivered_before_the_period_ends(self):
+        """The GPU's records of a killed program are not those of the last period."""
+        script = [support.sys.executable, self.write("quiet.py", self.QUIET.format(gpu=GPU[-1]))]
+        for way in (BARE, LAUNCHED):
+            self.run_program(script, way, GPUPROF_OUTPUT=way, GPUPROF_FLUSH_MS=1000)
+            facts = self.export(way + ".gpuprof")
+            self.assertEqual((len(facts.kernels), len(facts.copies)), (100, 10), way)
+
+
+class Terminated(Case):
+    """SIGTERM, for a program of gpuprof-run without a handler of its own, as workers are ended."""
+
+    def kernels(self, trace):
+        text = self.run_gpuprof("export", "--format", "jsonl", "-o", "-", trace).stdout
+        return sum(json.loads(line)["kind"] == "kernel" for line in text.splitlines())
+
+    def test_its_records_are_whole(self):
+        result = self.run_program([*GPU, "launch=100", f"raise={int(signal.SIGTERM)}"], options=["-o", "t"], GPUPROF_FLUSH_MS=1000)
+        self.assertEqual((result.returncode, result.stdout), (-signal.SIGTERM, "launches 100\n"))
+        self.assertEqual(self.kernels("t.gpuprof"), 100)
+        self.assertNotIn("INCOMPLETE", self.run_gpuprof("summary", "t.gpuprof").stdout)
+
+    def test_workers_of_a_pool(self):
+        code = ("import multiprocessing, runpy, sys\n"
+                "def work(number):\n"
+                "    sys.argv = ['gpu.py', f'launch={number}']\n"
+                f"    runpy.run_path({GPU[-1]!r}, run_name='__main__')\n"
+                "if __name__ == '__main__':\n"
+                "    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:\n"
+                "        pool.map(work, [50] * 4, chunksize=1)\n")
+        for method in ("fork", "spawn", "forkserver"):
+            with self.subTest(method):
+                self.run_program([support.sys.executable, self.write("pool.py", code), method], options=["-o", method + "-%p"])
+                self.assertEqual(sum(self.kernels(name) for name in self.files(".gpuprof") if name.startswith(method)), 200)
+
+    ACTIONS = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int);
+static void show(const char *what)
+{
+	struct sigaction now;
+	sigaction(SIGTERM, NULL, &now);
+	printf("%s %d %x %d\n", what, now.sa_handler == SIG_DFL, (unsigned)now.sa_flags & ~0x4000000u, sigismember(&now.sa_mask, SIGINT));
+}
+static void handle(int number) { (void)!write(1, number == SIGTERM ? "handled\n" : "other\n", 8); }
+int main(int argc, char **argv)
+{
+	void *context;
+	struct sigaction own = {.sa_handler = SIG_DFL, .sa_flags = SA_RESTART}, before;
+	sigaddset(&own.sa_mask, SIGINT);
+	sigaction(SIGTERM, &own, NULL);
+	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0)) return 1;
+	show("there");
+	own.sa_handler = handle;
+	if (argc > 1)
+		printf("before %d\n", signal(SIGTERM, handle) == SIG_DFL);
+	else
+		sigaction(SIGTERM, &own, &before), printf("before %d\n", before.sa_handler == SIG_DFL);
+	fflush(stdout);
+	raise(SIGTERM);
+	show("own");
+	printf("before %d\n", signal(SIGTERM, SIG_DFL) == handle);
+	fflush(stdout);
+	raise(SIGTERM);
+	return 7;
+}
+"""
+
+    def test_the_program_sees_its_own_action(self):
+        program = self.compile("actions", self.ACTIONS, f"-L{support.BUILD}/sim", "-lcuda")
+        for arguments in ([], ["signal"]):
+            plain = self.run_program([program, *arguments], PLAIN)
+            self.assertEqual(plain.stdout.splitlines()[0], "there 1 10000000 1")
+            self.assertIn("handled\n", plain.stdout)
+            result = self.run_program([program, *arguments])
+            self.assertEqual((result.returncode, result.stdout), (plain.returncode, plain.stdout))
+            self.assertEqual(result.returncode, -signal.SIGTERM)
+
+    def test_a_forked_child_dies_of_it(self):
+        code = ("import os, runpy, signal, sys\nsys.argv = ['gpu.py', 'launch=5']\n"
+                f"runpy.run_path({GPU[-1]!r}, run_name='__main__')\n"
+                "if os.fork() == 0:\n    os.kill(os.getpid(), signal.SIGTERM)\n    os._exit(1)\nprint(os.wait()[1])\n")
+        result = self.run_program([support.sys.executable, self.write("fork.py", code)], options=["-o", "t"])
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (0, str(int(signal.SIGTERM))))
+        self.assertEqual(self.kernels("t.gpuprof"), 5)
+
+    def test_a_gpu_that_hangs_holds_it_up_for_the_time_limit_only(self):
+        began = time.monotonic()
+        result = self.run_program([*GPU, "start=5", f"raise={int(signal.SIGTERM)}"], options=["-o", "t"], GPUSIM_FAULT="flush-hangs")
+        self.assertEqual(result.returncode, -signal.SIGTERM)
+        self.assertLess(time.monotonic() - began, 10)
 
 
 class Live(Case):

@@ -204,7 +204,8 @@ class Leave(Case):
                 (LAUNCHED, [quick], "exit 7"),
                 (LAUNCHED, [*GPU, "launch=2", "_exit=200"], "exit 200"),
                 (LAUNCHED, [*GPU, "launch=2", "raise=11"], "SIGSEGV"),
-                (LAUNCHED, ["sh", "-c", " ".join([*GPU, "launch=2", "raise=15"]) + "; exit 4"], "killed or crashed"))):
+                (LAUNCHED, ["sh", "-c", " ".join([*GPU, "launch=2", "raise=15"]) + "; exit 4"], "SIGTERM"),
+                (LAUNCHED, ["sh", "-c", " ".join([*GPU, "launch=2", "raise=9"]) + "; exit 4"], "killed or crashed"))):
             with self.subTest(way, command=command):
                 self.run_program(command, way, GPUPROF_OUTPUT=f"end{number}-")
                 self.assertEqual(self.ended(f"end{number}-"), [ended])

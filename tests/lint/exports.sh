@@ -9,7 +9,7 @@
 set -u
 
 EXPORTS="InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExtension _Exit _exit
-	execl execle execlp execv execve execveat execvp execvpe fexecve posix_spawn posix_spawnp
+	execl execle execlp execv execve execveat execvp execvpe fexecve posix_spawn posix_spawnp sigaction signal
 	gpuprof_v1_mark gpuprof_v1_range_end gpuprof_v1_range_pop gpuprof_v1_range_push gpuprof_v1_range_start
 	gpuprof_v1_start gpuprof_v1_stop gpuprof_v1_is_recording gpuprof_v1_trace_path
 	gpuprof_v1_layout gpuprof_v1_range_push_values

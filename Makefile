@@ -35,8 +35,6 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -I. -Iinclude -isystem $(CUDA_HO
 	-isystem $(CUDA_HOME)/extras/CUPTI/include -MMD -MP $(CFLAGS)
 ifneq ($(SAN),)
 ALL_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
-# Sanitized programs are large, and lld links them in half the time.
-LDFLAGS += $(if $(shell command -v ld.lld),-fuse-ld=lld)
 endif
 
 Q := $(if $(filter 1,$(V)),,@)
@@ -151,6 +149,9 @@ INJECT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/inject/*_test.c))
 REPORT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/report/*_test.c tests/report/*/*_test.c tests/report/*/*/*_test.c))
 UNIT_TESTS       = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(INJECT_TESTS) $(REPORT_TESTS)
 TEST_CFLAGS      = -Wno-unused-parameter
+# lld links them in half the time, and the tests of a parallel build need no threads each.
+LLD             := $(shell command -v ld.lld >/dev/null && echo -fuse-ld=lld -Wl,--threads=1)
+$(O)/tests/%: private LDFLAGS += $(LLD)
 
 $(O)/tests/%_test: tests/%_test.c $(O)/compiled-with
 	@mkdir -p $(@D)
@@ -162,7 +163,7 @@ $(INJECT_TESTS): $(COLLECTOR) $(STACKS) $(INJECT_PARTS)
 $(REPORT_TESTS): $(O)/libreport.a
 $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 # What tests do themselves takes little time, and half of it would be spent to optimize them.
-$(REPORT_TESTS): TEST_CFLAGS += -O0
+$(INJECT_TESTS) $(REPORT_TESTS): TEST_CFLAGS += -O0
 
 -include tests/sim/sim.mk
 -include tests/tests.mk

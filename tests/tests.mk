@@ -70,7 +70,7 @@ fuzz-pickle: $(O)/tests/fuzz/seed-pickle/snapshot
 fuzz-trace: $(O)/tests/fuzz/seed-trace/0
 
 # Fuzzers without libFuzzer, linked from the existing objects.
-SHORT_TIMES := 2000
+SHORT_TIMES := 1000
 SHORT       := $(addprefix $(O)/tests/fuzz/,$(addsuffix _short,$(FUZZERS)))
 SHORT_SEEDS := code/plugin import/database pickle/snapshot trace/0
 check-built: $(SHORT) $(addprefix $(O)/tests/fuzz/seed-,$(SHORT_SEEDS))
@@ -212,12 +212,12 @@ mutate: unit-programs
 # parallel; and the readers' coverage. The longest come first.
 SOAK_SECONDS ?= 3600
 SOAK_FUZZING ?= 600
-SOAKED       := $(addprefix $(O)/tests/collector/,kill_test circular_file_test)
+SOAKED       := $(addprefix $(O)/tests/collector/,kill_test circular_file_test fault_test)
 SOAKS        := '$(O)/tests/torture/soak $(SOAK_SECONDS)' \
 	$(foreach program,launch ranges copies,'env TESTS_ALL_FAULTS=1 TESTS_FAULTS_IN=$(program) PYTHONPATH=tests/lib python3 tests/e2e/faults_test.py') \
 	'env TESTS_ALL_FAULTS=1 PYTHONPATH=tests/lib python3 tests/e2e/cupti_faults_test.py' \
 	$(FUZZERS:%='make -s O=$(O) fuzz-% FUZZ_SECONDS=$(SOAK_FUZZING)') '$(O)/tests/torture/torture $(KILLS)' \
-	$(patsubst %,'env GPUPROF_TEST_KILLS=$(KILLS) %',$(SOAKED)) \
+	$(patsubst %,'env GPUPROF_TEST_KILLS=$(KILLS) TESTS_ALL_FAULTS=1 %',$(SOAKED)) \
 	'env GPUPROF_TEST_CAPTURES=20000000 GPUPROF_TEST_SEED=2 $(O)/tests/stacks/walk_test'
 .PHONY: soak soak-built
 soak-built: all programs build-fuzzers $(O)/tests/stacks/walk_test $(TORTURE) $(SOAKED) $(addprefix $(O)/tests/fuzz/seed-,$(SHORT_SEEDS))
@@ -227,6 +227,6 @@ soak:
 	$(Q)$(MAKE) --no-print-directory coverage
 
 # ---- make check-slow: the recorder under every fault, and searches, the longest first ----
-SLOW := tests/e2e/faults_test.py '$(O)/tests/torture/torture 400' tests/e2e/cupti_faults_test.py \
-	$(O)/tests/collector/record_accounting_test tests/model/spin_test.py '$(O)/tests/torture/soak 60' \
+SLOW := tests/e2e/faults_test.py '$(O)/tests/torture/torture 200' tests/e2e/cupti_faults_test.py \
+	$(O)/tests/collector/record_accounting_test tests/model/spin_test.py '$(O)/tests/torture/soak 30' \
 	tests/stacks/python_test.py $(O)/tests/stacks/walk_test $(O)/tests/collector/fork_test

@@ -20,7 +20,7 @@
 #include "gpuprof/counter.h"
 
 #define KEEP_BYTES (8u << 20)
-#define MANY       (UNDER_TSAN || UNDER_ASAN ? 1000000u : 3000000u) /* calls, more than fit */
+#define MANY       1000000u /* calls, more than fit */
 #define NAME_EACH  1000u /* number of calls between definitions */
 
 static struct scan scan;

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <glob.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -44,6 +45,18 @@ static inline void run_case(void (*body)(void))
 	if (status == 0)
 		remove_folder(case_folder);
 	assert_int_equal(status, 0);
+}
+
+static inline void remove_ring_files(pid_t child)
+{
+	char pattern[64];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "/dev/shm/gpuprof-*-%d-*", (int)child);
+	if (glob(pattern, 0, NULL, &found) == 0)
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			unlink(found.gl_pathv[i]);
+	globfree(&found);
 }
 
 /* Kill this process after `us`, in any state. */

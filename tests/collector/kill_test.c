@@ -3,14 +3,12 @@
  * gp_emit() returned once, and no record that was never emitted; with rings in private memory, all
  * records up to the writer's last pass, at most 50 ms before.
  *
- * GPUPROF_TEST_KILLS sets the number of kills for each place (default 300; under sanitizers, which
- * are slow, 100).
+ * GPUPROF_TEST_KILLS sets the number of kills for each place (default 100).
  */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 
 #include <fcntl.h>
-#include <glob.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -182,22 +180,6 @@ static void take(void *unused, const struct found *found)
 	assert_false(is_kind(found, GP_RECORD_END));
 }
 
-/*
- * A kill between the creation of the ring file and the first chunk: nothing was published, and no
- * trace names the file.
- */
-static void remove_stray_ring_files(pid_t child)
-{
-	char pattern[64];
-	glob_t found;
-
-	snprintf(pattern, sizeof(pattern), "/dev/shm/gpuprof-*-%d-*", (int)child);
-	if (glob(pattern, 0, NULL, &found) == 0)
-		for (size_t i = 0; i < found.gl_pathc; i++)
-			unlink(found.gl_pathv[i]);
-	globfree(&found);
-}
-
 static void check_complete(void)
 {
 	for (uint32_t i = 0; i < EMITTERS; i++)
@@ -279,7 +261,8 @@ static uint32_t kill_once(enum gp_ring_place place, struct scan *scan)
 	read_remains(place, scan);
 	if (lock >= 0)
 		close(lock);
-	remove_stray_ring_files(child);
+	/* killed between the creation of the ring file and the first chunk, no trace names it */
+	remove_ring_files(child);
 	remove_folder(case_folder);
 	return scan->cut_bytes > 0;
 }
@@ -288,8 +271,7 @@ static void kill_many(enum gp_ring_place place, const char *name)
 {
 	static struct scan scan;
 	const char *wanted = getenv("GPUPROF_TEST_KILLS");
-	const uint32_t standard = UNDER_TSAN || UNDER_ASAN ? 100 : 300;
-	uint32_t kills = wanted != NULL ? (uint32_t)atoi(wanted) : standard;
+	uint32_t kills = wanted != NULL ? (uint32_t)atoi(wanted) : 100;
 	uint64_t records = 0, behind = 0, before = 0;
 	uint32_t torn = 0;
 

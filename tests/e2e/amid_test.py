@@ -611,7 +611,7 @@ class Amid(Case):
 
     def test_all_threads_are_stopped_amid_the_start(self):
         """One memory arena: each thread waits for the others in malloc()."""
-        for _ in range(10):
+        for _ in range(4):
             self.check("stopped", MALLOC_ARENA_MAX="1")
 
     def test_signals_amid_the_start_come_to_threads_of_the_program(self):
@@ -625,7 +625,7 @@ class Amid(Case):
                     self.check(when, str(int(number)), stdout=f"{int(number)} came\n")
 
     def test_somebody_who_waits_for_all_children(self):
-        for _ in range(10):
+        for _ in range(5):
             self.assertNotIn("was not finished", self.check("reaper"))
 
     @unittest.skipUnless(os.geteuid() == 0, "needs the right to change its root folder")

@@ -92,10 +92,10 @@ class Device:
     def pump(self):
         times = 0
         while not select.select([sys.stdin], [], [], 0)[0]:
-            for _ in range(100):
+            for _ in range(1000):
                 self.call("cuLaunchKernel", self.kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None)
             self.call("cuCtxSynchronize")
-            times += 100
+            times += 1000
             with open("progress.new", "w", encoding="utf-8") as file:
                 file.write(str(times))
             os.replace("progress.new", "progress")

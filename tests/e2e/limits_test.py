@@ -190,9 +190,9 @@ class MaxFile(Case):
         for way in (BARE, LAUNCHED):
             for rings in ("auto", "memory"):
                 name = f"{way}-{rings}"
-                result = self.run_program([*GPU, "launch=400000", "exit=5"], way, GPUPROF_MAX_FILE="1M",
+                result = self.run_program([*GPU, "launch=200000", "exit=5"], way, GPUPROF_MAX_FILE="1M",
                                           GPUPROF_RINGS=rings, GPUPROF_CHROME="none", GPUPROF_OUTPUT=name)
-                self.assertEqual((result.returncode, result.stdout), (5, "launches 400000\n"), result.stderr)
+                self.assertEqual((result.returncode, result.stdout), (5, "launches 200000\n"), result.stderr)
                 lines = [line for line in own_lines(result.stderr) if "--max-file" in line]
                 self.assertEqual(len(lines), 1, result.stderr)
                 self.assertRegex(lines[0], r"reached --max-file \(1M\), and the recording ended there: it lacks everything later, "
@@ -204,7 +204,7 @@ class MaxFile(Case):
                 self.assertGreater(os.path.getsize(self.path(name + ".gpuprof")), 800 << 10)
 
     def test_every_process_has_its_own_limit(self):
-        result = self.run_program([*GPU, "launch=300000", "fork", "exit=5"], LAUNCHED, GPUPROF_MAX_FILE="1M", GPUPROF_CHROME="none")
+        result = self.run_program([*GPU, "launch=200000", "fork", "exit=5"], LAUNCHED, GPUPROF_MAX_FILE="1M", GPUPROF_CHROME="none")
         self.assertEqual(result.returncode, 5, result.stderr)
         for trace in self.files(".gpuprof"):
             self.assertLessEqual(os.path.getsize(self.path(trace)), 1 << 20)
@@ -246,13 +246,11 @@ class KeepLast(Case):
         self.assertLessEqual(os.path.getsize(self.path("t.gpuprof")), 8 << 20)
 
     def test_the_rest_is_a_trace_and_what_is_gone_is_counted(self):
-        for way in (BARE, LAUNCHED):
-            result = self.record(way, f"launch={self.LAUNCHES}", "exit=5")
-            self.assertEqual((result.returncode, result.stdout), (5, f"launches {self.LAUNCHES}\n"), result.stderr)
-            self.check(result.stderr, self.LAUNCHES)
-            exported = self.run_gpuprof("export", "-o", way[:4] + ".json", "t.gpuprof")
-            self.assertEqual(exported.returncode, 0, exported.stderr)
-            os.unlink(self.path("t.gpuprof"))
+        result = self.record(BARE, f"launch={self.LAUNCHES}", "exit=5")
+        self.assertEqual((result.returncode, result.stdout), (5, f"launches {self.LAUNCHES}\n"), result.stderr)
+        self.check(result.stderr, self.LAUNCHES)
+        exported = self.run_gpuprof("export", "-o", "t.json", "t.gpuprof")
+        self.assertEqual(exported.returncode, 0, exported.stderr)
 
     def test_what_fits_is_all_there(self):
         result = self.record(LAUNCHED, "launch=1000")
@@ -275,12 +273,11 @@ class KeepLast(Case):
         """The program says when: what it does then does not take the place of what was before."""
         self.write("program.py", f"import ctypes, sys\nsys.path.insert(0, {support.HERE!r})\nimport gpu\ndevice = gpu.Device()\n"
                    f"device.launch(2000)\nctypes.CDLL(None).gpuprof_v1_stop()\ndevice.launch({self.LAUNCHES})\n")
-        for way in (BARE, LAUNCHED):
-            result = self.run_program([sys.executable, self.path("program.py")], way, GPUPROF_KEEP_LAST="8M", GPUPROF_CHROME="none",
-                                      GPUPROF_OUTPUT="t")
-            self.assertEqual((result.returncode, result.stdout), (0, f"launches 2000\nlaunches {self.LAUNCHES}\n"), result.stderr)
-            launches, _, gone, _ = self.numbers(result.stderr)
-            self.assertEqual((launches, gone), (2000, 0), result.stderr)
+        result = self.run_program([sys.executable, self.path("program.py")], LAUNCHED, GPUPROF_KEEP_LAST="8M", GPUPROF_CHROME="none",
+                                  GPUPROF_OUTPUT="t")
+        self.assertEqual((result.returncode, result.stdout), (0, f"launches 2000\nlaunches {self.LAUNCHES}\n"), result.stderr)
+        launches, _, gone, _ = self.numbers(result.stderr)
+        self.assertEqual((launches, gone), (2000, 0), result.stderr)
 
     def test_forked_children_have_their_own(self):
         result = self.record(LAUNCHED, "launch=1000", "fork", "launch=1000")
@@ -404,21 +401,20 @@ class MaxMemory(Case):
     def test_what_finds_no_room_is_counted_and_the_program_runs_on(self):
         program = self.compile_many()
         plain = self.run_program([program], PLAIN)
-        for way in (BARE, LAUNCHED):
-            result = self.run_program([program], way, GPUPROF_STACKS="all", GPUPROF_MAX_MEMORY=f"{self.BOUND_MIB}M", GPUPROF_CHROME="none",
-                                      GPUPROF_OUTPUT=way[:4], GPUSIM_FAULT="late-buffers")
-            self.assertEqual((result.returncode, result.stdout), (plain.returncode, plain.stdout), result.stderr)
-            end = f"{support.GPUPROF} summary --full --top 0 {way[:4]}.gpuprof | tail -n 60"  # the page has a row for each range
-            page = " ".join(self.run_program(["sh", "-c", end], PLAIN).stdout.split())
-            for counted in ("GPU records dropped because the memory for them was full (--cupti-memory, --max-memory)",
-                            "call stacks dropped because the table of frames or the memory was full (--max-memory)",
-                            "range messages and payloads defined repeatedly",
-                            " were used) was too small for GPU records, thread rings, call stacks, range names "):
-                self.assertIn(counted, page)
-            taken = re.search(r"peak memory of gpuprof in the process[^;]* (\d+\.\d+)MiB; the limit of --max-memory 32\.00MiB", page)
-            self.assertTrue(taken, page)
-            self.assertLessEqual(float(taken.group(1)), self.BOUND_MIB)
-            self.assertIn("--max-memory (32.00MiB, of which ", result.stderr)
+        result = self.run_program([program], LAUNCHED, GPUPROF_STACKS="all", GPUPROF_MAX_MEMORY=f"{self.BOUND_MIB}M", GPUPROF_CHROME="none",
+                                  GPUPROF_OUTPUT="t", GPUSIM_FAULT="late-buffers")
+        self.assertEqual((result.returncode, result.stdout), (plain.returncode, plain.stdout), result.stderr)
+        end = f"{support.GPUPROF} summary --full --top 0 t.gpuprof | tail -n 60"  # the page has a row for each range
+        page = " ".join(self.run_program(["sh", "-c", end], PLAIN).stdout.split())
+        for counted in ("GPU records dropped because the memory for them was full (--cupti-memory, --max-memory)",
+                        "call stacks dropped because the table of frames or the memory was full (--max-memory)",
+                        "range messages and payloads defined repeatedly",
+                        " were used) was too small for GPU records, thread rings, call stacks, range names "):
+            self.assertIn(counted, page)
+        taken = re.search(r"peak memory of gpuprof in the process[^;]* (\d+\.\d+)MiB; the limit of --max-memory 32\.00MiB", page)
+        self.assertTrue(taken, page)
+        self.assertLessEqual(float(taken.group(1)), self.BOUND_MIB)
+        self.assertIn("--max-memory (32.00MiB, of which ", result.stderr)
 
     def test_where_there_is_room_nothing_changes(self):
         result = self.run_program([*GPU, "launch=3000"], LAUNCHED, ["--max-memory", "1G"])
@@ -461,16 +457,15 @@ class Overload(Case):
 
     def test_a_thread_whose_ring_is_full_waits_or_drops(self):
         program = self.compile("flood", FLOOD_SOURCE, f"-I{support.ROOT}/include", "-ldl", "-lpthread")
-        for word, waits in (("block", True), ("drop", False)):
-            for way, options, variables in ((BARE, (), {"GPUPROF_ON_OVERLOAD": word}), (LAUNCHED, [f"--on-overload={word}"], {})):
-                with self.subTest(way, word=word):
-                    result = self.run_program([program], way, options, GPUPROF_SUMMARY="none", GPUPROF_CHROME="none", GPUPROF_OUTPUT="t", **variables)
-                    self.assertEqual((result.returncode, result.stdout), (4, ""), result.stderr)
-                    said = self.run_gpuprof("summary", "--full", "t.gpuprof").stdout
-                    self.assertEqual("a thread waited for the writer because its ring was full" in said, waits, said)
-                    if not waits:
-                        self.assertRegex(said, "[0-9,]+ records dropped because their thread's ring stayed full")
-                    os.unlink(self.path("t.gpuprof"))
+        for waits, way, options, variables in ((True, BARE, (), {"GPUPROF_ON_OVERLOAD": "block"}), (False, LAUNCHED, ["--on-overload=drop"], {})):
+            with self.subTest(way):
+                result = self.run_program([program], way, options, GPUPROF_SUMMARY="none", GPUPROF_CHROME="none", GPUPROF_OUTPUT="t", **variables)
+                self.assertEqual((result.returncode, result.stdout), (4, ""), result.stderr)
+                said = self.run_gpuprof("summary", "--full", "t.gpuprof").stdout
+                self.assertEqual("a thread waited for the writer because its ring was full" in said, waits, said)
+                if not waits:
+                    self.assertRegex(said, "[0-9,]+ records dropped because their thread's ring stayed full")
+                os.unlink(self.path("t.gpuprof"))
 
 
 class Memory(Case):

@@ -21,6 +21,7 @@ void gp_nothing_read(struct gp_nothing *nothing, const struct gp_session *sessio
 	bool was_initialized = gp_session_was_told(session, GP_SESSION_DRIVER);
 
 	*nothing = (struct gp_nothing){
+		.is_of_other = gp_session_was_told(session, GP_SESSION_OTHER),
 		.is_left_out = gp_session_was_told(session, GP_SESSION_LEFT_OUT),
 		.is_said = gp_session_was_told(session, GP_SESSION_FAILED),
 		.was_initialized = was_initialized,
@@ -34,6 +35,10 @@ void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 
 	if (nothing->is_said)
 		fputs("gpuprof: nothing was recorded; a line above says why\n", stderr);
+	else if (nothing->is_of_other)
+		fprintf(stderr,
+			"gpuprof: nothing was recorded: another gpuprof-run, which %s started, has the traces\n",
+			program);
 	else if (nothing->is_left_out)
 		fputs("gpuprof: nothing was recorded: --processes excludes the processes that used the GPU\n",
 		      stderr);
@@ -46,7 +51,7 @@ void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 			program);
 	else
 		fprintf(stderr,
-			"gpuprof: nothing was recorded: no process of %s reported use of the GPU; if one used it, gpuprof could not get into that process, as in a container, a sandbox or another user's process; type: gpuprof doctor %s\n",
+			"gpuprof: nothing was recorded: gpuprof-run saw no process of %s use the GPU; if one did, a line above says why, or gpuprof could not get into it (a container, a sandbox, another user); type: gpuprof doctor %s\n",
 			program, gp_shell_word(program, word, sizeof(word)));
 }
 

@@ -13,7 +13,8 @@ struct gp_nothing {
 	bool has_driver; /* a process initialized the driver, or this machine has one */
 	bool was_initialized;
 	bool is_left_out;
-	bool is_said; /* a printed line says why */
+	bool is_of_other; /* another gpuprof-run recorded */
+	bool is_said;     /* a printed line says why */
 };
 
 /*

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpuprof/option.h"
+
 #define PREFIX     "gpuprof-run-"
 #define LOCK_TRIES 10
 
@@ -117,6 +119,16 @@ int gp_session_link(const struct gp_session *session, const char *name, const ch
 	if (snprintf(link, link_bytes, "%s/%s", session->path, name) >= (int)link_bytes)
 		return -ENAMETOOLONG;
 	return symlink(target, link) < 0 ? -errno : 0;
+}
+
+void gp_session_tell_outer(const char *what)
+{
+	const char *outer = getenv(GP_SESSION_VARIABLE);
+	char link[PATH_MAX];
+
+	if (outer && outer[0] == '/' &&
+	    snprintf(link, sizeof(link), "%s/%s", outer, what) < (int)sizeof(link))
+		(void)!symlink(what, link);
 }
 
 bool gp_session_was_told(const struct gp_session *session, const char *what)

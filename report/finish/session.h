@@ -29,6 +29,9 @@ int gp_session_open(struct gp_session *session);
 int gp_session_link(const struct gp_session *session, const char *name, const char *target,
 		    char *link, size_t link_bytes);
 
+/* Creates a GP_SESSION_... name in the session of the gpuprof-run that started this one, if any. */
+void gp_session_tell_outer(const char *what);
+
 /* Whether a process has created that GP_SESSION_... name. */
 bool gp_session_was_told(const struct gp_session *session, const char *what);
 

@@ -411,7 +411,9 @@ static void finish(struct run *run)
 	gp_nothing_read(&run->nothing, &run->session);
 	if (gp_target_bar_text(run->bar))
 		run->nothing.is_said = true;
-	if (traces.count == 0)
+	if (traces.count > 0 || traces.found > 0)
+		gp_session_tell_outer(GP_SESSION_OTHER);
+	else
 		gp_left_behind(run->session.path, run->left, sizeof(run->left));
 	gp_session_close(&run->session);
 	signal(SIGXFSZ, SIG_IGN); /* makes writes beyond RLIMIT_FSIZE fail instead */

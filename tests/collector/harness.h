@@ -72,7 +72,8 @@ static inline void die_in(uint32_t us)
 
 static inline void start_in(enum gp_ring_place place)
 {
-	struct gp_collector_config config = {.trace_path = in_folder("t"), .ring_place = place};
+	struct gp_collector_config config = {
+		.trace_path = in_folder("t"), .ring_place = place, .session = "gpuprof-run-x"};
 
 	CHECK(gp_collector_start(&config) == 0);
 }

@@ -94,6 +94,12 @@ class Program(Case):
         self.assertEqual(preload.split(":")[1], library)
         self.assertGreater(int(mapped), 0)
 
+    def test_a_launcher_within_a_launcher_is_named(self):
+        """Each one has its own traces."""
+        result = self.run_program(["sh", "-c", '"$@"', "sh", LAUNCHER, "-o", "inner", *GPU, "launch=1"], options=["-o", "outer"])
+        self.assertEqual((result.returncode, self.files(".gpuprof")), (0, ["inner.gpuprof"]))
+        self.assertIn("nothing was recorded: another gpuprof-run, which sh started, has the traces", support.own_lines(result.stderr)[-1])
+
     def test_a_launcher_within_a_launcher_preloads_once(self):
         result = self.run_program([LAUNCHER, "sh", "-c", "echo $LD_PRELOAD"])
         self.assertEqual(result.stdout.count("libgpuprof.so"), 1)
@@ -439,7 +445,7 @@ class OutOfReach(Case):
         lines = support.own_lines(result.stderr)
         self.assertEqual(len(lines), 2, result.stderr)
         self.assertIn("t cannot be written: Permission denied", lines[0])
-        self.assertIn("no process of setpriv reported use of the GPU", lines[1])
+        self.assertIn("saw no process of setpriv use the GPU", lines[1])
 
     @unittest.skipUnless(can_unshare(), "needs the right to mount")
     def test_a_program_with_temporary_files_of_its_own(self):
@@ -473,7 +479,7 @@ class OutOfReach(Case):
         script = f'mount -t tmpfs none {self.path("copy")} && exec "$@"'
         result = self.run_program([self.path("copy", "gpuprof"), "run", "unshare", "-m", "sh", "-c", script, "sh", *GPU, "launch=100"], PLAIN)
         self.assertEqual((result.returncode, result.stdout), (0, "launches 100\n"))
-        self.assert_one_line("".join(line + "\n" for line in support.own_lines(result.stderr)), "no process of unshare reported use")
+        self.assert_one_line("".join(line + "\n" for line in support.own_lines(result.stderr)), "saw no process of unshare use the GPU")
 
     def test_a_start_script_that_leaves_a_server(self):
         os.mkfifo(self.path("gate"))
@@ -678,7 +684,7 @@ class Words(Case):
 
     def test_that_no_use_was_seen_is_said_in_one_line(self):
         result = self.run_program(["true"])
-        self.assert_one_line(result.stderr, "nothing was recorded: no process of true reported use of the GPU", "type: gpuprof doctor true")
+        self.assert_one_line(result.stderr, "nothing was recorded: gpuprof-run saw no process of true use the GPU", "type: gpuprof doctor true")
 
     def test_a_program_that_came_no_further_than_the_start_of_cuda(self):
         source = "extern int cuInit(unsigned); int main(void) { return cuInit(0) ? 1 : 5; }"

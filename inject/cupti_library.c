@@ -181,29 +181,34 @@ static bool is_above(const char *folder, const char *inner)
 /*
  * The same for the folders above it, but for those that are above the program's libraries: whoever
  * may write there could replace these.  folder: of the program's libraries that led to the file.
- * What cannot be asked for is trusted, as the loader will fail there, too.
+ * Returns the path without links, which another user could change before the file is loaded; NULL:
+ * not trusted, or there is no such file.
  */
-static bool is_trusted_path(const char *file, const char *folder)
+static const char *trusted_path(const char *file, const char *folder)
 {
-	static char path[PATH_MAX], libraries[PATH_MAX]; /* the thread's stack may be small */
+	/* static: the thread's stack may be small */
+	static char path[PATH_MAX], above[PATH_MAX], libraries[PATH_MAX];
 	struct stat status, own;
 
 	if (realpath(file, path) == NULL || realpath(folder, libraries) == NULL ||
 	    gp_sys_stat(libraries, &own) != 0)
-		return true;
-	while (!is_above(path, libraries)) {
-		if (gp_sys_stat(path, &status) == 0 && !is_trusted(&status, &own))
-			return false;
-		*strrchr(path, '/') = '\0';
+		return NULL;
+	strcpy(above, path);
+	while (!is_above(above, libraries)) {
+		if (gp_sys_stat(above, &status) != 0 || !is_trusted(&status, &own))
+			return NULL;
+		*strrchr(above, '/') = '\0';
 	}
-	return true;
+	return path;
 }
 
-/* folder: as for is_trusted_path(), or NULL: the user named the place, or root did. */
+/* folder: as for trusted_path(), or NULL: the user named the place, or root did. */
 static bool try_found(struct search *search, const char *file, const char *folder)
 {
-	if (folder == NULL || is_trusted_path(file, folder))
-		return try_file(search, file, 0);
+	const char *path = folder != NULL ? trusted_path(file, folder) : file;
+
+	if (path != NULL)
+		return try_file(search, path, 0);
 	search->unusable = true;
 	snprintf(search->why, sizeof(search->why), "other users may replace %s", file);
 	return false;

@@ -363,28 +363,44 @@ int main(void)
 }
 """
 
-    def test_a_libcupti_of_another_user_is_not_loaded(self):
+    def prepare(self):
         for folder in ("driver", "ENV/lib", "cuda_cupti/lib"):
             os.makedirs(self.path(folder))
         for name, folder in (("libcuda.so.1", "driver"), ("libgpusim.so", "driver"), ("libcudart.so.13", "ENV/lib"),
                              ("libcupti.so.13", "cuda_cupti/lib"), ("libcupti.so.13", "driver")):
             shutil.copy(os.path.join(BUILD, "sim", name), self.path(folder))
-        program = self.compile("program", self.SOURCE, f"-L{self.path('ENV/lib')}", "-l:libcudart.so.13", f"-Wl,-rpath,{self.path('ENV/lib')}",
-                               f"-Wl,-rpath-link,{self.path('driver')}")
-        variables = {"LD_LIBRARY_PATH": self.path("driver"), "GPUPROF_OUTPUT": self.path("t")}
         os.chmod(self.folder, 0o777)  # above the runtime, too: no reason to refuse
+        return self.compile("program", self.SOURCE, f"-L{self.path('ENV/lib')}", "-l:libcudart.so.13", f"-Wl,-rpath,{self.path('ENV/lib')}",
+                            f"-Wl,-rpath-link,{self.path('driver')}")
+
+    def loads(self, program, *names):
+        """Whether the trace has these files as the loaded libcupti."""
+        self.run_program([program], options=["-q", "--chrome", "none"], LD_LIBRARY_PATH=self.path("driver"), GPUPROF_OUTPUT=self.path("t"))
+        with open(self.only_trace(), "rb") as file:
+            trace = file.read()
+        os.unlink(self.only_trace())
+        return [os.fsencode(name) in trace for name in names]
+
+    def test_a_libcupti_of_another_user_is_not_loaded(self):
+        program = self.prepare()
         for owner, mode, is_loaded in ((0, 0o755, True), (NOBODY, 0o755, False), (0, 0o777, False), (0, 0o775, True)):
             for at in ("cuda_cupti", "cuda_cupti/lib", "cuda_cupti/lib/libcupti.so.13"):
                 with self.subTest(at, owner=owner, mode=oct(mode)):
                     os.chown(self.path(at), owner, owner)
                     os.chmod(self.path(at), mode)
-                    self.run_program([program], options=["-q", "--chrome", "none"], **variables)
-                    with open(self.only_trace(), "rb") as file:
-                        trace = file.read()
-                    os.unlink(self.only_trace())
+                    self.assertEqual(self.loads(program, "cuda_cupti/lib/libcupti.so.13", "driver/libcupti.so.13"), [is_loaded, not is_loaded])
                     os.chown(self.path(at), 0, 0)
                     os.chmod(self.path(at), 0o755)
-                    self.assertEqual([b"cuda_cupti/lib/libcupti.so.13" in trace, b"driver/libcupti.so.13" in trace], [is_loaded, not is_loaded])
+
+    def test_his_link_to_a_libcupti_is_not_what_is_loaded(self):
+        """He could lead it elsewhere between the check and the loader."""
+        program = self.prepare()
+        os.mkdir(self.path("toolkit"))
+        os.rename(self.path("cuda_cupti/lib/libcupti.so.13"), self.path("toolkit/libcupti.so.13"))
+        os.symlink(self.path("toolkit/libcupti.so.13"), self.path("cuda_cupti/lib/libcupti.so.13"))
+        for at in ("cuda_cupti", "cuda_cupti/lib", "cuda_cupti/lib/libcupti.so.13"):
+            os.chown(self.path(at), NOBODY, NOBODY, follow_symlinks=False)
+        self.assertEqual(self.loads(program, "cuda_cupti/lib/libcupti.so.13", "toolkit/libcupti.so.13"), [False, True])
 
 
 class Secrets(Case):

@@ -19,13 +19,6 @@ int gp_named_file_open(const char *path, int flags)
 	return -EINVAL;
 }
 
-bool gp_named_file_is_harmless(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) != 0 || S_ISREG(status.st_mode);
-}
-
 bool gp_named_file_is_of_kernel(const char *path)
 {
 	static const char *const folders[] = {"proc", "dev", "sys"};

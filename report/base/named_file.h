@@ -13,9 +13,6 @@
  */
 int gp_named_file_open(const char *path, int flags);
 
-/* Whether a library may open that path without waiting: there is nothing, or a regular file. */
-bool gp_named_file_is_harmless(const char *path);
-
 /* Whether the path is absolute and leads into /proc, /dev or /sys, which hold no program files. */
 bool gp_named_file_is_of_kernel(const char *path);
 

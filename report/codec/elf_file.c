@@ -47,17 +47,38 @@ static bool join(char path[PATH_MAX], const char *file, const char *between, con
 	return snprintf(path, PATH_MAX, "%.*s%s%s", folder, file, between, name) < PATH_MAX;
 }
 
-/* elfutils opens the file of a .gnu_debugaltlink by itself. */
-static bool is_link_harmless(Elf_Scn *section, const char *file)
-{
-	Elf_Data *data = elf_rawdata(section, NULL);
-	char path[PATH_MAX];
+static int open_checked(const char *path, bool may_lead_on);
 
-	return !data || !data->d_buf || !memchr(data->d_buf, '\0', data->d_size) ||
-	       (join(path, file, "", data->d_buf) && gp_named_file_is_harmless(path));
+/* Whether elfutils may open that path by itself: nobody can, or it is a file as we open it. */
+static bool is_harmless(const char *path)
+{
+	int fd = open_checked(path, false);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || access(path, R_OK) != 0;
 }
 
-static int check_sections(Elf *elf, uint64_t file_bytes, const char *file)
+/*
+ * elfutils opens the file of a .gnu_debugaltlink by itself, in the folder of the file that has it,
+ * without links. What that file leads on to, no tool writes.
+ */
+static bool is_link_harmless(Elf_Scn *section, int fd, bool may_lead_on)
+{
+	Elf_Data *data = elf_rawdata(section, NULL);
+	char link[32], file[PATH_MAX], path[PATH_MAX];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, file, sizeof(file) - 1);
+	if (!may_lead_on || length < 0 || !data || !data->d_buf ||
+	    !memchr(data->d_buf, '\0', data->d_size))
+		return false;
+	file[length] = '\0';
+	return join(path, file, "", data->d_buf) && is_harmless(path);
+}
+
+static int check_sections(Elf *elf, uint64_t file_bytes, int fd, bool may_lead_on)
 {
 	uint64_t left = file_bytes * MOST_EXPANSION;
 	Elf_Scn *section = NULL;
@@ -76,14 +97,14 @@ static int check_sections(Elf *elf, uint64_t file_bytes, const char *file)
 			return -EFBIG;
 		left -= bytes;
 		if (name && strcmp(name, ".gnu_debugaltlink") == 0 &&
-		    !is_link_harmless(section, file))
+		    !is_link_harmless(section, fd, may_lead_on))
 			return -EINVAL;
 	}
 	return 0;
 }
 
 /* elfutils unpacks what has another magic; it sees only what begins like ELF. */
-static int check(int fd, const char *path)
+static int check(int fd, bool may_lead_on)
 {
 	char magic[SELFMAG];
 	struct stat status;
@@ -95,20 +116,25 @@ static int check(int fd, const char *path)
 		return -ENOEXEC;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	result = elf ? check_sections(elf, (uint64_t)status.st_size, path) : -ENOEXEC;
+	result = elf ? check_sections(elf, (uint64_t)status.st_size, fd, may_lead_on) : -ENOEXEC;
 	elf_end(elf);
 	return result;
 }
 
-int gp_elf_file_open(const char *path)
+static int open_checked(const char *path, bool may_lead_on)
 {
 	int fd = path[0] != '/' || gp_named_file_is_of_kernel(path) ? -EINVAL
 								    : gp_named_file_open(path, 0);
-	int result = fd < 0 ? fd : check(fd, path);
+	int result = fd < 0 ? fd : check(fd, may_lead_on);
 
 	if (result < 0 && fd >= 0)
 		close(fd);
 	return result < 0 ? result : fd;
+}
+
+int gp_elf_file_open(const char *path)
+{
+	return open_checked(path, true);
 }
 
 /* ---- debug information in another file ---- */
@@ -186,10 +212,9 @@ bool gp_elf_file_is_split_harmless(Dwarf_Die *unit, const char *file)
 	if (!name)
 		return true;
 	folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &memory));
-	if (!join(path, file, "", name) || !gp_named_file_is_harmless(path) ||
-	    snprintf(path, sizeof(path), "%s.dwp", file) >= PATH_MAX ||
-	    !gp_named_file_is_harmless(path))
+	if (!join(path, file, "", name) || !is_harmless(path) ||
+	    snprintf(path, sizeof(path), "%s.dwp", file) >= PATH_MAX || !is_harmless(path))
 		return false;
 	return !folder || (snprintf(path, sizeof(path), "%s/%s", folder, name) < PATH_MAX &&
-			   gp_named_file_is_harmless(path));
+			   is_harmless(path));
 }

@@ -269,6 +269,21 @@ static void test_files_that_lead_to_a_pipe(void **state)
 	assert_refused("mkfifo p && printf 'p\\0' > link &&"
 		       "objcopy --add-section .gnu_debugaltlink=link $E program",
 		       "");
+	assert_refused("mkdir b && mkfifo b/p && printf 'p\\0' > link && ln -s b/real program && "
+		       "objcopy --add-section .gnu_debugaltlink=link $E b/real",
+		       "");
+}
+
+static void test_files_that_lead_to_large_ones(void **state)
+{
+	assert_refused("truncate -s 100M zeros && objcopy --add-section .debug_zeros=zeros "
+		       "/bin/true x && objcopy --compress-debug-sections x p && "
+		       "printf 'p\\0' > link && "
+		       "objcopy --add-section .gnu_debugaltlink=link $E program",
+		       "");
+	assert_refused("printf 'program\\0' > link && "
+		       "objcopy --add-section .gnu_debugaltlink=link $E program",
+		       "");
 }
 
 static void test_the_other_half_is_a_pipe(void **state)
@@ -302,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_files_that_unpack_to_much),
 		cmocka_unit_test(test_files_of_the_kernel),
 		cmocka_unit_test(test_files_that_lead_to_a_pipe),
+		cmocka_unit_test(test_files_that_lead_to_large_ones),
 		cmocka_unit_test(test_the_other_half_is_a_pipe),
 	};
 

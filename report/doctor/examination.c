@@ -1,6 +1,7 @@
 #include "report/doctor/examination.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ static void try_recording(const struct gp_examination *examination, struct gp_tr
 	char folder[PATH_MAX];
 	struct gp_trial_options options = {
 		.folder = folder,
+		.folder_fd = -1,
 		.use_gpu = gp_examination_has_gpu(examination),
 		.limit_s = examination->limit_s,
 		.libraries = libraries,
@@ -71,8 +73,11 @@ static void try_recording(const struct gp_examination *examination, struct gp_tr
 
 	if (examination->library_missing[0] || !make_trial_folder(examination, folder))
 		return;
+	options.folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	gp_trial_recorded(trial, &options); /* a failed trial says so itself */
 	rmdir(folder);
+	if (options.folder_fd >= 0)
+		close(options.folder_fd);
 }
 
 static void look_at_python(struct gp_examination *examination)

@@ -213,14 +213,14 @@ static void take_traces(struct gp_trial *trial, DIR *listing, const char *folder
 }
 
 /* Takes the traces in the folder, with the rings of a killed probe, then removes all files. */
-static void take_folder(struct gp_trial *trial, const char *folder)
+static void take_folder(struct gp_trial *trial, const struct gp_trial_options *options)
 {
-	DIR *listing = opendir(folder);
+	DIR *listing = fdopendir(dup(options->folder_fd));
 	struct dirent *entry;
 
 	if (!listing)
 		return;
-	take_traces(trial, listing, folder);
+	take_traces(trial, listing, options->folder);
 	rewinddir(listing);
 	while ((entry = readdir(listing)) != NULL)
 		unlinkat(dirfd(listing), entry->d_name,
@@ -279,7 +279,7 @@ int gp_trial_recorded(struct gp_trial *trial, const struct gp_trial_options *opt
 	if (!error)
 		error = make(trial, command->arguments, options->folder, options->limit_s);
 	if (!error)
-		take_folder(trial, options->folder);
+		take_folder(trial, options);
 	free(command);
 	return error;
 }

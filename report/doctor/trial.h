@@ -48,8 +48,13 @@ struct gp_trial {
 int gp_trial_plain(struct gp_trial *trial, unsigned limit_s);
 
 struct gp_trial_options {
-	const char *folder; /* empty folder for the trace; emptied afterwards */
-	bool use_gpu;       /* false: ranges only */
+	const char *folder; /* empty folder for the trace */
+	/*
+	 * the same, which is emptied afterwards, whatever its name leads to by then; -1 = not
+	 * emptied
+	 */
+	int folder_fd;
+	bool use_gpu; /* false: ranges only */
 	unsigned limit_s;
 	char *const *libraries; /* NULL-terminated list to load before CUDA is used; NULL = none */
 	/* `rings` and `cupti`: the options that decide whether recording works here */

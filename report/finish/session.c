@@ -30,13 +30,20 @@ static int open_folder(int place, const char *path)
 	return openat(place, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static void remove_entries(int folder)
+/*
+ * A session holds links alone: what else is in the folder was put there by others, or it is another
+ * folder of this user, which somebody has renamed.
+ */
+static void remove_links(int folder)
 {
 	DIR *listing = fdopendir(dup(folder));
 	const struct dirent *entry;
+	struct stat status;
 
 	while (listing && (entry = readdir(listing)) != NULL)
-		unlinkat(folder, entry->d_name, 0); /* fails for "." and "..", which are folders */
+		if (fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISLNK(status.st_mode))
+			unlinkat(folder, entry->d_name, 0);
 	if (listing)
 		closedir(listing);
 }
@@ -51,7 +58,7 @@ static void remove_abandoned(int place, const char *name)
 		return;
 	if (fstat(folder, &status) == 0 && status.st_uid == geteuid() &&
 	    flock(folder, LOCK_EX | LOCK_NB) == 0) {
-		remove_entries(folder);
+		remove_links(folder);
 		unlinkat(place, name, AT_REMOVEDIR);
 	}
 	close(folder);
@@ -237,7 +244,7 @@ void gp_session_close(struct gp_session *session)
 	if (!session->path[0])
 		return;
 	if (session->lock >= 0) {
-		remove_entries(session->lock);
+		remove_links(session->lock);
 		rmdir(session->path);
 		close(session->lock);
 	}

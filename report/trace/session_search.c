@@ -51,6 +51,7 @@ static void read_facts(struct facts *facts, struct gp_trace *trace)
 	}
 }
 
+/* Only root's programs become another user; anybody could write the session's name to a trace. */
 static void read_trace(struct facts *facts, const char *path, time_t since)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -61,6 +62,7 @@ static void read_trace(struct facts *facts, const char *path, time_t since)
 	if (fd < 0)
 		return;
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_mtime >= since &&
+	    (status.st_uid == geteuid() || geteuid() == 0) &&
 	    gp_trace_open_fd(fd, path, &trace, message, sizeof(message)) == 0) {
 		read_facts(facts, trace);
 		gp_trace_close(trace);

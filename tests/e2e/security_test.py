@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import unittest
 
 import support
@@ -298,6 +299,17 @@ class FolderOfAnother(Case):
         self.assertEqual(result.returncode, 1)
         self.assert_one_line(result.stderr, "another user's file has that name")
         self.assertEqual(os.path.getsize(self.victim), 5)
+
+    def test_doctor_empties_the_folder_that_it_made(self):
+        """Not the one that he leads its name to while it runs."""
+        doctor = subprocess.Popen([GPUPROF, "doctor"], cwd=self.path("bob"), env=support.environment(), stdout=subprocess.DEVNULL)
+        while doctor.poll() is None and not glob.glob(self.path("bob", "gpuprof-doctor-*")):
+            time.sleep(0.001)
+        (made,) = glob.glob(self.path("bob", "gpuprof-doctor-*"))
+        os.rename(made, self.path("bob", "away"))
+        os.symlink(self.folder, made)
+        doctor.wait()
+        self.assertEqual([os.path.exists(self.victim), os.listdir(self.path("bob", "away"))], [True, []])
 
     def record_killed(self):
         self.run_program([*GPU, "launch=200", "raise=9"], BARE, GPUPROF_OUTPUT=self.path("bob", "dead"), GPUPROF_RINGS="file")

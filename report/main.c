@@ -45,7 +45,7 @@ static const struct command commands[] = {
 	 gp_command_advice},
 	{"explain", "RULE", "explain a rule of advice, and when to ignore it", gp_command_explain},
 	{"export", "[options] FILE", "write a trace file in another format", gp_command_export},
-	{"merge", "-o OUT FILE...", "write several processes to one file", gp_command_merge},
+	{"merge", "-o OUT FILE|FOLDER...", "write several processes to one file", gp_command_merge},
 	{"finish", "[options] FILE...",
 	 "write the Chrome trace and the summary of an ended program", gp_command_finish},
 	{"diff", "[options] A... -- B...", "compare two runs, or two sets of runs",

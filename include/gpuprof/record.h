@@ -938,12 +938,15 @@ enum gp_info {
 	/* NAME=VALUE of every option that differs from its default, separated by newlines */
 	GP_INFO_OPTIONS = 13,
 	GP_INFO_CLOCK = 14, /* "tsc" or "monotonic" */
-	GP_INFO_RANK = 15,  /* from RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID, ...; absent = none */
+	GP_INFO_RANK = 15,  /* of its job, from RANK, SLURM_PROCID, ...; absent = none */
 	GP_INFO_BOOT_ID = 16,
 	/* field 22 of /proc/self/stat: identifies the process together with pid and boot id */
 	GP_INFO_START_TIME = 17,
-	GP_INFO_NOTE = 18,    /* one sentence for the summary: a limitation during recording */
-	GP_INFO_SESSION = 19, /* base name of gpuprof-run's folder (GP_SESSION_VARIABLE) */
+	GP_INFO_NOTE = 18,       /* one sentence for the summary: a limitation during recording */
+	GP_INFO_SESSION = 19,    /* base name of gpuprof-run's folder (GP_SESSION_VARIABLE) */
+	GP_INFO_WORLD_SIZE = 20, /* ranks of the job */
+	GP_INFO_LOCAL_RANK = 21, /* among the ranks of its host */
+	GP_INFO_JOB = 22,        /* the id that the scheduler gave the job */
 	GP_INFO_LIMIT
 };
 

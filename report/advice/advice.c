@@ -300,6 +300,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.saves_ns = rule->is_moved ? 0 : found->saves_ns,
 		.processes = processes,
 		.pid = advisor->scope.models[found->process]->pid,
+		.process = gp_process_name(advisor->scope.models[found->process]),
 		.saves_in_loop_ns = rule->is_moved ? 0 : found->saves_in_loop_ns,
 		.bytes = found->bytes,
 		.names_place = rule->names_place && rule->names_place(found),

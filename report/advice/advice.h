@@ -18,7 +18,7 @@
 
 #include "report/analysis/idle/idle_cause.h"
 #include "report/document/document.h"
-#include "report/model/model.h"
+#include "report/model/process_name.h"
 #include "report/symbols/symbols.h"
 
 struct gp_advisor;
@@ -89,13 +89,14 @@ const struct gp_rule *gp_rule_find(const char *id);
 
 struct gp_finding {
 	const struct gp_rule *rule;
-	uint64_t count;            /* of the calls, gaps or kernels of the finding */
-	uint64_t time_ns;          /* of the host or the GPU, in all of them */
-	uint64_t saves_ns;         /* of the run time, at most; 0 if a change only moves it */
-	uint32_t processes;        /* that have the finding ... */
-	uint32_t pid;              /* ... and the one whose values these are */
-	uint64_t saves_in_loop_ns; /* the part of saves_ns in its steps after the warm-up */
-	uint64_t bytes;            /* 0 = the finding has none */
+	uint64_t count;                 /* of the calls, gaps or kernels of the finding */
+	uint64_t time_ns;               /* of the host or the GPU, in all of them */
+	uint64_t saves_ns;              /* of the run time, at most; 0 if a change only moves it */
+	uint32_t processes;             /* that have the finding ... */
+	uint32_t pid;                   /* ... and the one whose values these are */
+	struct gp_process_name process; /* its name */
+	uint64_t saves_in_loop_ns;      /* the part of saves_ns in its steps after the warm-up */
+	uint64_t bytes;                 /* 0 = the finding has none */
 	uint64_t show_at_ns,
 		show_ns; /* its longest call or gap, from the scope's start; 0, 0 = none */
 	struct gp_document values; /* the values that its sentences use; of the rule from */

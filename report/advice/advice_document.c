@@ -56,10 +56,8 @@ void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *find
 	text[0] = '\0';
 	if (finding->rule->is_once && advice->loop_steps == 0)
 		add_words(text, bytes, "one-time cost");
-	if (advice->process_count > 1) {
-		snprintf(words, sizeof(words), "pid %u", finding->pid);
-		add_words(text, bytes, words);
-	}
+	if (advice->process_count > 1)
+		add_words(text, bytes, finding->process.text);
 	if (finding->processes > 1) {
 		snprintf(words, sizeof(words), "the most of %s processes",
 			 gp_format_count(finding->processes).text);

@@ -46,7 +46,7 @@ struct gp_figure gp_finding_worth(const struct gp_finding *finding, const struct
 uint64_t gp_advice_step_ns(const struct gp_advice *advice);
 
 /*
- * " (one-time cost, pid 7)" or "": whether it is a one-time cost (if there is no main loop: else the
+ * " (one-time cost, rank 7)" or "": whether it is a one-time cost (if there is no main loop: else the
  * order of the findings tells); its process, if there are several; of how many findings of its rule
  * it is the largest, if the others are not shown (stands_for, else 0).
  */

@@ -11,6 +11,7 @@
 #include "report/cli/export_request.h"
 #include "report/codec/output_file.h"
 #include "report/import/import.h"
+#include "report/load/trace_files.h"
 #include "report/load/traces.h"
 
 #define MESSAGE_BYTES 4352
@@ -37,7 +38,7 @@ struct pile {
 };
 
 static const char usage[] =
-	"usage: gpuprof merge -o OUT FILE...\n"
+	"usage: gpuprof merge -o OUT FILE|FOLDER...\n"
 	"\n"
 	"Write several processes to one file with one timeline, a Chrome trace or another format.\n"
 	"A Chrome trace aligns processes of one machine by its monotonic clock, and those of several\n"
@@ -104,7 +105,7 @@ static const struct gp_model *get(void *context, size_t index)
 	return NULL;
 }
 
-/* Adds the processes of a trace file. */
+/* Adds the processes of a trace file, which must live as long as the pile. */
 static int add(struct pile *pile, const char *path)
 {
 	uint32_t count = gp_import_process_count(path);
@@ -144,16 +145,24 @@ int gp_command_merge(int argc, char **argv)
 {
 	struct arguments a = {.request = GP_EXPORT_REQUEST};
 	struct pile pile = {0};
+	struct gp_trace_files files = {0};
+	char message[MESSAGE_BYTES];
 	int status = parse(argc, argv, &a), result;
 
 	if (status != GP_COMMAND_GO_ON)
 		return status;
 	result = gp_traces_name_once(a.traces, &a.trace_count);
 	for (size_t i = 0; i < a.trace_count && result == 0; i++)
-		result = add(&pile, a.traces[i]);
+		if (gp_trace_files_add(&files, a.traces[i], message, sizeof(message)) != 0) {
+			gp_command_fail(0, "%s", message);
+			pile.any_failed = true;
+		}
+	for (uint32_t i = 0; i < files.count && result == 0; i++)
+		result = add(&pile, files.files[i].path);
 	status = result == 0 ? write_merged(&a, &pile)
 			     : gp_command_fail(GP_EXIT_FAILED, "no memory");
 	gp_model_free(pile.model);
 	free(pile.processes);
+	gp_trace_files_free(&files);
 	return status == 0 && pile.any_failed ? GP_EXIT_FAILED : status;
 }

@@ -78,6 +78,25 @@ static int add_entries(struct gp_trace_files *files, const char *folder,
 	return result == 0 ? count : result;
 }
 
+static int is_folder(const struct dirent *entry)
+{
+	return entry->d_type == DT_DIR && entry->d_name[0] != '.';
+}
+
+/* The traces in the folders of a folder, such as those of a job's hosts; as add_entries(). */
+static int add_below(struct gp_trace_files *files, const char *folder)
+{
+	struct gp_trace_files folders = {0};
+	int result = add_entries(&folders, folder, is_folder, false), sum = 0;
+
+	for (uint32_t i = 0; result >= 0 && i < folders.count; i++) {
+		result = add_entries(files, folders.files[i].path, is_trace, false);
+		sum += result;
+	}
+	gp_trace_files_free(&folders);
+	return result < 0 ? result : sum;
+}
+
 int gp_trace_files_explain_none(const char *folder, char *message, size_t message_bytes)
 {
 	snprintf(
@@ -96,6 +115,8 @@ int gp_trace_files_add(struct gp_trace_files *files, const char *path, char *mes
 		result = add(files, strdup(path), false);
 	} else {
 		result = add_entries(files, path, is_trace, false);
+		if (result == 0)
+			result = add_below(files, path);
 		if (result == 0)
 			result = add_entries(files, path, is_of_others, true);
 		if (result == 0)

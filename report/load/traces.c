@@ -12,6 +12,7 @@
 #include "report/base/text/format.h"
 #include "report/import/import.h"
 #include "report/base/memory_limit.h"
+#include "report/model/process_name.h"
 #include "report/model/recorded.h"
 #include "report/base/spill_memory.h"
 
@@ -272,7 +273,7 @@ static int load_all(struct gp_traces *traces, char *const *paths, size_t count, 
 	result = list ? load_files(&loading, &files, list, files.count, in_one_pass) : -ENOMEM;
 	free(list);
 	gp_trace_files_free(&files);
-	return result;
+	return result == 0 ? gp_process_order(traces->models, traces->count) : result;
 }
 
 int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, bool warn)

@@ -418,6 +418,7 @@ struct gp_model {
 	char **counter_texts;
 	uint32_t counted_count, counter_text_count;
 	uint32_t pid;
+	bool shares_rank; /* with another process (report/model/process_name.h) */
 
 	struct gp_call *calls;
 	struct gp_op *ops;

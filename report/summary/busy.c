@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/analysis/analysis.h"
 #include "report/base/text/format.h"
+#include "report/model/process_name.h"
 #include "report/model/recorded.h"
 
-#define SMALL_PART 2000.0 /* a whole longer than this many times the part gets no percentage */
+#define DEVICES_ON_A_SCREEN 8      /* of more that were used, all together */
+#define SMALL_PART          2000.0 /* a whole longer than this many times the part gets no percentage */
 
 /*
  * Why operations are missing: the reason of the first process that certainly lost some, else of
@@ -116,6 +119,15 @@ static bool is_idle(const struct gp_busy *busy)
 	return busy->possible_ns > 0 && busy->inside_ns + busy->outside_ns + busy->more_ns == 0;
 }
 
+bool gp_summary_joins_devices(const struct gp_summary *summary)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < summary->devices.count; i++)
+		used += !is_idle(&summary->busy[i]);
+	return summary->options->brief && summary->basis && used > DEVICES_ON_A_SCREEN;
+}
+
 /* The last of a run of neighboring idle devices from first on; first, unless on one screen. */
 static size_t last_idle(const struct gp_summary *summary, size_t first, bool all_known)
 {
@@ -130,6 +142,82 @@ static size_t last_idle(const struct gp_summary *summary, size_t first, bool all
 	return end > first ? end - 1 : first;
 }
 
+/* "rank 17", or "GPU 3" if several processes have operations there. */
+static void print_owner(const struct gp_summary *summary, size_t device)
+{
+	size_t owner = summary->basis->owners[device];
+
+	if (owner < summary->model_count)
+		fputs(gp_process_name(summary->models[owner]).text, summary->out);
+	else
+		fprintf(summary->out, "GPU %u", summary->devices.entries[device].number);
+}
+
+static double share_of(const struct gp_busy *busy)
+{
+	return (double)busy->inside_ns / (double)busy->possible_ns;
+}
+
+/* All devices in two lines: how busy they were, which was least and most busy, and idle causes. */
+static void print_together(const struct gp_summary *summary, bool all)
+{
+	size_t least = SIZE_MAX, most = SIZE_MAX, devices = 0;
+	uint64_t state_ns[GP_STATES] = {0};
+	double inside_ns = 0, possible_ns = 0;
+	FILE *out = summary->out;
+
+	for (size_t i = 0; i < summary->devices.count; i++) {
+		const struct gp_busy *busy = &summary->busy[i];
+
+		if (busy->possible_ns == 0 || is_idle(busy))
+			continue; /* no recorded process has operations there */
+		inside_ns += (double)busy->inside_ns;
+		possible_ns += (double)busy->possible_ns;
+		devices++;
+		for (size_t k = 0; k < GP_STATES; k++)
+			state_ns[k] += summary->basis->wheres.devices[i].state_ns[k];
+		if (least == SIZE_MAX || share_of(busy) < share_of(&summary->busy[least]))
+			least = i;
+		if (most == SIZE_MAX || share_of(busy) > share_of(&summary->busy[most]))
+			most = i;
+	}
+	if (devices == 0) {
+		fprintf(out, "  %zu GPUs   not known\n", summary->devices.count);
+		return;
+	}
+	fprintf(out, "  %zu GPUs   %s%s %% busy; least: ", devices, all ? "" : "at least ",
+		gp_format_percent(inside_ns, possible_ns).text);
+	print_owner(summary, least);
+	fprintf(out, " (%s %%), most: ",
+		gp_format_percent((double)summary->busy[least].inside_ns,
+				  (double)summary->busy[least].possible_ns)
+			.text);
+	print_owner(summary, most);
+	fprintf(out, " (%s %%)\n    idle    ",
+		gp_format_percent((double)summary->busy[most].inside_ns,
+				  (double)summary->busy[most].possible_ns)
+			.text);
+	gp_summary_print_causes(out, state_ns, 4);
+}
+
+static void print_each(const struct gp_summary *summary, bool all)
+{
+	for (size_t i = 0, last; i < summary->devices.count; i = last + 1) {
+		last = last_idle(summary, i, all);
+		if (last > i) {
+			fprintf(summary->out, "  GPU %u-%u  idle the whole time\n",
+				summary->devices.entries[i].number,
+				summary->devices.entries[last].number);
+			continue;
+		}
+		print_device(summary, i, all);
+		if (summary->basis)
+			gp_summary_print_where(summary, i, all && summary->busy[i].more_ns == 0);
+		else
+			fputs("\n", summary->out);
+	}
+}
+
 int gp_summary_print_busy(const struct gp_summary *summary)
 {
 	const char *why = why_not_all(summary);
@@ -142,20 +230,10 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 		return 0;
 	}
 	print_title(summary, why);
-	for (size_t i = 0, last; i < summary->devices.count; i = last + 1) {
-		last = last_idle(summary, i, !why);
-		if (last > i) {
-			fprintf(summary->out, "  GPU %u-%u  idle the whole time\n",
-				summary->devices.entries[i].number,
-				summary->devices.entries[last].number);
-			continue;
-		}
-		print_device(summary, i, !why);
-		if (summary->basis)
-			gp_summary_print_where(summary, i, !why && summary->busy[i].more_ns == 0);
-		else
-			fputs("\n", summary->out);
-	}
+	if (gp_summary_joins_devices(summary))
+		print_together(summary, !why);
+	else
+		print_each(summary, !why);
 	if (!summary->basis)
 		return gp_summary_print_ends(summary);
 	result = gp_summary_print_outliers(summary);

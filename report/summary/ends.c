@@ -10,6 +10,7 @@
 #include "report/base/text/format.h"
 #include "report/tables/host_work.h"
 #include "report/base/text/text.h"
+#include "report/model/process_name.h"
 
 #define LEAST_NS      100000000u /* of an end; of its time in no call, if parts are shown */
 #define LEAST_PERCENT 5
@@ -146,8 +147,8 @@ static void print_process_of(const struct gp_summary *summary, const struct gp_m
 			     const char *more)
 {
 	if (summary->model_count > 1)
-		fprintf(summary->out, " (pid %u, the longest%s%s)", model->pid, *more ? "; " : "",
-			more);
+		fprintf(summary->out, " (%s, the longest%s%s)", gp_process_name(model).text,
+			*more ? "; " : "", more);
 	else if (*more)
 		fprintf(summary->out, " (%s)", more);
 }

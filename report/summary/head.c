@@ -9,10 +9,12 @@
 #include "report/base/text/format.h"
 #include "report/base/text/text.h"
 #include "report/model/peak_bandwidth.h"
+#include "report/model/process_name.h"
 #include "report/model/recorded.h"
 #include "report/model/sums/counts.h"
 
-#define PROCESSES_ON_A_SCREEN 8
+#define PROCESSES_ON_A_SCREEN  8
+#define INCOMPLETE_ON_A_SCREEN 2
 
 static const struct gp_table_column process_columns[] = {
 	{"PID", GP_UNIT_NUMBER},      {"Started", GP_UNIT_OFFSET}, {"Span", GP_UNIT_NS},
@@ -74,14 +76,11 @@ static bool is_same_software(const struct gp_model *a, const struct gp_model *b)
 /* The first process, and a line for each one that differs from it. */
 static void print_all_software(const struct gp_summary *summary)
 {
-	char owner[24];
-
 	print_software(summary->out, summary->models[0], "");
-	for (size_t i = 1; i < summary->model_count; i++) {
-		snprintf(owner, sizeof(owner), "pid %u", summary->models[i]->pid);
+	for (size_t i = 1; i < summary->model_count; i++)
 		if (!is_same_software(summary->models[i], summary->models[0]))
-			print_software(summary->out, summary->models[i], owner);
-	}
+			print_software(summary->out, summary->models[i],
+				       gp_process_name(summary->models[i]).text);
 }
 
 /* Whether two devices have consecutive numbers and the same description. */
@@ -124,7 +123,8 @@ static void print_which(FILE *out, const struct gp_device_entry *device)
 static void print_devices(const struct gp_summary *summary)
 {
 	const struct gp_device_list *devices = &summary->devices;
-	bool tell_which = gp_device_list_is_renumbered(devices);
+	bool tell_which =
+		gp_device_list_is_renumbered(devices) && !gp_summary_joins_devices(summary);
 	char label[24];
 
 	for (size_t first = 0, last; first < devices->count; first = last + 1) {
@@ -222,10 +222,21 @@ static void print_head_of_one(const struct gp_summary *summary)
 	}
 }
 
+static bool are_on_one_host(const struct gp_summary *summary)
+{
+	const char *host = info_of(summary->models[0], GP_INFO_HOST);
+
+	for (size_t i = 1; i < summary->model_count; i++)
+		if (strcmp(info_of(summary->models[i], GP_INFO_HOST), host) != 0)
+			return false;
+	return true;
+}
+
 static void print_head_of_many(const struct gp_summary *summary)
 {
 	fprintf(summary->out, "gpuprof: %zu processes used the GPU", summary->model_count);
-	print_host(summary->out, summary->models[0]);
+	if (are_on_one_host(summary))
+		print_host(summary->out, summary->models[0]);
 	fputs(": ", summary->out);
 	print_span(summary);
 }
@@ -386,10 +397,29 @@ int gp_summary_print_processes(const struct gp_summary *summary)
 	return result;
 }
 
+/* One screen has the first ones in full. */
+static void print_incomplete(const struct gp_summary *summary)
+{
+	uint32_t more = 0, told = 0;
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		bool is_whole = gp_recorded_is_whole(summary->models[i]);
+
+		if (is_whole || !summary->options->brief || told < INCOMPLETE_ON_A_SCREEN)
+			gp_summary_print_partial(summary->out, summary->models[i]);
+		else
+			more++;
+		told += !is_whole;
+	}
+	if (more > 0)
+		fprintf(summary->out,
+			"INCOMPLETE: so are %s more traces: gpuprof summary --by missing\n",
+			gp_format_count(more).text);
+}
+
 int gp_summary_print_head(const struct gp_summary *summary)
 {
-	for (size_t i = 0; i < summary->model_count; i++)
-		gp_summary_print_partial(summary->out, summary->models[i]);
+	print_incomplete(summary);
 	if (summary->model_count == 1)
 		print_head_of_one(summary);
 	else

@@ -82,6 +82,14 @@ const char *gp_summary_program_of(const struct gp_model *model);
 int gp_summary_print_head(const struct gp_summary *summary);
 int gp_summary_print_processes(const struct gp_summary *summary);
 
+/*
+ * For processes that all have a rank, in place of the table of processes: how many ranks there are,
+ * which have no trace, and those that differ from the others.  As data: a section "ranks".
+ */
+bool gp_summary_has_ranks(const struct gp_summary *summary);
+int gp_summary_print_ranks(const struct gp_summary *summary);
+int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *document);
+
 /* For totals: a few hints where time goes. */
 int gp_summary_print_signs(const struct gp_summary *summary);
 
@@ -147,6 +155,9 @@ void gp_summary_print_windows(const struct gp_summary *summary);
 
 /* For a model without any call: a line about what the options left out. */
 void gp_summary_print_never(FILE *out, const struct gp_model *model);
+
+/* Whether one screen has so many GPUs that they are told together. */
+bool gp_summary_joins_devices(const struct gp_summary *summary);
 
 /* How busy the GPUs were. */
 int gp_summary_print_busy(const struct gp_summary *summary);

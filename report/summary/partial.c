@@ -8,6 +8,7 @@
 #include "report/base/text/paragraph.h"
 #include "report/model/sums/counts.h"
 #include "report/model/losses.h"
+#include "report/model/process_name.h"
 #include "report/model/recorded.h"
 #include "report/base/spill_memory.h"
 #include "report/summary/part.h"
@@ -172,17 +173,20 @@ static void add_incomplete_head(struct gp_document *document, const struct gp_mo
 
 	if (losses->live)
 		add_head(document, "incomplete", model,
-			 "INCOMPLETE: pid %u still runs; this is its recording so far", model->pid);
+			 "INCOMPLETE: %s still runs; this is its recording so far",
+			 gp_process_name(model).text);
 	else if (losses->closed)
 		add_head(document, "incomplete", model,
-			 "INCOMPLETE: pid %u closed its trace, but the file was cut", model->pid);
+			 "INCOMPLETE: %s closed its trace, but the file was cut",
+			 gp_process_name(model).text);
 	else if (losses->end_way == GP_END_SIGNAL) /* gpuprof-run saw it */
 		add_head(document, "incomplete", model,
-			 "INCOMPLETE: pid %u did not close its trace: %s (%s)", model->pid,
-			 gp_recorded_why_no_end(model), gp_recorded_how_ended(model).text);
+			 "INCOMPLETE: %s did not close its trace: %s (%s)",
+			 gp_process_name(model).text, gp_recorded_why_no_end(model),
+			 gp_recorded_how_ended(model).text);
 	else
 		add_head(document, "incomplete", model,
-			 "INCOMPLETE: pid %u did not close its trace: %s", model->pid,
+			 "INCOMPLETE: %s did not close its trace: %s", gp_process_name(model).text,
 			 gp_recorded_why_no_end(model));
 }
 
@@ -193,14 +197,13 @@ static void add_closed(struct gp_document *document, const struct gp_model *mode
 
 	describe_damage(text, sizeof(text), model);
 	if (model->losses.damaged_bytes > 0)
-		add_head(
-			document, "damaged", model,
-			"INCOMPLETE: pid %u closed its trace, but %s: the records in them are missing",
-			model->pid, text);
+		add_head(document, "damaged", model,
+			 "INCOMPLETE: %s closed its trace, but %s: the records in them are missing",
+			 gp_process_name(model).text, text);
 	if (!gp_summary_is_cut_off(model))
 		return;
-	add_head(document, "cut-off", model, "UNFINISHED: pid %u ended while its GPU was at work",
-		 model->pid);
+	add_head(document, "cut-off", model, "UNFINISHED: %s ended while its GPU was at work",
+		 gp_process_name(model).text);
 	add_unfinished(document, model);
 }
 
@@ -209,9 +212,8 @@ void gp_summary_add_partial(struct gp_document *document, const struct gp_model 
 	if (gp_recorded_is_whole(model)) {
 		add_closed(document, model);
 	} else if (model->recorder) { /* the other pieces need gpuprof's own records */
-		add_head(document, "no-end", model,
-			 "INCOMPLETE: the trace of pid %u has no end: %s", model->pid,
-			 gp_recorded_why_no_end(model));
+		add_head(document, "no-end", model, "INCOMPLETE: the trace of %s has no end: %s",
+			 gp_process_name(model).text, gp_recorded_why_no_end(model));
 		add_end(document, model);
 	} else {
 		add_incomplete_head(document, model);

@@ -10,12 +10,13 @@
 #include "report/base/text/format.h"
 #include "report/base/text/paragraph.h"
 #include "report/model/sums/counts.h"
+#include "report/model/process_name.h"
 #include "report/model/recorded.h"
 #include "report/model/stack_estimate.h"
 #include "report/base/text/text.h"
 
-/* Enough for the sentence of a loss. */
-#define LINE_BYTES 256
+#define LINE_BYTES          256 /* enough for the sentence of a loss */
+#define UNCLEAN_ON_A_SCREEN 3   /* processes that lack records */
 
 void gp_summary_print_count(FILE *out, int indent, uint64_t count, const char *things)
 {
@@ -254,7 +255,7 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 		fprintf(out, " of %s received",
 			gp_format_count(model->counters[GP_COUNTER_GPU_RECORDS]).text);
 	if (summary->model_count > 1)
-		fprintf(out, " (pid %u)", model->pid);
+		fprintf(out, " (%s)", gp_process_name(model).text);
 	fputs("\n", out);
 	if (balance.missing > 0)
 		fprintf(out, "    without kernel record: %s\n", explain_missing(model));
@@ -263,6 +264,35 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 	add_losses(&sums, model);
 	print_losses(out, &sums, GP_LOSS_LOSS, 4);
 	print_losses(out, &sums, GP_LOSS_TEXT_LOSS, 4);
+}
+
+/* One screen has the first ones alone, and the sums of the others. */
+static void print_all_unclean(const struct gp_summary *summary)
+{
+	struct balance rest = {0};
+	struct loss_sums losses = {.counts = {0}};
+	size_t told = 0;
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		const struct gp_model *model = summary->models[i];
+		struct balance one = take_balance(model);
+
+		if (is_clean(model))
+			continue;
+		if (told++ < UNCLEAN_ON_A_SCREEN || !summary->options->brief) {
+			print_unclean(summary, model);
+			continue;
+		}
+		add_balance(&rest, &one);
+		add_losses(&losses, model);
+	}
+	if (told <= UNCLEAN_ON_A_SCREEN || !summary->options->brief)
+		return;
+	print_balance(summary->out, &rest);
+	fprintf(summary->out, " (%s more processes: gpuprof summary --by missing)\n",
+		gp_format_count(told - UNCLEAN_ON_A_SCREEN).text);
+	print_losses(summary->out, &losses, GP_LOSS_LOSS, 4);
+	print_losses(summary->out, &losses, GP_LOSS_TEXT_LOSS, 4);
 }
 
 /* A note that so many processes have. */
@@ -479,7 +509,7 @@ static void print_samples_missing(const struct gp_summary *summary, const struct
 		gp_format_ns(model->base_unix_ns + last_ns - zero_ns).text);
 	fputs(": Python activity in between is unknown", summary->out);
 	if (summary->model_count > 1)
-		fprintf(summary->out, " (pid %u)", model->pid);
+		fprintf(summary->out, " (%s)", gp_process_name(model).text);
 	fputs("\n", summary->out);
 }
 
@@ -507,9 +537,7 @@ int gp_summary_print_records(const struct gp_summary *summary)
 
 	fputs("\nRecords\n", summary->out);
 	print_clean(summary);
-	for (size_t i = 0; i < summary->model_count; i++)
-		if (!is_clean(summary->models[i]))
-			print_unclean(summary, summary->models[i]);
+	print_all_unclean(summary);
 	for (size_t i = 0; i < summary->model_count; i++)
 		add_losses(&all, summary->models[i]);
 	print_losses(summary->out, &all, GP_LOSS_STRAIN, 2);

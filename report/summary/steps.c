@@ -8,6 +8,7 @@
 #include "report/analysis/analysis.h"
 #include "report/base/text/format.h"
 #include "report/base/text/text.h"
+#include "report/model/process_name.h"
 #include "report/model/recorded.h"
 
 #define SHOWN       4   /* idle causes */
@@ -96,7 +97,7 @@ static void print_title(const struct gp_summary *summary, const struct shown *sh
 			gp_format_ns(gp_steps_mean_ns(steps)).text);
 	fputs(")", out);
 	if (summary->model_count > 1)
-		fprintf(out, ", of pid %u", summary->models[shown->process]->pid);
+		fprintf(out, ", of %s", gp_process_name(summary->models[shown->process]).text);
 	if (shown->loops > 1)
 		fprintf(out, " (one of %s processes with steps)",
 			gp_format_count(shown->loops).text);

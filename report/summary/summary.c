@@ -14,6 +14,7 @@
 #include "report/model/sums/totals.h"
 #include "report/summary/part.h"
 #include "report/base/text/text.h"
+#include "report/model/process_name.h"
 
 #define KEPT_GAPS         16 /* one of them is printed */
 #define LINES_OF_A_SCREEN 50
@@ -184,8 +185,10 @@ static int print_head_folded(const struct gp_summary *summary)
 						       : gp_summary_print_busy);
 	if (result == 0)
 		result = gp_summary_print_phases(summary);
-	return result == 0 && summary->model_count > 1 ? gp_summary_print_processes(summary)
-						       : result;
+	if (result < 0 || summary->model_count == 1)
+		return result;
+	return gp_summary_has_ranks(summary) ? gp_summary_print_ranks(summary)
+					     : gp_summary_print_processes(summary);
 }
 
 static int print_busy_folded(const struct gp_summary *summary)
@@ -421,9 +424,9 @@ static void print_unused(FILE *out, const struct gp_model *model)
 	fputs("gpuprof: ", out);
 	gp_text_print_fit(out, gp_summary_program_of(model), 64);
 	fprintf(out,
-		model->losses.cut ? " (pid %u): its file has no CUDA call, and is incomplete"
-				  : " (pid %u) made no CUDA call that was recorded",
-		model->pid);
+		model->losses.cut ? " (%s): its file has no CUDA call, and is incomplete"
+				  : " (%s) made no CUDA call that was recorded",
+		gp_process_name(model).text);
 	if (model->range_count > 0)
 		fprintf(out, "; ranges and marks: %s", gp_format_count(model->range_count).text);
 	fputc('\n', out);

@@ -6,6 +6,7 @@
 #include "report/advice/advice_document.h"
 #include "report/analysis/analysis.h"
 #include "report/base/text/format.h"
+#include "report/model/process_name.h"
 #include "report/model/recorded.h"
 #include "report/model/stack_estimate.h"
 #include "report/trace/cuda_names.h"
@@ -177,6 +178,7 @@ static int describe_used(const struct gp_summary *summary, struct gp_document *d
 	add_limits(summary, document);
 	add_estimates(summary, document);
 	gp_summary_add_steps(summary, document);
+	result = gp_summary_add_ranks(summary, document);
 	gp_document_add_section(document, "devices");
 	for (size_t i = 0; i < summary->devices.count; i++)
 		add_device(summary, i, document);
@@ -186,7 +188,8 @@ static int describe_used(const struct gp_summary *summary, struct gp_document *d
 	gp_document_add_section(document, "memory");
 	for (size_t i = 0; i < summary->memory.row_count; i++)
 		add_memory_row(summary, &summary->memory.rows[i], document);
-	result = gp_summary_add_left(summary, document);
+	if (result == 0)
+		result = gp_summary_add_left(summary, document);
 	if (result == 0)
 		result = gp_summary_add_outliers(summary, document);
 	return result == 0 ? gp_summary_add_more(summary, document) : result;
@@ -198,8 +201,9 @@ static void add_last_part(const struct gp_model *model, struct gp_document *docu
 	gp_document_add_text(document, "id", "last-part");
 	gp_document_add_words(
 		document, "text",
-		"LAST PART: --keep-last kept the end of the recording of pid %u; records dropped before it: %s",
-		model->pid, gp_format_count(model->counters[GP_COUNTER_LEFT_OUT_OLD]).text);
+		"LAST PART: --keep-last kept the end of the recording of %s; records dropped before it: %s",
+		gp_process_name(model).text,
+		gp_format_count(model->counters[GP_COUNTER_LEFT_OUT_OLD]).text);
 	gp_document_add_number(document, "pid", GP_UNIT_NUMBER, model->pid);
 }
 

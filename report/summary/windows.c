@@ -6,6 +6,7 @@
 
 #include "report/base/text/format.h"
 #include "report/model/losses.h"
+#include "report/model/process_name.h"
 #include "report/model/recorded.h"
 
 /* The events that resume and pause the recording, by enum gp_gate_reason. */
@@ -84,7 +85,7 @@ static void print_windows(const struct gp_summary *summary, const struct gp_mode
 	fputs("  ", summary->out);
 	parts = print_extent(summary->out, model);
 	if (summary->model_count > 1)
-		fprintf(summary->out, " (pid %u)", model->pid);
+		fprintf(summary->out, " (%s)", gp_process_name(model).text);
 	fputs("\n", summary->out);
 	print_parts(summary, model, parts);
 }

@@ -65,6 +65,7 @@ const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_device,
 	&gp_breakdown_thread,
 	&gp_breakdown_process,
+	&gp_breakdown_rank,
 	&gp_breakdown_missing,
 	&gp_breakdown_host,
 	NULL,

@@ -74,12 +74,49 @@ static void this_program(void **unused)
 	assert_string_equal(name, "process_info_test");
 }
 
+static void check_place(const char *rank, const char *world_size, const char *local_rank,
+			const char *job)
+{
+	struct gp_job_place place = gp_process_info_job_place();
+	const char *const found[] = {place.rank, place.world_size, place.local_rank, place.job};
+	const char *const expected[] = {rank, world_size, local_rank, job};
+
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(found[i] != NULL, expected[i] != NULL);
+		if (found[i] != NULL)
+			assert_string_equal(found[i], expected[i]);
+	}
+}
+
+static void the_place_in_a_job(void **unused)
+{
+	(void)unused;
+	clearenv();
+	check_place(NULL, NULL, NULL, NULL);
+	setenv("SLURM_PROCID", "1", 1); /* srun, one task a node */
+	setenv("SLURM_NTASKS", "2", 1);
+	setenv("SLURM_LOCALID", "0", 1);
+	setenv("SLURM_JOB_ID", "77", 1);
+	check_place("1", "2", "0", "77");
+	setenv("PMIX_RANK", "1", 1); /* the same rank: the size is known from Slurm */
+	check_place("1", "2", "0", "77");
+	setenv("RANK", "11", 1); /* torchrun, started by srun: Slurm's size is that of the nodes */
+	setenv("LOCAL_RANK", "3", 1);
+	check_place("11", NULL, "3", "77");
+	setenv("WORLD_SIZE", "16", 1);
+	check_place("11", "16", "3", "77");
+	setenv("RANK", "", 1);
+	setenv("PMIX_RANK", "", 1);
+	check_place("1", "2", "0", "77");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_and_scripts),
 		cmocka_unit_test(a_small_buffer_is_enough),
 		cmocka_unit_test(this_program),
+		cmocka_unit_test(the_place_in_a_job),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,7 @@ static void read_environment(void)
 	config.devices = (int)number("GPUSIM_DEVICES", 1);
 	if (config.devices > SIM_MAX_DEVICES)
 		config.devices = SIM_MAX_DEVICES;
+	config.node = (int)number("GPUSIM_NODE", 0);
 	config.memory_bytes = number("GPUSIM_MEMORY_MIB", 16384) << 20;
 	config.kernel_ns = number("GPUSIM_KERNEL_NS", 2000);
 	config.eager_loading = mode && !strcmp(mode, "EAGER");

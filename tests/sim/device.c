@@ -38,6 +38,7 @@ CUuuid sim_device_uuid(int ordinal)
 {
 	CUuuid uuid = {.bytes = "gpusim"};
 
+	uuid.bytes[14] = (char)sim_config()->node;
 	uuid.bytes[15] = (char)ordinal;
 	return uuid;
 }

@@ -140,7 +140,7 @@ enum sim_fault {
 };
 
 struct sim_config {
-	int devices;
+	int devices, node; /* node: whose devices these are, by UUID */
 	uint64_t memory_bytes;
 	uint64_t kernel_ns;
 	bool jit_cache_warm;

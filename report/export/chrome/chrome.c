@@ -10,6 +10,7 @@
 #include "report/symbols/names.h"
 #include "report/symbols/unique_names.h"
 #include "report/model/losses.h"
+#include "report/model/process_name.h"
 #include "report/model/recorded.h"
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
@@ -238,12 +239,15 @@ static void put_integer_info(struct gp_chrome *chrome, const char *key, enum gp_
  */
 static void put_rank(struct gp_chrome *chrome)
 {
-	const char *rank = chrome->model->info[GP_INFO_RANK];
+	uint32_t rank = gp_model_rank(chrome->model);
+	uint32_t world_size = rank == GP_NONE ? 1 : gp_model_world_size(chrome->model);
 
 	gp_json_text(&chrome->json, "\"distributedInfo\": {\"rank\": ");
-	gp_chrome_put_number(&chrome->json, rank ? strtoul(rank, NULL, 10) : 0);
-	if (!rank)
-		gp_json_text(&chrome->json, ", \"world_size\": 1");
+	gp_chrome_put_number(&chrome->json, rank == GP_NONE ? 0 : rank);
+	if (world_size > 0) {
+		gp_json_text(&chrome->json, ", \"world_size\": ");
+		gp_chrome_put_number(&chrome->json, world_size);
+	}
 	gp_json_text(&chrome->json, "},\n");
 }
 

@@ -8,6 +8,7 @@
 #include "gpuprof/count.h"
 #include "report/analysis/device/communicators.h"
 #include "report/base/array.h"
+#include "report/model/recorded.h"
 #include "report/tables/breakdown.h"
 #include "report/base/spill_memory.h"
 
@@ -174,35 +175,73 @@ uint64_t gp_collective_held_up_ns(const struct gp_collective_part *parts, uint32
 	return has_last && gpus > 1 ? sum_ns / (gpus - 1) : 0;
 }
 
-/* Matching kernels, sorted by GPU; only if all GPUs have the same number of them. */
-static int take_alike(const struct gp_collective_part *parts, uint32_t count,
-		      gp_collective_take *take, void *context)
+/* The kernels of one GPU, in order. */
+struct row {
+	const struct gp_collective_part *parts;
+	uint32_t count;
+};
+
+static uint32_t find_rows(const struct gp_collective_part *parts, uint32_t count, struct row *rows)
 {
-	struct gp_collective_part *of_one;
-	uint32_t distance = 1, gpus;
+	uint32_t gpus = 0;
 
-	while (distance < count && are_of_one_gpu(&parts[0], &parts[distance]))
-		distance++;
-	gpus = count / distance;
-	if (gpus < 2 || count % distance != 0)
-		return 0;
-	for (uint32_t i = 0; i < count; i++)
-		if (!are_of_one_gpu(&parts[i], &parts[i / distance * distance]) ||
-		    (i % distance == 0 && i > 0 && are_of_one_gpu(&parts[i], &parts[i - 1])))
-			return 0;
-	of_one = malloc(gpus * sizeof(*of_one));
-	for (uint32_t i = 0; of_one && i < distance; i++) {
-		for (uint32_t k = 0; k < gpus; k++) {
-			const struct gp_collective_part *part = &parts[i + k * distance];
-
-			of_one[k] = *part;
-			of_one[k].before_ns = i > 0 ? part[-1].start_ns + part[-1].duration_ns : 0;
-		}
-		find_last(of_one, gpus);
-		take(context, of_one, gpus);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i == 0 || !are_of_one_gpu(&parts[i], &parts[i - 1]))
+			rows[gpus++] = (struct row){&parts[i], 0};
+		rows[gpus - 1].count++;
 	}
+	return gpus;
+}
+
+/*
+ * Whether all GPUs have the same number of kernels. A rank that was killed may have fewer: those at
+ * the end of its trace are missing.
+ */
+static bool match(const struct gp_scope *scope, const struct row *rows, uint32_t gpus)
+{
+	uint32_t whole = 0, most = 0;
+
+	for (uint32_t i = 0; i < gpus; i++) {
+		const struct gp_model *model = scope->models[rows[i].parts->process];
+
+		most = rows[i].count > most ? rows[i].count : most;
+		if (!gp_recorded_is_whole(model) && !gp_recorded_is_last_part(model))
+			continue;
+		if (whole > 0 && rows[i].count != whole)
+			return false;
+		whole = rows[i].count;
+	}
+	return whole == 0 || whole == most;
+}
+
+/* Matching kernels, sorted by GPU: the n-th of each are one operation. */
+static int take_alike(const struct gp_scope *scope, const struct gp_collective_part *parts,
+		      uint32_t count, gp_collective_take *take, void *context)
+{
+	struct row *rows = calloc(count, sizeof(*rows));
+	struct gp_collective_part *of_one = calloc(count, sizeof(*of_one));
+	uint32_t gpus = rows ? find_rows(parts, count, rows) : 0;
+	uint32_t there = rows && of_one && match(scope, rows, gpus) ? 2 : 0;
+
+	for (uint32_t i = 0; there > 1; i++) {
+		there = 0;
+		for (uint32_t k = 0; k < gpus; k++) {
+			const struct gp_collective_part *part = &rows[k].parts[i];
+
+			if (i >= rows[k].count)
+				continue;
+			of_one[there] = *part;
+			of_one[there++].before_ns =
+				i > 0 ? part[-1].start_ns + part[-1].duration_ns : 0;
+		}
+		if (there < 2)
+			break;
+		find_last(of_one, there);
+		take(context, of_one, there);
+	}
+	free(rows);
 	free(of_one);
-	return of_one ? 0 : -ENOMEM;
+	return rows && of_one ? 0 : -ENOMEM;
 }
 
 int gp_collective_each(struct gp_scope *scope, gp_collective_take *take, void *context)
@@ -217,7 +256,7 @@ int gp_collective_each(struct gp_scope *scope, gp_collective_take *take, void *c
 		for (end = first + 1;
 		     end < parts.count && are_alike(&parts.parts[first], &parts.parts[end]);)
 			end++;
-		result = take_alike(&parts.parts[first], end - first, take, context);
+		result = take_alike(scope, &parts.parts[first], end - first, take, context);
 	}
 	gp_spill_free(parts.parts);
 	return result;

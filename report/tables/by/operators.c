@@ -8,6 +8,7 @@
 #include "report/base/text/format.h"
 #include "report/symbols/operators.h"
 #include "report/tables/breakdown.h"
+#include "report/model/process_name.h"
 
 static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,
@@ -116,8 +117,8 @@ static void warn_without_stacks(const struct gathering *at)
 {
 	if (at->scope->messages && at->without_stack_ns * 2 > at->ns)
 		fprintf(at->scope->messages,
-			"gpuprof: pid %u: %s of %s GPU time come from launches without a call stack: their rows are kernels, not operators (--stacks=all records all stacks)\n",
-			at->model->pid, gp_format_ns(at->without_stack_ns).text,
+			"gpuprof: %s: %s of %s GPU time come from launches without a call stack: their rows are kernels, not operators (--stacks=all records all stacks)\n",
+			gp_process_name(at->model).text, gp_format_ns(at->without_stack_ns).text,
 			gp_format_ns(at->ns).text);
 }
 

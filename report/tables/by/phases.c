@@ -8,6 +8,7 @@
 #include "report/base/text/format.h"
 #include "report/tables/breakdown.h"
 #include "report/tables/by/where.h"
+#include "report/model/process_name.h"
 
 static const struct gp_table_column columns[] = {
 	{"Host %", GP_UNIT_PERCENT}, {"Host", GP_UNIT_NS},           {"Split", GP_UNIT_NS},
@@ -50,8 +51,8 @@ static void warn_without_stacks(const struct gp_scope *scope, const struct gp_mo
 
 	if (scope->messages && phases->time_count > 0 && without > phases->with_stack)
 		fprintf(scope->messages,
-			"gpuprof: pid %u: %s of %s launches of the loop have no call stack: the phases rest on copies, threads and samples alone (--stacks=all records all stacks)\n",
-			model->pid, gp_format_count(without).text,
+			"gpuprof: %s: %s of %s launches of the loop have no call stack: the phases rest on copies, threads and samples alone (--stacks=all records all stacks)\n",
+			gp_process_name(model).text, gp_format_count(without).text,
 			gp_format_count(phases->launches).text);
 }
 

@@ -10,6 +10,7 @@
 #include "report/analysis/analysis.h"
 #include "report/tables/breakdown.h"
 #include "report/symbols/call_site.h"
+#include "report/model/process_name.h"
 #include "report/model/recorded.h"
 
 static void say_missing(struct gp_scope *scope)
@@ -20,8 +21,8 @@ static void say_missing(struct gp_scope *scope)
 		if (!why)
 			continue;
 		fprintf(scope->messages,
-			"gpuprof: idle times in the tables are upper bounds: %s (pid %u)\n", why,
-			scope->models[i]->pid);
+			"gpuprof: idle times in the tables are upper bounds: %s (%s)\n", why,
+			gp_process_name(scope->models[i]).text);
 		scope->said_missing = true;
 	}
 }

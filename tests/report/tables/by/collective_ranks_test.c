@@ -88,6 +88,28 @@ static void what_not_all_did_as_often_is_not_compared(void **state)
 	forget(models, 2, &scope, &sheet);
 }
 
+/* Rank 1 was killed in the second operation: the others are compared without it. */
+static void a_killed_rank_lacks_the_last_operations(void **state)
+{
+	static const uint64_t first[] = {300, 200}, second[] = {100}, third[] = {400, 600};
+	static const uint64_t expected[][4] = {{2, 1, 400, 200}, {1, 1, 250, 0}, {2, 0, 0, 700}};
+	struct gp_model *models[] = {rank_of(1, "0", first, 2), rank_of(2, "1", second, 1),
+				     rank_of(3, "2", third, 2)};
+	struct gp_scope scope;
+	struct gp_table sheet;
+
+	models[1]->losses.closed = false;
+	look(models, 3, &scope, &sheet);
+	assert_int_equal(gp_table_rows(&sheet), 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct gp_value *row = gp_table_row(&sheet, i);
+
+		for (size_t k = COUNT; k <= WAITED; k++)
+			assert_int_equal(row[k].whole, expected[row[PID].whole - 1][k]);
+	}
+	forget(models, 3, &scope, &sheet);
+}
+
 /*
  * Who waits for whom is known of collectives only: a send waits for one rank, a broadcast's sender
  * for none.
@@ -288,6 +310,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_ran_shortest_came_last),
 		cmocka_unit_test(what_not_all_did_as_often_is_not_compared),
+		cmocka_unit_test(a_killed_rank_lacks_the_last_operations),
 		cmocka_unit_test(only_collectives_of_all_ranks_are_compared),
 		cmocka_unit_test(of_several_as_short_none_is_last),
 		cmocka_unit_test(ranks_of_one_communicator_are_compared),

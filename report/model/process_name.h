@@ -1,0 +1,29 @@
+/* process_name: how reports name a process, and their order: by rank in a job, else by pid. */
+#ifndef REPORT_MODEL_PROCESS_NAME_H
+#define REPORT_MODEL_PROCESS_NAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/model/model.h"
+
+/* The rank of a process in its job; GP_NONE = none, or not a number. */
+uint32_t gp_model_rank(const struct gp_model *model);
+
+/* The number of ranks of its job; 0 = unknown. */
+uint32_t gp_model_world_size(const struct gp_model *model);
+
+struct gp_process_name {
+	char text[40];
+};
+
+/* "rank 17", "rank 17, pid 1153" if several processes have that rank, or "pid 1153". */
+struct gp_process_name gp_process_name(const struct gp_model *model);
+
+/*
+ * Sorts the models by rank, those without one behind them as they are, and marks ranks that several
+ * have, for gp_process_name(). Returns 0 or -ENOMEM.
+ */
+int gp_process_order(struct gp_model **models, size_t count);
+
+#endif

@@ -1,0 +1,414 @@
+/* The ranks of a job: how many there are, which are missing, and which differ from the others. */
+#include "report/summary/part.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpuprof/count.h"
+#include "report/base/text/format.h"
+#include "report/base/text/text.h"
+#include "report/model/process_name.h"
+#include "report/model/recorded.h"
+#include "report/tables/by/ranks.h"
+
+#define ALL_SHOWN      8  /* ranks: of more, only those that differ */
+#define LEAST_PERCENT  10 /* of the median: a smaller difference is noise */
+#define MOST_DEVIATION 6  /* times the median deviation: a larger difference is no noise */
+#define HOSTS_NAMED    4
+#define RANGES_NAMED   8
+
+/* The measures that are shown: what a rank waits is the others' "held up". */
+static const enum gp_rank_measure measures[] = {
+	GP_RANK_STEP, GP_RANK_COMPUTING, GP_RANK_COMMUNICATING, GP_RANK_HELD_UP, GP_RANK_PEAK,
+};
+
+static const struct gp_table_column columns[] = {
+	{"Rank", GP_UNIT_TEXT},        {"Step", GP_UNIT_NS},    {"Computing", GP_UNIT_NS},
+	{"Communicating", GP_UNIT_NS}, {"Held up", GP_UNIT_NS}, {"Peak memory", GP_UNIT_BYTES},
+	{"Host", GP_UNIT_TEXT},        {"Ended", GP_UNIT_TEXT}, {"Differs in", GP_UNIT_TEXT},
+};
+
+static const struct gp_table_head head = {"rank", NULL, columns, COUNT(columns)};
+
+/* The measures that a rank can differ in; what the others wait is told by what one holds up. */
+static const struct {
+	enum gp_rank_measure measure, of; /* of: the measure whose median is 100 % */
+	const char *words;
+} compared[] = {
+	{GP_RANK_STEP, GP_RANK_STEP, "step"},
+	{GP_RANK_COMPUTING, GP_RANK_COMPUTING, "computing"},
+	{GP_RANK_HELD_UP, GP_RANK_COMMUNICATING, "held up"},
+	{GP_RANK_PEAK, GP_RANK_PEAK, "memory"},
+};
+
+struct place {
+	const struct gp_rank_row *row;
+	double most; /* the largest difference, as a share; infinite if it did not end as it should */
+	char words[96];
+};
+
+struct job {
+	const struct gp_summary *summary;
+	struct gp_ranks ranks;
+	double medians[GP_RANK_MEASURES]; /* NAN = unknown */
+	double deviations[GP_RANK_MEASURES];
+	uint32_t world_size;  /* 0 = unknown */
+	struct place *places; /* of the rows, those that differ most first */
+	uint32_t differing;
+};
+
+/* ---- medians ---- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static double median_of(double *values, uint32_t count)
+{
+	if (count == 0)
+		return NAN;
+	qsort(values, count, sizeof(*values), compare_doubles);
+	return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* The known values of a measure; less `center`, without sign, if that is a number. */
+static uint32_t take_values(const struct gp_ranks *ranks, enum gp_rank_measure measure,
+			    double center, double *values)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < ranks->count; i++) {
+		const struct gp_value *value = &ranks->rows[i].values[measure];
+
+		if (value->kind == GP_VALUE_NONE)
+			continue;
+		values[count++] =
+			isnan(center) ? (double)value->whole : fabs((double)value->whole - center);
+	}
+	return count;
+}
+
+static int find_medians(struct job *job)
+{
+	double *values = calloc((size_t)job->ranks.count + 1, sizeof(*values));
+
+	for (size_t i = 0; values && i < GP_RANK_MEASURES; i++) {
+		enum gp_rank_measure measure = (enum gp_rank_measure)i;
+
+		job->medians[i] = median_of(values, take_values(&job->ranks, measure, NAN, values));
+		job->deviations[i] = median_of(
+			values, take_values(&job->ranks, measure, job->medians[i], values));
+	}
+	free(values);
+	return values ? 0 : -ENOMEM;
+}
+
+/* ---- ranks that differ ---- */
+
+static void note(struct place *place, const char *words, double share)
+{
+	size_t used = strlen(place->words);
+
+	snprintf(place->words + used, sizeof(place->words) - used, "%s%s %+.0f %%",
+		 used > 0 ? ", " : "", words, share * 100);
+	if (fabs(share) > place->most)
+		place->most = fabs(share);
+}
+
+static void look_at(const struct job *job, struct place *place)
+{
+	const struct gp_model *model = job->summary->models[place->row->process];
+
+	for (size_t i = 0; i < COUNT(compared); i++) {
+		const struct gp_value *value = &place->row->values[compared[i].measure];
+		double median = job->medians[compared[i].measure];
+		double whole = job->medians[compared[i].of], difference;
+
+		if (value->kind == GP_VALUE_NONE || !(whole > 0))
+			continue;
+		difference = (double)value->whole - median;
+		if (fabs(difference) * 100 > LEAST_PERCENT * whole &&
+		    fabs(difference) > MOST_DEVIATION * job->deviations[compared[i].measure])
+			note(place, compared[i].words, difference / whole);
+	}
+	if (!gp_recorded_is_whole(model))
+		place->most = INFINITY;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *left = a, *right = b;
+
+	if (left->most != right->most)
+		return left->most > right->most ? -1 : 1;
+	return left->row->rank < right->row->rank ? -1 : left->row->rank > right->row->rank;
+}
+
+static int find_places(struct job *job)
+{
+	uint32_t count = job->ranks.count;
+
+	job->places = calloc((size_t)count + 1, sizeof(*job->places));
+	if (!job->places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		job->places[i].row = &job->ranks.rows[i];
+		look_at(job, &job->places[i]);
+		job->differing += job->places[i].most > 0;
+	}
+	if (count > ALL_SHOWN)
+		qsort(job->places, count, sizeof(*job->places), compare_places);
+	return 0;
+}
+
+/* ---- the title ---- */
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* " on 8 hosts: node0, node1, node2, node3, ..." */
+static int print_hosts(const struct job *job)
+{
+	const char **hosts = calloc((size_t)job->ranks.count + 1, sizeof(*hosts));
+	uint32_t count = 0, different = 0;
+
+	if (!hosts)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < job->ranks.count; i++) {
+		const struct gp_model *model = job->summary->models[job->ranks.rows[i].process];
+
+		if (model->info[GP_INFO_HOST])
+			hosts[count++] = model->info[GP_INFO_HOST];
+	}
+	qsort(hosts, count, sizeof(*hosts), compare_texts);
+	for (uint32_t i = 0; i < count; i++)
+		if (i == 0 || strcmp(hosts[i], hosts[different - 1]) != 0)
+			hosts[different++] = hosts[i];
+	if (different > 1)
+		fprintf(job->summary->out, " on %u hosts", different);
+	for (uint32_t i = 0; i < different && different > 1 && i < HOSTS_NAMED; i++) {
+		fputs(i == 0 ? ": " : ", ", job->summary->out);
+		gp_text_print_fit(job->summary->out, hosts[i], 32);
+	}
+	fputs(different > HOSTS_NAMED ? ", ..." : "", job->summary->out);
+	free(hosts);
+	return 0;
+}
+
+/* "5, 40-43": rows are sorted by rank. */
+static void print_missing(FILE *out, const void *context)
+{
+	const struct job *job = context;
+	uint32_t next = 0, named = 0;
+
+	for (uint32_t i = 0; i <= job->ranks.count; i++) {
+		uint32_t rank = i < job->ranks.count ? job->ranks.rows[i].rank : job->world_size;
+
+		if (rank > next && named++ < RANGES_NAMED)
+			fprintf(out, rank - 1 > next ? "%s%u-%u" : "%s%u", named > 1 ? ", " : "",
+				next, rank - 1);
+		next = rank + 1;
+	}
+	fputs(named > RANGES_NAMED ? ", ..." : "", out);
+}
+
+/* The size of the job, if all ranks agree; 0 = unknown. */
+static uint32_t world_size_of(const struct job *job)
+{
+	uint32_t size = 0;
+
+	for (uint32_t i = 0; i < job->ranks.count; i++) {
+		const struct gp_rank_row *row = &job->ranks.rows[i];
+		const struct gp_model *model = job->summary->models[row->process];
+		uint32_t one = gp_model_world_size(model);
+
+		if (one <= row->rank || (size > 0 && one != size) || model->shares_rank)
+			return 0;
+		size = one;
+	}
+	return size;
+}
+
+static uint32_t count_missing(const struct job *job)
+{
+	return job->world_size > job->ranks.count ? job->world_size - job->ranks.count : 0;
+}
+
+static int print_title(const struct job *job)
+{
+	uint32_t missing = count_missing(job);
+	FILE *out = job->summary->out;
+	int result;
+
+	fprintf(out, "\nRanks: %s", gp_format_count(job->ranks.count).text);
+	if (job->world_size > 0)
+		fprintf(out, " of %s", gp_format_count(job->world_size).text);
+	result = print_hosts(job);
+	if (missing > 0) {
+		fprintf(out, "; no trace of rank%s ", missing > 1 ? "s" : "");
+		print_missing(out, job);
+	}
+	fputs("\n", out);
+	return result;
+}
+
+/* ---- the rows ---- */
+
+static void put_median(const struct job *job, struct gp_table *table)
+{
+	gp_table_put_text(table, "median");
+	for (size_t i = 0; i < COUNT(measures); i++) {
+		double median = job->medians[measures[i]];
+
+		gp_table_cell(table,
+			      isnan(median) ? gp_value_none() : gp_value_whole((uint64_t)median));
+	}
+	for (size_t i = 0; i < 3; i++)
+		gp_table_put_text(table, "");
+}
+
+static void put_place(const struct job *job, const struct place *place, struct gp_table *table)
+{
+	const struct gp_model *model = job->summary->models[place->row->process];
+
+	gp_table_put_words(table, "%u", place->row->rank);
+	for (size_t i = 0; i < COUNT(measures); i++)
+		gp_table_cell(table, place->row->values[measures[i]]);
+	gp_table_put_text(table, model->info[GP_INFO_HOST]);
+	gp_table_put_text(table, gp_recorded_how_ended(model).text);
+	gp_table_put_text(table, place->words);
+}
+
+static int print_rows(const struct job *job)
+{
+	bool all = job->ranks.count <= ALL_SHOWN || !job->summary->options->brief;
+	uint32_t shown = all ? job->ranks.count : job->differing;
+	struct gp_table table;
+	int result;
+
+	if (!all && shown > ALL_SHOWN)
+		shown = ALL_SHOWN;
+	gp_table_open(&table, &head);
+	if (job->ranks.count > ALL_SHOWN)
+		put_median(job, &table);
+	for (uint32_t i = 0; i < shown; i++)
+		put_place(job, &job->places[i], &table);
+	result = gp_table_print(&table, job->summary->out, gp_summary_columns(job->summary));
+	gp_table_close(&table);
+	if (!all && job->differing > shown)
+		fprintf(job->summary->out, "  ... %s more differ by over %d %% (--by rank)\n",
+			gp_format_count(job->differing - shown).text, LEAST_PERCENT);
+	else if (!all)
+		fprintf(job->summary->out, "  the others differ by less than %d %%\n",
+			LEAST_PERCENT);
+	return result;
+}
+
+/* ---- the whole ---- */
+
+bool gp_summary_has_ranks(const struct gp_summary *summary)
+{
+	bool known = summary->basis && summary->model_count > 1;
+
+	for (size_t i = 0; i < summary->model_count; i++)
+		known &= gp_model_rank(summary->models[i]) != GP_NONE;
+	return known;
+}
+
+static int look_at_job(struct job *job)
+{
+	int result = find_medians(job);
+
+	job->world_size = world_size_of(job);
+	return result == 0 ? find_places(job) : result;
+}
+
+static int open_job(struct job *job, const struct gp_summary *summary)
+{
+	struct gp_scope scope;
+	int result = gp_scope_open(&scope, summary->models, summary->model_count, false);
+
+	*job = (struct job){.summary = summary};
+	scope.kinds = summary->kinds;
+	scope.analysis = summary->basis;
+	if (result == 0)
+		result = gp_ranks_gather(&scope, &job->ranks);
+	scope.analysis = NULL; /* the summary's */
+	gp_scope_close(&scope);
+	return result == 0 ? look_at_job(job) : result;
+}
+
+static void close_job(struct job *job)
+{
+	gp_ranks_free(&job->ranks);
+	free(job->places);
+}
+
+int gp_summary_print_ranks(const struct gp_summary *summary)
+{
+	struct job job;
+	int result = open_job(&job, summary);
+
+	if (result == 0)
+		result = print_title(&job);
+	if (result == 0)
+		result = print_rows(&job);
+	close_job(&job);
+	return result;
+}
+
+static void add_place(const struct gp_summary *summary, const struct place *place,
+		      struct gp_document *document)
+{
+	static const char *const ids[GP_RANK_MEASURES] = {
+		[GP_RANK_STEP] = "step_ns",
+		[GP_RANK_COMPUTING] = "computing_ns",
+		[GP_RANK_COMMUNICATING] = "communicating_ns",
+		[GP_RANK_WAITED] = "waited_ns",
+		[GP_RANK_HELD_UP] = "held_up_ns",
+		[GP_RANK_PEAK] = "peak_bytes",
+	};
+	const struct gp_model *model = summary->models[place->row->process];
+
+	gp_document_add_row(document);
+	gp_document_add_text(document, "id", "differs");
+	gp_document_add_number(document, "rank", GP_UNIT_NUMBER, place->row->rank);
+	for (size_t i = 0; i < GP_RANK_MEASURES; i++)
+		gp_document_add(document, ids[i], i == GP_RANK_PEAK ? GP_UNIT_BYTES : GP_UNIT_NS,
+				place->row->values[i]);
+	gp_document_add_text(document, "ended", gp_recorded_how_ended(model).text);
+	gp_document_add_text(document, "text", place->words);
+}
+
+int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *document)
+{
+	struct job job;
+	int result;
+
+	gp_document_add_section(document, "ranks");
+	if (!gp_summary_has_ranks(summary))
+		return document->error;
+	result = open_job(&job, summary);
+	if (result == 0) {
+		gp_document_add_row(document);
+		gp_document_add_text(document, "id", "job");
+		gp_document_add_number(document, "ranks", GP_UNIT_COUNT, job.ranks.count);
+		if (job.world_size > 0)
+			gp_document_add_number(document, "world_size", GP_UNIT_COUNT,
+					       job.world_size);
+		if (count_missing(&job) > 0)
+			gp_document_add_printed(document, "without_trace", print_missing, &job);
+	}
+	for (uint32_t i = 0; result == 0 && i < job.ranks.count; i++)
+		if (job.places[i].most > 0)
+			add_place(summary, &job.places[i], document);
+	close_job(&job);
+	return result == 0 ? document->error : result;
+}

@@ -1,0 +1,40 @@
+/* ranks: what each process of a job did, to see which of them differ. */
+#ifndef REPORT_TABLES_BY_RANKS_H
+#define REPORT_TABLES_BY_RANKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/document/value.h"
+#include "report/tables/breakdown_scope.h"
+
+/* The measures of a rank. */
+enum gp_rank_measure {
+	GP_RANK_STEP,          /* ns, the median step of its main loop */
+	GP_RANK_COMPUTING,     /* ns of all operations but communication */
+	GP_RANK_COMMUNICATING, /* ns */
+	GP_RANK_WAITED,        /* ns in collectives for the last rank */
+	GP_RANK_HELD_UP,       /* ns that the others waited for it, on average */
+	GP_RANK_PEAK,          /* bytes, of the GPU on which it is highest */
+	GP_RANK_MEASURES
+};
+
+struct gp_rank_row {
+	size_t process; /* in the scope */
+	uint32_t rank;
+	uint32_t steps;
+	struct gp_value values[GP_RANK_MEASURES]; /* whole; none if unknown */
+};
+
+struct gp_ranks {
+	struct gp_rank_row *rows; /* by rank; processes without one are left out */
+	uint32_t count;
+	bool has_collectives; /* their operations match: waited and held up are known */
+};
+
+/* Returns 0 or -ENOMEM; gp_ranks_free() in either case. */
+int gp_ranks_gather(struct gp_scope *scope, struct gp_ranks *ranks);
+void gp_ranks_free(struct gp_ranks *ranks);
+
+#endif

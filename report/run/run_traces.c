@@ -1,21 +1,12 @@
 #include "report/run/run_traces.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/trace/session_search.h"
 
 #define CLOCK_DIFFERENCE_S 3600 /* of a file server */
-
-static bool has_path(const struct gp_run_traces *traces, const char *path)
-{
-	for (size_t i = 0; i < traces->count; i++)
-		if (strcmp(traces->paths[i], path) == 0)
-			return true;
-	return false;
-}
 
 /* A process that closed its trace, and could not announce it, has finished it, too. */
 static int add_found(struct gp_run_traces *traces, struct gp_found_traces *found)
@@ -29,8 +20,6 @@ static int add_found(struct gp_run_traces *traces, struct gp_found_traces *found
 	for (uint32_t i = 0; i < found->count; i++) {
 		struct gp_found_trace *one = &found->traces[i];
 
-		if (has_path(traces, one->path))
-			continue;
 		traces->found++;
 		if (one->is_closed)
 			continue;
@@ -49,8 +38,13 @@ int gp_run_traces_find(struct gp_run_traces *traces, const struct gp_session *se
 
 	if (error && error != -ENOENT)
 		return error;
-	error = gp_session_search(&found, basename(session->path), pattern,
-				  started - CLOCK_DIFFERENCE_S);
+	error = gp_session_search(&found, &(struct gp_search){
+						  .session = basename(session->path),
+						  .pattern = pattern,
+						  .since = started - CLOCK_DIFFERENCE_S,
+						  .known = traces->paths,
+						  .known_count = traces->count,
+					  });
 	if (!error)
 		error = add_found(traces, &found);
 	gp_session_search_free(&found);

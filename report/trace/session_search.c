@@ -51,8 +51,20 @@ static void read_facts(struct facts *facts, struct gp_trace *trace)
 	}
 }
 
+/* By file, as names differ: "./x" and "x". */
+static bool is_known(const struct gp_search *search, const struct stat *status)
+{
+	struct stat known;
+
+	for (size_t i = 0; i < search->known_count; i++)
+		if (stat(search->known[i], &known) == 0 && known.st_ino == status->st_ino &&
+		    known.st_dev == status->st_dev)
+			return true;
+	return false;
+}
+
 /* Only root's programs become another user; anybody could write the session's name to a trace. */
-static void read_trace(struct facts *facts, const char *path, time_t since)
+static void read_trace(struct facts *facts, const struct gp_search *search, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	char message[MESSAGE_BYTES];
@@ -61,8 +73,9 @@ static void read_trace(struct facts *facts, const char *path, time_t since)
 
 	if (fd < 0)
 		return;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_mtime >= since &&
-	    (status.st_uid == geteuid() || geteuid() == 0) &&
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (status.st_uid == geteuid() || geteuid() == 0) && status.st_mtime >= search->since &&
+	    !is_known(search, &status) &&
 	    gp_trace_open_fd(fd, path, &trace, message, sizeof(message)) == 0) {
 		read_facts(facts, trace);
 		gp_trace_close(trace);
@@ -70,34 +83,35 @@ static void read_trace(struct facts *facts, const char *path, time_t since)
 	close(fd);
 }
 
-static int take_path(struct gp_found_traces *found, const char *folder, const char *path,
-		     time_t since)
+static int take_path(struct gp_found_traces *found, const struct gp_search *search,
+		     const char *path)
 {
-	struct facts facts = {.session = folder};
-	int result = 0;
+	struct facts facts = {.session = search->session};
+	char *copy;
 
-	read_trace(&facts, path, since);
+	read_trace(&facts, search, path);
 	if (!facts.is_of_session)
 		return 0;
-	result = gp_array_grow(&found->traces, &found->capacity, found->count,
-			       sizeof(*found->traces));
-	if (result == 0)
-		found->traces[found->count++] =
-			(struct gp_found_trace){strdup(path), facts.is_closed};
-	return result;
+	copy = strdup(path);
+	if (!copy || gp_array_grow(&found->traces, &found->capacity, found->count,
+				   sizeof(*found->traces)) != 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	found->traces[found->count++] = (struct gp_found_trace){copy, facts.is_closed};
+	return 0;
 }
 
-int gp_session_search(struct gp_found_traces *found, const char *folder, const char *pattern,
-		      time_t since)
+int gp_session_search(struct gp_found_traces *found, const struct gp_search *search)
 {
 	int result = 0;
 	glob_t paths;
 
 	*found = (struct gp_found_traces){0};
-	if (glob(pattern, 0, NULL, &paths) != 0)
+	if (glob(search->pattern, 0, NULL, &paths) != 0)
 		return 0;
 	for (size_t i = 0; i < paths.gl_pathc && result == 0; i++)
-		result = take_path(found, folder, paths.gl_pathv[i], since);
+		result = take_path(found, search, paths.gl_pathv[i]);
 	globfree(&paths);
 	return result;
 }

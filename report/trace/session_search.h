@@ -9,6 +9,7 @@
 #define REPORT_TRACE_SESSION_SEARCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -23,13 +24,17 @@ struct gp_found_traces {
 	uint32_t count, capacity;
 };
 
-/*
- * Finds the traces of the session whose paths match the pattern of glob(3). Files that were written
- * to before `since` are left out. folder: of the session, by its base name. Returns 0 or -ENOMEM;
- * call gp_session_search_free() in both cases.
- */
-int gp_session_search(struct gp_found_traces *found, const char *folder, const char *pattern,
-		      time_t since);
+/* Where to search, and for what. */
+struct gp_search {
+	const char *session; /* base name of its folder */
+	const char *pattern; /* of the paths, for glob(3) */
+	time_t since;        /* of the last write to a file */
+	char *const *known;  /* paths of traces that are left out */
+	size_t known_count;
+};
+
+/* Returns 0 or -ENOMEM; call gp_session_search_free() in both cases. */
+int gp_session_search(struct gp_found_traces *found, const struct gp_search *search);
 void gp_session_search_free(struct gp_found_traces *found);
 
 #endif

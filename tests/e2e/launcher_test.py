@@ -481,6 +481,12 @@ class OutOfReach(Case):
         self.assertEqual((result.returncode, result.stdout), (0, "launches 100\n"))
         self.assert_one_line("".join(line + "\n" for line in support.own_lines(result.stderr)), "saw no process of unshare use the GPU")
 
+    def test_a_trace_that_was_announced_is_not_found_again(self):
+        os.mkdir(self.path("d"))
+        for output in ("d", "d/", "d/.", "./d/../d", "d/%p", "d/x.gpuprof"):
+            result = self.run_program([*GPU, "launch=1"], options=["-o", output])
+            self.assertEqual(result.stderr.count(": trace "), 1, result.stderr)
+
     def test_a_start_script_that_leaves_a_server(self):
         os.mkfifo(self.path("gate"))
         script = '(exec > log 2>&1; exec < gate; exec "$@") & echo started $!'

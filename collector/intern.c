@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "collector/memory_budget.h"
+#include "collector/sys.h"
 #include "collector/hash_bytes.h"
 
 #define FIRST_ENTRIES 1024u
@@ -30,8 +31,7 @@ static void *map_bytes(size_t bytes)
 
 	if (!gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, bytes))
 		return NULL;
-	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory != MAP_FAILED)
+	if (gp_sys_map_lazily(bytes, &memory) == 0)
 		return memory;
 	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, bytes);
 	return NULL;

@@ -392,8 +392,29 @@ int gp_sys_map(int fd, uint64_t from_bytes, size_t bytes, void **memory)
 	 */
 	call3(SYS_madvise, (long)*memory, (long)bytes, MADV_DONTFORK);
 	error = populate(*memory, bytes);
+	call_unless_confined2(SYS_munlock, (long)*memory, (long)bytes);
 	if (error)
 		gp_sys_unmap(*memory, bytes);
+	return error;
+}
+
+/*
+ * Memory that the program's mlockall() covers is populated when it becomes accessible: it is made
+ * accessible after it is unlocked.
+ */
+int gp_sys_map_lazily(size_t bytes, void **memory)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	long result = gp_sys.call(SYS_mmap, 0, (long)bytes, PROT_NONE, flags, -1, 0);
+	int error;
+
+	if (result < 0 && result > -4096)
+		return (int)result;
+	call_unless_confined2(SYS_munlock, result, (long)bytes);
+	error = (int)call3(SYS_mprotect, result, (long)bytes, PROT_READ | PROT_WRITE);
+	if (error)
+		call2(SYS_munmap, result, (long)bytes);
+	*memory = (void *)result;
 	return error;
 }
 

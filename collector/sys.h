@@ -95,6 +95,12 @@ int gp_sys_file_system(int fd, uint64_t *type, uint64_t *free_bytes);
 int gp_sys_map(int fd, uint64_t from_bytes, size_t bytes, void **memory);
 
 /*
+ * Map private zeroed memory whose pages are allocated when touched.  Like that of gp_sys_map(), it
+ * stays unlocked if the program locks its future memory (mlockall()).  Preserves errno.
+ */
+int gp_sys_map_lazily(size_t bytes, void **memory);
+
+/*
  * In a forked child, for memory that gp_sys_map() mapped in its parent: map zeroed memory at the
  * same address.  -errno: also if the address is in use by now.
  */

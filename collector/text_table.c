@@ -1,13 +1,13 @@
 #include "collector/text_table.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "collector/atomic.h"
 #include "collector/memory_budget.h"
+#include "collector/sys.h"
 #include "collector/collector.h"
 #include "collector/hash_bytes.h"
 
@@ -43,18 +43,16 @@ static uint32_t bytes_to_have(const struct gp_text_table *table)
 /* Pages are allocated when touched. */
 static struct area *make_area(uint32_t bytes)
 {
-	int saved_errno = errno;
 	struct area *area;
+	void *memory;
 
 	if (!gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, bytes))
 		return NULL;
-	area = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	errno = saved_errno;
-	if (area == MAP_FAILED) {
+	if (gp_sys_map_lazily(bytes, &memory) != 0) {
 		gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, bytes);
 		return NULL;
 	}
+	area = memory;
 	area->bytes = bytes;
 	area->chain_mask = bytes / SHARE_OF_CHAINS / sizeof(uint64_t) - 1;
 	return area;

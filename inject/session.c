@@ -651,9 +651,14 @@ static int resolve_addresses(void)
 		munmap(some, NEEDED_BYTES);
 		return 0;
 	}
-	gp_log(GP_NO_ACTIVITY
-	       "it needs %u MiB of address space, beyond the limit of the process; type: ulimit -v unlimited",
-	       NEEDED_BYTES >> 20);
+	/* a program that locks its memory has that limit, too */
+	if (errno == EAGAIN)
+		gp_log(GP_NO_ACTIVITY
+		       "the program locks its memory (mlockall), and CUDA and gpuprof need more than the limit of the process; type: ulimit -l unlimited");
+	else
+		gp_log(GP_NO_ACTIVITY
+		       "it needs %u MiB of address space, beyond the limit of the process; type: ulimit -v unlimited",
+		       NEEDED_BYTES >> 20);
 	return -ENOMEM;
 }
 

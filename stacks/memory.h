@@ -21,14 +21,12 @@ static inline void gp_memory_unmap(void *memory, size_t bytes)
  */
 static inline void *gp_memory_map(size_t bytes)
 {
-	long memory;
+	void *memory;
 
 	if (!gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, bytes))
 		return NULL;
-	memory = gp_sys.call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory >= 0 || memory < -4095)
-		return (void *)memory;
+	if (gp_sys_map_lazily(bytes, &memory) == 0)
+		return memory;
 	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, bytes);
 	return NULL;
 }

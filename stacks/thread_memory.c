@@ -30,19 +30,17 @@ static bool take(size_t bytes)
 
 void *gp_thread_memory_map(size_t bytes, size_t first_bytes)
 {
-	long memory;
+	void *memory;
 
 	if (!take(first_bytes))
 		return NULL;
-	memory = gp_sys.call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory < 0 && memory >= -4095) {
+	if (gp_sys_map_lazily(bytes, &memory) != 0) {
 		give(first_bytes);
 		return NULL;
 	}
 	/* a huge page would allocate all of it immediately */
-	gp_sys.call(SYS_madvise, memory, (long)bytes, MADV_NOHUGEPAGE, 0, 0, 0);
-	return (void *)memory;
+	gp_sys.call(SYS_madvise, (long)memory, (long)bytes, MADV_NOHUGEPAGE, 0, 0, 0);
+	return memory;
 }
 
 void gp_thread_memory_unmap(void *memory, size_t bytes, size_t taken_bytes)

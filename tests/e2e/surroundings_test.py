@@ -440,5 +440,71 @@ class Clock(Case):
             os.unlink(self.path("t.json"))
 
 
+LOCKED = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+extern int cuInit(unsigned), cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(void *);
+extern int cuMemAlloc_v2(unsigned long *, unsigned long);
+static void *context;
+
+static void *work(void *unused)
+{
+	unsigned long memory;
+
+	cuCtxSetCurrent(context);
+	for (int i = 0; i < 100; i++)
+		cuMemAlloc_v2(&memory, 1 << 10);
+	return unused;
+}
+
+int main(void)
+{
+	char line[256];
+	pthread_t thread;
+
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		return 77;
+	if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0))
+		return 1;
+	for (int i = 0; i < 8; i++)
+		if (pthread_create(&thread, NULL, work, NULL) || pthread_join(thread, NULL))
+			return 2;
+	for (FILE *status = fopen("/proc/self/status", "r"); fgets(line, sizeof(line), status);)
+		if (!strncmp(line, "VmRSS", 5))
+			printf("%d\n", atoi(line + 6));
+	return 3;
+}
+"""
+
+
+class Locked(Case):
+    """A program that locks all its memory, also what is mapped later."""
+
+    def test_tables_take_memory_as_they_fill(self):
+        program = self.compile("locked", LOCKED, f"-L{support.BUILD}/sim", "-lcuda", "-lpthread")
+        plain = self.run_program([program], PLAIN)
+        if plain.returncode == 77:
+            self.skipTest("memory may not be locked")
+        for way in (BARE, LAUNCHED):
+            result = self.run_program([program], way)
+            self.assertEqual(result.returncode, 3)
+            # 8 MiB of it is a stack of the simulated libcupti, 4 MiB the rings
+            self.assertLess(int(result.stdout) - int(plain.stdout), 32 << 10, way)
+
+    def test_a_limit_of_locked_memory(self):
+        program = self.compile("locked", LOCKED, f"-L{support.BUILD}/sim", "-lcuda", "-lpthread")
+        if os.geteuid() or not shutil.which("setpriv"):
+            self.skipTest("root has no such limit, and setpriv is not there")
+        os.chmod(self.folder, 0o777)
+        line = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", "ulimit -l 98304; exec $0", program]
+        result = self.run_program(line, BARE)
+        self.assertIn("ulimit -l unlimited", result.stderr)
+        self.assertEqual(result.returncode, self.run_program(line, PLAIN).returncode)
+
+
 if __name__ == "__main__":
     support.main()

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -72,6 +73,24 @@ static void leave_signals(const struct gp_child_signals *signals)
 }
 
 /*
+ * A service manager names the process that may take its sockets, or that its watchdog waits for: it
+ * meant this one's parent, which it started.
+ */
+static void take_over(char **environment)
+{
+	static const char *const names[] = {"LISTEN_PID=", "WATCHDOG_PID="};
+	static char own[sizeof(names) / sizeof(names[0])][32];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (char **at = environment; *at; at++)
+			if (!strncmp(*at, names[i], strlen(names[i])) &&
+			    atol(*at + strlen(names[i])) == getppid()) {
+				snprintf(own[i], sizeof(own[i]), "%s%d", names[i], (int)getpid());
+				*at = own[i];
+			}
+}
+
+/*
  * Runs in the child. The parent sends a byte when it has forwarded earlier signals; if it was
  * killed before, there is no program. A successful exec closes the line; otherwise it carries
  * errno.
@@ -89,6 +108,7 @@ static void become_program(char **arguments, char **environment,
 	if (got != sizeof(go))
 		_exit(1);
 	restore_signals(signals);
+	take_over(environment);
 	execvpe(arguments[0], arguments, environment);
 	error = errno;
 	while (write(line, &error, sizeof(error)) < 0 && errno == EINTR)

@@ -21,7 +21,7 @@
 
 #define KEEP_BYTES (8u << 20)
 #define MANY       1000000u /* calls, more than fit */
-#define NAME_EACH  1000u /* number of calls between definitions */
+#define NAME_EACH  1000u    /* number of calls between definitions */
 
 static struct scan scan;
 

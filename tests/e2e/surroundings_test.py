@@ -440,6 +440,18 @@ class Clock(Case):
             os.unlink(self.path("t.json"))
 
 
+class Service(Case):
+
+    def test_the_program_takes_the_sockets_of_a_service_manager(self):
+        """As gpuprof-run did not take them; other numbers stay."""
+        script = 'test "$LISTEN_PID" = $$ && echo "$LISTEN_FDS $WATCHDOG_PID"'
+        for watchdog in ("$$", "1"):
+            start = f'LISTEN_FDS=2 LISTEN_PID=$$ WATCHDOG_PID={watchdog} exec "$0" -q sh -c \'{script}\''
+            result = self.run_program(["sh", "-c", start, support.LAUNCHER], PLAIN)
+            fds, pid = result.stdout.split()
+            self.assertEqual((result.returncode, fds, pid == "1"), (0, "2", watchdog == "1"))
+
+
 LOCKED = r"""
 #include <stdio.h>
 #include <stdlib.h>

@@ -169,22 +169,31 @@ void gp_witness_guard(struct gp_witness *witness, pid_t program)
 	(void)tell(witness, GUARD, program);
 }
 
+static bool take_answer(struct gp_witness *witness)
+{
+	struct testimony testimony;
+
+	if (recv(witness->line, &testimony, sizeof(testimony), MSG_DONTWAIT) !=
+	    (ssize_t)sizeof(testimony))
+		return false;
+	for (int i = 0; i < _NSIG; i++)
+		witness->seen[i] += testimony.counts[i];
+	return true;
+}
+
 static void ask(struct gp_witness *witness)
 {
 	struct pollfd answer = {.fd = witness->line, .events = POLLIN};
-	struct testimony testimony;
 
+	while (take_answer(witness))
+		; /* one that came too late */
 	/*
 	 * The kernel holds the lock of setpgid() while it signals a group. After this call, which
 	 * changes nothing, all members have the signals that this process has.
 	 */
 	(void)setpgid(0, getpgrp());
-	if (!tell(witness, ASK, 0) || poll(&answer, 1, PATIENCE_MS) != 1 ||
-	    recv(witness->line, &testimony, sizeof(testimony), MSG_DONTWAIT) !=
-		    (ssize_t)sizeof(testimony))
-		return;
-	for (int i = 0; i < _NSIG; i++)
-		witness->seen[i] += testimony.counts[i];
+	if (tell(witness, ASK, 0) && poll(&answer, 1, PATIENCE_MS) == 1)
+		(void)take_answer(witness);
 }
 
 /* Each real-time signal is queued; other pending signals of one number count once. */

@@ -222,8 +222,9 @@ demo: deps
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) all sim $(O)/examples/heat
 	$(Q)tests/demo $(O)
 
-# CHECKS is what `make check` runs, one word or quoted text each; the .mk files add theirs.
-CHECKS += $(UNIT_TESTS) $(wildcard tests/e2e/*_test.py) tests/frozen/compare_test.py \
+# CHECKS is what `make check` runs, one word or quoted text each; the .mk files add theirs. The long
+# tests come first, so that the short ones keep all processors busy until the end.
+CHECKS := $(wildcard tests/e2e/*_test.py) $(CHECKS) $(UNIT_TESTS) tests/frozen/compare_test.py \
 	tests/lint/layers.py 'tests/lint/layers.py --self-test' \
 	'tests/lint/exports.sh $(O)' 'tests/lint/exports.sh --self-test' \
 	'tests/lint/symbols.sh $(O)' 'tests/lint/symbols.sh --self-test' \

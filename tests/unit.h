@@ -6,7 +6,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/time.h>
 
 #include <cmocka.h>
+
+/* End the test if it takes so many seconds of processor time from now on; 0: no limit. */
+static inline void limit_processor_s(int seconds)
+{
+	struct itimerval timer = {.it_value.tv_sec = seconds};
+
+	setitimer(ITIMER_PROF, &timer, NULL);
+}
 
 #endif

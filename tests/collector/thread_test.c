@@ -15,7 +15,7 @@
 #include "collector/ring.h"
 #include "collector/sys.h"
 
-#define MANY   (UNDER_TSAN ? 1000u : 10000u)
+#define MANY   (UNDER_TSAN || UNDER_ASAN ? 1000u : 10000u)
 #define ROUNDS 200u
 
 static struct scan scan;

@@ -158,7 +158,7 @@ class HostSamplesTest(HostCase):
 
     def check_spins(self, *options):
         rows = self.rows(self.only_trace())
-        self.assertGreater(sum(row["Samples"] for row in rows if row["What"] == "spin (program.py)"), 10, (options, rows))
+        self.assertGreater(sum(row["Samples"] for row in rows if row["What"] == "spin (program.py)"), 0, (options, rows))
 
     def test_no_call_needs_a_stack(self):
         without = PROGRAM.replace("device.allocate(1024)\n", "")

@@ -136,7 +136,7 @@ class Tuning(Tables):
         self.assertIn("py-spy record", gaps[0]["change"])
 
     def test_looks_need_no_stacks_of_calls(self):
-        gaps = [one for one in self.advice(self.record_program("--stacks", "none"))["findings"] if one["rule"] == "gpu-gaps"]
+        gaps = [one for one in self.advice(self.record_program("--stacks", "none", "--host-samples", "5"))["findings"] if one["rule"] == "gpu-gaps"]
         self.assertEqual(len(gaps), 1, gaps)
         self.assertIn("meanwhile the host was compiling (CuPy) at compile_using_nvrtc (compiler.py:", gaps[0]["found"])
 

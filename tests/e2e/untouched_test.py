@@ -426,10 +426,10 @@ class Untouched(Case):
 
     def test_ten_thousand_threads_at_once(self):
         program = self.compile_for_gpu("threads", THREADS, "-lpthread")
-        if self.run_program([program, "10000"], PLAIN).returncode:
+        results = self.run_alike([program, "10000"])
+        if results[PLAIN].returncode:
             self.skipTest("this machine does not let a program have as many")
-        result = self.run_alike([program, "10000"])[BARE]
-        self.assertEqual(result.stderr, "")
+        self.assertEqual(results[BARE].stderr, "")
         for way in (BARE, LAUNCHED):
             self.check_crowd(way, 10000)
 

@@ -48,9 +48,9 @@ static void each_of_many_files_is_looked_at_once(void **state)
 		snprintf(names[i], sizeof(names[i]), "/nowhere/%u", i);
 		paths[i] = names[i];
 	}
-	alarm(MOST_SECONDS);
+	limit_processor_s(MOST_SECONDS);
 	assert_int_equal(gp_traces_name_once(paths, &count), 0);
-	alarm(0);
+	limit_processor_s(0);
 	assert_int_equal(count, FILES);
 }
 

@@ -222,7 +222,7 @@ static void test_debug_information_that_is_none(void **state)
 {
 	char folder[32];
 
-	alarm(60);
+	limit_processor_s(60);
 	make(folder,
 	     "objcopy --only-keep-debug $E x.debug &&"
 	     "objcopy --strip-debug --add-gnu-debuglink=x.debug $E program &&"
@@ -234,7 +234,7 @@ static void test_debug_information_that_is_none(void **state)
 		     "rm x.debug && mkfifo x.debug");
 	assert_found(folder, false);
 	clear(folder);
-	alarm(0);
+	limit_processor_s(0);
 }
 
 static void assert_refused(const char *command, const char *path)
@@ -296,10 +296,10 @@ static void test_the_other_half_is_a_pipe(void **state)
 		     "cc -g -gsplit-dwarf -c x.c && cc -o program x.o && rm x.dwo && mkfifo x.dwo");
 	snprintf(path, sizeof(path), "%s/program", folder);
 	code = open_file(path);
-	alarm(60);
+	limit_processor_s(60);
 	for (uint64_t address = 0x1000; address < 0x1400; address++)
 		gp_elf_code_find(code, address, &places);
-	alarm(0);
+	limit_processor_s(0);
 	gp_elf_code_close(code);
 	clear(folder);
 }

@@ -171,10 +171,10 @@ static void test_lying_headers_cost_no_more_than_their_length(void **state)
 			liars[j] = liar;
 		gp_builder_raw(&b, liars, sizeof(liars));
 	}
-	alarm(60); /* 80 GB of checksums otherwise */
+	limit_processor_s(60); /* 80 GB of checksums otherwise */
 	trace = open_trace(gp_builder_save(&b));
 	assert_int_equal(read_chunks(trace, &which), 0);
-	alarm(0);
+	limit_processor_s(0);
 	assert_int_equal(gp_trace_state(trace)->rest_bytes, b.length - 8);
 	gp_trace_close(trace);
 	gp_builder_free(&b);

@@ -1,5 +1,4 @@
 /* What each moment waited for, followed back from the end. */
-#include <unistd.h>
 #include "report/analysis/idle/critical_path.h"
 #include "tests/unit.h"
 #include "tests/report/model_builder.h"
@@ -226,9 +225,9 @@ static void many_threads_take_as_long_as_many_calls(void **state)
 		build_call(&b, FIRST + i, BUILD_LAUNCH, (uint64_t)i * 200 * US, 10 * US, 0);
 	build_call(&b, FIRST, BUILD_LAUNCH, (THREADS + 1ull) * 200 * US, 10 * US, 0);
 	model = build_end(&b);
-	alarm(MOST_SECONDS);
+	limit_processor_s(MOST_SECONDS);
 	assert_int_equal(gp_path_of(&path, model), 0);
-	alarm(0);
+	limit_processor_s(0);
 	assert_int_equal(path.count, 2 * (THREADS + 2) - 1);
 	gp_path_free(&path);
 	gp_model_free(model);

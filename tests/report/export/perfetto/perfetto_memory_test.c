@@ -1,5 +1,4 @@
 /* Memory in Perfetto's own format: each pool's counters. */
-#include <unistd.h>
 #include "report/export/export.h"
 #include "tests/report/model_builder.h"
 #include "tests/unit.h"
@@ -59,9 +58,9 @@ static void many_pools_take_as_long_as_many_events(void **state)
 	enum { POOLS = 400000, MOST_SECONDS = 60 };
 	size_t bytes;
 
-	alarm(MOST_SECONDS);
+	limit_processor_s(MOST_SECONDS);
 	free(export_pools(POOLS, &bytes));
-	alarm(0);
+	limit_processor_s(0);
 }
 
 int main(void)

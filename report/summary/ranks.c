@@ -383,6 +383,8 @@ static void add_place(const struct gp_summary *summary, const struct place *plac
 	for (size_t i = 0; i < GP_RANK_MEASURES; i++)
 		gp_document_add(document, ids[i], i == GP_RANK_PEAK ? GP_UNIT_BYTES : GP_UNIT_NS,
 				place->row->values[i]);
+	if (model->info[GP_INFO_HOST])
+		gp_document_add_text(document, "host", model->info[GP_INFO_HOST]);
 	gp_document_add_text(document, "ended", gp_recorded_how_ended(model).text);
 	gp_document_add_text(document, "text", place->words);
 }

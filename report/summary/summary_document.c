@@ -120,6 +120,10 @@ static void add_device(const struct gp_summary *summary, size_t index, struct gp
 		gp_document_add_number(document, "minor", GP_UNIT_NUMBER,
 				       device->record->compute_minor);
 	}
+	if (summary->basis->owners[index] < summary->model_count)
+		gp_document_add_text(
+			document, "process",
+			gp_process_name(summary->models[summary->basis->owners[index]]).text);
 	add_count(document, "operations", busy->operations);
 	add_ns(document, "busy_ns", busy->inside_ns);
 	add_ns(document, "possible_ns", busy->possible_ns);

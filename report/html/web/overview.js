@@ -228,13 +228,28 @@ function workSection() {
 	return el('section', null, el('h2', null, ...title), ...shareBar(parts, fmtNs));
 }
 
-/* For each GPU: times of work and idle causes. */
+/* More GPUs than this are drawn as a heat map, and told together. */
+const MANY_GPUS = 8;
+
+/* The rows of several GPUs' states, added up by class and cause. */
+function sumStates(rows) {
+	const sums = new Map();
+	for (const row of rows) {
+		const key = row.classes ?? row.idle_cause;
+		sums.set(key, { ...row, time_ns: row.time_ns + (sums.get(key)?.time_ns || 0) });
+	}
+	return [...sums.values()];
+}
+
+/* For each GPU, or for all of many: times of work and idle causes. */
 function whereSection(about) {
 	const theme = isDark() ? 'dark' : 'light';
 	const devices = (about.devices || []).filter((d) => d.possible_ns > 0 && (d.operations > 0 || !about.doubt));
 	if (!devices.length) return null;
-	const bars = devices.map((d) => {
-		const states = about.states.filter((row) => row.device === d.number),
+	const groups = devices.length > MANY_GPUS ? [devices] : devices.map((d) => [d]);
+	const bars = groups.map((group) => {
+		const numbers = new Set(group.map((d) => d.number)),
+			states = sumStates(about.states.filter((row) => numbers.has(row.device))),
 			parts = states
 				.filter((row) => row.classes)
 				.map(({ classes, time_ns: value }) => ({
@@ -255,7 +270,7 @@ function whereSection(about) {
 				.sort((a, b) => b.value - a.value);
 		parts.push(...causes);
 		return [
-			devices.length > 1 ? el('h3', null, 'GPU ' + d.number) : null,
+			group.length > 1 ? el('h3', null, group.length + ' GPUs') : devices.length > 1 ? el('h3', null, 'GPU ' + group[0].number) : null,
 			...shareBar(parts, fmtNs),
 		];
 	});
@@ -313,11 +328,12 @@ function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Av
 }
 /* The least height of a mark in pixels. */
 const LEAST_MARK = 4;
+const LEAST_ALPHA = 0.2;
 
-/* The activity of a GPU over time; known once the events are read. */
-function drawGpuStrip(canvas, union) {
+/* The activity of a GPU over time, as height or as intensity; known once the events are read. */
+function drawGpuStrip(canvas, union, isHeat) {
 	const width = (canvas.parentNode.clientWidth && canvas.clientWidth) || 600,
-		height = 44,
+		height = isHeat ? 12 : 44,
 		{ ctx } = fitCanvas(canvas, width, height),
 		columns = Math.floor(width),
 		[from, until] = callsTime(),
@@ -325,18 +341,23 @@ function drawGpuStrip(canvas, union) {
 	canvas.style.width = '100%';
 	ctx.clearRect(0, 0, width, height);
 	ctx.fillStyle = css('--accent');
-	busyColumns(union, from, step, columns, (x, share) => ctx.fillRect(x, height - Math.max(LEAST_MARK, share * height), 1, height));
+	busyColumns(union, from, step, columns, (x, share) => {
+		if (isHeat) ctx.globalAlpha = LEAST_ALPHA + (1 - LEAST_ALPHA) * share;
+		ctx.fillRect(x, isHeat ? 0 : height - Math.max(LEAST_MARK, share * height), 1, height);
+	});
 }
 
 function gpuRows(about) {
-	const devices = about.devices || [];
+	const devices = about.devices || [],
+		isHeat = devices.length > MANY_GPUS;
 	if (!devices.length) return null;
 	return section(
 		'GPU activity over time',
-		'height: share of the time with at least one operation, 0 to 100 %; a mark if it is small; click: show it in the timeline',
+		(isHeat ? 'color' : 'height') +
+			': share of the time with at least one operation, 0 to 100 %; a mark if it is small; click: show it in the timeline',
 		el(
 			'div',
-			{ class: 'gpus' },
+			{ class: isHeat ? 'gpus heat' : 'gpus' },
 			devices.map((device) =>
 				el(
 					'div',
@@ -344,11 +365,11 @@ function gpuRows(about) {
 					el(
 						'div',
 						null,
-						el('b', null, 'GPU ' + device.number),
+						el('b', null, isHeat && device.process ? plain(device.process) : 'GPU ' + device.number),
 						' ',
-						plain(shortDevice(device.name || '')),
-						el('br'),
-						el(
+						isHeat && device.process ? 'GPU ' + device.number : plain(shortDevice(device.name || '')),
+						isHeat ? null : el('br'),
+						isHeat ? null : el(
 							'span',
 							{ class: 'dim' },
 							[
@@ -379,7 +400,7 @@ function gpuRows(about) {
 						'div',
 						{ class: 'num' },
 						el('b', null, busySentence(device, about.doubt)),
-						el('br'),
+						isHeat ? ' ' : el('br'),
 						el(
 							'span',
 							{ class: 'dim' },
@@ -389,6 +410,45 @@ function gpuRows(about) {
 				),
 			),
 		),
+	);
+}
+
+/* The ranks of a job: how many there are, and those that differ from the median. */
+function ranksSection(about) {
+	const [job, ...rows] = about.ranks || [];
+	if (!job) return null;
+	const columns = [
+		['Rank', 'rank', String],
+		['Step', 'step_ns', fmtNs],
+		['Computing', 'computing_ns', fmtNs],
+		['Communicating', 'communicating_ns', fmtNs],
+		['Held up', 'held_up_ns', fmtNs],
+		['Peak memory', 'peak_bytes', fmtBytes],
+		['Host', 'host', plain],
+		['Ended', 'ended', plain],
+		['Differs in', 'text', plain],
+	];
+	const known = columns
+		.map(([title, id, format]) => [title, rows.map((row) => (row[id] == null ? '' : format(row[id])))])
+		.filter(([, texts]) => texts.some(Boolean));
+	return section(
+		'Ranks',
+		[
+			fmtCount(job.ranks) + (job.world_size ? ' of ' + fmtCount(job.world_size) : ''),
+			job.without_trace ? '; no trace of rank' + (/[-,]/.test(job.without_trace) ? 's ' : ' ') + job.without_trace : '',
+			'; ',
+			rows.length ? 'those that differ from the median' : 'all within 10 % of the median',
+			' ',
+			el('button', { class: 'go', onclick: () => openView('tables', 'rank') }, 'all'),
+		],
+		rows.length
+			? el(
+					'table',
+					{ class: 'mini names' },
+					el('thead', null, el('tr', null, known.map(([title]) => el('th', null, title)))),
+					el('tbody', null, rows.map((_, i) => el('tr', null, known.map(([, texts]) => el('td', null, texts[i]))))),
+				)
+			: null,
 	);
 }
 
@@ -441,7 +501,7 @@ function overviewView() {
 	const draw = () => {
 		for (const canvas of node.querySelectorAll('canvas[data-gpu]')) {
 			const device = state.devices.get(+canvas.dataset.gpu);
-			if (device) drawGpuStrip(canvas, device.union);
+			if (device) drawGpuStrip(canvas, device.union, (state.about.devices || []).length > MANY_GPUS);
 		}
 		for (const canvas of node.querySelectorAll('canvas[data-steps]')) drawSteps(canvas, stepRows(about), about.steps[0].median_ns);
 	};
@@ -483,6 +543,7 @@ function fillOverview(about, body, later) {
 		compareSection() || '',
 		stepsSection(about) || '',
 		adviceSection(about) || '',
+		ranksSection(about) || '',
 		gpuRows(about) || '',
 		whereSection(about) || '',
 		workSection() || '',

@@ -44,7 +44,7 @@
  * helper's child.  The helper exists only to be that parent.
  */
 struct job {
-	char *arguments[8];
+	char *arguments[10];
 	char summary[PATH_MAX]; /* absolute path, independent of the program's working directory */
 	char *environment[MOST_VARIABLES + 1];
 	int progress_fd;
@@ -104,11 +104,11 @@ static bool is_dropped(const char *variable)
  * The program's environment, but with our options as they were at the start: the program may have
  * changed them.
  */
-static void copy_environment(struct job *job)
+static void copy_environment(struct job *job, bool with_options)
 {
 	size_t count = 0;
 
-	for (int option = 0; option < GP_OPTIONS; option++)
+	for (int option = 0; with_options && option < GP_OPTIONS; option++)
 		if (gp_option_variable(option) != NULL)
 			job->environment[count++] = (char *)(uintptr_t)gp_option_variable(option);
 	for (char **variable = environ; variable != NULL && *variable != NULL; variable++)
@@ -315,7 +315,7 @@ static void place_summary(struct job *job)
 		snprintf(job->summary, sizeof(job->summary), "%s", where);
 }
 
-static bool run(const char *program, const char *trace_path, uint64_t timeout_ns)
+static bool run(const char *program, const char *trace_path, bool only_names, uint64_t timeout_ns)
 {
 	static struct job job; /* static, as in gp_finish_command_run() */
 	/* before a pipe gets the number of a closed descriptor */
@@ -333,12 +333,27 @@ static bool run(const char *program, const char *trace_path, uint64_t timeout_ns
 	job.has_stderr = has_stderr;
 	job.progress_fd = pipe_fds[1];
 	job.status = -1;
-	place_summary(&job);
-	copy_environment(&job);
+	if (only_names) {
+		job.arguments[6] = "--chrome";
+		job.arguments[7] = "none";
+		job.arguments[8] = "--quiet";
+		strcpy(job.summary, "none");
+	} else {
+		place_summary(&job);
+	}
+	copy_environment(&job, !only_names);
 	bool done = run_helper(&job, pipe_fds, timeout_ns);
 
 	close(pipe_fds[0]);
 	return done;
+}
+
+void gp_finish_command_keep_names(const char *trace_path, uint64_t timeout_ns)
+{
+	static char program[PATH_MAX + 32]; /* static, as in gp_finish_command_run() */
+
+	if (!gp_sys_is_confined() && !is_under_valgrind && find_program(program, sizeof(program)))
+		run(program, trace_path, true, timeout_ns);
 }
 
 void gp_finish_command_run(const char *trace_path, uint64_t timeout_ns)
@@ -355,7 +370,7 @@ void gp_finish_command_run(const char *trace_path, uint64_t timeout_ns)
 	else if (!find_program(program, sizeof(program)))
 		gp_log("the program gpuprof is not beside %s, so there is no summary; to see the recording, type: gpuprof summary %s",
 		       gp_output_path_library(), gp_shell_word(trace_path, word, sizeof(word)));
-	else if (!run(program, trace_path, timeout_ns))
+	else if (!run(program, trace_path, false, timeout_ns))
 		gp_log("the summary or the Chrome trace was not finished; make both with: %s finish %s",
 		       gp_shell_word(program, file, sizeof(file)),
 		       gp_shell_word(trace_path, word, sizeof(word)));

@@ -10,6 +10,12 @@
 #include <stdint.h>
 
 /*
+ * With gpuprof-run, for a process whose files will be gone when that finishes the trace: only adds
+ * the names of functions, and says nothing.
+ */
+void gp_finish_command_keep_names(const char *trace_path, uint64_t timeout_ns);
+
+/*
  * Run it and wait while it makes progress, at most timeout_ns between two progress bytes.  If it
  * cannot run, or stalls, a logged line says how to run it later.  The caller holds signals
  * (gp_sys_hold_signals()).  Never in a forked child without its own trace.

@@ -28,6 +28,7 @@
 #include "inject/options.h"
 #include "inject/output_path.h"
 #include "inject/log.h"
+#include "stacks/modules.h"
 
 #define STOP_TIMEOUT_NS 3000000000u
 #define AWAIT_POLL_NS   1000000000u
@@ -295,8 +296,11 @@ bool gp_process_trace_is_live(void)
 	return gp_collector_is_live() && gp_process_state_is_own_process();
 }
 
+static bool is_terminated; /* by SIGTERM: the end takes no longer than it must */
+
 void gp_process_trace_ends(enum gp_end_way way, int status)
 {
+	is_terminated = way == GP_END_SIGNAL;
 	if (gp_process_trace_is_live())
 		gp_collector_ends(way, (uint8_t)status);
 }
@@ -396,6 +400,8 @@ static void close_here(void)
 	log_loss(error);
 	if (is_to_finish())
 		gp_finish_command_run(gp_collector_trace_path(), finish_timeout_ns());
+	else if (gp_process_trace_in_session() && gp_modules_are_in_bundle() && !is_terminated)
+		gp_finish_command_keep_names(gp_collector_trace_path(), finish_timeout_ns());
 	gp_store32_release(&gp_process_state.is_closed, 1);
 	gp_sys_wake(&gp_process_state.is_closed);
 }

@@ -320,6 +320,22 @@ static void complete_path(struct facts *facts)
 	}
 }
 
+static uint32_t are_in_bundle; /* atomic */
+
+bool gp_modules_are_in_bundle(void)
+{
+	return gp_load32(&are_in_bundle) != 0;
+}
+
+static void note_bundle(const struct facts *facts)
+{
+	static const char *const folders[] = {"/_MEI", "/.mount_", "/onefile_"};
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (memmem(facts->path, facts->path_bytes, folders[i], strlen(folders[i])) != NULL)
+			gp_store32(&are_in_bundle, 1);
+}
+
 static void emit_mapping(const struct gp_module *mapping, const struct facts *facts)
 {
 	struct gp_record_module record = {
@@ -357,6 +373,7 @@ static void introduce(const struct gp_module *module)
 	facts->headers = module->headers;
 	if (gp_loader_iterate(read_facts, facts) && facts->is_there) {
 		complete_path(facts);
+		note_bundle(facts);
 		__atomic_store_n(&flags[module->id],
 				 (uint8_t)flags_of(facts->path, facts->path_bytes),
 				 __ATOMIC_RELAXED);

@@ -52,6 +52,12 @@ bool gp_modules_find(uint64_t pc, struct gp_module *module, bool *is_first);
  */
 bool gp_modules_find_interpreter(struct gp_module *module);
 
+/*
+ * Whether a requested module lies in a folder into which a bundle (PyInstaller, AppImage, Nuitka)
+ * unpacked itself, and which it removes when this process has ended.
+ */
+bool gp_modules_are_in_bundle(void);
+
 /* Whether an address is in the code of a known module. */
 bool gp_modules_is_code(uint64_t address);
 

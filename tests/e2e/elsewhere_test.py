@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import support
-from support import BARE, LAUNCHED, BUILD, Case
+from support import BARE, LAUNCHED, PLAIN, BUILD, Case
 
 KILLED = """
 #include <dlfcn.h>
@@ -61,6 +61,18 @@ class Elsewhere(Case):
         summary = self.run_gpuprof("summary", "out.gpuprof").stdout
         self.assertIn("killed", summary)
         self.assertNotIn("damaged", summary)
+
+    def test_names_of_a_bundle_that_removes_its_files(self):
+        """As PyInstaller's: the files are gone when gpuprof-run finishes the trace."""
+        bundle = self.write("bundle", f'#!/bin/sh\nmkdir _MEI123 && cp {LEAKS} _MEI123/app && _MEI123/app\nstatus=$?\n'
+                                      "rm -r _MEI123\nexit $status\n", 0o755)
+        plain = self.run_program([bundle], PLAIN)
+        result = self.run_program([bundle], options=("-o", "out"), GPUPROF_STACKS="all", GPUPROF_HTML="1")
+        self.assertEqual((result.returncode, result.stdout), (plain.returncode, plain.stdout))
+        self.assertEqual(result.stderr.count("trace " + self.path("out.gpuprof")), 1)
+        memory, stacks = self.tables("out.gpuprof")
+        self.assertIn("work_in_turns", memory)
+        self.assertNotIn("app+0x", memory + stacks)
 
     def test_advice_says_how_places_get_names(self):
         self.program = shutil.copy(os.path.join(BUILD, "rules", "alloc-in-loop"), self.path("app"))

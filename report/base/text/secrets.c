@@ -20,21 +20,32 @@ static bool ends_in(const char *name, size_t bytes, const char *ending)
 	return bytes >= length && strncasecmp(name + bytes - length, ending, length) == 0;
 }
 
-/* Beyond a word of the name: "hf_token" and "apiKey", but not "monkey" and not "tokenizer". */
+/* Whether the name ends in that word: "api_key" and "apiKey" in "key", but not "monkey". */
+static bool ends_in_word(const char *name, size_t bytes, const char *word)
+{
+	const char *at = name + bytes - strlen(word);
+
+	return ends_in(name, bytes, word) &&
+	       (at == name || !isalpha((unsigned char)at[-1]) || isupper((unsigned char)*at));
+}
+
+/* "hf_token", but not "tokenizer", and no "tokens", which are counted. */
 static bool is_secret(const char *name, size_t bytes)
 {
-	static const char *const endings[] = {"token",      "secret",     "password",     "passwd",
-					      "passphrase", "credential", "credentials",  "apikey",
-					      "secretkey",  "accesskey",  "authorization"};
-	const char *key;
+	static const char *const endings[] = {
+		"token",       "secret",    "secrets",   "password",  "passwords",     "passwd",
+		"passphrase",  "apikey",    "secretkey", "accesskey", "authorization", "credential",
+		"credentials", "signature", "cookie",    "bearer",
+	};
+	static const char *const words[] = {"key", "keys", "pass", "pwd", "auth", "sig"};
 
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
 		if (ends_in(name, bytes, endings[i]))
 			return true;
-	if (!ends_in(name, bytes, "key"))
-		return false;
-	key = name + bytes - strlen("key");
-	return key == name || !isalpha((unsigned char)key[-1]) || isupper((unsigned char)*key);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (ends_in_word(name, bytes, words[i]))
+			return true;
+	return false;
 }
 
 static bool is_of_name(char c)

@@ -23,6 +23,11 @@ static void secrets_are_masked(void **state)
 		 "t https://host/x?access_token=***&b=1#c"},
 		{"t postgres://u:p@ss@host/db", "t postgres://***@host/db"},
 		{"t 'Authorization: Bearer abc'", "t 'Authorization: ***'"},
+		{"t 'https://host/x?X-Amz-Signature=abc'",
+		 "t 'https://host/x?X-Amz-Signature=***'"},
+		{"t 'https://host/x?sv=1&sig=abc&se=2'", "t 'https://host/x?sv=1&sig=***&se=2'"},
+		{"t --auth me:abc --db-pwd=a --pass a", "t --auth *** --db-pwd=*** --pass ***"},
+		{"t --session-cookie=a --secrets a,b", "t --session-cookie=*** --secrets ***"},
 		{"t --secretKey x --KEY y -key z", "t --secretKey *** --KEY *** -key ***"},
 	};
 
@@ -42,6 +47,7 @@ static void other_words_stay(void **state)
 		"train  --lr 1 ",
 		"train --tokenizer gpt2 --max-new-tokens 5 --num_key_value_heads=8",
 		"train --monkey x --hotkey=y --key-file k",
+		"train --bypass 1 --authors x --max-tokens=9 --sigma 2 --design=x",
 		"t https://host/a@b 'it'\\''s' \\' --token",
 		"t a:b=c :// = : '",
 	};

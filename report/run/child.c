@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/base/monotonic.h"
 #include "report/run/witness.h"
 
 /* For those who send a signal to one process after the other. */
@@ -27,7 +28,8 @@ struct child {
 	struct gp_witness witness;
 	bool stop_asked; /* a stop signal of the terminal came since the child last ran */
 	bool interrupted;
-	char *name; /* buffer for the kernel's name of it, up to 15 bytes; or NULL */
+	uint64_t next_wait_ns; /* for others; before that none, so that no queue of signals grows */
+	char *name;            /* buffer for the kernel's name of it, up to 15 bytes; or NULL */
 };
 
 /*
@@ -233,6 +235,14 @@ static void reap(struct child *child)
 	}
 }
 
+static void wait_for_others(struct child *child)
+{
+	if (gp_monotonic_ns() < child->next_wait_ns)
+		return;
+	nanosleep(&(struct timespec){.tv_nsec = OTHERS_NS}, NULL);
+	child->next_wait_ns = gp_monotonic_ns() + OTHERS_NS;
+}
+
 /*
  * Signals from the kernel (Ctrl-C, a lost terminal), and signals to the group or to each process,
  * reach the child by themselves, unless it has left the group. Signals from the child are not for
@@ -248,7 +258,7 @@ static bool is_for_child(struct child *child, const siginfo_t *info)
 		return false;
 	if (is_of_all || getpgid(child->pid) != getpgrp())
 		return getpgid(child->pid) != getpgrp();
-	nanosleep(&(struct timespec){.tv_nsec = OTHERS_NS}, NULL);
+	wait_for_others(child);
 	return !gp_witness_saw(&child->witness, info->si_signo);
 }
 

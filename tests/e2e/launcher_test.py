@@ -223,6 +223,15 @@ print("in all:", seen, flush=True)
         process.send_signal(signal.SIGRTMIN + 1)
         self.assertEqual((int(self.seen_by(process)[0]), process.wait(support.LIMIT_S)), (4, 0))
 
+    def test_many_signals_do_not_queue_up(self):
+        process, _ = self.start(code=self.COUNTER)
+        began = time.monotonic()
+        for _ in range(500):
+            process.send_signal(signal.SIGRTMIN)
+        process.send_signal(signal.SIGRTMIN + 1)
+        self.assertEqual((int(self.seen_by(process)[0]), process.wait(support.LIMIT_S)), (500, 0))
+        self.assertLess(time.monotonic() - began, 20)  # 25 s with a wait for each one
+
     def test_whom_a_command_line_finds(self):
         """`pkill -f` with our name finds the launcher alone, with the program's both and the witness: in both cases it comes once."""
         process, pid = self.start("an argument", code=self.COUNTER)

@@ -413,7 +413,7 @@ static void finish(struct run *run)
 		run->nothing.is_said = true;
 	if (traces.count > 0 || traces.found > 0)
 		gp_session_tell_outer(GP_SESSION_OTHER);
-	else
+	else if (!gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
 		gp_left_behind(run->session.path, run->left, sizeof(run->left));
 	gp_session_close(&run->session);
 	signal(SIGXFSZ, SIG_IGN); /* makes writes beyond RLIMIT_FSIZE fail instead */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/job_place.h"
 #include "gpuprof/version.h"
 #include "collector/clock.h"
 #include "collector/collector.h"
@@ -268,55 +269,9 @@ static void emit_command(struct gp_drain *drain)
 	gp_drain_emit_string(drain, GP_STRING_INFO, GP_INFO_COMMAND, command, bytes);
 }
 
-/*
- * The variables in which launchers tell each process its place in the job. A later launcher may have
- * started an earlier one, such as Slurm the agent of torchrun.
- */
-static const struct {
-	const char *rank, *world_size, *local_rank, *job;
-} launchers[] = {
-	{"RANK", "WORLD_SIZE", "LOCAL_RANK", NULL}, /* torchrun, DeepSpeed, Accelerate */
-	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", NULL},
-	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK", NULL},
-	{"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK", "LSB_JOBID"},
-	{"PALS_RANKID", NULL, "PALS_LOCAL_RANKID", "PBS_JOBID"},
-	{"FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_ID"},
-	{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", NULL}, /* MPICH, Intel MPI */
-	{"PMIX_RANK", NULL, NULL, NULL},
-	{"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_JOB_ID"},
-	{"JOB_COMPLETION_INDEX", NULL, NULL, NULL}, /* Kubernetes */
-};
-
-static const char *variable(const char *name)
-{
-	const char *value = name != NULL ? getenv(name) : NULL;
-
-	return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
-struct gp_job_place gp_process_info_job_place(void)
-{
-	struct gp_job_place place = {0};
-
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
-		const char *rank = variable(launchers[i].rank);
-
-		if (place.job == NULL)
-			place.job = variable(launchers[i].job);
-		if (rank == NULL || (place.rank != NULL && strcmp(rank, place.rank) != 0))
-			continue;
-		place.rank = rank;
-		if (place.world_size == NULL)
-			place.world_size = variable(launchers[i].world_size);
-		if (place.local_rank == NULL)
-			place.local_rank = variable(launchers[i].local_rank);
-	}
-	return place;
-}
-
 static void emit_job_place(struct gp_drain *drain)
 {
-	struct gp_job_place place = gp_process_info_job_place();
+	struct gp_job_place place = gp_job_place();
 
 	emit(drain, GP_INFO_RANK, place.rank);
 	emit(drain, GP_INFO_WORLD_SIZE, place.world_size);

@@ -21,18 +21,6 @@ int gp_process_info_program(char *out, size_t out_bytes);
 int gp_process_info_program_of(const char *file, const char *command, size_t command_bytes,
 			       char *out, size_t out_bytes);
 
-/* Where the process stands in its job; NULL: no launcher says so. Values of the environment. */
-struct gp_job_place {
-	const char *rank, *world_size, *local_rank;
-	const char *job; /* the scheduler's id */
-};
-
-/*
- * Takes the rank from the first launcher that set one (launchers in process_info.c), and the rest
- * from all launchers that set the same rank.
- */
-struct gp_job_place gp_process_info_job_place(void);
-
 /*
  * Add all facts to the own chunk, the command line only if `with_command`; ring_file "" = rings in
  * private memory; `fell_back` adds a note about that; session as in gp_collector_config.

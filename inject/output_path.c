@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpuprof/job_place.h"
 #include "gpuprof/option.h"
 #include "collector/process_info.h"
 #include "collector/sys.h"
@@ -93,6 +94,19 @@ static void append_pid(struct text *text)
 	append_value(text, number);
 }
 
+/* The rank of its job, so that names sort by it; the pid of a process without one. */
+static void append_rank(struct text *text)
+{
+	char number[16];
+	long rank = gp_job_rank();
+
+	snprintf(number, sizeof(number), "%05ld", rank);
+	if (rank < 0)
+		append_pid(text);
+	else
+		append_value(text, number);
+}
+
 /* %q{NAME}: returns the text after the sequence, or NULL if it is malformed. */
 static const char *append_variable(struct text *text, const char *braces)
 {
@@ -121,6 +135,9 @@ static const char *append_sequence(struct text *text, const char *sequence)
 		return sequence + 1;
 	case 'h':
 		append_host(text);
+		return sequence + 1;
+	case 'r':
+		append_rank(text);
 		return sequence + 1;
 	case 'q':
 		return append_variable(text, sequence + 1);

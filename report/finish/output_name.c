@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/base/memstream.h"
+#include "report/model/process_name.h"
 
 /* Prints a value; slashes or dots in it must not lead to another folder, nor hide the file. */
 static void put_value(FILE *out, const char *value)
@@ -37,6 +38,8 @@ static const char *put_variable(FILE *out, const char *braces)
  */
 static const char *put_part(FILE *out, const char *part, const struct gp_model *model)
 {
+	uint32_t rank;
+
 	switch (*part) {
 	case 'p':
 		fprintf(out, "%u", model->pid);
@@ -46,6 +49,10 @@ static const char *put_part(FILE *out, const char *part, const struct gp_model *
 		return part + 1;
 	case 'h':
 		put_value(out, model->info[GP_INFO_HOST]);
+		return part + 1;
+	case 'r':
+		rank = gp_model_rank(model);
+		fprintf(out, rank == GP_NONE ? "%u" : "%05u", rank == GP_NONE ? model->pid : rank);
 		return part + 1;
 	case 'q':
 		return put_variable(out, part + 1);

@@ -39,13 +39,13 @@ static bool append(char *absolute, const char *text, bool double_percent)
 	return !*text;
 }
 
-/* The first % part that is not %p, %n, %h, %% or %q{VARIABLE}; or NULL. */
+/* The first % part that is not %p, %n, %h, %r, %% or %q{VARIABLE}; or NULL. */
 static const char *find_unknown_part(const char *template)
 {
 	for (const char *part = strchr(template, '%'); part; part = strchr(part + 2, '%')) {
 		const char *end = part[1] == 'q' && part[2] == '{' ? strchr(part, '}') : NULL;
 
-		if (!end && (!part[1] || !strchr("pnh%", part[1])))
+		if (!end && (!part[1] || !strchr("pnhr%", part[1])))
 			return part;
 	}
 	return NULL;
@@ -182,7 +182,7 @@ static int check(const char *name, const struct kind *kind, char absolute[GP_OUT
 	if (unknown) {
 		snprintf(
 			message, message_bytes,
-			"the output name %s has the unknown part '%.2s'; use %%p %%n %%h %%%% %%q{VARIABLE}",
+			"the output name %s has the unknown part '%.2s'; use %%p %%n %%h %%r %%%% %%q{VARIABLE}",
 			name, unknown);
 		return -EINVAL;
 	}

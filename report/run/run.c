@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gpuprof/job_place.h"
 #include "gpuprof/shell_word.h"
 #include "gpuprof/version.h"
 #include "report/load/command.h"
@@ -377,6 +378,48 @@ static void say_how_it_ended(const struct run *run, const struct gp_run_traces *
 		gp_nothing_print_driver(stderr);
 }
 
+/* ---- a rank of many ---- */
+
+/*
+ * Nobody reads a summary of each rank, and their Chrome traces fill the disk: unless the user asks for
+ * them, a rank writes its trace alone.
+ */
+static void leave_out(struct gp_run_options *options, enum gp_option option)
+{
+	char variable[64];
+
+	snprintf(variable, sizeof(variable), GP_OPTION_PREFIX "%s",
+		 gp_option_rows[option].variable);
+	if (options->given[option] || getenv(variable))
+		return;
+	options->values[option] = "none";
+	options->given[option] = true;
+}
+
+static bool is_one_of_many(void)
+{
+	const char *world_size = gp_job_place().world_size;
+
+	return gp_job_rank() >= 0 && world_size && strtoul(world_size, NULL, 10) > 1;
+}
+
+/* The first rank tells for all where the traces are. */
+static void say_where_ranks_are(const struct run *run)
+{
+	char variable[64], folder[GP_OUTPUT_BYTES], word[GP_SHELL_WORD_BYTES];
+	const char *output;
+
+	snprintf(variable, sizeof(variable), GP_OPTION_PREFIX "%s",
+		 gp_option_rows[GP_OPTION_ID_OUTPUT].variable);
+	output = gp_environment_get(&run->environment, variable);
+	if (gp_job_rank() != 0 || !output)
+		return;
+	gp_output_folder(output, folder);
+	fprintf(stderr,
+		"gpuprof: each of the %s ranks leaves a trace; when all have ended: gpuprof summary %s\n",
+		gp_job_place().world_size, gp_shell_word(folder, word, sizeof(word)));
+}
+
 static void finish_traces(const struct run *run, const struct gp_run_traces *traces)
 {
 	const char *const *values = run->options.values;
@@ -386,7 +429,7 @@ static void finish_traces(const struct run *run, const struct gp_run_traces *tra
 		.chrome_limit = strtoull(values[GP_OPTION_ID_CHROME_LIMIT], NULL, 10),
 		.html = gp_run_options_flag(&run->options, GP_OPTION_ID_HTML),
 		.quiet = gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET),
-		.names_no_files = gp_repeat_is_running(),
+		.names_no_files = gp_repeat_is_running() || is_one_of_many(),
 		.ended_only = true,
 		.ended_pid = (uint32_t)run->pid,
 		.ended_status = run->status,
@@ -396,6 +439,8 @@ static void finish_traces(const struct run *run, const struct gp_run_traces *tra
 	if (!options.quiet)
 		say_how_it_ended(run, traces);
 	gp_finish(traces->paths, traces->count, &options);
+	if (!options.quiet && traces->count > 0 && is_one_of_many())
+		say_where_ranks_are(run);
 }
 
 /*
@@ -556,6 +601,10 @@ int gp_command_run(int argc, char **argv)
 
 	if (gp_run_options_parse(&one.options, argc, argv, one.message, sizeof(one.message)))
 		return gp_command_fail(GP_RUN_FAILED, "%s", one.message);
+	if (is_one_of_many()) {
+		leave_out(&one.options, GP_OPTION_ID_SUMMARY);
+		leave_out(&one.options, GP_OPTION_ID_CHROME);
+	}
 	if (one.options.action == GP_RUN_HELP)
 		gp_run_options_help(stdout);
 	else if (one.options.action == GP_RUN_VERSION)

@@ -2,6 +2,7 @@
 #include "tests/collector/harness.h"
 
 #include "collector/process_info.h"
+#include "gpuprof/job_place.h"
 
 #define NAME(expected, file, command)                                                              \
 	{                                                                                          \
@@ -77,7 +78,7 @@ static void this_program(void **unused)
 static void check_place(const char *rank, const char *world_size, const char *local_rank,
 			const char *job)
 {
-	struct gp_job_place place = gp_process_info_job_place();
+	struct gp_job_place place = gp_job_place();
 	const char *const found[] = {place.rank, place.world_size, place.local_rank, place.job};
 	const char *const expected[] = {rank, world_size, local_rank, job};
 
@@ -97,6 +98,8 @@ static void the_place_in_a_job(void **unused)
 	setenv("SLURM_NTASKS", "2", 1);
 	setenv("SLURM_LOCALID", "0", 1);
 	setenv("SLURM_JOB_ID", "77", 1);
+	check_place(NULL, NULL, NULL, "77"); /* the script of sbatch, not of srun */
+	setenv("SLURM_STEP_ID", "0", 1);
 	check_place("1", "2", "0", "77");
 	setenv("PMIX_RANK", "1", 1); /* the same rank: the size is known from Slurm */
 	check_place("1", "2", "0", "77");

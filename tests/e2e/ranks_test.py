@@ -12,15 +12,18 @@ WORLD_SIZE = 4
 class Ranks(Case):
 
     def record(self, rank, host, *work, status=0):
+        """Returns what gpuprof-run printed."""
         os.makedirs(self.path("job", host), exist_ok=True)
-        options = ("-q", "--summary", "none", "--chrome", "none", "-o", self.path("job", host, str(rank)))
-        done = self.run_program(["python3", GPU, *work], options=options, RANK=rank, WORLD_SIZE=WORLD_SIZE, GPUSIM_NODE=rank)
+        done = self.run_program(["python3", GPU, *work], options=("-o", self.path("job", host, "%r")),
+                                RANK=rank, WORLD_SIZE=WORLD_SIZE, GPUSIM_NODE=rank)
         self.assertEqual(done.returncode, status, done.stderr)
+        return support.own_lines(done.stderr)
 
     def test_a_folder_of_hosts_is_one_job(self):
-        self.record(0, "a", "launch=20")
-        self.record(1, "a", "launch=20")
+        self.assert_one_line("\n".join(self.record(0, "a", "launch=20")), "the 4 ranks", "gpuprof summary " + self.path("job", "a"))
+        self.assertEqual(self.record(1, "a", "launch=20"), [])
         self.record(3, "b", "launch=20", "raise=9", status=-9)
+        self.assertEqual(sorted(os.listdir(self.path("job", "a"))), ["00000.gpuprof", "00001.gpuprof"])
         done = self.run_gpuprof("summary", "--format", "json", self.path("job"))
         ranks = next(document["ranks"] for document in json.loads(done.stdout) if "ranks" in document)
         self.assertEqual(ranks[0], {"id": "job", "ranks": 3, "world_size": 4, "without_trace": "2"})

@@ -607,6 +607,16 @@ class BrowserTest(HtmlCase):
         self.open(self.write_page(self.path("named.gpuprof")))
         self.assertRegex(self.browser.run("document.getElementById('what').textContent"), "^named · 2 × [^(,]+ · ")
 
+    def test_a_job_has_its_ranks_and_a_line_for_each_of_many_gpus(self):
+        for rank in range(9):
+            done = self.run_program([*support.GPU, "launch=3"], options=("-o", self.path("job-%r")), RANK=rank, WORLD_SIZE=10, GPUSIM_NODE=rank)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.open(self.write_page(self.folder))
+        self.assertEqual(self.browser.run("[...document.querySelectorAll('.gpus.heat .gpu b')].map((b) => b.textContent).filter((text) => text.startsWith('rank'))"),
+                         [f"rank {rank}" for rank in range(9)])
+        self.assertIn("9 of 10; no trace of rank 9;", self.browser.run("document.getElementById('view-overview').textContent"))
+        self.assert_no_problem()
+
     def test_every_card_leads_to_where_its_figure_is_from(self):
         self.open(self.write_page(self.record(ZOO)))
         run = self.browser.run

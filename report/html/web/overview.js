@@ -229,7 +229,8 @@ function workSection() {
 }
 
 /* More GPUs than this are drawn as a heat map, and told together. */
-const MANY_GPUS = 8;
+const MANY_GPUS = 8,
+	hasManyGpus = (about) => usedDevices(about).length > MANY_GPUS;
 
 /* The rows of several GPUs' states, added up by class and cause. */
 function sumStates(rows) {
@@ -349,7 +350,7 @@ function drawGpuStrip(canvas, union, isHeat) {
 
 function gpuRows(about) {
 	const devices = about.devices || [],
-		isHeat = devices.length > MANY_GPUS;
+		isHeat = hasManyGpus(about);
 	if (!devices.length) return null;
 	return section(
 		'GPU activity over time',
@@ -501,7 +502,7 @@ function overviewView() {
 	const draw = () => {
 		for (const canvas of node.querySelectorAll('canvas[data-gpu]')) {
 			const device = state.devices.get(+canvas.dataset.gpu);
-			if (device) drawGpuStrip(canvas, device.union, (state.about.devices || []).length > MANY_GPUS);
+			if (device) drawGpuStrip(canvas, device.union, hasManyGpus(state.about));
 		}
 		for (const canvas of node.querySelectorAll('canvas[data-steps]')) drawSteps(canvas, stepRows(about), about.steps[0].median_ns);
 	};

@@ -66,3 +66,13 @@ uint32_t gp_text_put_utf8(char *at, uint32_t c)
 	at[3] = (char)(0x80 | (c & 0x3f));
 	return 4;
 }
+
+void gp_text_put_cut_end(char *end, uint64_t hash)
+{
+	char memory[GP_TEXT_CUT_END_BYTES + 1];
+	struct gp_text text = gp_text_in(memory, sizeof(memory));
+
+	gp_text_add(&text, "...");
+	gp_text_add_hex(&text, hash);
+	memcpy(end, memory, GP_TEXT_CUT_END_BYTES);
+}

@@ -10,6 +10,7 @@
 #include "collector/sys.h"
 #include "collector/collector.h"
 #include "collector/hash_bytes.h"
+#include "collector/text.h"
 
 #define SHARE_OF_CHAINS 16u /* this part of the memory holds the heads of the chains */
 #define NO_MEMORY       1u
@@ -122,11 +123,27 @@ static struct gp_known_text *reserve_text(struct gp_text_table *table, const str
 
 /* ---- finding and adding ---- */
 
+static bool is_cut(const struct gp_text_key *key)
+{
+	return __builtin_expect(key->length_bytes > GP_STRING_MAX_BYTES, 0);
+}
+
+/* Bytes of the key that its text has, too; behind those of a cut one is the hash of the whole. */
+static uint32_t same_bytes(const struct gp_text_key *key)
+{
+	return is_cut(key) ? GP_STRING_MAX_BYTES - GP_TEXT_CUT_END_BYTES : key->length_bytes;
+}
+
+static uint32_t kept_bytes(const struct gp_text_key *key)
+{
+	return is_cut(key) ? GP_STRING_MAX_BYTES : key->length_bytes;
+}
+
 static bool is_text(const struct gp_known_text *text, const struct gp_text_key *key, uint64_t hash)
 {
-	return text->hash == hash && text->length_bytes == key->length_bytes &&
+	return text->hash == hash && text->length_bytes == kept_bytes(key) &&
 	       text->space == key->space && text->value == key->value &&
-	       memcmp(text->bytes, key->bytes, key->length_bytes) == 0;
+	       memcmp(text->bytes, key->bytes, same_bytes(key)) == 0;
 }
 
 /* Search the part of a chain from `first` up to `end`. */
@@ -148,7 +165,7 @@ static uint64_t seal_of(const struct gp_known_text *text)
 static struct gp_known_text *make(struct gp_text_table *table, const struct area *area,
 				  const struct gp_text_key *key, uint64_t hash)
 {
-	struct gp_known_text *text = reserve_text(table, area, key->length_bytes);
+	struct gp_known_text *text = reserve_text(table, area, kept_bytes(key));
 
 	if (text == NULL)
 		return NULL;
@@ -158,9 +175,15 @@ static struct gp_known_text *make(struct gp_text_table *table, const struct area
 	text->recording = 0;
 	text->value = key->value;
 	text->space = (uint16_t)key->space;
-	text->length_bytes = (uint16_t)key->length_bytes;
-	memcpy(text->bytes, key->bytes, key->length_bytes);
-	text->bytes[key->length_bytes] = '\0';
+	text->length_bytes = (uint16_t)kept_bytes(key);
+	memcpy(text->bytes, key->bytes, same_bytes(key));
+	if (is_cut(key)) {
+		/* equal in all processes */
+		gp_text_put_cut_end(text->bytes + same_bytes(key),
+				    gp_hash_bytes(0, key->bytes, key->length_bytes));
+		gp_count(GP_COUNTER_CUT_STRINGS, 1);
+	}
+	text->bytes[text->length_bytes] = '\0';
 	return text;
 }
 
@@ -187,18 +210,7 @@ static struct gp_known_text *add(struct gp_text_table *table, struct area *area,
 	return text;
 }
 
-static struct gp_text_key shortened(const struct gp_text_key *key)
-{
-	struct gp_text_key key_that_fits = *key;
-
-	if (key->length_bytes > GP_STRING_MAX_BYTES) {
-		key_that_fits.length_bytes = GP_STRING_MAX_BYTES;
-		gp_count(GP_COUNTER_CUT_STRINGS, 1);
-	}
-	return key_that_fits;
-}
-
-static struct gp_known_text *keep(struct gp_text_table *table, const struct gp_text_key *key)
+struct gp_known_text *gp_text_table_add(struct gp_text_table *table, const struct gp_text_key *key)
 {
 	uint64_t hash = hash_of(key);
 	struct area *area = area_of(table);
@@ -210,13 +222,6 @@ static struct gp_known_text *keep(struct gp_text_table *table, const struct gp_t
 	first = gp_load64_acquire(&area->chains[hash & area->chain_mask]);
 	text = find(first, 0, key, hash);
 	return text != NULL ? text : add(table, area, first, key, hash);
-}
-
-struct gp_known_text *gp_text_table_add(struct gp_text_table *table, const struct gp_text_key *key)
-{
-	struct gp_text_key fits = shortened(key);
-
-	return keep(table, &fits);
 }
 
 struct gp_known_text *gp_text_table_at(const struct gp_text_table *table, uint64_t address)
@@ -261,8 +266,7 @@ static uint32_t emit_once(struct gp_text_table *table, const struct gp_text_key 
 
 uint32_t gp_text_table_id(struct gp_text_table *table, const struct gp_text_key *key)
 {
-	struct gp_text_key fits = shortened(key);
-	struct gp_known_text *text = keep(table, &fits);
+	struct gp_known_text *text = gp_text_table_add(table, key);
 
-	return text != NULL ? gp_text_table_define(text) : emit_once(table, &fits);
+	return text != NULL ? gp_text_table_define(text) : emit_once(table, key);
 }

@@ -23,7 +23,7 @@ struct gp_text_key {
 	enum gp_string_space space;
 	uint32_t value; /* of the definition */
 	const char *bytes;
-	uint32_t length_bytes; /* text beyond GP_STRING_MAX_BYTES is truncated and counted */
+	uint32_t length_bytes; /* a text of more than GP_STRING_MAX_BYTES is cut, and counted */
 };
 
 /* A text in the table.  All members but `recording` are constant. */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "collector/collector.h"
+#include "collector/hash_bytes.h"
+#include "collector/text.h"
 #include "inject/contexts.h"
 #include "inject/control.h"
 #include "inject/cupti_versions.h"
@@ -23,11 +25,28 @@ static uint64_t late(const struct gp_decoder *decoder, enum gp_cupti_field field
  * ----
  */
 
+/* On the decoder's thread; counted for each definition. */
+static const char *cut(const char *name, uint32_t length_bytes)
+{
+	static char text[GP_STRING_MAX_BYTES];
+	uint32_t same_bytes = sizeof(text) - GP_TEXT_CUT_END_BYTES;
+
+	memcpy(text, name, same_bytes);
+	gp_text_put_cut_end(text + same_bytes, gp_hash_bytes(0, name, length_bytes));
+	return text;
+}
+
 uint32_t gp_decode_name(struct gp_decoder *decoder, const char *name, uint32_t length_bytes)
 {
-	bool is_new;
-	uint32_t id = gp_intern(&decoder->names, name, length_bytes, &is_new);
+	bool is_long = length_bytes > GP_STRING_MAX_BYTES, is_new;
+	uint32_t id;
 
+	if (is_long) {
+		name = cut(name, length_bytes);
+		length_bytes = GP_STRING_MAX_BYTES;
+	}
+	id = gp_intern(&decoder->names, name, length_bytes, &is_new);
+	gp_count(GP_COUNTER_CUT_STRINGS, is_long && is_new);
 	if (!is_new || gp_emit_string(GP_STRING_KERNEL, id, 0, name, length_bytes))
 		return id;
 	gp_intern_remove_last(&decoder->names, name, length_bytes);
@@ -36,9 +55,7 @@ uint32_t gp_decode_name(struct gp_decoder *decoder, const char *name, uint32_t l
 
 static uint32_t name_id(struct gp_decoder *decoder, const char *name)
 {
-	return name != NULL ? gp_decode_name(decoder, name,
-					     (uint32_t)strnlen(name, GP_STRING_MAX_BYTES + 1))
-			    : 0;
+	return name != NULL ? gp_decode_name(decoder, name, (uint32_t)strlen(name)) : 0;
 }
 
 /* CUPTI encodes "none" as the largest 32-bit number, also in 64-bit fields. */

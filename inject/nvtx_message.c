@@ -2,8 +2,10 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "collector/collector.h"
+#include "collector/hash_bytes.h"
 #include "collector/text.h"
 
 #define LONGEST_UTF8 4u
@@ -13,7 +15,7 @@ struct gp_message gp_message_narrow(const char *text)
 {
 	return (struct gp_message){
 		.bytes = text,
-		.length_bytes = text != NULL ? (uint32_t)strnlen(text, GP_STRING_MAX_BYTES + 1) : 0,
+		.length_bytes = text != NULL ? (uint32_t)strlen(text) : 0,
 	};
 }
 
@@ -24,17 +26,26 @@ static uint32_t put_utf8(char *at, uint32_t code)
 	return gp_text_put_utf8(at, is_none ? REPLACEMENT : code);
 }
 
+static uint64_t hash_of_rest(const wchar_t *text)
+{
+	return gp_hash_bytes(0, (const char *)text, (uint32_t)(wcslen(text) * sizeof(*text)));
+}
+
 struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_buffer *buffer)
 {
 	uint32_t length = 0;
 
 	if (text == NULL)
 		return (struct gp_message){.bytes = NULL};
-	for (; *text != L'\0' && length < GP_WIDE_BYTES - LONGEST_UTF8; text++)
+	for (; *text != L'\0' && length < GP_WIDE_BYTES - LONGEST_UTF8 - GP_TEXT_CUT_END_BYTES;
+	     text++)
 		length += put_utf8(buffer->bytes + length, (uint32_t)*text);
-	buffer->bytes[length] = '\0';
-	if (*text != L'\0')
+	if (*text != L'\0') {
+		gp_text_put_cut_end(buffer->bytes + length, hash_of_rest(text));
+		length += GP_TEXT_CUT_END_BYTES;
 		gp_count(GP_COUNTER_CUT_STRINGS, 1);
+	}
+	buffer->bytes[length] = '\0';
 	return (struct gp_message){.bytes = buffer->bytes, .length_bytes = length};
 }
 

@@ -110,15 +110,19 @@ static void texts_of_all_lengths(void)
 
 static void a_long_text_is_cut(void)
 {
-	static char text[GP_STRING_MAX_BYTES + 2];
+	static char text[2 * GP_STRING_MAX_BYTES];
 	struct gp_text_key key = {GP_STRING_RANGE, 0, text, sizeof(text)};
 
 	start_in(GP_RINGS_AUTO);
 	memset(text, 'x', sizeof(text));
 	CHECK(gp_text_table_add(&table, &key)->length_bytes == GP_STRING_MAX_BYTES);
 	CHECK(gp_text_table_id(&table, &key) == 1);
-	key.length_bytes--; /* truncated to the same text */
 	CHECK(gp_text_table_id(&table, &key) == 1);
+	text[sizeof(text) - 1] = 'y'; /* the same beginning */
+	CHECK(gp_text_table_id(&table, &key) == 2);
+	key.length_bytes = GP_STRING_MAX_BYTES;
+	CHECK(gp_text_table_id(&table, &key) == 3);
+	CHECK(memcmp(gp_text_table_add(&table, &key)->bytes, text, key.length_bytes) == 0);
 }
 
 /* As in constructors of libraries, long before there is a recording. */

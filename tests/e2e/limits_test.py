@@ -1,5 +1,6 @@
 """Little room: what cannot be written is counted by its cause and said in one line, and the program does not notice."""
 import glob
+import json
 import os
 import re
 import shutil
@@ -451,6 +452,37 @@ int main(void)
 	return pthread_join(other, 0) ? 1 : 4;
 }
 """
+
+
+class LongNames(Case):
+    """Names of kernels and ranges with equal beginnings of more than 16 KiB are not summed up as one."""
+
+    PROGRAM = """
+import ctypes
+cuda, program, handle = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL(None), ctypes.c_void_p
+context = handle()
+assert not cuda.cuInit(0) and not cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0)
+for number, times in ((1, 3), (2, 5)):
+    name, module, kernel = b"k" * 20000 + b"%d" % number, handle(), handle()
+    ptx = b".version 7.0\\n.target sm_70\\n.address_size 64\\n.visible .entry " + name + b"() { ret; }\\n"
+    assert not cuda.cuModuleLoadData(ctypes.byref(module), ptx)
+    assert not cuda.cuModuleGetFunction(ctypes.byref(kernel), module, name)
+    for _ in range(times):
+        program.gpuprof_v1_range_push(b"r" * 20000 + b"%d" % number)
+        assert not cuda.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+        program.gpuprof_v1_range_pop()
+assert not cuda.cuCtxSynchronize()
+"""
+
+    def test_they_stay_apart(self):
+        result = self.run_program([sys.executable, self.write("names.py", self.PROGRAM)], options=["-o", "t"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for table, column, letter in (("kernel", "Name", "k"), ("nvtx", "Range", "r")):
+            rows = json.loads(self.run_gpuprof("summary", "--by", table, "--format", "json", "t.gpuprof").stdout)["rows"]
+            names = {row[column]: row for row in rows if letter * 16000 in row[column]}
+            self.assertEqual(len(names), 2, table)
+            self.assertTrue(all(re.search(r"\.\.\.[0-9a-f]{16}$", name) for name in names), table)
+            self.assertEqual(sorted(row["Count"] for row in names.values()), [3, 5])
 
 
 class Overload(Case):

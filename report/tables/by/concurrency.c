@@ -13,6 +13,9 @@
 
 #define LEVELS 3 /* one, two, three or more */
 
+/* A device runs 128 kernels at once. Further ones of a hostile trace count as these. */
+#define MOST_RUNNING 1024
+
 /* ONE is the first of the levels; SEEN: the last segment that was added to the row. */
 enum { ONE, MOST = LEVELS, SEEN, SUMS };
 static_assert(SUMS <= GP_TALLY_SUMS, "a sum for each");
@@ -105,8 +108,9 @@ static int take_kernel(struct walk *walk, struct gp_op_at at, const struct gp_op
 		return result < 0 ? result : -ENOMEM;
 	row->count++;
 	advance(walk, base_ns + op->start_ns);
-	walk->running[walk->count++] =
-		(struct running){base_ns + op->end_ns, (uint32_t)(row - walk->tally->rows)};
+	if (walk->count < MOST_RUNNING)
+		walk->running[walk->count++] =
+			(struct running){base_ns + op->end_ns, (uint32_t)(row - walk->tally->rows)};
 	return 0;
 }
 

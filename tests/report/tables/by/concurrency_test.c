@@ -1,6 +1,8 @@
 /* How long one kernel ran, two, and more: by device, and by stream. */
 #include "tests/unit.h"
 
+#include <time.h>
+
 #include "report/tables/breakdown.h"
 #include "tests/report/model_builder.h"
 
@@ -96,11 +98,36 @@ static void a_stream_runs_alone_or_beside_others(void **state)
 	gp_model_free(model);
 }
 
+/* A hostile trace: without a bound, the time grows with the square of their number. */
+static void more_kernels_than_a_device_runs(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_scope scope;
+	struct gp_table table;
+	clock_t before;
+
+	build_device(&b, 0, "GPU");
+	build_name(&b, "k");
+	for (uint32_t i = 0; i < 40000; i++)
+		kernel(&b, i, i, 40000 + i);
+	model = build_end(&b);
+	before = clock();
+	make(&gp_breakdown_concurrency_device, &scope, &table, &model);
+	assert_in_range(clock() - before, 0, 3 * CLOCKS_PER_SEC);
+	assert_int_equal(gp_table_row(&table, 0)[MOST].whole, 1024);
+	assert_int_equal(gp_table_row(&table, 0)[KERNELS].whole, 40000);
+	gp_table_close(&table);
+	gp_scope_close(&scope);
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_has_one_two_or_more_kernels_at_once),
 		cmocka_unit_test(a_stream_runs_alone_or_beside_others),
+		cmocka_unit_test(more_kernels_than_a_device_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,21 +2,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 int gp_named_file_open(const char *path, int flags)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+	int place = open(path, O_PATH | O_CLOEXEC | flags), fd = -EINVAL;
 	struct stat status;
+	char name[32];
 
-	if (fd < 0)
+	if (place < 0)
 		return -errno;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		return fd;
-	close(fd);
-	return -EINVAL;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
+	if (fstat(place, &status) == 0 && S_ISREG(status.st_mode)) {
+		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0)
+			fd = -errno;
+	}
+	close(place);
+	return fd;
 }
 
 bool gp_named_file_is_of_kernel(const char *path)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -291,6 +292,17 @@ static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_
 	return progressed && WIFEXITED(job->status) && WEXITSTATUS(job->status) == 0;
 }
 
+/* In /tmp, another user may have put a program at the name. */
+static bool is_trusted(const char *program, const char *library)
+{
+	struct stat of_program, of_library;
+
+	return stat(program, &of_program) == 0 && stat(library, &of_library) == 0 &&
+	       (of_program.st_uid == 0 || of_program.st_uid == geteuid() ||
+		of_program.st_uid == of_library.st_uid) &&
+	       !(of_program.st_mode & S_IWOTH);
+}
+
 /* Beside the library in a build folder, in ../bin of an installation. */
 static bool find_program(char *program, size_t bytes)
 {
@@ -300,7 +312,7 @@ static bool find_program(char *program, size_t bytes)
 
 	for (size_t i = 0; slash != NULL && i < sizeof(places) / sizeof(places[0]); i++) {
 		snprintf(program, bytes, "%.*s/%s", (int)(slash - library), library, places[i]);
-		if (access(program, X_OK) == 0)
+		if (access(program, X_OK) == 0 && is_trusted(program, library))
 			return true;
 	}
 	return false;

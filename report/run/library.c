@@ -5,14 +5,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "report/base/shared_folder.h"
+
+/* A program alone in /tmp does not load what another user has put beside it. */
+static bool is_trusted(const char *library)
+{
+	struct stat of_library, of_program;
+
+	return stat(library, &of_library) == 0 && stat("/proc/self/exe", &of_program) == 0 &&
+	       (gp_owner_is_trusted(of_library.st_uid) || of_library.st_uid == of_program.st_uid) &&
+	       !(of_library.st_mode & S_IWOTH);
+}
 
 static bool is_readable(const char *folder, const char *below)
 {
 	char path[PATH_MAX];
 
 	return snprintf(path, sizeof(path), "%s/%s", folder, below) < (int)sizeof(path) &&
-	       !access(path, R_OK);
+	       !access(path, R_OK) && is_trusted(path);
 }
 
 /* The folder of the running program, without a slash at its end. */
@@ -86,10 +99,11 @@ int gp_library_find(struct gp_library *library, char *message, size_t message_by
 			strerror(-error));
 		return error;
 	}
-	snprintf(message, message_bytes,
-		 GP_LIBRARY_NAME
-		 " is neither beside %s/gpuprof nor in ../lib; to build it, type: make",
-		 own);
+	snprintf(
+		message, message_bytes,
+		GP_LIBRARY_NAME
+		" is neither beside %s/gpuprof nor in ../lib, or is another user's; to build it, type: make",
+		own);
 	return error ? error : -ENOENT;
 }
 

@@ -375,6 +375,21 @@ int main(void)
 }
 """
 
+    def test_his_files_beside_a_copy_are_not_run(self):
+        """The program alone, or the library alone, in a folder like /tmp."""
+        os.chmod(self.folder, 0o1777)
+        shutil.copy(GPUPROF, self.path("gpuprof"))
+        shutil.copy(LIBRARY, self.path("libgpuprof.so"))
+        for owner, is_run in ((NOBODY, False), (0, True)):
+            os.chown(self.path("libgpuprof.so"), owner, owner)
+            result = self.run_program([self.path("gpuprof"), "run", "-q", "sh", "-c", "echo [$LD_PRELOAD]"], PLAIN)
+            self.assertEqual("libgpuprof.so]" in result.stdout, is_run, result.stderr)
+        self.write("gpuprof", f"#!/bin/sh\n>{self.path('was-run')}\n", 0o755)
+        for owner, is_run in ((NOBODY, False), (0, True)):
+            os.chown(self.path("gpuprof"), owner, owner)
+            self.run_program([*GPU, "launch=3"], PLAIN, LD_PRELOAD=self.path("libgpuprof.so"), GPUPROF_OUTPUT=self.path("t"))
+            self.assertEqual(os.path.exists(self.path("was-run")), is_run)
+
     def prepare(self):
         for folder in ("driver", "ENV/lib", "cuda_cupti/lib"):
             os.makedirs(self.path(folder))

@@ -302,12 +302,13 @@ wheel: all
 PREFIX  ?= /usr/local
 DESTDIR ?=
 install: all
-	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
+	$(Q)install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib include/gpuprof share/man/man1)
 	$(Q)install -m 755 $(O)/gpuprof $(O)/gpuprof-run $(DESTDIR)$(PREFIX)/bin
 	$(Q)install -m 644 $(O)/libgpuprof.so $(DESTDIR)$(PREFIX)/lib
-	$(Q)install -D -m 644 include/gpuprof/gpuprof.h $(DESTDIR)$(PREFIX)/include/gpuprof/gpuprof.h
-	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(O)/gpuprof.1 $(O)/gpuprof-run.1
+	$(Q)install -m 644 include/gpuprof/gpuprof.h $(DESTDIR)$(PREFIX)/include/gpuprof/gpuprof.h
+	$(Q)install -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(O)/gpuprof.1 $(O)/gpuprof-run.1
 	$(Q)cp -RP --remove-destination $(O)/gpuprof-preload $(DESTDIR)$(PREFIX)/lib
+	$(Q)chmod -R u=rwX,go=rX $(DESTDIR)$(PREFIX)/lib/gpuprof-preload
 uninstall:
 	$(Q)rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/gpuprof bin/gpuprof-run lib/libgpuprof.so \
 		share/man/man1/gpuprof.1 share/man/man1/gpuprof-run.1)

@@ -51,6 +51,7 @@ class Installed(Case):
 
     def setUp(self):
         super().setUp()
+        self.addCleanup(os.umask, os.umask(0o077))  # root's, where files are not for all by default
         self.make("install")
 
     def make(self, target):
@@ -65,6 +66,11 @@ class Installed(Case):
                        for folder, _, names in os.walk(self.installed()) for name in names if "gpuprof-preload" not in folder)
         self.assertEqual(found, ["bin/gpuprof", "bin/gpuprof-run", "include/gpuprof/gpuprof.h", "lib/libgpuprof.so",
                                  "share/man/man1/gpuprof-run.1", "share/man/man1/gpuprof.1"])
+
+    def test_all_may_read_it_and_one_may_write(self):
+        modes = {os.lstat(os.path.join(folder, name)).st_mode & 0o777 for folder, folders, names in os.walk(self.installed())
+                 for name in folders + names if not os.path.islink(os.path.join(folder, name))}
+        self.assertEqual({oct(mode) for mode in modes}, {"0o755", "0o644"})
 
     def test_it_works_under_the_launcher_and_preloaded(self):
         result = self.run_program([self.installed("bin", "gpuprof-run"), "-o", "one", *GPU, "launch=5"], PLAIN)

@@ -212,7 +212,7 @@ mutate: unit-programs
 # parallel; and the readers' coverage. The longest come first.
 SOAK_SECONDS ?= 3600
 SOAK_FUZZING ?= 600
-SOAKED       := $(addprefix $(O)/tests/collector/,kill_test circular_file_test fault_test)
+SOAKED       := $(addprefix $(O)/tests/collector/,kill_test circular_file_test fault_test record_accounting_test)
 SOAKS        := '$(O)/tests/torture/soak $(SOAK_SECONDS)' \
 	$(foreach program,launch ranges copies,'env TESTS_ALL_FAULTS=1 TESTS_FAULTS_IN=$(program) PYTHONPATH=tests/lib python3 tests/e2e/faults_test.py') \
 	'env TESTS_ALL_FAULTS=1 PYTHONPATH=tests/lib python3 tests/e2e/cupti_faults_test.py' \

@@ -3,7 +3,7 @@
  * kill: the rest is contiguous up to the last record, has all definitions, and counts the dropped
  * records.
  *
- * GPUPROF_TEST_KILLS sets the number of kills (default 50).
+ * GPUPROF_TEST_KILLS sets the number of kills (default 50; under ThreadSanitizer 15).
  */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
@@ -351,7 +351,7 @@ static bool kill_once(uint32_t us)
 static void killed_at_any_instant(void)
 {
 	const char *wanted = getenv("GPUPROF_TEST_KILLS");
-	uint32_t kills = wanted != NULL ? (uint32_t)atoi(wanted) : 50;
+	uint32_t kills = wanted != NULL ? (uint32_t)atoi(wanted) : UNDER_TSAN ? 15 : 50;
 	uint32_t with_replaced = 0, longest_us = 120000;
 	const char *parent = case_folder;
 

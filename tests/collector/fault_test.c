@@ -84,7 +84,7 @@ static void run_with_failures(void)
 	error = gp_collector_start(&config);
 	CHECK(gp_collector_is_live() == (error == 0));
 	CHECK(pthread_create(&thread, NULL, emit_some, NULL) == 0);
-	for (uint32_t i = 0; i < 20000; i++)
+	for (uint32_t i = 0; i < (UNDER_TSAN || UNDER_ASAN ? 5000 : 20000); i++)
 		emit_call(i);
 	gp_collector_request_anchor();
 	pthread_join(thread, NULL);

@@ -72,12 +72,12 @@ class CellResult:
 
 
 def _page() -> str:
-    """The page of the trace so far, in a frame of its own."""
+    """The page of the trace so far, in a frame that is another site to the notebook."""
     from ._reader import run
 
     page = run(["html", "--output", "-", own_trace().path]).decode("utf-8", "replace")
     return (f'<iframe srcdoc="{html.escape(page)}" width="100%" height="{_PAGE_HEIGHT_PX}"'
-            ' style="border:0"></iframe>')
+            ' sandbox="allow-scripts allow-downloads" style="border:0"></iframe>')
 
 
 def install_kernelspec(prefix: Optional[str] = None) -> str:

@@ -7,6 +7,7 @@ import functools
 import glob
 import gzip
 import hashlib
+import html.parser
 import io
 import json
 import os
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import support
 from support import BUILD, ROOT, Case
@@ -722,6 +724,27 @@ class NotebookTest(Package):
     def test_magic(self):
         self.need("IPython")
         self.run_python(self.write("program.py", NOTEBOOK), HOME=self.folder, IPYTHONDIR=self.folder)
+
+    def test_hostile_names(self):
+        """Names are text in the notebook, and the page cannot reach it."""
+        from gpuprof import _notebook, _table
+
+        class Cell(_notebook.Session):
+            total_time_ms = cuda_time_ms = gpu_busy_ms = 1.0
+            pending = 0
+            kernels = _table.Table.of([{"name": "<img src=x onerror=alert()>\"'", "calls": 1, "total_ns": 5}], ["name", "calls", "total_ns"])
+
+            def __init__(self):
+                pass
+
+        with mock.patch.object(_notebook, "own_trace"), mock.patch("gpuprof._reader.run", return_value=b'"><script>alert()</script>'):
+            told = _notebook.CellResult(Cell(), True)._repr_html_()
+        tags = []
+        parser = html.parser.HTMLParser()
+        parser.handle_starttag = lambda tag, attributes: tags.append((tag, dict(attributes)))
+        parser.feed(told)
+        self.assertLessEqual({tag for tag, _ in tags}, {"p", "table", "thead", "tbody", "tr", "td", "th", "iframe"})
+        self.assertNotIn("allow-same-origin", dict(tags)["iframe"]["sandbox"])
 
     def test_kernelspec(self):
         folder = self.run_python("-m", "gpuprof", "kernelspec", self.path("prefix")).stdout.strip()

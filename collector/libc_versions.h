@@ -13,10 +13,12 @@
 #if defined(__x86_64__)
 #define GP_LIBC_FIRST   "GLIBC_2.2.5"
 #define GP_LIBC_DLADDR1 "GLIBC_2.3.3"
+#define GP_LIBC_DLMOPEN "GLIBC_2.3.4"
 #define GP_LIBC_SETNAME "GLIBC_2.12"
 #elif defined(__aarch64__)
 #define GP_LIBC_FIRST   "GLIBC_2.17"
 #define GP_LIBC_DLADDR1 GP_LIBC_FIRST
+#define GP_LIBC_DLMOPEN GP_LIBC_FIRST
 #define GP_LIBC_SETNAME GP_LIBC_FIRST
 #endif
 
@@ -25,6 +27,7 @@ __asm__(".symver dladdr, dladdr@" GP_LIBC_FIRST "\n"
 	".symver dladdr1, dladdr1@" GP_LIBC_DLADDR1 "\n"
 	".symver dlclose, dlclose@" GP_LIBC_FIRST "\n"
 	".symver dlerror, dlerror@" GP_LIBC_FIRST "\n"
+	".symver dlmopen, dlmopen@" GP_LIBC_DLMOPEN "\n"
 	".symver dlopen, dlopen@" GP_LIBC_FIRST "\n"
 	".symver dlvsym, dlvsym@" GP_LIBC_FIRST "\n"
 	".symver glob, glob@" GP_LIBC_FIRST "\n"

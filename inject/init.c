@@ -37,6 +37,7 @@
 #include "inject/dlsym.h"
 #include "inject/error_text.h"
 #include "inject/exec.h"
+#include "inject/exit_slots.h"
 #include "inject/child_env.h"
 #include "inject/main_thread.h"
 #include "inject/ncu.h"
@@ -83,6 +84,7 @@ static uint32_t constructed; /* set in the process; a forked child does not repo
 static void close_on_quick_exit(void);
 static void close_for_exec(void);
 static void close_for_term(void);
+static void complete_recording(void);
 static void start_for_client(void);
 
 /*
@@ -305,15 +307,24 @@ static void on_program_exit(void)
 		finish_session(UINT64_MAX / 1000000000u);
 }
 
-/* A preloaded library is in the program's global scope; one loaded by the driver is not. */
-static bool is_preloaded(void)
+/*
+ * A preloaded library is in the program's global scope; one loaded by the driver is not.  In a
+ * linker namespace of its own it may be another copy of the preloaded one.
+ */
+static const void *preloaded_function(void)
 {
 	void *program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
-	bool is_there = program == NULL || gp_dlsym(program, "gpuprof_v1_range_push") != NULL;
+	const void *function = program != NULL ? gp_dlsym(program, "InitializeInjection") : NULL;
 
 	if (program != NULL)
 		dlclose(program);
-	return is_there;
+	return function;
+}
+
+static void close_before_exit(int status)
+{
+	gp_process_trace_ends(GP_END_STATUS, status);
+	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_NOTHING);
 }
 
 /*
@@ -322,7 +333,11 @@ static bool is_preloaded(void)
  */
 static void note_how_loaded(void)
 {
-	if (!is_preloaded())
+	const void *function = preloaded_function();
+
+	if (function != (const void *)(uintptr_t)InitializeInjection)
+		gp_exit_slots_take(close_before_exit);
+	if (function == NULL)
 		gp_emit_info(
 			GP_INFO_NOTE,
 			"gpuprof was loaded by " GP_INJECTION_CUDA
@@ -461,8 +476,7 @@ static void close_for_term(void)
  */
 void _exit(int status)
 {
-	gp_process_trace_ends(GP_END_STATUS, status);
-	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_NOTHING);
+	close_before_exit(status);
 	for (;;)
 		syscall(SYS_exit_group, status);
 }

@@ -134,6 +134,48 @@ int main(int argc, char **argv)
 }
 """
 
+PLUGIN = r"""
+#include <stdlib.h>
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuModuleLoadData(void **, const void *);
+extern int cuModuleGetFunction(void **, void *, const char *), cuCtxSynchronize(void);
+extern int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry step_kernel() { ret; }\n";
+
+void work(int launches)
+{
+	void *context, *module, *kernel;
+
+	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0) || cuModuleLoadData(&module, ptx) ||
+	    cuModuleGetFunction(&kernel, module, "step_kernel"))
+		exit(1);
+	while (launches-- > 0)
+		cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+	cuCtxSynchronize();
+}
+"""
+
+LOADS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	for (int i = 0; argc > 1 && i < atoi(argv[1]); i++) {
+		void *plugin = dlmopen(LM_ID_NEWLM, "./plugin.so", RTLD_NOW);
+
+		if (!plugin)
+			return puts(dlerror()), 2;
+		((void (*)(int))dlsym(plugin, "work"))(20);
+	}
+	puts("done");
+	fflush(stdout);
+	_exit(5);
+}
+"""
+
 
 class Leave(Case):
 
@@ -150,6 +192,34 @@ class Leave(Case):
         for way in (BARE, LAUNCHED):
             with self.subTest(way):
                 self.check([*GPU, "launch=25", "copy=3", "leak=2", "_exit=3"], way, 3)
+
+    def test_exit_where_the_driver_alone_loads_the_library(self):
+        self.run_program([*GPU, "launch=25", "copy=3"], PLAIN)  # it is not there where nothing names it
+        self.assertEqual(self.files(".gpuprof"), [])
+        for lazy in (None, "1"):  # the program's addresses are bound, or not yet
+            result = self.run_program([*GPU, "launch=25", "copy=3", "leak=2", "_exit=3"], PLAIN, GPUPROF_OUTPUT="left",
+                                      CUDA_INJECTION64_PATH=support.LIBRARY, LD_BIND_NOW=lazy)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertEqual(differences(Facts(self.path("left.json")), result.stdout), [])
+            self.assertEqual(self.ended("left"), ["exit 3"])
+            for name in self.files():
+                os.unlink(self.path(name))
+
+    def test_exit_of_drivers_in_namespaces_of_their_own(self):
+        """Each copy of the driver has a copy of our library; the program's own _exit() ends all of their recordings."""
+        self.compile("plugin.so", PLUGIN, "-shared", "-fPIC", f"-L{support.BUILD}/sim", "-lcuda")
+        program = self.compile("loads", LOADS, "-ldl")
+        for way in (PLAIN, BARE, LAUNCHED):
+            for count in (1, 2):
+                with self.subTest(way, count=count):
+                    result = self.run_program([program, str(count)], way, GPUPROF_OUTPUT="left")
+                    self.assertEqual((result.returncode, result.stdout), (5, "done\n"), result.stderr)
+                    self.assertEqual(len(self.files(".json")), 0 if way == PLAIN else count)
+                    for name in self.files(".json"):
+                        self.assertEqual(len(Facts(self.path(name)).kernels), 20)
+                    for name in self.files():
+                        if name.startswith("left"):
+                            os.unlink(self.path(name))
 
     def test_quick_exit(self):
         program = self.compile("quick", QUICK, f"-L{support.BUILD}/sim", "-lcuda")

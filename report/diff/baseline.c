@@ -157,7 +157,9 @@ static int read_machine(const struct reading *reading, const json_t *machine)
 		const char *text = json_string_value(
 			json_object_get(machine, gp_machine_fact_name((enum gp_machine_fact)i)));
 
-		reading->set->machine.facts[i] = strdup(text ? text : "");
+		text = text ? text : "";
+		reading->set->machine.facts[i] =
+			i == GP_MACHINE_GPUS ? gp_machine_join_gpus(text) : strdup(text);
 		if (!reading->set->machine.facts[i])
 			return no_memory(reading);
 	}

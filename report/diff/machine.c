@@ -112,6 +112,36 @@ static int describe_gpus(FILE *out, struct gp_model *const *models, size_t model
 	return result;
 }
 
+char *gp_machine_join_gpus(const char *gpus)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	while (out && *gpus) {
+		const char *end = strstr(gpus, "; ");
+		size_t length = end ? (size_t)(end - gpus) : strlen(gpus);
+		const char *next = gpus;
+		unsigned count = 0;
+
+		while (*next && strncmp(next, gpus, length) == 0 &&
+		       (next[length] == '\0' || strncmp(next + length, "; ", 2) == 0)) {
+			count++;
+			next += length;
+			next += *next ? 2 : 0;
+		}
+		if (count > 1)
+			fprintf(out, "%u x ", count);
+		fprintf(out, "%.*s%s", (int)length, gpus, *next ? "; " : "");
+		gpus = next;
+	}
+	if (!out || gp_memstream_close(out, &text) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
 /* Whether the option decides the content of a trace, not only its place. */
 static bool says_what_is_recorded(const char *line, size_t length)
 {
@@ -189,6 +219,13 @@ static int take_fact(struct gp_machine *machine, enum gp_machine_fact fact,
 	result = describe(out, fact, models, model_count);
 	if (gp_memstream_close(out, &text) != 0)
 		result = -ENOMEM;
+	if (result == 0 && fact == GP_MACHINE_GPUS) {
+		char *joined = gp_machine_join_gpus(text);
+
+		free(text);
+		text = joined;
+		result = text ? 0 : -ENOMEM;
+	}
 	if (result == 0)
 		machine->facts[fact] = gp_text_escape(text);
 	free(text);

@@ -31,6 +31,12 @@ struct gp_machine {
 int gp_machine_of(struct gp_model *const *models, size_t model_count, struct gp_machine *machine);
 void gp_machine_free(struct gp_machine *machine);
 
+/*
+ * "8 x NVIDIA H200, ..." of a text that names each of them, as older baselines do; free it. NULL: no
+ * memory.
+ */
+char *gp_machine_join_gpus(const char *gpus);
+
 /* "gpus", "driver", ...: the name in files. */
 const char *gp_machine_fact_name(enum gp_machine_fact fact);
 

@@ -41,7 +41,8 @@ static inline struct gp_job_place gp_job_place(void)
 		{"FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_ID", NULL},
 		{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", NULL, NULL}, /* MPICH, Intel MPI */
 		{"PMIX_RANK", NULL, NULL, NULL, NULL},
-		{"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_JOB_ID", "SLURM_STEP_ID"},
+		{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_JOB_ID",
+		 "SLURM_STEP_ID"},
 		{"JOB_COMPLETION_INDEX", NULL, NULL, NULL, NULL}, /* Kubernetes */
 	};
 	struct gp_job_place place = {NULL, NULL, NULL, NULL};

@@ -15,6 +15,7 @@
 #include "gpuprof/option.h"
 
 #define PREFIX     "gpuprof-run-"
+#define MARK_BYTES 9 /* of this boot */
 #define LOCK_TRIES 10
 
 /* One announced trace: a link named PID-STARTTIME. */
@@ -64,13 +65,29 @@ static void remove_abandoned(int place, const char *name)
 	close(folder);
 }
 
+/*
+ * The beginning of this boot's id, which is in the folder's name: on a file system of several hosts a
+ * lock may be seen by its own host alone.
+ */
+static void mark_of_boot(char mark[MARK_BYTES])
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	if (!file || !fgets(mark, MARK_BYTES, file))
+		snprintf(mark, MARK_BYTES, "unknown");
+	if (file)
+		fclose(file);
+}
+
 static void remove_all_abandoned(const char *place)
 {
 	DIR *listing = opendir(place);
 	const struct dirent *entry;
+	char prefix[sizeof(PREFIX) + MARK_BYTES] = PREFIX;
 
+	mark_of_boot(prefix + strlen(PREFIX));
 	while (listing && (entry = readdir(listing)) != NULL)
-		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0)
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
 			remove_abandoned(dirfd(listing), entry->d_name);
 	if (listing)
 		closedir(listing);
@@ -91,11 +108,14 @@ static bool lock_folder(struct gp_session *session)
 
 static int make_folder(struct gp_session *session, const char *place)
 {
+	char mark[MARK_BYTES];
+
 	if (!place || place[0] != '/' || strpbrk(place, " :"))
 		return -ENOENT;
+	mark_of_boot(mark);
 	for (int i = 0; i < LOCK_TRIES; i++) {
-		if (snprintf(session->path, sizeof(session->path), "%s/" PREFIX "XXXXXX", place) >=
-		    (int)sizeof(session->path))
+		if (snprintf(session->path, sizeof(session->path), "%s/" PREFIX "%s-XXXXXX", place,
+			     mark) >= (int)sizeof(session->path))
 			return -ENAMETOOLONG;
 		if (!mkdtemp(session->path))
 			return -errno;

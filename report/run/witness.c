@@ -44,19 +44,22 @@ struct stand {
 };
 
 /*
- * Moves the program's arguments to the place of this process's own, where the kernel shows them.
- * Those of a series of runs are elsewhere, and stay.
+ * Puts the program's arguments behind two words in the place of this process's own, where the kernel
+ * shows them: `pkill -f` finds both or neither, and pidof, which looks at the first two words, the
+ * program alone. Those of a series of runs are elsewhere, and stay.
  */
 static void take_command(char **arguments)
 {
+	static const char words[] = "witness\0of";
 	char *start = program_invocation_name, *end = environ ? *environ : NULL;
 	size_t bytes;
 
-	if (!end || arguments[0] <= start || arguments[0] >= end)
+	if (!end || arguments[0] < start + sizeof(words) || arguments[0] >= end)
 		return;
 	bytes = (size_t)(end - arguments[0]);
-	memmove(start, arguments[0], bytes);
-	memset(start + bytes, 0, (size_t)(end - start) - bytes);
+	memmove(start + sizeof(words), arguments[0], bytes);
+	memcpy(start, words, sizeof(words));
+	memset(start + sizeof(words) + bytes, 0, (size_t)(end - start) - sizeof(words) - bytes);
 }
 
 static void collect(struct stand *stand)

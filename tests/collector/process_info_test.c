@@ -95,7 +95,7 @@ static void the_place_in_a_job(void **unused)
 	clearenv();
 	check_place(NULL, NULL, NULL, NULL);
 	setenv("SLURM_PROCID", "1", 1); /* srun, one task a node */
-	setenv("SLURM_NTASKS", "2", 1);
+	setenv("SLURM_STEP_NUM_TASKS", "2", 1);
 	setenv("SLURM_LOCALID", "0", 1);
 	setenv("SLURM_JOB_ID", "77", 1);
 	check_place(NULL, NULL, NULL, "77"); /* the script of sbatch, not of srun */

@@ -236,6 +236,8 @@ print("in all:", seen, flush=True)
         """`pkill -f` with our name finds the launcher alone, with the program's both and the witness: in both cases it comes once."""
         process, pid = self.start("an argument", code=self.COUNTER)
         members = self.members(process)
+        words = [line.split(b"\0")[:2] for member, line in members.items() if member != pid]
+        self.assertFalse(any(sys.executable.encode() in two for two in words), words)  # pidof looks at these
         self.assertEqual([member for member, line in members.items() if b"gpuprof" in line], [process.pid])
         self.assertEqual([member for member, line in members.items() if b"an argument" in line], list(members))
         for part in (b"gpuprof", b"an argument"):

@@ -233,7 +233,7 @@ class SharedFolder(Case):
     def test_folders_for_a_run_are_not_to_be_guessed(self):
         result = self.run_program(["sh", "-c", "stat -c '%a %u %n' $GPUPROF_SESSION"], options=["-q"], TMPDIR=self.path("tmp"),
                                   XDG_RUNTIME_DIR=None)
-        self.assertRegex(result.stdout, rf"^700 {os.geteuid()} {self.path('tmp')}/gpuprof-run-[A-Za-z0-9]{{6}}\n$")
+        self.assertRegex(result.stdout, rf"^700 {os.geteuid()} {self.path('tmp')}/gpuprof-run-[0-9a-f]{{8}}-[A-Za-z0-9]{{6}}\n$")
 
 
 SECRET = """

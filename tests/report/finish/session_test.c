@@ -74,21 +74,28 @@ static void test_places_that_the_loader_would_cut_are_passed_over(void **state)
 /* A folder of this user's that somebody has given the name of an abandoned session. */
 static void test_only_links_are_removed(void **state)
 {
-	char place[32] = "/tmp/gpuprof-test-XXXXXX", folder[64], file[80];
+	char place[32] = "/tmp/gpuprof-test-XXXXXX", folder[96], file[112], other[64];
 	struct gp_session session;
 
 	assert_non_null(mkdtemp(place));
-	snprintf(folder, sizeof(folder), "%s/gpuprof-run-old", place);
+	setenv("XDG_RUNTIME_DIR", place, 1);
+	assert_int_equal(gp_session_open(&session), 0);
+	snprintf(folder, sizeof(folder), "%.80s", session.path);
+	strcpy(strrchr(folder, '-'), "-oldone");
+	gp_session_close(&session);
 	snprintf(file, sizeof(file), "%s/file", folder);
 	assert_int_equal(mkdir(folder, 0700), 0);
 	assert_int_equal(mknod(file, S_IFREG | 0600, 0), 0);
-	setenv("XDG_RUNTIME_DIR", place, 1);
+	snprintf(other, sizeof(other), "%s/gpuprof-run-00000000-oldone",
+		 place); /* of another host */
+	assert_int_equal(mkdir(other, 0700), 0);
 	assert_int_equal(gp_session_open(&session), 0);
 	gp_session_close(&session);
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(gp_session_open(&session), 0);
 	gp_session_close(&session);
 	assert_int_equal(access(folder, F_OK), -1);
+	assert_int_equal(rmdir(other), 0);
 	unsetenv("XDG_RUNTIME_DIR");
 	assert_int_equal(rmdir(place), 0);
 }

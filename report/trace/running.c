@@ -13,6 +13,16 @@
 #include "report/trace/recover.h"
 #include "report/trace/ring_files.h"
 
+/* Root watches programs of others, but a user's ring file speaks for his own processes only. */
+static bool is_of_owner(const struct gp_process *process, uid_t owner)
+{
+	struct stat status;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u", process->pid);
+	return owner == geteuid() || (stat(path, &status) == 0 && status.st_uid == owner);
+}
+
 /* Returns false if it is not a ring file of a running process, or belongs to another user. */
 static bool read_header(const char *path, struct gp_ring_file_header *header)
 {
@@ -30,7 +40,7 @@ static bool read_header(const char *path, struct gp_ring_file_header *header)
 	if (!is_ours)
 		return false;
 	process = (struct gp_process){header->pid, header->start_time, header->boot_id};
-	return gp_process_is_live(&process);
+	return gp_process_is_live(&process) && is_of_owner(&process, status.st_uid);
 }
 
 const struct gp_running *gp_running_of(const struct gp_running_list *list, uint32_t pid)

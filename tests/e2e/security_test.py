@@ -230,6 +230,29 @@ class SharedFolder(Case):
             subprocess.run(["sh", "-c", line, name], check=True)
             self.assertGreater(os.path.getsize(self.path("redirected")), 100)
 
+    def test_top_believes_no_ring_file_of_another_user(self):
+        program = subprocess.Popen([*GPU, "launch=3", "wait"], cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env=support.environment(LD_PRELOAD=LIBRARY, GPUPROF_OUTPUT=self.path("t")))
+        self.addCleanup(program.wait)
+        self.addCleanup(program.stdin.close)
+        while not glob.glob(f"/dev/shm/gpuprof-0-{program.pid}-*") or not self.files(".gpuprof"):
+            time.sleep(0.01)
+        (rings,) = glob.glob(f"/dev/shm/gpuprof-0-{program.pid}-*")
+        with open(rings, "rb") as file:
+            header = bytearray(file.read(4096))
+        at = header.index(os.fsencode(self.path("t.gpuprof")))
+        header[at:at + len(self.path("his"))] = os.fsencode(self.path("his"))
+        header[at + len(self.path("his"))] = 0
+        planted = f"/dev/shm/gpuprof-{NOBODY}-{program.pid}-0"
+        self.addCleanup(os.unlink, planted)
+        with open(planted, "wb") as file:
+            file.write(header)
+        os.unlink(rings)  # either may be found first
+        for owner, is_believed in ((0, True), (NOBODY, False)):
+            os.chown(planted, owner, owner)
+            result = self.run_gpuprof("top", "--batch", "--iterations", "1", str(program.pid))
+            self.assertEqual((result.returncode, self.path("his") in result.stderr), (1, is_believed), result.stderr)
+
     def test_folders_for_a_run_are_not_to_be_guessed(self):
         result = self.run_program(["sh", "-c", "stat -c '%a %u %n' $GPUPROF_SESSION"], options=["-q"], TMPDIR=self.path("tmp"),
                                   XDG_RUNTIME_DIR=None)

@@ -300,9 +300,10 @@ static bool is_terminated; /* by SIGTERM: the end takes no longer than it must *
 
 void gp_process_trace_ends(enum gp_end_way way, int status)
 {
+	if (!gp_process_trace_is_live())
+		return;
 	is_terminated = way == GP_END_SIGNAL;
-	if (gp_process_trace_is_live())
-		gp_collector_ends(way, (uint8_t)status);
+	gp_collector_ends(way, (uint8_t)status);
 }
 
 static bool wants_finish(void)
@@ -388,9 +389,10 @@ static uint64_t finish_timeout_ns(void)
 	return gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT) * 1000000000u;
 }
 
+/* After SIGTERM a summary would take longer than the sender may wait. */
 static bool is_to_finish(void)
 {
-	return !is_left_to_launcher() && wants_finish();
+	return !is_left_to_launcher() && wants_finish() && !is_terminated;
 }
 
 static void close_here(void)

@@ -345,8 +345,11 @@ static bool burst_has_ended(uint64_t now_ns)
 /* Time to the next look; without a buffer at CUPTI there is none before its next request. */
 static uint64_t burst_rest_ns(uint64_t now_ns)
 {
-	bool is_resting = !gp_buffers_are_out();
+	bool is_resting;
 
+	/* first: a request after the look finds it set, and wakes this thread */
+	(void)gp_swap32(&session.is_resting, 1);
+	is_resting = !gp_buffers_are_out();
 	gp_store32(&session.is_resting, is_resting);
 	return is_resting || now_ns >= burst.look_ns ? UINT64_MAX : burst.look_ns - now_ns;
 }

@@ -27,27 +27,21 @@ static struct sigaction ours, replaced;
 static uint32_t is_installed; /* atomic */
 static void (*close_trace)(void);
 
-/* The kernel's layout: handler, flags, restorer, mask. */
-static void set_default_action(void)
-{
-	uint64_t action[4] = {(uint64_t)(uintptr_t)SIG_DFL};
-
-	gp_sys.call(SYS_rt_sigaction, SIGTERM, (long)action, 0, sizeof(action[3]), 0, 0);
-}
-
 /* Ends the process by the default action; by its exit status only if a filter forbids that. */
 static void end_process(void)
 {
 	uint64_t term = GP_SYS_SIGNAL(SIGTERM);
 
-	set_default_action();
 	gp_sys.call(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&term, 0, sizeof(term), 0, 0);
 	gp_sys.call(SYS_tgkill, gp_sys_process_id(), gp_sys_thread_id(), SIGTERM, 0, 0, 0);
 	for (;;)
 		gp_sys.call(SYS_exit_group, 128 + SIGTERM, 0, 0, 0, 0, 0);
 }
 
-/* Also in forked children, which inherit it and have nothing to close. */
+/*
+ * Also in forked children, which inherit it and have nothing to close.  The kernel has set the
+ * default action, which process 1 of a namespace ignores.
+ */
 static void on_term(int number)
 {
 	int saved = errno;
@@ -130,17 +124,24 @@ handler_function *signal(int number, handler_function *handler)
 	return before == on_term ? SIG_DFL : before;
 }
 
+/* A sanitizer's sigaction() may put a handler off for as long as the program calls nothing. */
+static bool is_of_libc(action_function *function)
+{
+	return (uintptr_t)function == gp_dlsym_in_libc("sigaction", 0);
+}
+
 void gp_term_signal_install(void (*close)(void))
 {
 	action_function *real = real_action();
 	struct sigaction before;
 
-	if (real == NULL || gp_sys_process_id() == 1 || gp_sys_is_confined() ||
+	if (real == NULL || !is_of_libc(real) || gp_sys_process_id() == 1 || gp_sys_is_confined() ||
 	    real(SIGTERM, NULL, &before) != 0 || before.sa_handler != SIG_DFL)
 		return;
 	replaced = before;
 	close_trace = close;
-	ours = (struct sigaction){.sa_handler = on_term, .sa_flags = SA_RESTART | SA_ONSTACK};
+	/* not on an alternate stack, which may be too small for the end of the trace */
+	ours = (struct sigaction){.sa_handler = on_term, .sa_flags = SA_RESTART | SA_RESETHAND};
 	/* pairs with stand_in(): the words above are complete */
 	gp_store32_release(&is_installed, 1);
 	/* another thread of the program may have been faster */

@@ -522,6 +522,27 @@ int main(int argc, char **argv)
         self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (0, str(int(signal.SIGTERM))))
         self.assertEqual(self.kernels("t.gpuprof"), 5)
 
+    SMALL_STACK = r"""
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/mman.h>
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int);
+int main(void)
+{
+	void *context;
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack_t stack = {.ss_sp = page + 4096, .ss_size = 4096};
+	mprotect(page, 4096, PROT_NONE);
+	if (sigaltstack(&stack, NULL) || cuInit(0) || cuCtxCreate_v2(&context, 0, 0)) return 1;
+	raise(SIGTERM);
+	return 7;
+}
+"""
+
+    def test_no_alternate_stack_is_too_small(self):
+        program = self.compile("small", self.SMALL_STACK, f"-L{support.BUILD}/sim", "-lcuda")
+        self.assertEqual(self.run_program([program], GPUSIM_FAULT="flush-hangs").returncode, -signal.SIGTERM)
+
     def test_a_gpu_that_hangs_holds_it_up_for_the_time_limit_only(self):
         began = time.monotonic()
         result = self.run_program([*GPU, "start=5", f"raise={int(signal.SIGTERM)}"], options=["-o", "t"], GPUSIM_FAULT="flush-hangs")

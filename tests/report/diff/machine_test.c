@@ -80,12 +80,33 @@ static void what_a_program_calls_a_device_does_not_count(void **state)
 	gp_builder_free(&b);
 }
 
+static void equal_gpus_are_counted(void **state)
+{
+	static const char *const cases[][2] = {
+		{"", ""},
+		{"A", "A"},
+		{"A; A", "2 x A"},
+		{"A; AB; A", "A; AB; A"},
+		{"A; A; B; B; B", "2 x A; 3 x B"},
+		{"2 x A; B", "2 x A; B"},
+		{"; ", ""},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *joined = gp_machine_join_gpus(cases[i][0]);
+
+		assert_string_equal(joined, cases[i][1]);
+		free(joined);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_machine_is_its_gpus_versions_and_options),
 		cmocka_unit_test(what_another_recorder_does_not_say_is_not_known),
 		cmocka_unit_test(what_a_program_calls_a_device_does_not_count),
+		cmocka_unit_test(equal_gpus_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

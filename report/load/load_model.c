@@ -638,8 +638,11 @@ int gp_model_load_with(const char *path, const struct gp_load_options *options,
 {
 	const struct gp_importer *importer;
 	struct reading r = {.options = options, .ring_file = -1};
-	int result = gp_import_find(path, &importer);
+	char opened[32];
+	int result;
 
+	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", options->save_to);
+	result = gp_import_find(options->save_to < 0 ? path : opened, &importer);
 	keep_within_memory();
 	r.builder.model = result == 0 ? new_model(path) : NULL;
 	if (!r.builder.model) {

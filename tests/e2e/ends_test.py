@@ -292,7 +292,8 @@ class Ends(Case):
                 number = signal.Signals["SIG" + name]
                 results = self.run_every_way([*GPU, "launch=50", f"raise={int(number)}"])
                 self.assertEqual(results[PLAIN].returncode, -number)
-                self.assertIn("all 50 launches" if name == "TERM" else "\n  50 launches, ", results[LAUNCHED].stderr)
+                # of the others CUPTI may have delivered them in time, or not
+                self.assertRegex(results[LAUNCHED].stderr, "\n  all 50 launches" if name == "TERM" else "\n  (all )?50 launches[ ,]")
                 for trace in self.traces():
                     self.run_gpuprof("finish", "-q", "--chrome", "none", trace)
                     self.assertEqual(len(self.export(trace).launches()), 50, trace)

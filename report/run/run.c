@@ -416,7 +416,7 @@ static void say_where_ranks_are(const struct run *run)
 		return;
 	gp_output_folder(output, folder);
 	fprintf(stderr,
-		"gpuprof: each of the %s ranks leaves a trace; when all have ended: gpuprof summary %s\n",
+		"gpuprof: each rank leaves a trace; when all %s have ended: gpuprof summary %s\n",
 		gp_job_place().world_size, gp_shell_word(folder, word, sizeof(word)));
 }
 

@@ -54,9 +54,9 @@ struct job {
 	struct gp_ranks ranks;
 	double medians[GP_RANK_MEASURES]; /* NAN = unknown */
 	double deviations[GP_RANK_MEASURES];
-	uint32_t world_size;  /* 0 = unknown */
-	struct place *places; /* of the rows, those that differ most first */
-	uint32_t differing;
+	uint32_t world_size;        /* 0 = unknown */
+	struct place *places;       /* of the rows, those that differ most first */
+	uint32_t differing, shared; /* shared: whose rank another one has, too */
 };
 
 /* ---- medians ---- */
@@ -160,6 +160,7 @@ static int find_places(struct job *job)
 		job->places[i].row = &job->ranks.rows[i];
 		look_at(job, &job->places[i]);
 		job->differing += job->places[i].most > 0;
+		job->shared += job->summary->models[job->ranks.rows[i].process]->shares_rank;
 	}
 	if (count > ALL_SHOWN)
 		qsort(job->places, count, sizeof(*job->places), compare_places);
@@ -251,6 +252,9 @@ static int print_title(const struct job *job)
 	if (job->world_size > 0)
 		fprintf(out, " of %s", gp_format_count(job->world_size).text);
 	result = print_hosts(job);
+	if (job->shared > 0)
+		fprintf(out, "; %s of them share a rank: are these the traces of two jobs?",
+			gp_format_count(job->shared).text);
 	if (missing > 0) {
 		fprintf(out, "; no trace of rank%s ", missing > 1 ? "s" : "");
 		print_missing(out, job);

@@ -20,7 +20,7 @@ class Ranks(Case):
         return support.own_lines(done.stderr)
 
     def test_a_folder_of_hosts_is_one_job(self):
-        self.assert_one_line("\n".join(self.record(0, "a", "launch=20")), "the 4 ranks", "gpuprof summary " + self.path("job", "a"))
+        self.assert_one_line("\n".join(self.record(0, "a", "launch=20")), "all 4", "gpuprof summary " + self.path("job", "a"))
         self.assertEqual(self.record(1, "a", "launch=20"), [])
         self.record(3, "b", "launch=20", "raise=9", status=-9)
         self.assertEqual(sorted(os.listdir(self.path("job", "a"))), ["00000.gpuprof", "00001.gpuprof"])

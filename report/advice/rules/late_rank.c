@@ -13,19 +13,19 @@
 	LIMIT(LATE_PERCENT, 150, PERCENT,                                                          \
 	      "of its share: a late rank is last in so many operations")                           \
 	LIMIT(IDLE_PART, 2, COUNT, "of the others' wait: so much more idle time is the host's")    \
-	LIMIT(GAP_PART, 2, COUNT, "of the others' wait: a longer idle gap is a cause")
+	LIMIT(GAP_PART, 8, COUNT, "of the others' wait: a longer idle gap is a part of the cause")
 GP_LIMITS(LIMITS);
 
 struct own {
 	uint64_t ranks, operations, late; /* it was the last in so many of the operations */
-	uint64_t by_host;                 /* in so many its host launched late */
+	uint64_t by_host, by_gpu; /* in so many its host launched late, or its GPU had more work */
 	uint64_t held_up_ns;
 	bool has_samples;
 };
 
 /* Of a process. */
 struct rank {
-	uint64_t late, by_host, held_up_ns;
+	uint64_t late, by_host, by_gpu, held_up_ns;
 	size_t device; /* in the list, of the GPU of that number, which it was asked for last */
 	uint16_t device_id;
 	bool has_device;
@@ -50,8 +50,12 @@ static size_t device_of(struct count *count, const struct gp_collective_part *pa
 	return rank->device;
 }
 
-/* How long the GPU had nothing to do since the operation before. */
-static uint64_t idle_before_ns(struct count *count, const struct gp_collective_part *part)
+/* The time since the operation before, by whether the GPU had something to do. */
+struct before {
+	uint64_t idle_ns, busy_ns;
+};
+
+static struct before time_before(struct count *count, const struct gp_collective_part *part)
 {
 	const struct gp_model *model = count->advisor->scope.models[part->process];
 	const struct gp_idle_gaps *idle_gaps = &count->advisor->basis->idle_gaps;
@@ -60,34 +64,47 @@ static uint64_t idle_before_ns(struct count *count, const struct gp_collective_p
 
 	if (part->before_ns == 0 || part->start_ns <= part->before_ns ||
 	    device >= idle_gaps->device_count)
-		return 0;
+		return (struct before){0};
 	busy_ns = gp_idle_gaps_busy_ns(idle_gaps, device, model->base_unix_ns + part->before_ns,
 				       model->base_unix_ns + part->start_ns);
-	return wall_ns > busy_ns ? wall_ns - busy_ns : 0;
+	return (struct before){wall_ns > busy_ns ? wall_ns - busy_ns : 0, busy_ns};
 }
 
-/* Whether the GPU of the last rank was idle for longer than those of the others: its host was late. */
-static bool is_by_host(struct count *count, const struct gp_collective_part *parts, uint32_t gpus,
+static bool explains(uint64_t own_ns, uint64_t others_ns, uint64_t held_up_ns)
+{
+	return own_ns > others_ns && (own_ns - others_ns) * IDLE_PART >= held_up_ns;
+}
+
+/*
+ * Whether the GPU of the last rank was idle for longer than those of the others, so that its host was
+ * late, or busy for longer.
+ */
+static void find_cause(struct count *count, const struct gp_collective_part *parts, uint32_t gpus,
 		       uint32_t last)
 {
-	uint64_t own_ns = 0, others_ns = 0;
+	uint64_t held_up_ns = gp_collective_held_up_ns(parts, gpus);
+	struct rank *rank = &count->ranks[parts[last].process];
+	struct before own = {0}, others = {0};
 
 	for (uint32_t i = 0; i < gpus; i++) {
-		uint64_t ns = idle_before_ns(count, &parts[i]);
+		struct before one = time_before(count, &parts[i]);
 
 		if (i == last)
-			own_ns = ns;
-		else
-			others_ns += ns / (gpus - 1);
+			own = one;
+		others.idle_ns += i == last ? 0 : one.idle_ns / (gpus - 1);
+		others.busy_ns += i == last ? 0 : one.busy_ns / (gpus - 1);
 	}
-	return own_ns > others_ns &&
-	       (own_ns - others_ns) * IDLE_PART >= gp_collective_held_up_ns(parts, gpus);
+	rank->by_host += explains(own.idle_ns, others.idle_ns, held_up_ns);
+	rank->by_gpu += explains(own.busy_ns, others.busy_ns, held_up_ns);
 }
 
+/* The first operation of all waits for the start of each rank. */
 static void count_operation(void *context, const struct gp_collective_part *parts, uint32_t gpus)
 {
 	struct count *count = context;
 
+	if (parts->before_ns == 0)
+		return;
 	count->operations++;
 	if (gpus > count->gpus)
 		count->gpus = gpus;
@@ -98,17 +115,21 @@ static void count_operation(void *context, const struct gp_collective_part *part
 			continue;
 		rank->late++;
 		rank->held_up_ns += gp_collective_held_up_ns(parts, gpus);
-		rank->by_host += is_by_host(count, parts, gpus, i);
+		find_cause(count, parts, gpus, i);
 	}
 }
 
-/* What others held up on average, as noise does. */
+/*
+ * What others held up on average, as noise does; one that held up more, but not as often, is left
+ * out.
+ */
 static uint64_t usual_ns(const struct count *count, size_t processes, size_t latest)
 {
 	uint64_t sum_ns = 0;
 
 	for (size_t i = 0; i < processes; i++)
-		sum_ns += i == latest ? 0 : count->ranks[i].held_up_ns;
+		if (i != latest && count->ranks[i].held_up_ns < count->ranks[latest].held_up_ns)
+			sum_ns += count->ranks[i].held_up_ns;
 	return processes > 1 ? sum_ns / (processes - 1) : 0;
 }
 
@@ -136,6 +157,12 @@ static void look_at_gaps(struct gp_advisor *advisor, struct gp_case *found)
 			     gp_advisor_waits_for_host, take_gap);
 }
 
+/* One that is late again and again, not one that was once late for long. */
+static bool is_later(const struct rank *a, const struct rank *b)
+{
+	return a->late != b->late ? a->late > b->late : a->held_up_ns > b->held_up_ns;
+}
+
 static void judge(struct gp_advisor *advisor, const struct count *count)
 {
 	size_t latest = 0, processes = advisor->scope.model_count;
@@ -145,7 +172,7 @@ static void judge(struct gp_advisor *advisor, const struct count *count)
 	struct own *own;
 
 	for (size_t i = 1; i < processes; i++)
-		if (count->ranks[i].held_up_ns > count->ranks[latest].held_up_ns)
+		if (is_later(&count->ranks[i], &count->ranks[latest]))
 			latest = i;
 	rank = &count->ranks[latest];
 	ns = usual_ns(count, processes, latest);
@@ -159,6 +186,7 @@ static void judge(struct gp_advisor *advisor, const struct count *count)
 			    .operations = count->operations,
 			    .late = rank->late,
 			    .by_host = rank->by_host,
+			    .by_gpu = rank->by_gpu,
 			    .held_up_ns = rank->held_up_ns};
 	gp_advisor_add(advisor, found, GP_ALL_THE_TIME, rank->held_up_ns, rank->held_up_ns - ns,
 		       NULL);
@@ -197,6 +225,7 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 	gp_document_add_number(values, "operations", GP_UNIT_COUNT, own->operations);
 	gp_document_add_number(values, "rank_count", GP_UNIT_COUNT, own->ranks);
 	gp_document_add_flag(values, "is_by_host", own->by_host * 2 >= own->late);
+	gp_document_add_flag(values, "is_by_gpu", own->by_gpu * 2 >= own->late);
 	gp_document_add_flag(values, "is_placed", gp_advisor_knows(advisor, found->site));
 	gp_host_samples_add_values(advisor, found, GP_SAMPLE_TIMES, values);
 }
@@ -211,11 +240,11 @@ const struct gp_rule gp_rule_late_rank = {
 	.title = "one rank comes late to collective operations",
 	.found =
 		"rank {rank} is the last of {rank_count} in {count} of {operations} collective operations, and the others wait {mean_ns} for it on average: "
-		"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here]|its GPU takes longer for the work before them]",
+		"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here]|{?is_by_gpu}its GPU takes longer for the work before them|why is not known: its GPU is neither idle nor busy for longer than the others before them]",
 	.change =
-		"[{?is_by_host}find out why the host of this rank is slower: compare gpuprof summary --by phase,host of this rank and another|distribute the work evenly: samples by their length, layers by their time; or check whether the clock of this GPU is lower]",
+		"[{?is_by_host}find out why the host of this rank is slower: compare gpuprof summary --by phase,host of this rank and another|{?is_by_gpu}distribute the work evenly: samples by their length, layers by their time; or check whether the clock of this GPU is lower|look whether other programs or ranks use this GPU or the host, and at the network of this rank]",
 	.meaning =
-		"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest. If the GPU of that rank was idle before the operation for much longer than the other GPUs, its host launched late; else its GPU had more work. The saving is the time for which the others wait for this rank, less the average time for which ranks wait for one of the others. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
+		"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest. If the GPU of that rank was idle before the operation for much longer than the other GPUs, its host launched late; if it was busy for longer, it had more work. The first operation is left out: it waits for the start of each rank. The saving is the time for which the others wait for this rank, less the average time for which ranks wait for one of the others. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
 	.remedy =
 		"If the host is late, look for work that only this rank does, such as logging or checkpoints, for a slower disk, and for other programs on its processors. If the GPU is late, look for unequal batches or layers, and for a lower clock.",
 	.ignore = "The ranks do different work on purpose.",

@@ -140,7 +140,8 @@ function stepsSection(about) {
 		});
 	return section(
 		'Steps',
-		(found.found_by === 'ranges' ? 'marked by ranges' : 'found by repeating operations') + '; height: time of a step, up to ' + TALLEST_STEP + ' medians; click: show it in the timeline',
+		(about.processes.length > 1 ? 'of ' + nameOfProcess(about.processes.findIndex((process) => process.pid === found.pid)) + ', ' : '') +
+			(found.found_by === 'ranges' ? 'marked by ranges' : 'found by repeating operations') + '; height: time of a step, up to ' + TALLEST_STEP + ' medians; click: show it in the timeline',
 		rows.length > 1 ? el('div', { class: 'steps' }, chart) : null,
 		...shareBar(parts, fmtNs),
 		...(phaseBar(about) || []),

@@ -47,11 +47,14 @@ struct waits {
 	uint64_t operations;
 };
 
+/* The first operation of all waits for the start of each rank. */
 static void add_waits(void *context, const struct gp_collective_part *parts, uint32_t gpus)
 {
 	struct waits *waits = context;
 
 	waits->operations++;
+	if (parts->before_ns == 0)
+		return;
 	for (uint32_t i = 0; i < gpus; i++) {
 		waits->sums[parts[i].process].waited_ns += parts[i].waited_ns;
 		if (parts[i].is_last)
@@ -177,7 +180,8 @@ const struct gp_breakdown gp_breakdown_rank = {
 	.help = "ranks of a job: step, computing, communicating, waiting, memory",
 	.nothing =
 		"no process has a rank (RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID, ...); `--by process` has all processes",
-	.head = {"rank", "Ranks", columns, COUNT(columns)},
+	.head = {"rank", "Ranks (step: the median; the other times: sums)", columns,
+		 COUNT(columns)},
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill,
 	.is_in_order = true,

@@ -14,8 +14,8 @@ enum gp_rank_measure {
 	GP_RANK_STEP,          /* ns, the median step of its main loop */
 	GP_RANK_COMPUTING,     /* ns of all operations but communication */
 	GP_RANK_COMMUNICATING, /* ns */
-	GP_RANK_WAITED,        /* ns in collectives for the last rank */
-	GP_RANK_HELD_UP,       /* ns that the others waited for it, on average */
+	GP_RANK_WAITED,        /* ns in collectives but the first, for the last rank */
+	GP_RANK_HELD_UP,       /* ns that the others waited for it so, on average */
 	GP_RANK_PEAK,          /* bytes, of the GPU on which it is highest */
 	GP_RANK_MEASURES
 };

@@ -6,6 +6,9 @@
 #define US    1000ull
 #define MS    1000000ull
 #define STEPS 30u
+#define STALL 15u /* the step in which rank 0 may be late, once */
+
+static uint64_t stall_ns;
 
 /*
  * A rank whose step begins so late, and whose GPU works so long; all have 8 ms from the beginning of a
@@ -20,14 +23,17 @@ static struct gp_model *rank_of(uint32_t rank, uint64_t late_ns, uint64_t work_n
 	build_device(&b, (uint16_t)rank, "GPU");
 	build_info(&b, GP_INFO_RANK, rank ? "1" : "0");
 	for (uint32_t i = 0; i < STEPS; i++) {
-		uint64_t at_ns = (1 + 10 * i) * MS, start_ns = at_ns + late_ns;
+		uint64_t at_ns = (1 + 10 * i) * MS + (i > STALL ? stall_ns : 0);
+		uint64_t once_ns = i == STALL ? stall_ns : 0;
+		uint64_t start_ns = at_ns + (rank == 0 && once_ns > 0 ? once_ns : late_ns);
 
 		build_call(&b, 100, BUILD_LAUNCH, start_ns, 5 * US, 2 * i + 1);
 		build_op(&b, GP_OP_KERNEL, 7, start_ns + 10 * US, start_ns + work_ns, 2 * i + 1)
 			->name = names[0];
 		build_call(&b, 100, BUILD_LAUNCH, start_ns + 6 * US, 5 * US, 2 * i + 2);
-		build_op(&b, GP_OP_KERNEL, 7, start_ns + work_ns, at_ns + 8 * MS, 2 * i + 2)->name =
-			names[1];
+		build_op(&b, GP_OP_KERNEL, 7, start_ns + work_ns, at_ns + once_ns + 8 * MS,
+			 2 * i + 2)
+			->name = names[1];
 	}
 	for (uint32_t i = 0; i < b.model->op_count; i++)
 		b.model->ops[i].device_id = (uint16_t)rank;
@@ -56,9 +62,10 @@ static void check_late(uint64_t late_ns, uint64_t work_ns, bool is_by_host)
 
 	assert_non_null(found);
 	assert_string_equal(text_of(found, "rank"), "1");
-	assert_int_equal(found->count, STEPS);
-	assert_int_equal(value_of(found, "operations"), STEPS);
-	assert_int_equal(found->saves_ns, STEPS * (late_ns + work_ns - 2 * MS));
+	/* without the first operation */
+	assert_int_equal(found->count, STEPS - 1);
+	assert_int_equal(value_of(found, "operations"), STEPS - 1);
+	assert_int_equal(found->saves_ns, (STEPS - 1) * (late_ns + work_ns - 2 * MS));
 	assert_int_equal(strstr(found->found, "its host launches late") != NULL, is_by_host);
 	assert_null(find(&advice, "rank-imbalance"));
 	end(models, &advice);
@@ -76,6 +83,24 @@ static void a_slow_gpu_is_not_a_late_host(void **state)
 	check_late(0, 6 * MS, false);
 }
 
+/* Though the others wait longer for the one that is late once. */
+static void who_is_late_again_and_again_is_named(void **state)
+{
+	struct gp_model *models[2];
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	stall_ns = 500 * MS;
+	advice = ask_of(models, 4 * MS, 2 * MS);
+	found = find(&advice, "late-rank");
+	assert_non_null(found);
+	assert_string_equal(text_of(found, "rank"), "1");
+	assert_int_equal(found->count, STEPS - 2);
+	assert_int_equal(found->saves_ns, (STEPS - 2) * 4 * MS);
+	end(models, &advice);
+	stall_ns = 0;
+}
+
 static void equal_ranks_wait_for_nobody(void **state)
 {
 	struct gp_model *models[2];
@@ -91,6 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_late_host_is_not_a_slow_gpu),
 		cmocka_unit_test(a_slow_gpu_is_not_a_late_host),
+		cmocka_unit_test(who_is_late_again_and_again_is_named),
 		cmocka_unit_test(equal_ranks_wait_for_nobody),
 	};
 

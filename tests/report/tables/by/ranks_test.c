@@ -20,14 +20,15 @@ static struct gp_model *rank_of(uint32_t pid, const char *rank, uint64_t gemm_ns
 	if (rank)
 		build_info(&b, GP_INFO_RANK, rank);
 	build_op(&b, GP_OP_KERNEL, 7, 0, gemm_ns, 0)->name = gemm;
-	build_op(&b, GP_OP_KERNEL, 20 + pid, 10000, 10000 + all_reduce_ns, 0)->name = name;
+	build_op(&b, GP_OP_KERNEL, 20 + pid, 10000, 10000 + 10 * pid, 0)->name = name;
+	build_op(&b, GP_OP_KERNEL, 20 + pid, 20000, 20000 + all_reduce_ns, 0)->name = name;
 	return build_end(&b);
 }
 
 static void a_row_for_each_rank(void **state)
 {
 	static const uint64_t expected[][5] = {
-		{2, 700, 300, 0, 150}, {9, 600, 400, 100, 0}, {10, 500, 500, 200, 0}};
+		{2, 700, 330, 0, 150}, {9, 600, 440, 100, 0}, {10, 500, 510, 200, 0}};
 	struct gp_model *models[] = {rank_of(1, "10", 500, 500), rank_of(2, NULL, 1, 1),
 				     rank_of(3, "2", 700, 300), rank_of(4, "9", 600, 400)};
 	struct gp_scope scope;
@@ -35,7 +36,7 @@ static void a_row_for_each_rank(void **state)
 
 	(void)state;
 	/* The process without a rank communicates with nobody. */
-	models[1]->ops[1].name = models[1]->ops[0].name;
+	models[1]->ops[1].name = models[1]->ops[2].name = models[1]->ops[0].name;
 	assert_int_equal(gp_scope_open(&scope, models, 4, false), 0);
 	assert_int_equal(gp_breakdown_make(&gp_breakdown_rank, &scope, &table), 0);
 	assert_int_equal(gp_table_rows(&table), 3);

@@ -405,8 +405,11 @@ static void name_running(struct finishing *f)
 	for (size_t i = 0; i < f->piece_count; i++)
 		if (f->pieces[i].running_pid)
 			fprintf(f->text,
-				"gpuprof: pid %u still runs and is not in this summary; it finishes its trace when it ends. If it is killed, type: gpuprof finish %s (with --wait=all gpuprof-run waits for such processes)\n",
+				"gpuprof: pid %u still runs%s; it finishes its trace when it ends. If it is killed, type: gpuprof finish %s (with --wait=all gpuprof-run waits for such processes)\n",
 				f->pieces[i].running_pid,
+				f->model_count > 0 && wants_summary(f)
+					? " and is not in this summary"
+					: "",
 				gp_shell_word(f->pieces[i].path, word, sizeof(word)));
 }
 

@@ -397,6 +397,11 @@ static void take_piece(struct finishing *f, struct piece *piece)
 
 /* ---- output ---- */
 
+static bool wants_summary(const struct finishing *f)
+{
+	return !f->options->quiet && strcmp(f->options->summary, "none") != 0;
+}
+
 /* A process that outlives the launcher finishes its trace itself. */
 static void name_running(struct finishing *f)
 {
@@ -454,11 +459,6 @@ static void name_what_is_left_out(struct finishing *f)
 		gp_format_bytes(f->models[0]->totals->file_bytes).text,
 		f->model_count > 1 ? " and others" : "",
 		gp_shell_word(f->models[0]->path, word, sizeof(word)));
-}
-
-static bool wants_summary(const struct finishing *f)
-{
-	return !f->options->quiet && strcmp(f->options->summary, "none") != 0;
 }
 
 static bool used_driver(const struct finishing *f)

@@ -297,7 +297,7 @@ static bool is_trusted(const char *program, const char *library)
 {
 	struct stat of_program, of_library;
 
-	return stat(program, &of_program) == 0 && stat(library, &of_library) == 0 &&
+	return gp_sys_stat(program, &of_program) == 0 && gp_sys_stat(library, &of_library) == 0 &&
 	       (of_program.st_uid == 0 || of_program.st_uid == geteuid() ||
 		of_program.st_uid == of_library.st_uid) &&
 	       !(of_program.st_mode & S_IWOTH);

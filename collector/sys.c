@@ -399,8 +399,8 @@ int gp_sys_map(int fd, uint64_t from_bytes, size_t bytes, void **memory)
 }
 
 /*
- * Memory that the program's mlockall() covers is populated when it becomes accessible: it is made
- * accessible after it is unlocked.
+ * If the program called mlockall(), new memory is populated when it becomes accessible: so it is
+ * made accessible only after it is unlocked.
  */
 int gp_sys_map_lazily(size_t bytes, void **memory)
 {

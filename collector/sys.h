@@ -34,8 +34,8 @@ extern struct gp_sys gp_sys;
  * A program may install a seccomp filter, which also applies to our threads and may end the
  * process.  gp_sys_is_confined(): whether it has done so since gp_sys_remember_filter(); a filter
  * from before, as in most containers, is meant for ordinary programs.  Once confined, files are no
- * longer opened, resized or removed: these calls, and all others that docs/reference/limits.md does
- * not list, fail with -EPERM without being made.
+ * longer opened, resized or removed: these calls, and all others that
+ * docs/reference/compatibility.md does not list, fail with -EPERM without being made.
  */
 void gp_sys_remember_filter(void);
 bool gp_sys_is_confined(void);

@@ -128,7 +128,7 @@ static bool is_cut(const struct gp_text_key *key)
 	return __builtin_expect(key->length_bytes > GP_STRING_MAX_BYTES, 0);
 }
 
-/* Bytes of the key that its text has, too; behind those of a cut one is the hash of the whole. */
+/* Bytes of the key that are also in its text; in a cut text, the hash of the whole follows. */
 static uint32_t same_bytes(const struct gp_text_key *key)
 {
 	return is_cut(key) ? GP_STRING_MAX_BYTES - GP_TEXT_CUT_END_BYTES : key->length_bytes;
@@ -178,7 +178,7 @@ static struct gp_known_text *make(struct gp_text_table *table, const struct area
 	text->length_bytes = (uint16_t)kept_bytes(key);
 	memcpy(text->bytes, key->bytes, same_bytes(key));
 	if (is_cut(key)) {
-		/* equal in all processes */
+		/* the same hash in all processes */
 		gp_text_put_cut_end(text->bytes + same_bytes(key),
 				    gp_hash_bytes(0, key->bytes, key->length_bytes));
 		gp_count(GP_COUNTER_CUT_STRINGS, 1);

@@ -98,7 +98,7 @@ void gp_child_env_remember(char *const *environment)
 		kept.count = 0;
 }
 
-/* The program's own LD_PRELOAD, to which the library is appended; NULL: no such, or it stays. */
+/* The program's own LD_PRELOAD, if the library must be appended to it; else NULL. */
 static const char *own_preload(char *const *environment)
 {
 	const char *preload = find(environment, PRELOAD);

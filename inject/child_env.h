@@ -1,7 +1,7 @@
 /*
- * child_env: keeps child processes profiled that are started with their own environment (`env -i`,
- * execve() with a few variables, a start script that exports its own LD_PRELOAD), by adding the
- * variables that load this library.
+ * child_env: adds the variables that load this library to the environment of a child process that
+ * lacks them (`env -i`, execve() with a few variables, a start script that exports its own
+ * LD_PRELOAD).
  *
  * Only our own entry of LD_PRELOAD is added, behind the program's own ones, and only if it contains
  * the loader's $LIB: then programs that cannot load the library skip it (gpuprof-run sets it so).
@@ -32,7 +32,7 @@ bool gp_child_env_applies(char *const *environment);
  */
 size_t gp_child_env_size(char *const *environment);
 
-/* Bytes of the extended LD_PRELOAD; 0: the environment has none of its own. */
+/* Bytes of the extended LD_PRELOAD; 0: it is not extended. */
 size_t gp_child_env_preload_bytes(char *const *environment);
 
 /*

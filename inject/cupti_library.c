@@ -153,8 +153,8 @@ static int compare_newest_first(const void *left, const void *right)
 }
 
 /*
- * Whether root, this user or the owner of the program's own libraries owns the file, and nobody else
- * may replace it: in /tmp others make folders.  A group may write that may write where those
+ * Whether root, this user or the owner of the program's own libraries owns the file, and nobody
+ * else may replace it: in /tmp others make folders.  A group may write that may write where those
  * libraries are, and a group of one user, which has his number.
  */
 static bool is_trusted(const struct stat *file, const struct stat *own)
@@ -181,8 +181,8 @@ static bool is_above(const char *folder, const char *inner)
 /*
  * The same for the folders above it, but for those that are above the program's libraries: whoever
  * may write there could replace these.  folder: of the program's libraries that led to the file.
- * Returns the path without links, which another user could change before the file is loaded; NULL:
- * not trusted, or there is no such file.
+ * Returns the path without links, because another user could change a link before the file is
+ * loaded; NULL: not trusted, or there is no such file.
  */
 static const char *trusted_path(const char *file, const char *folder)
 {

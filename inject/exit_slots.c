@@ -58,7 +58,7 @@ static uint64_t dynamic_address(const struct link_map *object, int64_t tag)
 	return address != 0 && address < object->l_addr ? address + object->l_addr : address;
 }
 
-/* A copy of this library that has taken the slot before is called next. */
+/* If another copy of this library took the slot before, that copy is called next. */
 static void take_slot(uint64_t slot)
 {
 	uint64_t ours = (uint64_t)(uintptr_t)leave, before = *(const uint64_t *)(uintptr_t)slot;
@@ -106,7 +106,7 @@ static int take_all(struct dl_phdr_info *unused, size_t bytes, void *program)
 
 void gp_exit_slots_take(void (*close)(int status))
 {
-	/* also seen from a namespace of its own, the handle is the first object of the program's */
+	/* in any namespace, this is the handle of the first object of the program's namespace */
 	void *program = dlmopen(LM_ID_BASE, NULL, RTLD_LAZY | RTLD_NOLOAD);
 
 	if (program == NULL)

@@ -292,7 +292,7 @@ static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_
 	return progressed && WIFEXITED(job->status) && WEXITSTATUS(job->status) == 0;
 }
 
-/* In /tmp, another user may have put a program at the name. */
+/* In /tmp, another user may have put a program under that name. */
 static bool is_trusted(const char *program, const char *library)
 {
 	struct stat of_program, of_library;

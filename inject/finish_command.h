@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * With gpuprof-run, for a process whose files will be gone when that finishes the trace: only adds
- * the names of functions, and says nothing.
+ * Under gpuprof-run, for a process whose program files will be gone when gpuprof-run finishes the
+ * trace: only adds the names of functions, and prints nothing.
  */
 void gp_finish_command_keep_names(const char *trace_path, uint64_t timeout_ns);
 

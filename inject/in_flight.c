@@ -185,7 +185,7 @@ static struct known_name {
 
 static uint32_t name_id(struct gp_decoder *decoder, uint64_t address)
 {
-	static char text[4 * GP_STRING_MAX_BYTES]; /* the hash of a longer name is another one */
+	static char text[4 * GP_STRING_MAX_BYTES]; /* a longer name gets another hash */
 	struct known_name *known = &known_names[(address ^ address >> 6) % NAMES];
 	uint32_t bytes;
 

@@ -308,8 +308,8 @@ static void on_program_exit(void)
 }
 
 /*
- * A preloaded library is in the program's global scope; one loaded by the driver is not.  In a
- * linker namespace of its own it may be another copy of the preloaded one.
+ * A preloaded library is in the program's global scope; one that the driver loads is not.  In a
+ * linker namespace of its own, the latter may be another copy of the preloaded one.
  */
 static const void *preloaded_function(void)
 {

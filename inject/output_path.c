@@ -16,7 +16,7 @@
 #include "collector/process_info.h"
 #include "collector/sys.h"
 
-/* A file name is the value of -o, and behind it ".9999.json.gz" or the ends of temporary files. */
+/* A file name is the value of -o, followed by ".9999.json.gz" or the ending of a temporary file. */
 #define MOST_NAME_BYTES  (NAME_MAX - 31u)
 #define MOST_VALUE_BYTES 128u /* of %n and others, if the name is longer */
 
@@ -65,7 +65,7 @@ static void append_value(struct text *text, const char *value)
 {
 	const char *end = value + strnlen(value, text->value_limit);
 
-	while (end > value && (*end & 0xc0) == 0x80) /* in the middle of a character of UTF-8 */
+	while (end > value && (*end & 0xc0) == 0x80) /* not in the middle of a UTF-8 character */
 		end--;
 	for (const char *at = value; at < end; at++)
 		append(text, *at == '/' || (*at == '.' && at == value) ? "_" : at, 1);

@@ -23,11 +23,12 @@ const char *gp_output_path_library(void);
 int gp_output_path_absolute(const char *path, char *absolute, size_t absolute_bytes);
 
 /*
- * Expand a template: %p process id, %n program or script, %h host name, %q{NAME} an environment
- * variable, %% a percent sign; slashes within a value, and a dot at its beginning, become
- * underscores.  If the result ends with a slash or is an existing folder, the default name is
- * appended; a final ".gpuprof" is removed.  If the file's name would be too long, values of more
- * than 128 bytes are shortened.  The result is absolute.  Returns 0, -EINVAL (an unknown % sequence), -ENAMETOOLONG or -ENOENT.
+ * Expand a template: %p process id, %n program or script, %h host name, %r rank in the job,
+ * %q{NAME} an environment variable, %% a percent sign.  Slashes within a value, and a dot at its
+ * beginning, become underscores.  If the result ends with a slash or is an existing folder, the
+ * default name is appended; a final ".gpuprof" is removed.  If the file's name would be too long,
+ * values of more than 128 bytes are shortened.  The result is absolute.  Returns 0, -EINVAL (an
+ * unknown % sequence), -ENAMETOOLONG or -ENOENT.
  */
 int gp_output_path_expand(const char *template, char *path, size_t path_bytes);
 

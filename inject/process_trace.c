@@ -97,7 +97,7 @@ void gp_process_trace_report(const char *what)
 	errno = saved_errno;
 }
 
-/* The base name of gpuprof-run's folder; also where this process does not see the folder. */
+/* The base name of gpuprof-run's folder, even if this process does not see the folder. */
 static const char *session_name(void)
 {
 	const char *slash = strrchr(gp_option_session(), '/');
@@ -296,7 +296,7 @@ bool gp_process_trace_is_live(void)
 	return gp_collector_is_live() && gp_process_state_is_own_process();
 }
 
-static bool is_terminated; /* by SIGTERM: the end takes no longer than it must */
+static bool is_terminated; /* by SIGTERM: the end must not wait for names of functions */
 
 void gp_process_trace_ends(enum gp_end_way way, int status)
 {
@@ -314,7 +314,7 @@ static bool wants_finish(void)
 		!gp_option_flag(GP_OPTION_ID_QUIET));
 }
 
-/* gpuprof-run finishes the trace if it knows it and has not ended before this process. */
+/* gpuprof-run finishes the trace if it was announced, and gpuprof-run has not ended. */
 static bool is_left_to_launcher(void)
 {
 	return is_announced && gp_process_trace_in_session();
@@ -389,7 +389,7 @@ static uint64_t finish_timeout_ns(void)
 	return gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT) * 1000000000u;
 }
 
-/* After SIGTERM a summary would take longer than the sender may wait. */
+/* After SIGTERM, a summary might take longer than the sender waits. */
 static bool is_to_finish(void)
 {
 	return !is_left_to_launcher() && wants_finish() && !is_terminated;

@@ -85,7 +85,7 @@ static struct {
 	uint64_t failure_until_ns;
 	CUptiResult switch_result; /* of the last failed attempt to switch the recording on */
 	uint32_t is_shared;        /* CUPTI records, and a client may share it */
-	/* CUPTI had no buffer: its next request wakes the fetching thread */
+	/* CUPTI holds no buffer: its next request wakes the fetching thread */
 	uint32_t is_resting;
 	bool fetching;
 	bool is_flushing;             /* used by the fetching thread: a flush was sent */
@@ -102,7 +102,7 @@ static void wake_fetching_thread(void)
 	gp_eventcount_notify(&session.wakeup);
 }
 
-/* The first operation after all records were delivered: a burst of calls begins. */
+/* At the first operation after all records were delivered, when a burst of calls begins. */
 static void on_buffer_requested(void)
 {
 	if (gp_load32(&session.is_resting) != 0 && gp_swap32(&session.is_resting, 0) != 0)
@@ -314,22 +314,23 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /* The bursts of the program's CUDA calls; used by the fetching thread. */
 static struct {
-	uint64_t hooks;   /* at the last look */
-	uint64_t look_ns; /* time of the next look */
+	uint64_t hooks;    /* at the last check */
+	uint64_t check_ns; /* time of the next check */
 	bool is_open;
 } burst;
 
 /*
- * True once after each burst, if CUPTI holds records: they are delivered, because the process may
- * be killed before the period ends.  The calls also tell that a wait for the device is over.
+ * True once after each burst, if CUPTI holds records: then they are flushed, because the process
+ * may be killed before the period ends.  A call that waits for the device also counts when it
+ * returns.
  */
 static bool burst_has_ended(uint64_t now_ns)
 {
 	uint64_t hooks;
 
-	if (now_ns < burst.look_ns || session.is_flushing)
+	if (now_ns < burst.check_ns || session.is_flushing)
 		return false;
-	burst.look_ns = now_ns + QUIET_NS;
+	burst.check_ns = now_ns + QUIET_NS;
 	hooks = gp_count_of_hooks();
 	if (hooks != burst.hooks) {
 		burst.hooks = hooks;
@@ -342,16 +343,16 @@ static bool burst_has_ended(uint64_t now_ns)
 	return true;
 }
 
-/* Time to the next look; without a buffer at CUPTI there is none before its next request. */
+/* Time to the next check; while CUPTI holds no buffer, there is none before its next request. */
 static uint64_t burst_rest_ns(uint64_t now_ns)
 {
 	bool is_resting;
 
-	/* first: a request after the look finds it set, and wakes this thread */
+	/* first: a request after the check finds it set, and wakes this thread */
 	(void)gp_swap32(&session.is_resting, 1);
 	is_resting = !gp_buffers_are_out();
 	gp_store32(&session.is_resting, is_resting);
-	return is_resting || now_ns >= burst.look_ns ? UINT64_MAX : burst.look_ns - now_ns;
+	return is_resting || now_ns >= burst.check_ns ? UINT64_MAX : burst.check_ns - now_ns;
 }
 
 /* A full buffer needs no flush, only decoding; the end of a period needs both. */
@@ -654,7 +655,7 @@ static int resolve_addresses(void)
 		munmap(some, NEEDED_BYTES);
 		return 0;
 	}
-	/* a program that locks its memory has that limit, too */
+	/* EAGAIN: the program locks its memory, which has a limit of its own */
 	if (errno == EAGAIN)
 		gp_log(GP_NO_ACTIVITY
 		       "the program locks its memory (mlockall), and CUDA and gpuprof need more than the limit of the process; type: ulimit -l unlimited");

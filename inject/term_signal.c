@@ -39,8 +39,8 @@ static void end_process(void)
 }
 
 /*
- * Also in forked children, which inherit it and have nothing to close.  The kernel has set the
- * default action, which process 1 of a namespace ignores.
+ * Forked children inherit the handler; they have nothing to close.  The kernel has set the default
+ * action, which process 1 of a namespace ignores.
  */
 static void on_term(int number)
 {
@@ -75,7 +75,7 @@ static signal_function *real_signal(void)
 	return real;
 }
 
-/* Early: both may be called in signal handlers, where a lookup is not safe. */
+/* In the constructor: both may be called in signal handlers, where a lookup is not safe. */
 __attribute__((constructor)) static void find_real_functions(void)
 {
 	(void)real_action();
@@ -124,7 +124,7 @@ handler_function *signal(int number, handler_function *handler)
 	return before == on_term ? SIG_DFL : before;
 }
 
-/* A sanitizer's sigaction() may put a handler off for as long as the program calls nothing. */
+/* A sanitizer's sigaction() may delay a handler until the program calls a function. */
 static bool is_of_libc(action_function *function)
 {
 	return (uintptr_t)function == gp_dlsym_in_libc("sigaction", 0);

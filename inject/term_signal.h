@@ -1,13 +1,13 @@
 /*
- * term_signal: a process that SIGTERM ends hands over what CUPTI has before it dies.
+ * term_signal: a process that SIGTERM ends completes its trace first.
  *
- * Workers of multiprocessing, torchrun or Slurm end by SIGTERM without a handler of their own.  Our
- * handler completes the trace, within the time limit of an end by _exit(), and then the default
- * action ends the process.  sigaction() and signal() are interposed: the program still sees its own
+ * SIGTERM ends workers of multiprocessing, torchrun or Slurm, which have no handler for it.  Our
+ * handler completes the trace, within the time limit of an end by _exit(); then the default action
+ * ends the process.  sigaction() and signal() are interposed: the program still sees its own
  * action, and a handler that it installs replaces ours.
  *
- * The handler is installed only while the action is the default one, and not in process 1, for
- * which the kernel ignores the signal then.
+ * The handler is installed only while the action is the default one, and not in process 1: there
+ * the kernel ignores a signal with the default action.
  */
 #ifndef INJECT_TERM_SIGNAL_H
 #define INJECT_TERM_SIGNAL_H

@@ -1,4 +1,4 @@
-/* job_place: where a process stands in its job, as the launcher's environment variables say. */
+/* job_place: the rank of a process in its job, by the launcher's environment variables. */
 #ifndef GPUPROF_JOB_PLACE_H
 #define GPUPROF_JOB_PLACE_H
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NULL: no launcher says so. */
+/* NULL: not set by a launcher. */
 struct gp_job_place {
 	const char *rank, *world_size, *local_rank;
 	const char *job; /* the scheduler's id */
@@ -20,14 +20,14 @@ static inline const char *gp_job_variable(const char *name)
 }
 
 /*
- * Takes the rank from the first launcher that set one, and the rest from all launchers that set the
- * same rank: a later one may have started an earlier one, such as Slurm the agent of torchrun.
+ * Takes the rank from the first launcher that set one, and the other values from all launchers that
+ * set the same rank.  One launcher may have started another, as Slurm starts the agent of torchrun.
  */
 static inline struct gp_job_place gp_job_place(void)
 {
 	static const struct {
 		const char *rank, *world_size, *local_rank, *job;
-		const char *needed; /* must be set, too: sbatch sets a rank for its script */
+		const char *needed; /* must be set, too: sbatch also sets a rank for its script */
 	} launchers[] = {
 		{"RANK", "WORLD_SIZE", "LOCAL_RANK", NULL,
 		 NULL}, /* torchrun, DeepSpeed, Accelerate */
@@ -65,7 +65,7 @@ static inline struct gp_job_place gp_job_place(void)
 	return place;
 }
 
-/* The rank as a number that fits five digits and more; -1 = none, or no number. */
+/* The rank as a number of at most nine digits; -1 = none, or not such a number. */
 static inline long gp_job_rank(void)
 {
 	const char *rank = gp_job_place().rank;

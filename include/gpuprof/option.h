@@ -206,7 +206,7 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 /* Links in that folder, without a target, that give gpuprof-run a reason for a missing trace. */
 #define GP_SESSION_DRIVER   "driver"   /* a process initialized the CUDA driver */
 #define GP_SESSION_LEFT_OUT "left-out" /* --processes excludes such a process */
-#define GP_SESSION_OTHER    "other"    /* another gpuprof-run, started by a process, has traces */
+#define GP_SESSION_OTHER    "other"    /* a process started a gpuprof-run, which has the traces */
 #define GP_SESSION_FAILED                                                                          \
 	"failed" /* such a process could not be recorded, and has logged the reason */
 

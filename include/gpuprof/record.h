@@ -938,7 +938,7 @@ enum gp_info {
 	/* NAME=VALUE of every option that differs from its default, separated by newlines */
 	GP_INFO_OPTIONS = 13,
 	GP_INFO_CLOCK = 14, /* "tsc" or "monotonic" */
-	GP_INFO_RANK = 15,  /* of its job, from RANK, SLURM_PROCID, ...; absent = none */
+	GP_INFO_RANK = 15,  /* in its job, from RANK, SLURM_PROCID, ...; absent = none */
 	GP_INFO_BOOT_ID = 16,
 	/* field 22 of /proc/self/stat: identifies the process together with pid and boot id */
 	GP_INFO_START_TIME = 17,

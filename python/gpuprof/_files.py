@@ -23,7 +23,7 @@ def _open(path: str, flags: int, mode: int) -> int:
         found = os.fstat(place)
         if found.st_uid not in (0, os.geteuid()):
             raise PermissionError(errno.EPERM, "another user's file has that name", path)
-        # what was looked at; another user may have replaced it since
+        # the checked file: another user may have replaced the name since
         name = path if stat.S_ISLNK(found.st_mode) else f"/proc/self/fd/{place}"
         return os.open(name, flags & ~os.O_CREAT)
     finally:

@@ -10,9 +10,9 @@ class GpuprofError(Exception):
 
 
 def folder() -> str:
-    """The folder of the program and its library: the package's own, or in a checkout its build."""
+    """The folder of the program and its library: of the package, or the build of a checkout."""
     place = os.path.join(FOLDER, "bin")
-    # not beside an installed package: other users may have made that folder
+    # no build folder beside an installed package: other users may have made it
     if not os.path.isdir(place):
         place = os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "build")
     if os.access(os.path.join(place, "gpuprof"), os.X_OK):

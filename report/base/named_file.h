@@ -9,8 +9,8 @@
 
 /*
  * Opens a regular file for reading, without waiting. flags: O_NOFOLLOW or 0. Returns a descriptor
- * or a negative errno value; -EINVAL for other kinds of files, which are not opened: some devices do
- * something then, as a watchdog starts.
+ * or a negative errno value; -EINVAL for other kinds of files, which are not opened: opening some
+ * devices has an effect, for example starts a watchdog.
  */
 int gp_named_file_open(const char *path, int flags);
 

@@ -49,7 +49,7 @@ static bool join(char path[PATH_MAX], const char *file, const char *between, con
 
 static int open_checked(const char *path, bool may_lead_on);
 
-/* Whether elfutils may open that path by itself: nobody can, or it is a file as we open it. */
+/* Whether elfutils may open that path by itself: it is unreadable, or passes our own checks. */
 static bool is_harmless(const char *path)
 {
 	int fd = open_checked(path, false);
@@ -61,7 +61,7 @@ static bool is_harmless(const char *path)
 
 /*
  * elfutils opens the file of a .gnu_debugaltlink by itself, in the folder of the file that has it,
- * without links. What that file leads on to, no tool writes.
+ * without links. No tool writes a file there that leads to a third one.
  */
 static bool is_link_harmless(Elf_Scn *section, int fd, bool may_lead_on)
 {

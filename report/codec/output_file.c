@@ -58,7 +58,7 @@ static void explain(int error, const char *path, char *message, size_t message_b
 	else
 		snprintf(message, message_bytes, "cannot write %s: %s; %s",
 			 strcmp(path, "-") == 0 ? "standard output" : path,
-			 error == -ESTALE ? "the trace is not in that folder any more"
+			 error == -ESTALE ? "the trace is no longer in that folder"
 					  : gp_shared_folder_error(error),
 			 advice);
 }

@@ -14,8 +14,8 @@ struct gp_output_file {
 	FILE *packed; /* the file's own stream if `stream` compresses; else NULL */
 	char *path;
 	/*
-	 * PATH.tmp until the file is complete, and the folder of both, whatever its name leads to
-	 * by then; NULL and -1 if path is not a regular file
+	 * PATH.tmp until the file is complete, and a descriptor of the folder of both: its name may
+	 * lead elsewhere later; NULL and -1 if path is not a regular file
 	 */
 	char *temporary;
 	int folder;

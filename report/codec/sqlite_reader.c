@@ -17,9 +17,9 @@
 #define MOST_SQL_BYTES (1 << 20)
 
 /*
- * Instructions of SQLite's machine: a row takes some three for each column. So many read the
- * definitions of some 10,000 tables, where nsys has a hundred; SQLite's time grows with their
- * square.
+ * Instructions of SQLite's machine: a row takes about three for each column. The limit allows the
+ * definitions of about 10,000 tables; nsys has a hundred. SQLite's time grows with the square of
+ * their number.
  */
 #define OPS_PER_CALL 100000
 #define MOST_CALLS   100
@@ -76,7 +76,7 @@ static int count_ops(void *database)
 
 /*
  * Allows tables only: no views, triggers, virtual tables or attached files. WRITABLE_SCHEMA lets
- * SQLite open truncated files, too, and keep the definitions before one that it cannot read.
+ * SQLite also open truncated files, with the definitions before the first unreadable one.
  */
 static void restrict_to_tables(struct gp_database *database)
 {

@@ -32,8 +32,8 @@ int gp_machine_of(struct gp_model *const *models, size_t model_count, struct gp_
 void gp_machine_free(struct gp_machine *machine);
 
 /*
- * "8 x NVIDIA H200, ..." of a text that names each of them, as older baselines do; free it. NULL: no
- * memory.
+ * Returns "8 x NVIDIA H200, ..." for a text that names each GPU, as older baselines do; free it.
+ * NULL: no memory.
  */
 char *gp_machine_join_gpus(const char *gpus);
 

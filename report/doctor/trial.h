@@ -50,8 +50,8 @@ int gp_trial_plain(struct gp_trial *trial, unsigned limit_s);
 struct gp_trial_options {
 	const char *folder; /* empty folder for the trace */
 	/*
-	 * the same, which is emptied afterwards, whatever its name leads to by then; -1 = not
-	 * emptied
+	 * a descriptor of it, through which it is emptied afterwards: its name may lead elsewhere
+	 * by then; -1 = not emptied
 	 */
 	int folder_fd;
 	bool use_gpu; /* false: ranges only */

@@ -47,11 +47,11 @@ void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 		      stderr);
 	else if (nothing->was_initialized)
 		fprintf(stderr,
-			"gpuprof: nothing was recorded: %s initialized CUDA, but no context of it was seen; if it should have created one, check the errors of its first CUDA calls\n",
+			"gpuprof: nothing was recorded: %s initialized CUDA, but gpuprof saw it create no context; if it should have created one, check the errors of its first CUDA calls\n",
 			program);
 	else
 		fprintf(stderr,
-			"gpuprof: nothing was recorded: gpuprof-run saw no process of %s use the GPU; if one did, a line above says why, or gpuprof could not get into it (a container, a sandbox, another user); type: gpuprof doctor %s\n",
+			"gpuprof: nothing was recorded: gpuprof-run saw no process of %s use the GPU; if one did, a line above says why it was not recorded, or gpuprof's library was not loaded into it (a container, a sandbox, another user); type: gpuprof doctor %s\n",
 			program, gp_shell_word(program, word, sizeof(word)));
 }
 

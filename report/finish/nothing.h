@@ -13,13 +13,13 @@ struct gp_nothing {
 	bool has_driver; /* a process initialized the driver, or this machine has one */
 	bool was_initialized;
 	bool is_left_out;
-	bool is_of_other; /* another gpuprof-run recorded */
+	bool is_of_other; /* another gpuprof-run has the traces */
 	bool is_said;     /* a printed line says why */
 };
 
 /*
- * None of these can say that the program did not use the GPU: a process may have used it where
- * nobody told gpuprof-run.
+ * None of these proves that the program did not use the GPU: a process may have used it without
+ * gpuprof-run learning of it.
  */
 
 /*
@@ -28,7 +28,7 @@ struct gp_nothing {
  */
 void gp_nothing_read(struct gp_nothing *nothing, const struct gp_session *session);
 
-/* Prints what is known of the reason, and what to type. program: its name. */
+/* Prints the reason, as far as it is known, and the command to run. program: its name. */
 void gp_nothing_print(const struct gp_nothing *nothing, const char *program);
 
 /* Whether the loader finds a driver on this machine. Loads it. */

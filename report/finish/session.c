@@ -32,8 +32,8 @@ static int open_folder(int place, const char *path)
 }
 
 /*
- * A session holds links alone: what else is in the folder was put there by others, or it is another
- * folder of this user, which somebody has renamed.
+ * A session holds only links. Other files belong to somebody else, or the folder is another folder
+ * of this user that somebody has renamed.
  */
 static void remove_links(int folder)
 {
@@ -49,7 +49,7 @@ static void remove_links(int folder)
 		closedir(listing);
 }
 
-/* Of this user, if nobody holds its lock. */
+/* Removes a folder of this user that nobody has locked. */
 static void remove_abandoned(int place, const char *name)
 {
 	int folder = open_folder(place, name);
@@ -93,13 +93,14 @@ static void remove_all_abandoned(const char *place)
 		closedir(listing);
 }
 
-/* Returns false if another launcher took it for abandoned before it was locked. */
+/* Returns false if another launcher removed the folder as abandoned before it was locked. */
 static bool lock_folder(struct gp_session *session)
 {
 	session->lock = open_folder(AT_FDCWD, session->path);
 	if (session->lock < 0)
 		return errno != ENOENT;
-	(void)flock(session->lock, LOCK_EX); /* where there are no locks, no folder is removed */
+	/* fails on a file system without locks, where no launcher removes folders */
+	(void)flock(session->lock, LOCK_EX);
 	if (access(session->path, F_OK) == 0)
 		return true;
 	close(session->lock);

@@ -4,8 +4,8 @@
  * It is private (0700) and temporary, in $XDG_RUNTIME_DIR, $TMPDIR or /tmp. Each process that opens
  * a trace creates a link PID-STARTTIME to it (GP_SESSION_VARIABLE in gpuprof/option.h).
  *
- * The launcher holds a lock on its folder. A folder without a lock is of a killed launcher, and the
- * next one in that place removes it.
+ * The launcher holds a lock on its folder. A folder without a lock belongs to a killed launcher;
+ * the next launcher that uses the same place removes it.
  */
 #ifndef REPORT_FINISH_SESSION_H
 #define REPORT_FINISH_SESSION_H

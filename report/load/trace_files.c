@@ -83,7 +83,9 @@ static int is_folder(const struct dirent *entry)
 	return entry->d_type == DT_DIR && entry->d_name[0] != '.';
 }
 
-/* The traces in the folders of a folder, such as those of a job's hosts; as add_entries(). */
+/*
+ * The traces in the subfolders, for example one for each host of a job. Returns as add_entries().
+ */
 static int add_below(struct gp_trace_files *files, const char *folder)
 {
 	struct gp_trace_files folders = {0};

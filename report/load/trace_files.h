@@ -1,9 +1,9 @@
 /*
  * trace_files: the trace files that paths name, some of which may be folders.
  *
- * The traces of a folder are its .gpuprof files; without those, those of the folders in it; without
- * those, all files that may come from another profiler by their names. Those may be none, such as
- * settings.
+ * The traces of a folder are its .gpuprof files. If there are none, they are the .gpuprof files of
+ * its subfolders; else all files whose names may be those of another profiler's traces. Some of
+ * these may be no traces, but settings and the like.
  */
 #ifndef REPORT_LOAD_TRACE_FILES_H
 #define REPORT_LOAD_TRACE_FILES_H

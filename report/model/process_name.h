@@ -1,4 +1,4 @@
-/* process_name: how reports name a process, and their order: by rank in a job, else by pid. */
+/* process_name: the name of a process in reports, by rank in a job or by pid; processes by rank. */
 #ifndef REPORT_MODEL_PROCESS_NAME_H
 #define REPORT_MODEL_PROCESS_NAME_H
 
@@ -21,8 +21,8 @@ struct gp_process_name {
 struct gp_process_name gp_process_name(const struct gp_model *model);
 
 /*
- * Sorts the models by rank, those without one behind them as they are, and marks ranks that several
- * have, for gp_process_name(). Returns 0 or -ENOMEM.
+ * Sorts the models by rank. Those without one follow in their order. Marks models that share a
+ * rank, for gp_process_name(). Returns 0 or -ENOMEM.
  */
 int gp_process_order(struct gp_model **models, size_t count);
 

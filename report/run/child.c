@@ -16,7 +16,7 @@
 #include "report/base/monotonic.h"
 #include "report/run/witness.h"
 
-/* For those who send a signal to one process after the other. */
+/* Wait for senders that signal one process after the other. */
 #define OTHERS_NS 50000000
 
 struct child {
@@ -28,7 +28,7 @@ struct child {
 	struct gp_witness witness;
 	bool stop_asked; /* a stop signal of the terminal came since the child last ran */
 	bool interrupted;
-	uint64_t next_wait_ns; /* for others; before that none, so that no queue of signals grows */
+	uint64_t next_wait_ns; /* no wait_for_others() before: else a queue of signals would grow */
 	char *name;            /* buffer for the kernel's name of it, up to 15 bytes; or NULL */
 };
 
@@ -75,8 +75,8 @@ static void leave_signals(const struct gp_child_signals *signals)
 }
 
 /*
- * A service manager names the process that may take its sockets, or that its watchdog waits for: it
- * meant this one's parent, which it started.
+ * A service manager names the process that may take its sockets, or that its watchdog waits for. It
+ * named the parent of this process, because it started that.
  */
 static void take_over(char **environment)
 {
@@ -93,9 +93,9 @@ static void take_over(char **environment)
 }
 
 /*
- * Runs in the child. The parent sends a byte when it has forwarded earlier signals; if it was
- * killed before, there is no program. A successful exec closes the line; otherwise it carries
- * errno.
+ * Runs in the child. The parent sends a byte when it has forwarded earlier signals. If it was
+ * killed before that, the program does not start. A successful exec closes the line; otherwise it
+ * carries errno.
  */
 static void become_program(char **arguments, char **environment,
 			   const struct gp_child_signals *signals, int line)
@@ -245,9 +245,9 @@ static void wait_for_others(struct child *child)
 
 /*
  * Signals from the kernel (Ctrl-C, a lost terminal), and signals to the group or to each process,
- * reach the child by themselves, unless it has left the group. Signals from the child are not for
- * itself. systemd, Slurm and `pkill -f` send to one process after the other: a signal that the
- * witness has not got yet may still come to it.
+ * reach the child without help, unless it has left the group. Signals from the child are not for
+ * itself. systemd, Slurm and `pkill -f` signal one process after the other: the witness may not
+ * have the signal yet.
  */
 static bool is_for_child(struct child *child, const siginfo_t *info)
 {

@@ -1,6 +1,7 @@
 /*
- * left_behind: the processes that a program left running, by the environment that they started
- * with. A process that cleared it, or that may not be looked at, is not found.
+ * left_behind: the processes that a program left running. They are found by the environment with
+ * which they started. A process that cleared it, or whose environment is not readable, is not
+ * found.
  */
 #ifndef REPORT_RUN_LEFT_BEHIND_H
 #define REPORT_RUN_LEFT_BEHIND_H
@@ -8,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * Writes the first ones as "pid 12 (python), pid 13 (sh)" into text, "" if there is none. session:
- * the folder that gpuprof-run named to the program. Returns their number.
+ * Writes the first three into text, as "pid 12 (python), pid 13 (sh)"; "" if there is none.
+ * session: the folder that gpuprof-run passed to the program. Returns the number of all.
  */
 size_t gp_left_behind(const char *session, char *text, size_t text_bytes);
 

@@ -10,7 +10,7 @@
 
 #include "report/base/shared_folder.h"
 
-/* A program alone in /tmp does not load what another user has put beside it. */
+/* A program in /tmp must not load a library that another user has put beside it. */
 static bool is_trusted(const char *library)
 {
 	struct stat of_library, of_program;

@@ -279,7 +279,7 @@ void gp_run_options_help(FILE *out)
 	      "\n"
 	      "Run a program under the gpuprof CUDA profiler.  The program keeps its terminal, output, signals\n"
 	      "and exit status.  At its end one summary of all its processes goes to stderr; every process\n"
-	      "that used the GPU leaves a trace file and a Chrome trace.\n"
+	      "that used the GPU leaves a trace file and a Chrome trace; a rank of a job, only the trace file.\n"
 	      "\n"
 	      "Options ([NAME]: the environment variable GPUPROF_NAME, for use without gpuprof-run):\n",
 	      out);

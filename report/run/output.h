@@ -32,7 +32,7 @@ void gp_output_folder(const char *absolute, char folder[GP_OUTPUT_BYTES]);
 
 #define GP_OUTPUT_PATTERN_BYTES (2 * GP_OUTPUT_BYTES + 32)
 
-/* A pattern of glob(3) for the traces of an absolute template, whatever its % parts become. */
+/* A pattern of glob(3) for the traces of an absolute template; each % part matches any text. */
 void gp_output_pattern(const char *absolute, char pattern[GP_OUTPUT_PATTERN_BYTES]);
 
 #endif

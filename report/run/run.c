@@ -356,7 +356,7 @@ static void say_nothing(const struct run *run)
 	fprintf(stderr,
 		"gpuprof: nothing was recorded yet: %s left processes that still run: ", program);
 	gp_text_print(stderr, run->left);
-	fputs("; one that uses the GPU finishes its trace when it ends. To wait for them, use --wait=all\n",
+	fputs("; each of them that uses the GPU finishes its trace when it ends; to wait for them, use --wait=all\n",
 	      stderr);
 }
 
@@ -381,8 +381,8 @@ static void say_how_it_ended(const struct run *run, const struct gp_run_traces *
 /* ---- a rank of many ---- */
 
 /*
- * Nobody reads a summary of each rank, and their Chrome traces fill the disk: unless the user asks for
- * them, a rank writes its trace alone.
+ * Nobody reads a summary of each rank, and the Chrome traces of all ranks fill the disk: a rank writes
+ * only its trace, unless the user asks for more.
  */
 static void leave_out(struct gp_run_options *options, enum gp_option option)
 {
@@ -403,7 +403,7 @@ static bool is_one_of_many(void)
 	return gp_job_rank() >= 0 && world_size && strtoul(world_size, NULL, 10) > 1;
 }
 
-/* The first rank tells for all where the traces are. */
+/* Only rank 0 prints where the traces of all ranks are. */
 static void say_where_ranks_are(const struct run *run)
 {
 	char variable[64], folder[GP_OUTPUT_BYTES], word[GP_SHELL_WORD_BYTES];
@@ -416,7 +416,7 @@ static void say_where_ranks_are(const struct run *run)
 		return;
 	gp_output_folder(output, folder);
 	fprintf(stderr,
-		"gpuprof: each rank leaves a trace; when all %s have ended: gpuprof summary %s\n",
+		"gpuprof: each rank leaves a trace; when all %s have ended, type: gpuprof summary %s\n",
 		gp_job_place().world_size, gp_shell_word(folder, word, sizeof(word)));
 }
 

@@ -8,7 +8,7 @@
 
 #define CLOCK_DIFFERENCE_S 3600 /* of a file server */
 
-/* A process that closed its trace, and could not announce it, has finished it, too. */
+/* If a process closed its trace, but could not announce it, it also finished it. */
 static int add_found(struct gp_run_traces *traces, struct gp_found_traces *found)
 {
 	char **grown =
@@ -29,7 +29,7 @@ static int add_found(struct gp_run_traces *traces, struct gp_found_traces *found
 	return 0;
 }
 
-/* The program may have removed the folder of the session. */
+/* Also if the program removed the folder of the session (-ENOENT). */
 int gp_run_traces_find(struct gp_run_traces *traces, const struct gp_session *session,
 		       const char *pattern, time_t started)
 {

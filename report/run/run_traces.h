@@ -1,6 +1,6 @@
 /*
- * run_traces: the traces that a run left: those that their processes announced in the session, and
- * those that are found beside them, because their processes could not.
+ * run_traces: the traces of a run. Most processes announce theirs in the session. The others are
+ * found beside the outputs (report/trace/session_search.h).
  */
 #ifndef REPORT_RUN_RUN_TRACES_H
 #define REPORT_RUN_RUN_TRACES_H
@@ -14,7 +14,7 @@
 struct gp_run_traces {
 	char **paths; /* to be finished by the launcher */
 	size_t count;
-	/* not announced; of those only the ones that were not closed are among the paths */
+	/* number of traces that were not announced; paths has those that were not closed */
 	size_t found;
 };
 

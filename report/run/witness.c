@@ -16,8 +16,8 @@
 
 #define PATIENCE_MS 100
 /*
- * A signal that this process has not got as well by then was not sent to all: it must not be taken
- * for a later one.
+ * If the launcher has not received the same signal by then, it was not sent to all: it must not be
+ * taken for a later one.
  */
 #define FORGET_NS 1000000000u
 
@@ -39,14 +39,15 @@ struct stand {
 	int line, signals;
 	struct testimony testimony;
 	uint64_t last_ns; /* the time of the last signal */
-	pid_t program;    /* to be killed; 0 = none */
-	int program_fd;   /* the same process, even if its id is another's by now; -1 = unknown */
+	pid_t program;    /* to kill if the launcher is killed; 0 = none */
+	int program_fd;   /* of the same process, as its id may be reused; -1 = unknown */
 };
 
 /*
- * Puts the program's arguments behind two words in the place of this process's own, where the kernel
- * shows them: `pkill -f` finds both or neither, and pidof, which looks at the first two words, the
- * program alone. Those of a series of runs are elsewhere, and stay.
+ * Overwrites the arguments of the witness, which the kernel shows, with two words and the
+ * program's arguments. So `pkill -f` finds both or neither, and pidof, which compares only the
+ * first two words, finds only the program. In a series of runs (--runs) the program's arguments are
+ * elsewhere, and nothing is changed.
  */
 static void take_command(char **arguments)
 {
@@ -97,7 +98,7 @@ static void answer(struct stand *stand)
 	struct message message;
 	ssize_t got = recv(stand->line, &message, sizeof(message), 0);
 
-	if (got < 0) /* once, if the other process left answers unread */
+	if (got < 0) /* happens once if the other process left answers unread */
 		return;
 	if (got != sizeof(message) || message.question == GOODBYE)
 		end(stand, got == sizeof(message));
@@ -118,7 +119,7 @@ _Noreturn static void bear_witness(int line, char **arguments)
 	sigset_t all;
 
 	take_command(arguments);
-	prctl(PR_SET_NAME, "witness"); /* not found by the name of this program */
+	prctl(PR_SET_NAME, "witness"); /* a search for "gpuprof" does not find it */
 	if (dup2(line, stand.line) == stand.line)
 		syscall(SYS_close_range, 1, ~0u, 0);
 	sigfillset(&all);

@@ -3,12 +3,12 @@
  *
  * The kernel does not tell the receiver of a signal who else got it. The witness is a second
  * process in the group that blocks all signals and, when asked, says which ones came: those to the
- * group, and those that somebody sent to each process. Its command line is the program's, so that
- * it is chosen by that as the program is.
+ * group, and those that somebody sent to each process. Its command line contains that of the
+ * program, so that `pkill -f` finds both or neither.
  *
- * It ends with this process. If this process is killed, the witness kills the program: whoever
- * killed this process meant the program, which nothing else would end. The program itself is not
- * changed for that, as it would be by PR_SET_PDEATHSIG, which also ends with a change of user.
+ * It ends with this process. If this process is killed, the witness kills the program: its killer
+ * meant the program, which nothing else would end. PR_SET_PDEATHSIG is not used: the program could
+ * see it, and the kernel clears it at a change of the user.
  */
 #ifndef REPORT_RUN_WITNESS_H
 #define REPORT_RUN_WITNESS_H
@@ -31,7 +31,9 @@ struct gp_witness {
  */
 int gp_witness_start(struct gp_witness *witness, char **arguments);
 
-/* From now on the program, a child of this process, is killed if this process is. */
+/*
+ * From now on, if this process is killed, the witness kills the program, a child of this process.
+ */
 void gp_witness_guard(struct gp_witness *witness, pid_t program);
 
 /*

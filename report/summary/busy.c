@@ -10,7 +10,7 @@
 #include "report/model/process_name.h"
 #include "report/model/recorded.h"
 
-#define DEVICES_ON_A_SCREEN 8      /* of more that were used, all together */
+#define DEVICES_ON_A_SCREEN 8      /* if more were used, they are summed up */
 #define SMALL_PART          2000.0 /* a whole longer than this many times the part gets no percentage */
 
 /*
@@ -158,7 +158,7 @@ static double share_of(const struct gp_busy *busy)
 	return (double)busy->inside_ns / (double)busy->possible_ns;
 }
 
-/* All devices in two lines: how busy they were, which was least and most busy, and idle causes. */
+/* All devices in two lines: the busy share, the least and the most busy device, the idle causes. */
 static void print_together(const struct gp_summary *summary, bool all)
 {
 	size_t least = SIZE_MAX, most = SIZE_MAX, devices = 0;

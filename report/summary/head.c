@@ -397,7 +397,7 @@ int gp_summary_print_processes(const struct gp_summary *summary)
 	return result;
 }
 
-/* One screen has the first ones in full. */
+/* One screen describes the first incomplete traces, and counts the others. */
 static void print_incomplete(const struct gp_summary *summary)
 {
 	uint32_t more = 0, told = 0;
@@ -413,7 +413,7 @@ static void print_incomplete(const struct gp_summary *summary)
 	}
 	if (more > 0)
 		fprintf(summary->out,
-			"INCOMPLETE: so are %s more traces: gpuprof summary --by missing\n",
+			"INCOMPLETE: %s more traces; to list them: gpuprof summary --by missing\n",
 			gp_format_count(more).text);
 }
 

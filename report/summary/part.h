@@ -83,8 +83,8 @@ int gp_summary_print_head(const struct gp_summary *summary);
 int gp_summary_print_processes(const struct gp_summary *summary);
 
 /*
- * For processes that all have a rank, in place of the table of processes: how many ranks there are,
- * which have no trace, and those that differ from the others.  As data: a section "ranks".
+ * If all processes have a rank, this replaces the table of processes: the number of ranks, the
+ * ranks without a trace, and those that differ from the others.  As data: a section "ranks".
  */
 bool gp_summary_has_ranks(const struct gp_summary *summary);
 int gp_summary_print_ranks(const struct gp_summary *summary);
@@ -134,8 +134,8 @@ uint64_t gp_summary_overhead_within_ns(struct gp_model *model, const struct gp_o
 				       struct gp_window window);
 
 /*
- * The cost of recording, if gpuprof recorded; and the overhead that CUPTI reports for itself and the
- * driver, by kind, which the cost does not include.
+ * The cost of recording, if gpuprof recorded; and the overhead that CUPTI reports for itself and
+ * the driver, by kind, which the cost does not include.
  */
 void gp_summary_print_cost(const struct gp_summary *summary);
 int gp_summary_print_overheads(const struct gp_summary *summary);
@@ -156,7 +156,7 @@ void gp_summary_print_windows(const struct gp_summary *summary);
 /* For a model without any call: a line about what the options left out. */
 void gp_summary_print_never(FILE *out, const struct gp_model *model);
 
-/* Whether one screen has so many GPUs that they are told together. */
+/* Whether there are so many GPUs that one screen sums them up. */
 bool gp_summary_joins_devices(const struct gp_summary *summary);
 
 /* How busy the GPUs were. */
@@ -190,9 +190,9 @@ int gp_summary_print_outliers(const struct gp_summary *summary);
 int gp_summary_add_outliers(const struct gp_summary *summary, struct gp_document *document);
 
 /*
- * The steps of the main loop, the parts of the run around them, and how busy the GPU was in the steady
- * state; then its phases, if they are known.  Nothing if no loop was found.  Of several processes,
- * those of the one with the longest loop.  As data: sections "steps" and "parts".
+ * The steps of the main loop, the parts of the run around them, and how busy the GPU was in the
+ * steady state; then its phases, if they are known.  Nothing if no loop was found.  Of several
+ * processes, those of the one with the longest loop.  As data: sections "steps" and "parts".
  */
 bool gp_summary_has_steps(const struct gp_summary *summary);
 int gp_summary_print_steps(const struct gp_summary *summary);
@@ -206,8 +206,8 @@ void gp_summary_print_causes(FILE *out, const uint64_t *state_ns, size_t shown);
 void gp_summary_print_kinds(const struct gp_summary *summary);
 
 /*
- * A line about autotuning by libraries, if it took at least 1 % of the GPU time; "at least" if calls
- * have no stacks.
+ * A line about autotuning by libraries, if it took at least 1 % of the GPU time; "at least" if
+ * calls have no stacks.
  */
 void gp_summary_print_tuning(const struct gp_summary *summary);
 

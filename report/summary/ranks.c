@@ -13,13 +13,13 @@
 #include "report/model/recorded.h"
 #include "report/tables/by/ranks.h"
 
-#define ALL_SHOWN      8  /* ranks: of more, only those that differ */
+#define ALL_SHOWN      8  /* if there are more ranks, only those that differ are shown */
 #define LEAST_PERCENT  10 /* of the median: a smaller difference is noise */
-#define MOST_DEVIATION 6  /* times the median deviation: a larger difference is no noise */
+#define MOST_DEVIATION 6  /* times the median deviation: a smaller difference is noise */
 #define HOSTS_NAMED    4
 #define RANGES_NAMED   8
 
-/* The measures that are shown: what a rank waits is the others' "held up". */
+/* The shown measures. The time that a rank waits is part of "held up" of the rank it waits for. */
 static const enum gp_rank_measure measures[] = {
 	GP_RANK_STEP, GP_RANK_COMPUTING, GP_RANK_COMMUNICATING, GP_RANK_HELD_UP, GP_RANK_PEAK,
 };
@@ -32,7 +32,10 @@ static const struct gp_table_column columns[] = {
 
 static const struct gp_table_head head = {"rank", NULL, columns, COUNT(columns)};
 
-/* The measures that a rank can differ in; what the others wait is told by what one holds up. */
+/*
+ * The measures that are compared with the median. GP_RANK_WAITED is not: "held up" names the rank
+ * that causes the wait.
+ */
 static const struct {
 	enum gp_rank_measure measure, of; /* of: the measure whose median is 100 % */
 	const char *words;
@@ -45,7 +48,7 @@ static const struct {
 
 struct place {
 	const struct gp_rank_row *row;
-	double most; /* the largest difference, as a share; infinite if it did not end as it should */
+	double most; /* the largest difference, as a share; infinite if the trace is incomplete */
 	char words[96];
 };
 
@@ -55,8 +58,8 @@ struct job {
 	double medians[GP_RANK_MEASURES]; /* NAN = unknown */
 	double deviations[GP_RANK_MEASURES];
 	uint32_t world_size;        /* 0 = unknown */
-	struct place *places;       /* of the rows, those that differ most first */
-	uint32_t differing, shared; /* shared: whose rank another one has, too */
+	struct place *places;       /* of the rows, sorted by difference */
+	uint32_t differing, shared; /* shared: ranks that occur more than once */
 };
 
 /* ---- medians ---- */
@@ -76,7 +79,7 @@ static double median_of(double *values, uint32_t count)
 	return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* The known values of a measure; less `center`, without sign, if that is a number. */
+/* The known values of a measure; if `center` is a number, their distances from it. */
 static uint32_t take_values(const struct gp_ranks *ranks, enum gp_rank_measure measure,
 			    double center, double *values)
 {
@@ -253,7 +256,7 @@ static int print_title(const struct job *job)
 		fprintf(out, " of %s", gp_format_count(job->world_size).text);
 	result = print_hosts(job);
 	if (job->shared > 0)
-		fprintf(out, "; %s of them share a rank: are these the traces of two jobs?",
+		fprintf(out, "; %s of them share a rank; these may be the traces of two jobs",
 			gp_format_count(job->shared).text);
 	if (missing > 0) {
 		fprintf(out, "; no trace of rank%s ", missing > 1 ? "s" : "");
@@ -307,10 +310,12 @@ static int print_rows(const struct job *job)
 	result = gp_table_print(&table, job->summary->out, gp_summary_columns(job->summary));
 	gp_table_close(&table);
 	if (!all && job->differing > shown)
-		fprintf(job->summary->out, "  ... %s more differ by over %d %% (--by rank)\n",
-			gp_format_count(job->differing - shown).text, LEAST_PERCENT);
+		fprintf(job->summary->out,
+			"  ... %s more differ, or are incomplete (all ranks: --by rank)\n",
+			gp_format_count(job->differing - shown).text);
 	else if (!all)
-		fprintf(job->summary->out, "  the others differ by less than %d %%\n",
+		fprintf(job->summary->out,
+			"  the other ranks are within %d %% of the median, or within the usual spread\n",
 			LEAST_PERCENT);
 	return result;
 }

@@ -266,7 +266,7 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 	print_losses(out, &sums, GP_LOSS_TEXT_LOSS, 4);
 }
 
-/* One screen has the first ones alone, and the sums of the others. */
+/* One screen has a line for each of the first ones, and the sums of the others. */
 static void print_all_unclean(const struct gp_summary *summary)
 {
 	struct balance rest = {0};

@@ -13,7 +13,7 @@
 #include "report/trace/recover.h"
 #include "report/trace/ring_files.h"
 
-/* Root watches programs of others, but a user's ring file speaks for his own processes only. */
+/* Root watches programs of others, but accepts a ring file only for processes of its owner. */
 static bool is_of_owner(const struct gp_process *process, uid_t owner)
 {
 	struct stat status;

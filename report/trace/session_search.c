@@ -35,7 +35,7 @@ static int take_record(void *context, const struct gp_record_view *seen)
 	return 0;
 }
 
-/* The writer's chunks (ring 0) have the facts, the first one which session it is. */
+/* The writer's chunks (ring 0) have the facts; the first of them names the session. */
 static void read_facts(struct facts *facts, struct gp_trace *trace)
 {
 	const struct gp_record_sink sink = {take_record, facts};
@@ -51,7 +51,7 @@ static void read_facts(struct facts *facts, struct gp_trace *trace)
 	}
 }
 
-/* By file, as names differ: "./x" and "x". */
+/* Compares files, because names may differ: "./x" and "x". */
 static bool is_known(const struct gp_search *search, const struct stat *status)
 {
 	struct stat known;
@@ -63,7 +63,7 @@ static bool is_known(const struct gp_search *search, const struct stat *status)
 	return false;
 }
 
-/* Only root's programs become another user; anybody could write the session's name to a trace. */
+/* Only programs of root can change the user; anybody could write the session's name to a trace. */
 static void read_trace(struct facts *facts, const struct gp_search *search, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);

@@ -1,9 +1,10 @@
 /*
- * session_search: finds the traces of a run that no process could announce to the launcher, because
- * it had given up its rights, or saw other folders.
+ * session_search: finds the traces of a run that were not announced to the launcher, because their
+ * processes had given up their rights, or saw other folders.
  *
- * Such a trace is known by its session (GP_INFO_SESSION). Its process finishes it by itself if it
- * ends by itself; if it was killed, or still runs, the launcher does as with its other traces.
+ * The session in the trace (GP_INFO_SESSION) identifies it. Its process finishes it at a regular
+ * end. If the process was killed, or still runs, the launcher treats the trace like the announced
+ * ones.
  */
 #ifndef REPORT_TRACE_SESSION_SEARCH_H
 #define REPORT_TRACE_SESSION_SEARCH_H
@@ -28,7 +29,7 @@ struct gp_found_traces {
 struct gp_search {
 	const char *session; /* base name of its folder */
 	const char *pattern; /* of the paths, for glob(3) */
-	time_t since;        /* of the last write to a file */
+	time_t since;        /* traces that were last written before that are left out */
 	char *const *known;  /* paths of traces that are left out */
 	size_t known_count;
 };

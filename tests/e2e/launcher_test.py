@@ -707,7 +707,7 @@ class Words(Case):
         source = "extern int cuInit(unsigned); int main(void) { return cuInit(0) ? 1 : 5; }"
         result = self.run_program([self.compile("program", source, f"-L{support.BUILD}/sim", "-lcuda")])
         self.assertEqual(result.returncode, 5)
-        self.assert_one_line(result.stderr, "nothing was recorded: ", "program initialized CUDA, but no context of it was seen", "check the errors of its first")
+        self.assert_one_line(result.stderr, "nothing was recorded: ", "program initialized CUDA, but gpuprof saw it create no context", "check the errors of its first")
 
     @unittest.skipUnless(os.path.exists(STUB), "needs the CUDA Toolkit's stub")
     def test_the_stub_of_the_driver(self):

@@ -50,7 +50,7 @@ static size_t device_of(struct count *count, const struct gp_collective_part *pa
 	return rank->device;
 }
 
-/* The time since the operation before, by whether the GPU had something to do. */
+/* The time since the previous operation, in which the GPU was idle or busy. */
 struct before {
 	uint64_t idle_ns, busy_ns;
 };
@@ -98,7 +98,7 @@ static void find_cause(struct count *count, const struct gp_collective_part *par
 	rank->by_gpu += explains(own.busy_ns, others.busy_ns, held_up_ns);
 }
 
-/* The first operation of all waits for the start of each rank. */
+/* The first operation is left out: it waits until every rank has started. */
 static void count_operation(void *context, const struct gp_collective_part *parts, uint32_t gpus)
 {
 	struct count *count = context;
@@ -120,8 +120,8 @@ static void count_operation(void *context, const struct gp_collective_part *part
 }
 
 /*
- * What others held up on average, as noise does; one that held up more, but not as often, is left
- * out.
+ * The time that others held up on average, which is noise. A rank that held up for longer, but less
+ * often, is left out.
  */
 static uint64_t usual_ns(const struct count *count, size_t processes, size_t latest)
 {
@@ -157,7 +157,7 @@ static void look_at_gaps(struct gp_advisor *advisor, struct gp_case *found)
 			     gp_advisor_waits_for_host, take_gap);
 }
 
-/* One that is late again and again, not one that was once late for long. */
+/* A rank that is late often comes before one that was late once for long. */
 static bool is_later(const struct rank *a, const struct rank *b)
 {
 	return a->late != b->late ? a->late > b->late : a->held_up_ns > b->held_up_ns;
@@ -240,11 +240,11 @@ const struct gp_rule gp_rule_late_rank = {
 	.title = "one rank comes late to collective operations",
 	.found =
 		"rank {rank} is the last of {rank_count} in {count} of {operations} collective operations, and the others wait {mean_ns} for it on average: "
-		"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here]|{?is_by_gpu}its GPU takes longer for the work before them|why is not known: its GPU is neither idle nor busy for longer than the others before them]",
+		"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here]|{?is_by_gpu}its GPU takes longer for the work before them|the cause is unknown: its GPU is neither idle nor busy for longer than the others before them]",
 	.change =
-		"[{?is_by_host}find out why the host of this rank is slower: compare gpuprof summary --by phase,host of this rank and another|{?is_by_gpu}distribute the work evenly: samples by their length, layers by their time; or check whether the clock of this GPU is lower|look whether other programs or ranks use this GPU or the host, and at the network of this rank]",
+		"[{?is_by_host}find out why the host of this rank is slower: compare gpuprof summary --by phase,host of this rank and another|{?is_by_gpu}distribute the work evenly: samples by their length, layers by their time; or check whether the clock of this GPU is lower|check whether other programs or ranks use this GPU or the host, and check the network of this rank]",
 	.meaning =
-		"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest. If the GPU of that rank was idle before the operation for much longer than the other GPUs, its host launched late; if it was busy for longer, it had more work. The first operation is left out: it waits for the start of each rank. The saving is the time for which the others wait for this rank, less the average time for which ranks wait for one of the others. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
+		"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest. If the GPU of that rank was idle before the operation for much longer than the other GPUs, its host launched late; if it was busy for longer, it had more work. The rule leaves out the first operation, which waits until every rank has started. The saving is the time that the others wait for this rank, less the average of the times that ranks wait for each of the others. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
 	.remedy =
 		"If the host is late, look for work that only this rank does, such as logging or checkpoints, for a slower disk, and for other programs on its processors. If the GPU is late, look for unequal batches or layers, and for a lower clock.",
 	.ignore = "The ranks do different work on purpose.",

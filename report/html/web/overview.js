@@ -228,7 +228,7 @@ function workSection() {
 	return el('section', null, el('h2', null, ...title), ...shareBar(parts, fmtNs));
 }
 
-/* More GPUs than this are drawn as a heat map, and told together. */
+/* If there are more GPUs, they are drawn as a heat map, and summed up in one bar. */
 const MANY_GPUS = 8,
 	hasManyGpus = (about) => usedDevices(about).length > MANY_GPUS;
 
@@ -242,7 +242,7 @@ function sumStates(rows) {
 	return [...sums.values()];
 }
 
-/* For each GPU, or for all of many: times of work and idle causes. */
+/* For each GPU, or for all together if there are many: times of work and idle causes. */
 function whereSection(about) {
 	const theme = isDark() ? 'dark' : 'light';
 	const devices = (about.devices || []).filter((d) => d.possible_ns > 0 && (d.operations > 0 || !about.doubt));
@@ -438,7 +438,7 @@ function ranksSection(about) {
 			fmtCount(job.ranks) + (job.world_size ? ' of ' + fmtCount(job.world_size) : ''),
 			job.without_trace ? '; no trace of rank' + (/[-,]/.test(job.without_trace) ? 's ' : ' ') + job.without_trace : '',
 			'; ',
-			rows.length ? 'those that differ from the median' : 'all within 10 % of the median',
+			rows.length ? 'ranks that differ from the median, or are incomplete' : 'no rank differs from the median',
 			' ',
 			el('button', { class: 'go', onclick: () => openView('tables', 'rank') }, 'all'),
 		],

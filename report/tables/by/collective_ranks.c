@@ -194,8 +194,8 @@ static uint32_t find_rows(const struct gp_collective_part *parts, uint32_t count
 }
 
 /*
- * Whether all GPUs have the same number of kernels. A rank that was killed may have fewer: those at
- * the end of its trace are missing.
+ * Whether all GPUs have the same number of kernels. A rank that was killed may have fewer: its
+ * trace lacks the last ones.
  */
 static bool match(const struct gp_scope *scope, const struct row *rows, uint32_t gpus)
 {

@@ -1,12 +1,12 @@
 /*
  * collective_ranks: operations of a collective, matched between GPUs.
  *
- * No rank can leave a collective before all have entered it, so its kernels end on all GPUs at about
- * the same time, and the shortest kernel is the last rank's.  The n-th kernel of a name and a
+ * No rank can leave a collective before all have entered it, so its kernels end on all GPUs at
+ * about the same time, and the shortest kernel is the last rank's.  The n-th kernel of a name and a
  * communicator is the same operation on all GPUs that have as many of them; a rank that was killed
- * may lack the last ones.  If no NCCL range names
- * the communicator, all ranks are assumed to share one, and the n-th stream with such kernels to be
- * the same on all GPUs.  Only durations are compared, so clocks need not agree.
+ * may lack the last ones.  If no NCCL range names the communicator, all ranks are assumed to share
+ * one, and the n-th stream with such kernels to be the same on all GPUs.  Only durations are
+ * compared, so clocks need not agree.
  */
 #ifndef REPORT_TABLES_BY_COLLECTIVE_RANKS_H
 #define REPORT_TABLES_BY_COLLECTIVE_RANKS_H

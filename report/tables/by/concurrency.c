@@ -13,7 +13,7 @@
 
 #define LEVELS 3 /* one, two, three or more */
 
-/* A device runs 128 kernels at once. Further ones of a hostile trace count as these. */
+/* A device runs at most 128 kernels concurrently; a hostile trace may have any number. */
 #define MOST_RUNNING 1024
 
 /* ONE is the first of the levels; SEEN: the last segment that was added to the row. */

@@ -47,7 +47,7 @@ struct waits {
 	uint64_t operations;
 };
 
-/* The first operation of all waits for the start of each rank. */
+/* The first operation is left out: it waits until every rank has started. */
 static void add_waits(void *context, const struct gp_collective_part *parts, uint32_t gpus)
 {
 	struct waits *waits = context;
@@ -63,7 +63,7 @@ static void add_waits(void *context, const struct gp_collective_part *parts, uin
 	}
 }
 
-/* The highest of any GPU: those of several may be at different times. */
+/* The highest of any GPU. The peaks are not added: they may be at different times. */
 static int find_peak(struct gp_model *model, struct gp_value *peak)
 {
 	struct gp_device_list devices = {0};
@@ -179,7 +179,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 const struct gp_breakdown gp_breakdown_rank = {
 	.help = "ranks of a job: step, computing, communicating, waiting, memory",
 	.nothing =
-		"no process has a rank (RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID, ...); `--by process` has all processes",
+		"no process has a rank (RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID, ...); `--by process` lists all processes",
 	.head = {"rank", "Ranks (step: the median; the other times: sums)", columns,
 		 COUNT(columns)},
 	.sort_column = GP_TABLE_AS_ADDED,

@@ -1,4 +1,4 @@
-/* ranks: what each process of a job did, to see which of them differ. */
+/* ranks: the measures of each process of a job, by which those that differ are found. */
 #ifndef REPORT_TABLES_BY_RANKS_H
 #define REPORT_TABLES_BY_RANKS_H
 
@@ -12,10 +12,10 @@
 /* The measures of a rank. */
 enum gp_rank_measure {
 	GP_RANK_STEP,          /* ns, the median step of its main loop */
-	GP_RANK_COMPUTING,     /* ns of all operations but communication */
+	GP_RANK_COMPUTING,     /* ns of all operations except communication */
 	GP_RANK_COMMUNICATING, /* ns */
-	GP_RANK_WAITED,        /* ns in collectives but the first, for the last rank */
-	GP_RANK_HELD_UP,       /* ns that the others waited for it so, on average */
+	GP_RANK_WAITED,        /* ns in collectives except the first, for the last rank */
+	GP_RANK_HELD_UP,       /* ns that the others waited for it in these, on average */
 	GP_RANK_PEAK,          /* bytes, of the GPU on which it is highest */
 	GP_RANK_MEASURES
 };
@@ -30,7 +30,7 @@ struct gp_rank_row {
 struct gp_ranks {
 	struct gp_rank_row *rows; /* by rank; processes without one are left out */
 	uint32_t count;
-	bool has_collectives; /* their operations match: waited and held up are known */
+	bool has_collectives; /* operations of several ranks match: waited and held up are known */
 };
 
 /* Returns 0 or -ENOMEM; gp_ranks_free() in either case. */

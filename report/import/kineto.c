@@ -267,6 +267,8 @@ static int take_distributed(struct reading *r)
 	while (result == 0 && gp_json_reader_next(r->pull) == GP_JSON_KEY) {
 		if (gp_json_reader_is(r->pull, "rank"))
 			result = take_number_info(r, GP_INFO_RANK);
+		else if (gp_json_reader_is(r->pull, "world_size"))
+			result = take_number_info(r, GP_INFO_WORLD_SIZE);
 		else
 			gp_json_reader_skip(r->pull, GP_JSON_KEY);
 	}

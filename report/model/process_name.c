@@ -16,16 +16,18 @@ static uint32_t number_of(const char *text)
 	return i > 0 && text[i] == '\0' ? number : GP_NONE;
 }
 
-uint32_t gp_model_rank(const struct gp_model *model)
-{
-	return number_of(model->info[GP_INFO_RANK]);
-}
-
 uint32_t gp_model_world_size(const struct gp_model *model)
 {
 	uint32_t size = number_of(model->info[GP_INFO_WORLD_SIZE]);
 
 	return size == GP_NONE ? 0 : size;
+}
+
+uint32_t gp_model_rank(const struct gp_model *model)
+{
+	bool is_alone = gp_model_world_size(model) == 1;
+
+	return is_alone ? GP_NONE : number_of(model->info[GP_INFO_RANK]);
 }
 
 struct gp_process_name gp_process_name(const struct gp_model *model)

@@ -7,7 +7,7 @@
 
 #include "report/model/model.h"
 
-/* The rank of a process in its job; GP_NONE = none, or not a number. */
+/* The rank of a process in its job; GP_NONE = none, the only one of its job, or not a number. */
 uint32_t gp_model_rank(const struct gp_model *model);
 
 /* The number of ranks of its job; 0 = unknown. */

@@ -676,7 +676,7 @@ class BrowserTest(HtmlCase):
 
     def test_of_what_is_not_known_no_cause_is_shown(self):
         """All operations of a program that was killed are missing."""
-        self.run_program([*support.GPU, "launch=3", "raise=9"], options=("-o", "killed", "--chrome", "none"))
+        self.run_program([*support.GPU, "launch=3", "raise=9"], options=("-o", "killed", "--chrome", "none"), GPUSIM_FAULT="flush-hangs")
         self.open(self.write_page(self.path("killed.gpuprof")))
         page = self.browser.run(shown.OF_PAGE)
         for card in ("GPU busy", "Kernels", "GPU time", "Copies"):

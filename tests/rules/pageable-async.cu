@@ -9,11 +9,13 @@ int main(int argc, char **argv)
 	double start;
 
 	CHECK(cudaMalloc(&device, BYTES));
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		if (sin)
 			host[i] = (char *)malloc(BYTES);
 		else
 			CHECK(cudaMallocHost(&host[i], BYTES));
+		memset(host[i], 0, BYTES); /* the first access to each page takes long on some machines */
+	}
 	start = warm_up();
 	for (int i = 0; i < 40; i++) {
 		memset(host[i % 2], i, BYTES);

@@ -111,7 +111,7 @@ static int make_folder(struct gp_session *session, const char *place)
 {
 	char mark[MARK_BYTES];
 
-	if (!place || place[0] != '/' || strpbrk(place, " :"))
+	if (place[0] != '/' || strpbrk(place, " :"))
 		return -ENOENT;
 	mark_of_boot(mark);
 	for (int i = 0; i < LOCK_TRIES; i++) {
@@ -132,6 +132,8 @@ int gp_session_open(struct gp_session *session)
 	int error = -ENOENT;
 
 	for (size_t i = 0; error && i < sizeof(places) / sizeof(*places); i++) {
+		if (!places[i])
+			continue;
 		error = make_folder(session, places[i]);
 		if (!error)
 			remove_all_abandoned(places[i]);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "gpuprof/option.h"
+#include "report/base/boot_id.h"
 
 #define PREFIX     "gpuprof-run-"
 #define MARK_BYTES 9 /* of this boot */
@@ -71,12 +72,9 @@ static void remove_abandoned(int place, const char *name)
  */
 static void mark_of_boot(char mark[MARK_BYTES])
 {
-	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	char id[GP_BOOT_ID_TEXT_BYTES];
 
-	if (!file || !fgets(mark, MARK_BYTES, file))
-		snprintf(mark, MARK_BYTES, "unknown");
-	if (file)
-		fclose(file);
+	snprintf(mark, MARK_BYTES, "%.*s", MARK_BYTES - 1, gp_boot_id(id) ? id : "unknown");
 }
 
 static void remove_all_abandoned(const char *place)

@@ -272,3 +272,13 @@ void gp_memory_stats_free(struct gp_memory_stats *stats)
 	free(stats->usages);
 	*stats = (struct gp_memory_stats){0};
 }
+
+uint64_t gp_memory_stats_peak_bytes(const struct gp_memory_stats *stats)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < stats->row_count; i++)
+		if (stats->rows[i].kind == GP_MEMORY_OF_DEVICE && stats->rows[i].peak_bytes > bytes)
+			bytes = stats->rows[i].peak_bytes;
+	return bytes;
+}

@@ -42,6 +42,9 @@ int gp_memory_stats_of(struct gp_model *const *models, size_t model_count,
 		       struct gp_device_list *devices, struct gp_memory_stats *stats);
 void gp_memory_stats_free(struct gp_memory_stats *stats);
 
+/* The largest peak of any device: the peaks of several may be at different times. */
+uint64_t gp_memory_stats_peak_bytes(const struct gp_memory_stats *stats);
+
 /* *now_bytes after that event; never below zero. */
 void gp_memory_apply(uint64_t *now_bytes, const struct gp_memory_event *event);
 

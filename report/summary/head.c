@@ -249,15 +249,6 @@ struct totals {
 	bool uses[GP_DEVICE_LIMIT];
 };
 
-/* The largest peak of any device: the peaks of several may be at different times. */
-static void count_memory(struct totals *totals, const struct gp_memory_stats *memory)
-{
-	for (size_t i = 0; i < memory->row_count; i++)
-		if (memory->rows[i].kind == GP_MEMORY_OF_DEVICE &&
-		    memory->rows[i].peak_bytes > totals->peak_bytes)
-			totals->peak_bytes = memory->rows[i].peak_bytes;
-}
-
 static void note_use(const struct gp_summary *summary, struct totals *totals,
 		     const struct gp_model *model, uint16_t device_id)
 {
@@ -301,7 +292,7 @@ static int take_totals(const struct gp_summary *summary, struct totals *totals,
 	if (result == 0)
 		result = gp_memory_stats_of(model, 1, &devices, &memory);
 	if (result == 0)
-		count_memory(totals, &memory);
+		totals->peak_bytes = gp_memory_stats_peak_bytes(&memory);
 	gp_memory_stats_free(&memory);
 	gp_device_list_free(&devices);
 	free(busy);

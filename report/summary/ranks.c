@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gpuprof/count.h"
+#include "report/base/stats.h"
 #include "report/base/text/format.h"
 #include "report/base/text/text.h"
 #include "report/model/process_name.h"
@@ -64,24 +65,9 @@ struct job {
 
 /* ---- medians ---- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
-static double median_of(double *values, uint32_t count)
-{
-	if (count == 0)
-		return NAN;
-	qsort(values, count, sizeof(*values), compare_doubles);
-	return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 /* The known values of a measure; if `center` is a number, their distances from it. */
 static uint32_t take_values(const struct gp_ranks *ranks, enum gp_rank_measure measure,
-			    double center, double *values)
+			    double center, uint64_t *values)
 {
 	uint32_t count = 0;
 
@@ -90,22 +76,23 @@ static uint32_t take_values(const struct gp_ranks *ranks, enum gp_rank_measure m
 
 		if (value->kind == GP_VALUE_NONE)
 			continue;
-		values[count++] =
-			isnan(center) ? (double)value->whole : fabs((double)value->whole - center);
+		values[count++] = isnan(center) ? value->whole
+						: (uint64_t)fabs((double)value->whole - center);
 	}
 	return count;
 }
 
 static int find_medians(struct job *job)
 {
-	double *values = calloc((size_t)job->ranks.count + 1, sizeof(*values));
+	uint64_t *values = calloc((size_t)job->ranks.count + 1, sizeof(*values));
 
 	for (size_t i = 0; values && i < GP_RANK_MEASURES; i++) {
 		enum gp_rank_measure measure = (enum gp_rank_measure)i;
+		uint32_t count = take_values(&job->ranks, measure, NAN, values);
 
-		job->medians[i] = median_of(values, take_values(&job->ranks, measure, NAN, values));
-		job->deviations[i] = median_of(
-			values, take_values(&job->ranks, measure, job->medians[i], values));
+		job->medians[i] = count > 0 ? gp_stats_of(values, count).median : NAN;
+		take_values(&job->ranks, measure, job->medians[i], values);
+		job->deviations[i] = gp_stats_of(values, count).median;
 	}
 	free(values);
 	return values ? 0 : -ENOMEM;

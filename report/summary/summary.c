@@ -183,10 +183,13 @@ static int print_head_folded(const struct gp_summary *summary)
 		result = print_folded(summary, gp_summary_has_steps(summary)
 						       ? gp_summary_print_steps
 						       : gp_summary_print_busy);
-	if (result == 0)
-		result = gp_summary_print_phases(summary);
-	if (result < 0 || summary->model_count == 1)
-		return result;
+	return result == 0 ? gp_summary_print_phases(summary) : result;
+}
+
+static int print_processes(const struct gp_summary *summary)
+{
+	if (summary->model_count == 1)
+		return 0;
 	return gp_summary_has_ranks(summary) ? gp_summary_print_ranks(summary)
 					     : gp_summary_print_processes(summary);
 }
@@ -225,17 +228,12 @@ static const struct section {
 	bool has_rows;  /* their number depends on the screen */
 	bool is_spaced; /* an empty line stays before it */
 } sections[] = {
-	{print_head_folded, true, true},
-	{gp_summary_print_advice, true, true},
-	{print_busy_folded, false, false},
-	{gp_summary_print_activity, true, true},
-	{gp_summary_print_more, false, false},
-	{gp_summary_print_ranges, true, false},
-	{gp_summary_print_memory_in_brief, true, false},
-	{print_left_folded, false, false},
-	{print_windows, false, false},
-	{print_records_folded, false, false},
-	{print_hint, false, false},
+	{print_head_folded, true, true},         {print_processes, false, false},
+	{gp_summary_print_advice, true, true},   {print_busy_folded, false, false},
+	{gp_summary_print_activity, true, true}, {gp_summary_print_more, false, false},
+	{gp_summary_print_ranges, true, false},  {gp_summary_print_memory_in_brief, true, false},
+	{print_left_folded, false, false},       {print_windows, false, false},
+	{print_records_folded, false, false},    {print_hint, false, false},
 };
 
 /* From most to fewest rows; the first that fits is taken, else the last. */
@@ -411,6 +409,8 @@ static int print_sections(struct gp_summary *summary)
 	if (summary->basis && summary->options->brief)
 		return print_screen(summary);
 	result = print_head_folded(summary);
+	if (result == 0)
+		result = print_processes(summary);
 	if (result < 0)
 		return result;
 	return summary->basis ? print_whole_page(summary) : print_totals(summary);

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "report/base/boot_id.h"
 #include "report/base/array.h"
 #include "report/base/named_file.h"
 
@@ -39,16 +40,9 @@ static bool read_exactly(int fd, void *to, size_t bytes, uint64_t offset)
 
 static bool is_this_boot(const char *boot_id)
 {
-	char now[64] = "";
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : read(fd, now, sizeof(now) - 1);
+	char now[GP_BOOT_ID_TEXT_BYTES];
 
-	if (fd >= 0)
-		close(fd);
-	if (got <= 0 || !boot_id)
-		return false;
-	now[strcspn(now, "\n")] = '\0';
-	return strcmp(now, boot_id) == 0;
+	return boot_id && gp_boot_id(now) && strcmp(now, boot_id) == 0;
 }
 
 /* Reads state and start time from /proc/PID/stat, whose second field may hold any character. */

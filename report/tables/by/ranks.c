@@ -63,18 +63,15 @@ static void add_waits(void *context, const struct gp_collective_part *parts, uin
 	}
 }
 
-/* The highest of any GPU. The peaks are not added: they may be at different times. */
 static int find_peak(struct gp_model *model, struct gp_value *peak)
 {
 	struct gp_device_list devices = {0};
 	struct gp_memory_stats memory = {0};
 	int result = gp_memory_stats_of(&model, 1, &devices, &memory);
-	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < memory.row_count; i++)
-		if (memory.rows[i].kind == GP_MEMORY_OF_DEVICE && memory.rows[i].peak_bytes > bytes)
-			bytes = memory.rows[i].peak_bytes;
-	*peak = gp_recorded_kind(model, "memory") ? gp_value_whole(bytes) : gp_value_none();
+	*peak = gp_recorded_kind(model, "memory")
+			? gp_value_whole(gp_memory_stats_peak_bytes(&memory))
+			: gp_value_none();
 	gp_memory_stats_free(&memory);
 	gp_device_list_free(&devices);
 	return result;

@@ -525,7 +525,8 @@ static int take_leaked(struct gathering *g)
 		if (gp_memory_site_is_leak(&found, &found.rows[i]))
 			result = add_leak(g, &found, &found.rows[i]);
 	gp_memory_sites_free(&found);
-	gp_named_sort(list);
+	if (result == 0)
+		gp_named_sort(list);
 	return result;
 }
 

@@ -42,8 +42,9 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) '$(patsubst $(O)/%,%,$@)
 
 COLLECTOR := $(patsubst %.c,$(O)/%.o,$(wildcard collector/*.c))
 STACKS    := $(patsubst %.c,$(O)/%.o,$(wildcard stacks/*.c))
-INJECT    := $(patsubst %.c,$(O)/%.o,$(wildcard inject/*.c))
-REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c report/*/*/*.c)) $(O)/report/html/page.o
+HARDWARE  := $(patsubst %.c,$(O)/%.o,$(wildcard hardware/*.c))
+INJECT    := $(patsubst %.c,$(O)/%.o,$(wildcard inject/*.c)) $(HARDWARE)
+REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c report/*/*/*.c)) $(O)/report/html/page.o $(HARDWARE)
 
 .PHONY: all deps demo check unit lint format clean install uninstall
 all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/report/html/page.compared $(O)/gpuprof-run loader-path $(O)/gpuprof.1 $(O)/gpuprof-run.1
@@ -61,7 +62,7 @@ INJECT_PARTS := $(filter-out $(O)/inject/init.o $(O)/inject/libc_direct.o,$(INJE
 LIBRARY_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(SAN),,-include collector/libc_versions.h)
 # A program's threads may have small stacks.
 LIBRARY_CFLAGS += $(if $(SAN),,-Wframe-larger-than=16384)
-$(O)/collector/%.o $(O)/stacks/%.o $(O)/inject/%.o: ALL_CFLAGS += $(LIBRARY_CFLAGS)
+$(O)/collector/%.o $(O)/stacks/%.o $(O)/hardware/%.o $(O)/inject/%.o: ALL_CFLAGS += $(LIBRARY_CFLAGS)
 # Without -fno-builtin, the compiler would turn these functions into calls of themselves.
 $(O)/inject/libc_direct.o: ALL_CFLAGS += -fno-builtin
 # dlsym() is called by a sanitizer's own initialization.
@@ -145,9 +146,10 @@ $(O)/%.o: %.c $(O)/compiled-with
 # ---- tests: one program per module, tests/DIR/MODULE_test.c; cmocka hands each test a state that few use ----
 COLLECTOR_TESTS := $(patsubst %.c,$(O)/%,$(wildcard tests/collector/*_test.c))
 STACKS_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/stacks/*_test.c))
+HARDWARE_TESTS  := $(patsubst %.c,$(O)/%,$(wildcard tests/hardware/*_test.c))
 INJECT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/inject/*_test.c))
 REPORT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/report/*_test.c tests/report/*/*_test.c tests/report/*/*/*_test.c))
-UNIT_TESTS       = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(INJECT_TESTS) $(REPORT_TESTS)
+UNIT_TESTS       = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(HARDWARE_TESTS) $(INJECT_TESTS) $(REPORT_TESTS)
 TEST_CFLAGS      = -Wno-unused-parameter
 # lld links them in half the time, and the tests of a parallel build need no threads each.
 LLD             := $(shell command -v ld.lld >/dev/null && echo -fuse-ld=lld -Wl,--threads=1)
@@ -159,6 +161,7 @@ $(O)/tests/%_test: tests/%_test.c $(O)/compiled-with
 	$(Q)$(CC) $(ALL_CFLAGS) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS) -lcmocka -ldl -lpthread
 $(COLLECTOR_TESTS): $(COLLECTOR)
 $(STACKS_TESTS): $(COLLECTOR) $(STACKS)
+$(HARDWARE_TESTS): $(HARDWARE)
 $(INJECT_TESTS): $(COLLECTOR) $(STACKS) $(INJECT_PARTS)
 $(REPORT_TESTS): $(O)/libreport.a
 $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
@@ -266,7 +269,7 @@ threaded-unit: $(THREADED)
 
 # ---- checks without a build ----
 .PHONY: unit-programs sanitized-unit threaded-unit format-check script-check tidy
-SOURCES = $(shell find bench collector include inject python report stacks tests -name '*.[ch]')
+SOURCES = $(shell find bench collector hardware include inject python report stacks tests -name '*.[ch]')
 SCRIPTS = gpuprof-run report/html/page.sh .ci/run tests/deps tests/demo tests/pythons $(wildcard tests/lint/*.sh)
 lint: all format-check script-check tidy
 	$(Q)tests/lint/layers.py
@@ -286,7 +289,7 @@ script-check:
 # Checks the delivered sources; .clang-tidy lists the checks. TIDY_STATES limits the states that the
 # analyzer explores per function (default: clang's limit). They take nine tenths of the time.
 tidy:
-	$(Q)find collector inject report stacks -name '*.c' | xargs -P $(shell nproc) -n 4 sh -c \
+	$(Q)find collector hardware inject report stacks -name '*.c' | xargs -P $(shell nproc) -n 4 sh -c \
 		'clang-tidy --quiet "$$@" -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) \
 		$(TIDY_STATES:%=-Xclang -analyzer-config -Xclang max-nodes=%) 2>/dev/null' tidy
 

@@ -108,7 +108,7 @@ STRING = re.compile(
 
 # A file or folder of the tree, in code style.
 OWN_FILE = re.compile(
-    r"`((?:inject|stacks|collector|report|include|tests|bench|docs|examples)/[\w.*/\[\]-]+)`"
+    r"`((?:inject|stacks|collector|hardware|report|include|tests|bench|docs|examples)/[\w.*/\[\]-]+)`"
 )
 
 
@@ -248,7 +248,7 @@ def pages() -> list[Path]:
 
 def sources() -> list[Path]:
     found = [ROOT / "gpuprof-run"]
-    for folder in ("report", "inject", "collector"):
+    for folder in ("report", "inject", "collector", "hardware"):
         found += (
             path
             for path in sorted((ROOT / folder).rglob("*"))

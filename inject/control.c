@@ -7,6 +7,7 @@
 #include "collector/collector.h"
 #include "collector/process_info.h"
 #include "collector/sys.h"
+#include "gpuprof/job_place.h"
 #include "inject/options.h"
 #include "inject/pattern.h"
 #include "inject/log.h"
@@ -24,14 +25,14 @@ static struct {
 	size_t range_name_bytes;
 	uint64_t start_ns, delay_ns, duration_ns;
 	uint64_t launches_before, launches_within; /* 0 = no limit */
-	uint64_t most_ranges;
+	uint64_t skipped_ranges, most_ranges;
 	uint64_t short_ticks;
 	void (*wake)(void);
 
 	uint32_t waits_for;
 	uint32_t in_range;
 	uint32_t depth;           /* number of open NVTX ranges */
-	uint64_t ranges;          /* number of ranges that opened a window */
+	uint64_t ranges;          /* number of ranges, skipped ones included */
 	uint64_t launches;        /* before the first window */
 	uint64_t window_launches; /* in this window */
 	uint64_t window_end_ns;   /* 0 = unknown */
@@ -58,7 +59,10 @@ static void begin_window(enum gp_gate_reason reason)
 
 static void begin_range_window(enum gp_gate_reason reason)
 {
-	if (control.most_ranges == 0 || gp_take64(&control.ranges, 1) < control.most_ranges)
+	uint64_t number = gp_take64(&control.ranges, 1);
+
+	if (number >= control.skipped_ranges &&
+	    (control.most_ranges == 0 || number - control.skipped_ranges < control.most_ranges))
 		begin_window(reason);
 }
 
@@ -318,6 +322,7 @@ static bool has_toggle(void)
 static void read_windows(void)
 {
 	read_range(gp_option_text(GP_OPTION_ID_CAPTURE_RANGE));
+	control.skipped_ranges = gp_option_number(GP_OPTION_ID_CAPTURE_SKIP);
 	control.most_ranges = gp_option_number(GP_OPTION_ID_CAPTURE_REPEAT);
 	control.delay_ns = gp_option_ns(GP_OPTION_ID_DELAY);
 	control.duration_ns = gp_option_ns(GP_OPTION_ID_DURATION);
@@ -364,6 +369,8 @@ bool gp_control_wants_process(void)
 	const char *list = gp_option_text(GP_OPTION_ID_PROCESSES);
 	char name[256];
 
+	if (!gp_job_is_included(gp_option_text(GP_OPTION_ID_RANKS)))
+		return false;
 	if (*list == '\0')
 		return true;
 	gp_process_info_program(name, sizeof(name));

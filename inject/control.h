@@ -3,8 +3,8 @@
  *
  * A window lasts from opening to closing.  It begins when the delay is over, the number of launches
  * is reached and, with --capture-range, a range begins.  It ends with the range, or after
- * --duration or --launches.  Every range makes a window of its own, up to --capture-repeat.  A
- * signal, gpuprof_start() and gpuprof_stop() open and close regardless.
+ * --duration or --launches.  Every range makes a window of its own, after --capture-skip and
+ * up to --capture-repeat.  A signal, gpuprof_start() and gpuprof_stop() open and close regardless.
  *
  * Any thread may call any function; without these options they do nothing.
  */
@@ -22,7 +22,7 @@
 /* By the constructor, after the options are read. */
 void gp_control_init(void);
 
-/* Whether --processes includes this process. */
+/* Whether --processes and --ranks include this process. */
 bool gp_control_wants_process(void);
 
 /* When a trace begins. */

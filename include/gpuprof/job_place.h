@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/option.h"
+
 /* NULL: not set by a launcher. */
 struct gp_job_place {
 	const char *rank, *world_size, *local_rank;
@@ -73,6 +75,19 @@ static inline long gp_job_rank(void)
 	if (rank == NULL || strlen(rank) > 9 || rank[strspn(rank, "0123456789")] != '\0')
 		return -1;
 	return strtol(rank, NULL, 10);
+}
+
+/* Whether --ranks includes this process.  It does so if the launcher sets no (local) rank. */
+static inline bool gp_job_is_included(const char *ranks)
+{
+	long rank = gp_job_rank();
+
+	if (rank >= 0 && strcmp(ranks, "node") == 0) {
+		const char *local_rank = gp_job_place().local_rank;
+
+		return local_rank == NULL || strcmp(local_rank, "0") == 0;
+	}
+	return rank < 0 || gp_option_ranks_have(ranks, (uint64_t)rank);
 }
 
 #endif

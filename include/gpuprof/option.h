@@ -15,6 +15,7 @@ enum gp_option_type {
 	GP_OPTION_FLAG,
 	GP_OPTION_CHOICE, /* one of the words of the row's argument */
 	GP_OPTION_LIST,   /* any of these words, separated by commas */
+	GP_OPTION_RANKS,  /* 0,7,64-71, node, or empty */
 };
 
 enum gp_option {
@@ -154,6 +155,48 @@ static inline bool gp_option_is_size(const struct gp_option_row *row, const char
 	return *bytes == 0 || (*bytes >= row->bounds.least && *bytes <= row->bounds.most);
 }
 
+/* Parse "7" or "64-71".  Returns the text after it; NULL if it is neither. */
+static inline const char *gp_option_rank_range(const char *text, uint64_t range[2])
+{
+	const char *end = gp_option_digits(text, &range[0]);
+
+	range[1] = range[0];
+	if (end != NULL && *end == '-')
+		end = gp_option_digits(end + 1, &range[1]);
+	if (end == NULL || range[0] > range[1] || (*end != ',' && *end != '\0'))
+		return NULL;
+	return end;
+}
+
+/* Whether a value is valid for a RANKS option. */
+static inline bool gp_option_is_ranks(const char *value)
+{
+	uint64_t range[2];
+	const char *end = value;
+
+	if (*value == '\0' || strcmp(value, "node") == 0)
+		return true;
+	do
+		end = gp_option_rank_range(end, range);
+	while (end != NULL && *end++ == ',');
+	return end != NULL;
+}
+
+/* Whether a list of ranks has this one; not for "node". */
+static inline bool gp_option_ranks_have(const char *list, uint64_t rank)
+{
+	uint64_t range[2];
+
+	if (*list == '\0')
+		return true;
+	do {
+		list = gp_option_rank_range(list, range);
+		if (list != NULL && rank >= range[0] && rank <= range[1])
+			return true;
+	} while (list != NULL && *list++ == ',');
+	return false;
+}
+
 /* Whether a value is invalid; `text` then describes a valid one. */
 static inline bool gp_option_is_wrong(const struct gp_option_row *row, const char *value,
 				      char *text, size_t text_bytes)
@@ -188,6 +231,10 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 			 row->argument);
 		return true;
 	}
+	if (row->type == GP_OPTION_RANKS && !gp_option_is_ranks(value)) {
+		snprintf(text, text_bytes, "ranks, such as 0,7,64-71, or node");
+		return true;
+	}
 	return false;
 }
 
@@ -205,7 +252,7 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 
 /* Links in that folder, without a target, that give gpuprof-run a reason for a missing trace. */
 #define GP_SESSION_DRIVER   "driver"   /* a process initialized the CUDA driver */
-#define GP_SESSION_LEFT_OUT "left-out" /* --processes excludes such a process */
+#define GP_SESSION_LEFT_OUT "left-out" /* --processes or --ranks excludes such a process */
 #define GP_SESSION_OTHER    "other"    /* a process started a gpuprof-run, which has the traces */
 #define GP_SESSION_FAILED                                                                          \
 	"failed" /* such a process could not be recorded, and has logged the reason */

@@ -146,9 +146,10 @@ char *gp_machine_join_gpus(const char *gpus)
 static bool says_what_is_recorded(const char *line, size_t length)
 {
 	static const char *const names[] = {
-		"TRACE=",   "GRAPHS=",   "STACKS=",    "CAPTURE_RANGE=",  "CAPTURE_REPEAT=",
-		"DELAY=",   "DURATION=", "LAUNCHES=",  "AFTER_LAUNCHES=", "TOGGLE_SIGNAL=",
-		"KERNELS=", "FOLLOW=",   "PROCESSES=", "MIN_API_US=",
+		"TRACE=",          "GRAPHS=",        "STACKS=",       "CAPTURE_RANGE=",
+		"CAPTURE_REPEAT=", "DELAY=",         "DURATION=",     "LAUNCHES=",
+		"AFTER_LAUNCHES=", "TOGGLE_SIGNAL=", "KERNELS=",      "FOLLOW=",
+		"PROCESSES=",      "MIN_API_US=",    "CAPTURE_SKIP=", "RANKS=",
 	};
 
 	for (size_t i = 0; i < COUNT(names); i++)

@@ -40,7 +40,7 @@ void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 			"gpuprof: nothing was recorded: another gpuprof-run, which %s started, has the traces\n",
 			program);
 	else if (nothing->is_left_out)
-		fputs("gpuprof: nothing was recorded: --processes excludes the processes that used the GPU\n",
+		fputs("gpuprof: nothing was recorded: --processes or --ranks excludes the processes that used the GPU\n",
 		      stderr);
 	else if (!nothing->has_driver)
 		fputs("gpuprof: nothing was recorded: " NO_DRIVER "; type: gpuprof doctor\n",

@@ -42,25 +42,23 @@ bool gp_recorded_part(const struct gp_model *model, uint32_t *next, struct gp_re
 	return true;
 }
 
-#define WORDS_BYTES 128
-
 /* The words of an option ("TRACE="); the default: the trace names options that differ from it. */
 static void find_words(const struct gp_model *model, const char *option, const char *otherwise,
-		       char words[WORDS_BYTES])
+		       char words[GP_RECORDED_WORDS_BYTES])
 {
 	const char *options = model->info[GP_INFO_OPTIONS];
 	const char *list = options ? strstr(options, option) : NULL;
 
 	if (list)
-		snprintf(words, WORDS_BYTES, "%.*s", (int)strcspn(list, "\n") - (int)strlen(option),
-			 list + strlen(option));
+		snprintf(words, GP_RECORDED_WORDS_BYTES, "%.*s",
+			 (int)strcspn(list, "\n") - (int)strlen(option), list + strlen(option));
 	else
-		snprintf(words, WORDS_BYTES, "%s", otherwise);
+		snprintf(words, GP_RECORDED_WORDS_BYTES, "%s", otherwise);
 }
 
 bool gp_recorded_kind(const struct gp_model *model, const char *word)
 {
-	char words[WORDS_BYTES];
+	char words[GP_RECORDED_WORDS_BYTES];
 
 	if (model->recorder && (model->unknown & GP_UNKNOWN_ALLOCATIONS) != 0 &&
 	    strcmp(word, "memory") == 0)
@@ -72,9 +70,17 @@ bool gp_recorded_kind(const struct gp_model *model, const char *word)
 	       gp_option_list_has(DEFAULT_WORDS, word);
 }
 
+struct gp_recorded_ranks gp_recorded_ranks(const struct gp_model *model)
+{
+	struct gp_recorded_ranks ranks;
+
+	find_words(model, "RANKS=", "", ranks.text);
+	return ranks;
+}
+
 bool gp_recorded_samples_launches(const struct gp_model *model)
 {
-	char words[WORDS_BYTES];
+	char words[GP_RECORDED_WORDS_BYTES];
 
 	find_words(model, "STACKS=", "alloc,sample", words);
 	return !model->recorder && gp_option_list_has(words, "sample") &&

@@ -12,6 +12,8 @@
 #include "report/base/text/format.h"
 #include "report/model/model.h"
 
+#define GP_RECORDED_WORDS_BYTES 1024 /* of an option, with the final 0 */
+
 /* A time in which was recorded; gates are NULL where it is the trace that begins or ends. */
 struct gp_recorded_part {
 	const struct gp_gate *resumed, *paused;
@@ -29,6 +31,12 @@ bool gp_recorded_part(const struct gp_model *model, uint32_t *next, struct gp_re
  * recorder's trace: whether it has that kind.
  */
 bool gp_recorded_kind(const struct gp_model *model, const char *word);
+
+/* The list of --ranks, by which only some ranks of the job were recorded; empty = all were. */
+struct gp_recorded_ranks {
+	char text[GP_RECORDED_WORDS_BYTES];
+};
+struct gp_recorded_ranks gp_recorded_ranks(const struct gp_model *model);
 
 /* Whether --stacks chose some launches for a stack, not all or none of them. */
 bool gp_recorded_samples_launches(const struct gp_model *model);

@@ -35,6 +35,7 @@
 
 #define MESSAGE_BYTES 2048
 #define LEFT_BYTES    256
+#define MOST_RANKS    (1ul << 24) /* counted ones */
 
 /* One run, from the command line to the end of the program. */
 struct run {
@@ -360,6 +361,12 @@ static void say_nothing(const struct run *run)
 	      stderr);
 }
 
+/* Whether --ranks includes the rank that this launcher starts. */
+static bool is_included(const struct run *run)
+{
+	return gp_job_is_included(run->options.values[GP_OPTION_ID_RANKS]);
+}
+
 /* Not all shells report this, and for process 1 nothing does. */
 static void say_how_it_ended(const struct run *run, const struct gp_run_traces *traces)
 {
@@ -367,6 +374,8 @@ static void say_how_it_ended(const struct run *run, const struct gp_run_traces *
 	const char *program = run->options.program[0];
 	int number = WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0;
 
+	if (!has_trace && !is_included(run))
+		return;
 	if (number) {
 		fprintf(stderr, "gpuprof: %s", program);
 		say_new_name(run);
@@ -403,21 +412,44 @@ static bool is_one_of_many(void)
 	return gp_job_rank() >= 0 && world_size && strtoul(world_size, NULL, 10) > 1;
 }
 
-/* Only rank 0 prints where the traces of all ranks are. */
+/* The recorded ranks of the job, as a sentence; returns the first one, 0 if there is none. */
+static unsigned long describe_ranks(const char *ranks, unsigned long world_size, char text[96])
+{
+	unsigned long first = 0, count = 0;
+
+	snprintf(text, 96, "%s",
+		 *ranks ? "the first rank of each host leaves a trace (--ranks node)"
+			: "each rank leaves a trace");
+	if (!*ranks || strcmp(ranks, "node") == 0)
+		return 0;
+	for (unsigned long rank = world_size < MOST_RANKS ? world_size : MOST_RANKS; rank-- > 0;) {
+		if (!gp_option_ranks_have(ranks, rank))
+			continue;
+		first = rank;
+		count++;
+	}
+	snprintf(text, 96, "%lu of %lu ranks leave%s a trace (--ranks)", count, world_size,
+		 count == 1 ? "s" : "");
+	return first;
+}
+
+/* Only the first recorded rank prints where the traces of all ranks are; rank 0 if there is none. */
 static void say_where_ranks_are(const struct run *run)
 {
-	char variable[64], folder[GP_OUTPUT_BYTES], word[GP_SHELL_WORD_BYTES];
+	char variable[64], which[96], folder[GP_OUTPUT_BYTES], word[GP_SHELL_WORD_BYTES];
+	unsigned long world_size = strtoul(gp_job_place().world_size, NULL, 10);
 	const char *output;
 
 	snprintf(variable, sizeof(variable), GP_OPTION_PREFIX "%s",
 		 gp_option_rows[GP_OPTION_ID_OUTPUT].variable);
 	output = gp_environment_get(&run->environment, variable);
-	if (gp_job_rank() != 0 || !output)
+	if (!output ||
+	    (unsigned long)gp_job_rank() !=
+		    describe_ranks(run->options.values[GP_OPTION_ID_RANKS], world_size, which))
 		return;
 	gp_output_folder(output, folder);
-	fprintf(stderr,
-		"gpuprof: each rank leaves a trace; when all %s have ended, type: gpuprof summary %s\n",
-		gp_job_place().world_size, gp_shell_word(folder, word, sizeof(word)));
+	fprintf(stderr, "gpuprof: %s; when all %lu have ended, type: gpuprof summary %s\n", which,
+		world_size, gp_shell_word(folder, word, sizeof(word)));
 }
 
 static void finish_traces(const struct run *run, const struct gp_run_traces *traces)
@@ -439,7 +471,7 @@ static void finish_traces(const struct run *run, const struct gp_run_traces *tra
 	if (!options.quiet)
 		say_how_it_ended(run, traces);
 	gp_finish(traces->paths, traces->count, &options);
-	if (!options.quiet && traces->count > 0 && is_one_of_many())
+	if (!options.quiet && is_one_of_many() && (traces->count > 0 || !is_included(run)))
 		say_where_ranks_are(run);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gpuprof/count.h"
+#include "gpuprof/option.h"
 #include "report/base/stats.h"
 #include "report/base/text/format.h"
 #include "report/base/text/text.h"
@@ -19,6 +20,7 @@
 #define MOST_DEVIATION 6  /* times the median deviation: a smaller difference is noise */
 #define HOSTS_NAMED    4
 #define RANGES_NAMED   8
+#define MOST_RANKS     (1u << 24) /* a larger number of ranks is an error of the environment */
 
 /* The shown measures. The time that a rank waits is part of "held up" of the rank it waits for. */
 static const enum gp_rank_measure measures[] = {
@@ -58,9 +60,10 @@ struct job {
 	struct gp_ranks ranks;
 	double medians[GP_RANK_MEASURES]; /* NAN = unknown */
 	double deviations[GP_RANK_MEASURES];
-	uint32_t world_size;        /* 0 = unknown */
-	struct place *places;       /* of the rows, sorted by difference */
-	uint32_t differing, shared; /* shared: ranks that occur more than once */
+	uint32_t world_size;             /* 0 = unknown */
+	struct gp_recorded_ranks wanted; /* of --ranks */
+	struct place *places;            /* of the rows, sorted by difference */
+	uint32_t differing, shared;      /* shared: ranks that occur more than once */
 };
 
 /* ---- medians ---- */
@@ -193,21 +196,37 @@ static int print_hosts(const struct job *job)
 	return 0;
 }
 
-/* "5, 40-43": rows are sorted by rank. */
+/*
+ * The first rank from this one on whose trace is missing, or is not; the number of ranks if there is
+ * none.  A rank that --ranks leaves out is not missing.  at: of the rows, which are sorted by rank.
+ */
+static uint32_t find_rank(const struct job *job, bool is_missing, uint32_t rank, uint32_t *at)
+{
+	for (; rank < job->world_size; rank++) {
+		while (*at < job->ranks.count && job->ranks.rows[*at].rank < rank)
+			(*at)++;
+		if (((*at == job->ranks.count || job->ranks.rows[*at].rank != rank) &&
+		     gp_option_ranks_have(job->wanted.text, rank)) == is_missing)
+			break;
+	}
+	return rank;
+}
+
+/* "5, 40-43" */
 static void print_missing(FILE *out, const void *context)
 {
 	const struct job *job = context;
-	uint32_t next = 0, named = 0;
+	uint32_t at = 0, named = 0;
+	uint32_t first = find_rank(job, true, 0, &at);
 
-	for (uint32_t i = 0; i <= job->ranks.count; i++) {
-		uint32_t rank = i < job->ranks.count ? job->ranks.rows[i].rank : job->world_size;
+	while (first < job->world_size && named++ < RANGES_NAMED) {
+		uint32_t end = find_rank(job, false, first, &at);
 
-		if (rank > next && named++ < RANGES_NAMED)
-			fprintf(out, rank - 1 > next ? "%s%u-%u" : "%s%u", named > 1 ? ", " : "",
-				next, rank - 1);
-		next = rank + 1;
+		fprintf(out, end - 1 > first ? "%s%u-%u" : "%s%u", named > 1 ? ", " : "", first,
+			end - 1);
+		first = find_rank(job, true, end, &at);
 	}
-	fputs(named > RANGES_NAMED ? ", ..." : "", out);
+	fputs(first < job->world_size ? ", ..." : "", out);
 }
 
 /* The size of the job, if all ranks agree; 0 = unknown. */
@@ -220,7 +239,8 @@ static uint32_t world_size_of(const struct job *job)
 		const struct gp_model *model = job->summary->models[row->process];
 		uint32_t one = gp_model_world_size(model);
 
-		if (one <= row->rank || (size > 0 && one != size) || model->shares_rank)
+		if (one <= row->rank || one > MOST_RANKS || (size > 0 && one != size) ||
+		    model->shares_rank)
 			return 0;
 		size = one;
 	}
@@ -229,7 +249,13 @@ static uint32_t world_size_of(const struct job *job)
 
 static uint32_t count_missing(const struct job *job)
 {
-	return job->world_size > job->ranks.count ? job->world_size - job->ranks.count : 0;
+	uint32_t at = 0, count = 0;
+
+	for (uint32_t rank = 0; rank < job->world_size; rank++) {
+		rank = find_rank(job, true, rank, &at);
+		count += rank < job->world_size;
+	}
+	return count;
 }
 
 static int print_title(const struct job *job)
@@ -241,6 +267,11 @@ static int print_title(const struct job *job)
 	fprintf(out, "\nRanks: %s", gp_format_count(job->ranks.count).text);
 	if (job->world_size > 0)
 		fprintf(out, " of %s", gp_format_count(job->world_size).text);
+	if (*job->wanted.text) {
+		fputs(" (--ranks ", out);
+		gp_text_print_fit(out, job->wanted.text, 32);
+		fputs(")", out);
+	}
 	result = print_hosts(job);
 	if (job->shared > 0)
 		fprintf(out, "; %s of them share a rank; these may be the traces of two jobs",
@@ -323,6 +354,7 @@ static int look_at_job(struct job *job)
 	int result = find_medians(job);
 
 	job->world_size = world_size_of(job);
+	job->wanted = gp_recorded_ranks(job->summary->models[job->ranks.rows[0].process]);
 	return result == 0 ? find_places(job) : result;
 }
 
@@ -401,6 +433,8 @@ int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *d
 		if (job.world_size > 0)
 			gp_document_add_number(document, "world_size", GP_UNIT_COUNT,
 					       job.world_size);
+		if (*job.wanted.text)
+			gp_document_add_text(document, "wanted", job.wanted.text);
 		if (count_missing(&job) > 0)
 			gp_document_add_printed(document, "without_trace", print_missing, &job);
 	}

@@ -62,6 +62,8 @@ class Control(Case):
         for way in (LAUNCHED, BARE):
             self.check({"CAPTURE_RANGE": "nvtx:inside"}, 300, 0, way)
         self.check({"CAPTURE_RANGE": "nvtx:in*@", "CAPTURE_REPEAT": 1}, 100, 0)
+        self.check({"CAPTURE_RANGE": "nvtx:inside", "CAPTURE_SKIP": 1, "CAPTURE_REPEAT": 1}, 100, 0)
+        self.check({"CAPTURE_RANGE": "nvtx:inside", "CAPTURE_SKIP": 1}, 200, 0)
         self.check({"CAPTURE_RANGE": "nvtx:inside", "TRACE": "gpu"}, 300, 0)
 
     def test_ranges_that_never_come(self):

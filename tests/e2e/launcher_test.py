@@ -771,7 +771,7 @@ class Words(Case):
 
     def test_that_all_is_left_out_is_said(self):
         result = self.run_program([*support.GPU, "launch=1"], options=["--processes", "nosuch*"])
-        self.assert_one_line(result.stderr, "nothing was recorded: --processes excludes")
+        self.assert_one_line(result.stderr, "nothing was recorded: --processes or --ranks excludes")
 
     def test_a_trace_that_cannot_be_made_is_said(self):
         os.mkdir(self.path("gone"))

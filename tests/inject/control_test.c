@@ -137,6 +137,42 @@ static void profiler_ranges(void)
 	REQUIRE(!start() && !launch() && is_closed());
 }
 
+static void profiler_ranges_after_others(void)
+{
+	WITH("GPUPROF_CAPTURE_RANGE=cudaProfilerApi", "GPUPROF_CAPTURE_SKIP=2",
+	     "GPUPROF_CAPTURE_REPEAT=1");
+	for (int range = 0; range < 5; range++) {
+		start();
+		REQUIRE(launch() == (range == 2));
+		stop();
+		REQUIRE(!launch());
+	}
+}
+
+static void ranks_of_a_list(void)
+{
+	static const struct {
+		const char *rank, *local_rank, *ranks;
+		bool included;
+	} cases[] = {
+		{"3", "1", "GPUPROF_RANKS=0,2-4", true}, {"5", "1", "GPUPROF_RANKS=0,2-4", false},
+		{"4", "0", "GPUPROF_RANKS=node", true},  {"5", "1", "GPUPROF_RANKS=node", false},
+		{"5", NULL, "GPUPROF_RANKS=node", true}, {NULL, NULL, "GPUPROF_RANKS=0", true},
+		{"7", "1", "GPUPROF_RANKS=", true},      {"7", "1", "GPUPROF_RANKS=0,", true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsetenv("RANK");
+		unsetenv("LOCAL_RANK");
+		if (cases[i].rank != NULL)
+			setenv("RANK", cases[i].rank, 1);
+		if (cases[i].local_rank != NULL)
+			setenv("LOCAL_RANK", cases[i].local_rank, 1);
+		gp_options_read((char *const[]){(char *)(uintptr_t)cases[i].ranks, NULL});
+		REQUIRE(gp_control_wants_process() == cases[i].included);
+	}
+}
+
 /* A range that is already open counts once the delay is over. */
 static void a_range_within_the_delay(void)
 {
@@ -258,6 +294,7 @@ static void (*const cases[])(void) = {
 	delay_and_duration,
 	counted_launches,
 	profiler_ranges,
+	profiler_ranges_after_others,
 	a_range_within_the_delay,
 	so_many_launches_of_each_range,
 	nvtx_ranges,
@@ -267,6 +304,7 @@ static void (*const cases[])(void) = {
 	names_of_kernels,
 	short_calls,
 	other_programs,
+	ranks_of_a_list,
 	the_c_functions,
 };
 

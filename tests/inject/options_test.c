@@ -133,6 +133,22 @@ static void sizes_have_units(void **state)
 		assert_false(gp_option_is_size(&row, wrong[i], &bytes));
 }
 
+static void ranks_are_numbers_and_ranges(void **state)
+{
+	static const char *const right[] = {"", "node", "0", "0,7,64-71", "5-5,1"};
+	static const char *const wrong[] = {",",     "0,",  "1-",  "-1",    "2-1",
+					    "nodes", "0 1", "0;1", "node,0"};
+
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++)
+		assert_true(gp_option_is_ranks(right[i]));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_false(gp_option_is_ranks(wrong[i]));
+	assert_true(gp_option_ranks_have("0,7,64-71", 71));
+	assert_false(gp_option_ranks_have("0,7,64-71", 72));
+	assert_true(gp_option_ranks_have("", 5));
+	assert_false(gp_option_ranks_have("node", 0));
+}
+
 /* The output of gp_options_log_problems(), captured in a pipe. */
 static void problems_name_the_variable(void **state)
 {
@@ -180,6 +196,7 @@ int main(void)
 		cmocka_unit_test(every_default_is_of_its_type),
 		cmocka_unit_test(seconds_have_fractions),
 		cmocka_unit_test(sizes_have_units),
+		cmocka_unit_test(ranks_are_numbers_and_ranges),
 		cmocka_unit_test(problems_name_the_variable),
 		cmocka_unit_test(description_names_what_differs),
 	};

@@ -436,6 +436,7 @@ function ranksSection(about) {
 		'Ranks',
 		[
 			fmtCount(job.ranks) + (job.world_size ? ' of ' + fmtCount(job.world_size) : ''),
+			job.wanted ? ' (--ranks ' + job.wanted + ')' : '',
 			job.without_trace ? '; no trace of rank' + (/[-,]/.test(job.without_trace) ? 's ' : ' ') + job.without_trace : '',
 			'; ',
 			rows.length ? 'ranks that differ from the median, or are incomplete' : 'no rank differs from the median',

@@ -1,0 +1,68 @@
+/*
+ * metric_set: the named sets of hardware/metric_set.def, and those of their metrics that a chip
+ * collects in one pass.
+ *
+ * 	struct gp_metric_choice choice;
+ *
+ * 	gp_metric_set_choose(&choice, &host, "GH100", gp_metric_set_find("timeline"));
+ * 	choice.config.image        of choice.taken[0 ... taken_count - 1], one pass
+ * 	gp_profiler_config_close(&choice.config);
+ */
+#ifndef HARDWARE_METRIC_SET_H
+#define HARDWARE_METRIC_SET_H
+
+#include <stddef.h>
+
+#include "hardware/profiler_host.h"
+
+#define GP_METRIC_SET_MOST 40
+
+/* Names of one quantity on different chips; unused ones are NULL. */
+struct gp_metric_names {
+	const char *names[4];
+};
+
+struct gp_metric_set {
+	const char *name;
+	enum gp_profiler_kind kind;
+	const char *meaning;
+	const struct gp_metric_names *metrics;
+	size_t count; /* at most GP_METRIC_SET_MOST */
+};
+
+enum gp_metric_set_id {
+#define GP_METRIC_SET(NAME, name, KIND, meaning, ...) GP_METRIC_SET_##NAME,
+#include "hardware/metric_set.def"
+#undef GP_METRIC_SET
+	GP_METRIC_SETS
+};
+
+extern const struct gp_metric_set gp_metric_sets[GP_METRIC_SETS];
+
+/* NULL: there is no such set. */
+const struct gp_metric_set *gp_metric_set_find(const char *name);
+
+enum gp_metric_fit {
+	GP_METRIC_TAKEN,
+	GP_METRIC_LACKING,  /* the chip has none of the names */
+	GP_METRIC_LEFT_OUT, /* it needs another pass than those before it */
+};
+
+struct gp_metric_choice {
+	struct gp_profiler_config config; /* with the image of the taken metrics */
+	const char *taken[GP_METRIC_SET_MOST];
+	size_t taken_count;
+	size_t passes; /* of all metrics that the chip has; 0: they exclude each other */
+	/* by position in the set: the chip's name, or the first one if it has none */
+	const char *names[GP_METRIC_SET_MOST];
+	enum gp_metric_fit fits[GP_METRIC_SET_MOST];
+};
+
+/*
+ * Costs one config, and one more for each metric if not all of them fit into one pass.  Close
+ * choice->config after success.  -ENOTSUP: the chip has none of the metrics, or no such profiler.
+ */
+int gp_metric_set_choose(struct gp_metric_choice *choice, struct gp_profiler_host *host,
+			 const char *chip, const struct gp_metric_set *set);
+
+#endif

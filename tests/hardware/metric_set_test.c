@@ -1,0 +1,139 @@
+/*
+ * metric_set: the metrics of each set that fit into one pass of a chip, as libcupti 13.0 counts;
+ * skipped without it.
+ *
+ * After a wanted change: METRIC_SET_TEST_WRITES=1 build/tests/hardware/metric_set_test, and read
+ * the diff.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hardware/metric_set.h"
+#include "tests/unit.h"
+
+#define GOLDEN "tests/data/metrics/sets.txt"
+
+static const char *const chips[] = {"GH100", "GA100", "AD102", "GB100", "GB202", "TU102"};
+#define CHIPS (sizeof(chips) / sizeof(chips[0]))
+
+static struct gp_profiler_host host;
+
+static void print_fits(FILE *out, const struct gp_metric_choice *choice, size_t count,
+		       enum gp_metric_fit fit, const char *word)
+{
+	for (size_t i = 0; i < count; i++)
+		if (choice->fits[i] == fit)
+			fprintf(out, "    %s %s\n", word, choice->names[i]);
+}
+
+static void print_choice(FILE *out, const char *chip, const struct gp_metric_set *set)
+{
+	struct gp_metric_choice choice;
+
+	assert_int_equal(gp_metric_set_choose(&choice, &host, chip, set), 0);
+	assert_int_equal(choice.config.passes, 1);
+	assert_non_null(choice.config.image);
+	fprintf(out, "%s %s: %zu of %zu in one pass; all that the chip has: %zu\n", chip, set->name,
+		choice.taken_count, set->count, choice.passes);
+	print_fits(out, &choice, set->count, GP_METRIC_LACKING, "lacking");
+	print_fits(out, &choice, set->count, GP_METRIC_LEFT_OUT, "left out");
+	gp_profiler_config_close(&choice.config);
+}
+
+static void test_the_sets_of_each_chip(void **state)
+{
+	char *text, *golden = calloc(1, 1 << 16);
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes), *file;
+
+	for (size_t i = 0; i < CHIPS; i++)
+		for (size_t j = 0; j < GP_METRIC_SETS; j++)
+			print_choice(out, chips[i], &gp_metric_sets[j]);
+	fclose(out);
+	file = fopen(GOLDEN, getenv("METRIC_SET_TEST_WRITES") ? "w+" : "r");
+	assert_non_null(file);
+	if (getenv("METRIC_SET_TEST_WRITES"))
+		fputs(text, file);
+	rewind(file);
+	fread(golden, 1, (1 << 16) - 1, file);
+	fclose(file);
+	assert_string_equal(text, golden);
+	free(text);
+	free(golden);
+}
+
+/* Each metric of a set has one pass alone on the chip for which the sets are made. */
+static void test_all_metrics_fit_on_gh100(void **state)
+{
+	for (size_t i = 0; i < GP_METRIC_SETS; i++) {
+		struct gp_metric_choice choice;
+
+		assert_int_equal(gp_metric_set_choose(&choice, &host, "GH100", &gp_metric_sets[i]),
+				 0);
+		assert_int_equal(choice.taken_count, gp_metric_sets[i].count);
+		gp_profiler_config_close(&choice.config);
+	}
+}
+
+static void test_metrics_that_exclude_each_other_are_left_out(void **state)
+{
+	static const struct gp_metric_names metrics[] = {
+		{{"dram__bytes_read.sum"}},
+		{{"gpu__nothing.sum", "pcie__read_bytes.sum"}},
+		{{"dram__bytes_write.sum"}},
+		{{"gpu__nothing.sum"}},
+	};
+	static const struct gp_metric_set set = {"own", GP_PROFILER_RANGE, "", metrics, 4};
+	struct gp_metric_choice choice;
+
+	assert_int_equal(gp_metric_set_choose(&choice, &host, "GH100", &set), 0);
+	assert_int_equal(choice.passes, 0);
+	assert_int_equal(choice.taken_count, 2);
+	assert_string_equal(choice.taken[1], "dram__bytes_write.sum");
+	assert_int_equal(choice.fits[1], GP_METRIC_LEFT_OUT);
+	assert_string_equal(choice.names[1], "pcie__read_bytes.sum");
+	assert_int_equal(choice.fits[3], GP_METRIC_LACKING);
+	assert_int_equal(choice.config.passes, 1);
+	gp_profiler_config_close(&choice.config);
+}
+
+static void test_a_chip_without_the_profiler_is_refused(void **state)
+{
+	const struct gp_metric_set *set = gp_metric_set_find("timeline");
+	struct gp_metric_choice choice;
+
+	assert_int_equal(gp_metric_set_choose(&choice, &host, "GV100", set), -ENOTSUP);
+	assert_int_equal(gp_metric_set_choose(&choice, &host, "GV999", set), -EINVAL);
+	assert_null(gp_metric_set_find("timelines"));
+}
+
+static uint32_t version_of(void *libcupti)
+{
+	int (*get_version)(uint32_t * version);
+	uint32_t version = 0;
+
+	*(void **)&get_version = dlsym(libcupti, "cuptiGetVersion");
+	get_version(&version);
+	return version;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_sets_of_each_chip),
+		cmocka_unit_test(test_all_metrics_fit_on_gh100),
+		cmocka_unit_test(test_metrics_that_exclude_each_other_are_left_out),
+		cmocka_unit_test(test_a_chip_without_the_profiler_is_refused),
+	};
+	void *libcupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
+
+	if (!libcupti || gp_profiler_host_open(&host, libcupti, dlsym) ||
+	    version_of(libcupti) / 100 != 1300) {
+		puts("skipped: no libcupti.so.13 of 13.0 with libnvperf_host.so beside it");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -83,6 +83,17 @@ bool gp_collector_is_full(void)
 	return gp_collector_is_live() && gp_writer_is_full();
 }
 
+bool gp_collector_is_writing(void)
+{
+	return gp_collector_is_live() && gp_load32_acquire(&gp_process_state.is_paused) == 0;
+}
+
+void gp_collector_resume(void)
+{
+	if (gp_collector_is_live() && gp_process_state_is_own_process())
+		gp_writer_resume();
+}
+
 void gp_collector_request_anchor(void)
 {
 	if (gp_collector_is_live())

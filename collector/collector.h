@@ -59,6 +59,11 @@ struct gp_collector_config {
 	 * program thread; NULL = no call.
 	 */
 	void (*before_thread)(void), (*after_thread)(void);
+	/*
+	 * Before CUPTI is in use, the writer's thread ends before each fork(), and records stay in
+	 * the rings until gp_collector_resume().
+	 */
+	bool pauses_at_fork;
 };
 
 /*
@@ -105,6 +110,12 @@ bool gp_collector_is_full(void);
  * it starts its own.  One load.
  */
 bool gp_collector_is_live(void);
+
+/* Live, and not paused by a fork.  Two loads. */
+bool gp_collector_is_writing(void);
+
+/* Start the thread of a paused collector again.  By one thread at a time. */
+void gp_collector_resume(void);
 
 /*
  * The number of the recording, 0 = not live.  A process and its forked children have different

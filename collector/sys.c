@@ -504,6 +504,15 @@ void gp_sys_let_signals(uint64_t before)
 		call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof(before));
 }
 
+void gp_sys_drop_signal(int number)
+{
+	static const struct timespec at_once;
+	uint64_t wanted = GP_SYS_SIGNAL(number);
+
+	call_unless_confined4(SYS_rt_sigtimedwait, (long)&wanted, 0, (long)&at_once,
+			      sizeof(wanted));
+}
+
 uint32_t gp_sys_thread_id(void)
 {
 	return (uint32_t)call0(SYS_gettid);

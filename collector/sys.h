@@ -148,6 +148,9 @@ void gp_sys_let_signals(uint64_t before);
 	 GP_SYS_SIGNAL(SIGUSR2) | GP_SYS_SIGNAL(SIGURG) | ~(uint64_t)0 << 33)
 #define GP_SYS_ALL_SIGNALS UINT64_MAX
 
+/* One that is pending, because it came while it was held. */
+void gp_sys_drop_signal(int number);
+
 /* Signals without a handler that are not ignored; most of them end the process. */
 uint64_t gp_sys_unhandled_signals(void);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 
 #include "collector/arena.h"
@@ -12,6 +13,7 @@
 #include "collector/counters.h"
 #include "collector/drain.h"
 #include "collector/process_info.h"
+#include "collector/process_state.h"
 #include "collector/profiler_threads.h"
 #include "collector/sys.h"
 #include "collector/text.h"
@@ -24,6 +26,7 @@
 #define ANCHOR_NS     (1000 * NS_PER_MS)
 #define MAX_NEW_RINGS 4 /* per pass: they take time, and the other rings fill meanwhile */
 #define FIRST_RINGS   2
+#define PAUSE_POLL_NS 20000u
 #define MAX_ROUNDS    16 /* over the rings before the clock is checked again */
 
 /* The size of the records of emit_last(). */
@@ -35,6 +38,7 @@ enum progress {
 	ABANDONED, /* the starting thread has stopped waiting */
 	READY,     /* too late for abandoning */
 	RUNNING,
+	PAUSED, /* for a fork: the thread has ended */
 	FAILED,
 	DONE
 };
@@ -44,6 +48,8 @@ static struct {
 	uint32_t
 		progress; /* enum progress, atomic; the starting and stopping threads sleep on it */
 	uint32_t stop;    /* atomic */
+	uint32_t pause;   /* atomic */
+	uint32_t thread;  /* atomic; its id */
 	uint32_t wants_anchor; /* atomic */
 	uint32_t is_full; /* atomic; the file has reached its limit, and has a record about that */
 	uint32_t end;     /* atomic; way and status of the END record */
@@ -378,24 +384,54 @@ static int end_trace(void)
 	return error && !is_private ? error : last_error;
 }
 
+/*
+ * Explicitly: descriptors that the kernel closes at thread exit may still be open when the end is
+ * reported.
+ */
+static void close_files(void)
+{
+	writer.drain.file.stays_open = false;
+	gp_tracefile_close(&writer.drain.file);
+	gp_arena_close(&writer.arena);
+	writer.arena.stays_open = false;
+}
+
 static int finish(void)
 {
 	int error = end_trace();
 
-	/*
-	 * close explicitly: descriptors that the kernel closes at thread exit may still be open
-	 * when the end is reported
-	 */
-	writer.drain.file.stays_open = false;
-	gp_tracefile_close(&writer.drain.file);
-	gp_arena_close(&writer.arena);
+	close_files();
 	return error;
+}
+
+static void begin_thread(void)
+{
+	gp_profiler_thread_begin();
+	gp_sys_set_thread_name("gpuprof");
+	gp_store32(&writer.thread, gp_sys_thread_id());
+}
+
+static void write_until_end(void)
+{
+	bool is_end;
+
+	announce(RUNNING);
+	while (!gp_load32_acquire(&writer.stop) && !gp_load32_acquire(&writer.pause))
+		gp_eventcount_wait(&writer.wakeup, poll_ns(pass()));
+	is_end = gp_load32_acquire(&writer.stop) != 0;
+	if (is_end) {
+		writer.error = finish();
+	} else {
+		close_files();
+		gp_store32_release(&gp_process_state.is_paused, 1);
+	}
+	gp_profiler_thread_end();
+	announce(is_end ? DONE : PAUSED);
 }
 
 static void *run(void *unused)
 {
-	gp_profiler_thread_begin();
-	gp_sys_set_thread_name("gpuprof");
+	begin_thread();
 	writer.error = set_up();
 	if (writer.error || !gp_replace32(&writer.progress, STARTING, READY)) {
 		clean_up_failure();
@@ -404,12 +440,15 @@ static void *run(void *unused)
 		return unused;
 	}
 	gp_thread_go_live();
-	announce(RUNNING);
-	while (!gp_load32_acquire(&writer.stop))
-		gp_eventcount_wait(&writer.wakeup, poll_ns(pass()));
-	writer.error = finish();
-	gp_profiler_thread_end();
-	announce(DONE);
+	write_until_end();
+	return unused;
+}
+
+static void *run_again(void *unused)
+{
+	begin_thread();
+	writer.drain.file.stays_open = gp_sys_unshare_files() == 0;
+	write_until_end();
 	return unused;
 }
 
@@ -433,14 +472,14 @@ static bool wait_for_thread(void)
 	return true;
 }
 
-static int create_thread(void)
+static int create_thread(void *(*body)(void *))
 {
 	pthread_t thread;
 	int error;
 
 	if (writer.config.before_thread)
 		writer.config.before_thread();
-	error = gp_sys.thread(&thread, run);
+	error = gp_sys.thread(&thread, body);
 	/*
 	 * joining takes a C library lock, which a handler that ends the process may have
 	 * interrupted
@@ -462,7 +501,7 @@ int gp_writer_start(const struct gp_collector_config *config)
 	 */
 	memset(&writer, 0, sizeof(writer));
 	writer.config = *config;
-	error = create_thread();
+	error = create_thread(run);
 	if (error)
 		return error;
 	if (!wait_for_thread())
@@ -470,16 +509,70 @@ int gp_writer_start(const struct gp_collector_config *config)
 	return gp_load32_acquire(&writer.progress) == FAILED ? writer.error : 0;
 }
 
+/* If no thread can be created, the rings keep the records that they can. */
+void gp_writer_resume(void)
+{
+	if (!gp_replace32(&writer.progress, PAUSED, STARTING))
+		return;
+	gp_store32(&writer.pause, 0);
+	gp_store32(&gp_process_state.is_paused, 0);
+	if (create_thread(run_again) == 0)
+		wait_for_thread();
+	else
+		announce(PAUSED);
+}
+
+static bool is_to_pause(void)
+{
+	/* a kill would lose the records of rings in private memory */
+	return gp_collector_is_live() && writer.config.pauses_at_fork &&
+	       gp_load32(&gp_process_state.cupti) == 0 && writer.arena.path[0] != '\0' &&
+	       gp_load32_acquire(&writer.progress) == RUNNING && !gp_sys_is_confined();
+}
+
+/* Until the kernel does not count the thread any more.  An allocator may hold it up. */
+static void pause_for_fork(void)
+{
+	uint64_t give_up_ns = gp_sys_now_ns() + GP_EMIT_WAIT_NS;
+
+	if (!is_to_pause())
+		return;
+	gp_store32_release(&writer.pause, 1);
+	gp_eventcount_notify(&writer.wakeup);
+	while (gp_sys_has_thread(gp_load32(&writer.thread)) && gp_sys_now_ns() < give_up_ns)
+		gp_sys_sleep(PAUSE_POLL_NS);
+}
+
+__attribute__((constructor)) static void prepare(void)
+{
+	pthread_atfork(pause_for_fork, NULL, NULL);
+}
+
+/* A handler may have interrupted the program's allocator, so no thread is created. */
+static void finish_here(void)
+{
+	uint64_t before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);
+
+	writer.error = finish();
+	gp_sys_drop_signal(SIGXFSZ);
+	gp_sys_let_signals(before);
+	announce(DONE);
+}
+
 int gp_writer_stop(uint64_t timeout_ns)
 {
 	uint64_t start_ns = gp_sys_now_ns();
 	uint64_t passed_ns = 0;
+	uint32_t progress;
 
 	gp_thread_go_dead();
 	gp_store32_release(&writer.stop, 1);
 	gp_eventcount_notify(&writer.wakeup);
-	while (gp_load32_acquire(&writer.progress) != DONE && passed_ns < timeout_ns) {
-		gp_sys_wait(&writer.progress, RUNNING, timeout_ns - passed_ns);
+	while ((progress = gp_load32_acquire(&writer.progress)) != DONE && passed_ns < timeout_ns) {
+		if (gp_replace32(&writer.progress, PAUSED, STARTING))
+			finish_here();
+		else
+			gp_sys_wait(&writer.progress, progress, timeout_ns - passed_ns);
 		passed_ns = gp_sys_now_ns() - start_ns;
 	}
 	if (gp_load32_acquire(&writer.progress) != DONE)

@@ -4,6 +4,9 @@
  *
  * It never waits for a program thread, has all signals blocked, and holds none of the program's
  * descriptors: it has its own, if the kernel supports that.
+ *
+ * A program that forks with several threads may get a warning (Python's, since 3.12), so the thread
+ * ends before a fork as long as the program has not used CUDA.  Its descriptors end with it.
  */
 #ifndef COLLECTOR_WRITER_H
 #define COLLECTOR_WRITER_H
@@ -24,6 +27,9 @@ int gp_writer_start(const struct gp_collector_config *config);
  * the reason of an incomplete file: then the ring file stays for recovery.
  */
 int gp_writer_stop(uint64_t timeout_ns);
+
+/* gp_collector_resume() */
+void gp_writer_resume(void);
 
 /* Data of the END record: gp_collector_ends(). */
 void gp_writer_ends(enum gp_end_way way, uint8_t status);

@@ -163,6 +163,7 @@ static int start_collector(char *path, size_t path_bytes)
 		.keep_last_bytes = gp_option_bytes(GP_OPTION_ID_KEEP_LAST),
 		.before_thread = allow_stop_signals,
 		.after_thread = hold_stop_signals,
+		.pauses_at_fork = true,
 	});
 }
 
@@ -250,6 +251,22 @@ static bool is_awaited(void)
 	       gp_load32(&gave_up_in) != gp_sys_process_id();
 }
 
+static void start_or_resume(void)
+{
+	if (gp_collector_is_live())
+		gp_collector_resume();
+	else
+		start();
+}
+
+/* Whether this thread is the one to start or resume it. */
+static bool begin_start(void)
+{
+	uint32_t before = gp_collector_is_live() ? TRIED : UNTRIED;
+
+	return gp_replace32(&gp_process_state.recording, before, STARTING);
+}
+
 /*
  * Cancellation is disabled: the program called no cancellation point.  Signals are held, because a
  * handler might jump out.  A profiler thread gets here if the program defines a C library function
@@ -269,10 +286,10 @@ static void start_or_wait(void)
 				     (gp_sys_is_confined() ? 0 : gp_sys_unhandled_signals()));
 	is_inside = true;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
-	if (gp_replace32(&gp_process_state.recording, UNTRIED, STARTING)) {
+	if (begin_start()) {
 		starting.mask = before;
 		starting.cancel_state = saved_state;
-		start();
+		start_or_resume();
 		gp_store32_release(&gp_process_state.recording, TRIED);
 		gp_sys_wake(&gp_process_state.recording);
 	} else {
@@ -286,7 +303,8 @@ static void start_or_wait(void)
 
 bool gp_process_trace_start(void)
 {
-	if (!gp_collector_is_live() && gp_load32_acquire(&gp_process_state.recording) != TRIED)
+	if (gp_collector_is_live() ? !gp_collector_is_writing()
+				   : gp_load32_acquire(&gp_process_state.recording) != TRIED)
 		start_or_wait();
 	return gp_collector_is_live();
 }

@@ -20,8 +20,8 @@ void gp_process_trace_init(void (*on_leave)(void));
 
 /*
  * By the source of the first recorded event: CUDA's first context, the first range.  The first call
- * creates the trace (some ms), concurrent calls wait for it, and later calls cost two loads.
- * Returns whether there is a trace; a failure was logged.  Any thread; preserves errno.
+ * creates the trace (some ms), concurrent calls wait for it, and later calls cost two loads.  The
+ * first call after a fork that paused the collector resumes it.  Returns whether there is a trace; a failure was logged.  Any thread; preserves errno.
  */
 bool gp_process_trace_start(void);
 

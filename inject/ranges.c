@@ -165,7 +165,7 @@ bool gp_ranges_wanted(void)
 {
 	if (__builtin_expect(!recording || (gp_load32(&gp_watch) & GP_WATCH_CLOSED) != 0, 0))
 		return false;
-	return __builtin_expect(gp_collector_is_live(), 1) || gp_process_trace_start();
+	return __builtin_expect(gp_collector_is_writing(), 1) || gp_process_trace_start();
 }
 
 static struct gp_record_range make_event(enum gp_range_op op, struct gp_known_text *domain)

@@ -9,9 +9,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/ucontext.h>
 #include <sys/syscall.h>
 
+#include "collector/atomic.h"
+#include "collector/process_identity.h"
 #include "collector/process_state.h"
 #include "collector/sys.h"
 
@@ -116,6 +119,91 @@ static void a_forked_child(void)
 static void a_forked_child_of_rings_in_memory(void)
 {
 	fork_children(GP_RINGS_MEMORY);
+}
+
+/* ---- pauses ---- */
+
+/* Besides the program's own, which may include one of a sanitizer. */
+static uint32_t our_threads(void)
+{
+	static uint32_t of_program;
+	bool main_has_ended;
+	uint32_t count = gp_process_identity_thread_count(&main_has_ended);
+
+	if (of_program == 0)
+		of_program = count;
+	return count - of_program;
+}
+
+static void start_with_pauses(enum gp_ring_place place)
+{
+	CHECK(our_threads() == 0);
+	CHECK(gp_collector_start(&(struct gp_collector_config){.trace_path = in_folder("t"),
+							       .ring_place = place,
+							       .pauses_at_fork = true}) == 0);
+}
+
+/* Returns the number of our threads that the parent then has. */
+static uint32_t fork_once(void)
+{
+	pid_t child = fork();
+	uint32_t count = our_threads();
+
+	if (child == 0)
+		_exit(0);
+	wait_for(child);
+	return count;
+}
+
+/* The thread goes on after a resume, and the records before it come from the rings. */
+static void a_fork_without_our_thread(void)
+{
+	start_with_pauses(GP_RINGS_AUTO);
+	CHECK(gp_collector_is_writing());
+	emit_before();
+	for (int i = 0; i < 5; i++) {
+		CHECK(fork_once() == 0);
+		CHECK(gp_collector_is_live() && !gp_collector_is_writing());
+		gp_collector_resume();
+		CHECK(gp_collector_is_writing() && our_threads() == 1);
+	}
+	for (uint32_t i = 0; i < RANGE / 10; i++)
+		emit_call_surely(RANGE + i);
+	emit_after();
+	stop_and_read();
+	CHECK(said.calls[0] == 1000 && said.calls[1] == RANGE / 10 && said.calls[2] == 1000);
+}
+
+/* The trace is completed without the thread, and a limit of the file's size ends no program. */
+static void an_end_without_our_thread(void)
+{
+	start_with_pauses(GP_RINGS_AUTO);
+	emit_before();
+	CHECK(fork_once() == 0);
+	check_parent();
+	CHECK(our_threads() == 0);
+}
+
+static void an_end_without_our_thread_at_a_limit(void)
+{
+	struct rlimit limit = {1, 1};
+
+	start_with_pauses(GP_RINGS_SHM);
+	emit_before();
+	CHECK(fork_once() == 0);
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	CHECK(gp_collector_stop(LONG_NS) == -EFBIG);
+	remove_ring_files(getpid());
+}
+
+static void forks_with_our_thread(void)
+{
+	start_with_pauses(GP_RINGS_MEMORY);
+	emit_before();
+	CHECK(fork_once() == 1 && gp_collector_is_writing());
+	gp_store32(&gp_process_state.cupti, 1);
+	CHECK(fork_once() == 1 && gp_collector_is_writing());
+	check_parent();
 }
 
 static void leave_at_once(void)
@@ -599,6 +687,10 @@ static bool sanitizer_forbids(void (*body)(void))
 #define CASES(X)                                                                                   \
 	X(a_forked_child)                                                                          \
 	X(a_forked_child_of_rings_in_memory)                                                       \
+	X(a_fork_without_our_thread)                                                               \
+	X(an_end_without_our_thread)                                                               \
+	X(an_end_without_our_thread_at_a_limit)                                                    \
+	X(forks_with_our_thread)                                                                   \
 	X(a_forked_child_with_threads_and_exit)                                                    \
 	X(a_forked_child_on_an_old_kernel)                                                         \
 	X(a_child_of_raw_clone)                                                                    \

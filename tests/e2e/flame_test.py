@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Call stacks from the program to the formats that show them: folded, speedscope, pprof."""
 import collections
-import glob
 import json
 import os
 import re
@@ -9,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-from support import BUILD, ROOT, SKIPPED, Case, main, own_lines
+from support import BUILD, ROOT, SKIPPED, Case, main, own_lines, pythons
 from pprof import Profile  # in the folder that support names
 
 PLACES = os.path.join(BUILD, "programs", "places")
@@ -34,13 +33,6 @@ GPU_TIME = {  # kernels by what launched them, and how many
     (*MAIN, *DESCEND, "launch", "cuLaunchKernel", "step_kernel"): 2,
     (*MAIN, "borrow", "cuMemsetD8_v2", "Memset (Device)"): 1,
 }
-
-
-def pythons():
-    """Every interpreter of the machine, and those that tests/pythons unpacked."""
-    places = (os.path.expanduser("~/.pyenv/versions/*/bin"), "/usr/bin", os.path.join(BUILD, "pythons", "bin"))
-    found = sorted(path for place in places for path in glob.glob(f"{place}/python3.*") if re.search(r"3\.([89]|1\d)$", path))
-    return found or [sys.executable]
 
 
 def known(stack):
@@ -94,7 +86,7 @@ class FlameTest(Case):
 
     def test_each_way_of_pythons_to_call(self):
         """In every interpreter; before 3.11 functions have no classes in their names."""
-        for python in pythons():
+        for python in pythons() or [sys.executable]:
             with self.subTest(python=python):
                 stacks, _ = self.folded(self.record([python, *WAYS]), "--value", "operations")
                 found = collections.Counter()

@@ -1,7 +1,9 @@
 """What the end-to-end tests share: running programs plain, under a bare LD_PRELOAD and under gpuprof-run, on the
 simulated device, and reading what they leave."""
 import errno
+import glob
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -149,6 +151,12 @@ class Case(unittest.TestCase):
         self.assertTrue(text.startswith("gpuprof: "), text)
         for part in parts:
             self.assertIn(part, text)
+
+
+def pythons(versions=r"3\.([89]|1\d)"):
+    """Every interpreter of the machine of these versions, and those that tests/pythons unpacked."""
+    places = (os.path.expanduser("~/.pyenv/versions/*/bin"), "/usr/bin", os.path.join(BUILD, "pythons", "bin"))
+    return sorted(path for place in places for path in glob.glob(f"{place}/python3.*") if re.search(versions + "$", path))
 
 
 def own_lines(stderr):

@@ -442,6 +442,18 @@ class Clock(Case):
             os.unlink(self.path("t.json"))
 
 
+class Name(Case):
+
+    def test_a_program_whose_name_is_as_long_as_a_name_may_be(self):
+        for length in (200, 250):
+            shutil.copy(os.path.join(support.BUILD, "programs", "demo"), self.path("n" * length))
+            for way in (BARE, LAUNCHED):
+                result = self.run_program([self.path("n" * length)], way, GPUPROF_CHROME="none")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertRegex(os.path.basename(self.only_trace()), r"^gpuprof-n{90,}-\d+\.gpuprof$")
+                os.unlink(self.only_trace())
+
+
 class Service(Case):
 
     def test_the_program_takes_the_sockets_of_a_service_manager(self):
@@ -452,6 +464,56 @@ class Service(Case):
             result = self.run_program(["sh", "-c", start, support.LAUNCHER], PLAIN)
             fds, pid = result.stdout.split()
             self.assertEqual((result.returncode, fds, pid == "1"), (0, "2", watchdog == "1"))
+
+
+# Ranges alone, and processes that fork: of Python, and as daemons do.
+FORKS = r"""
+import ctypes, os, sys
+program = ctypes.CDLL(None)
+
+def record(name):
+    if hasattr(program, "gpuprof_v1_range_push"):
+        program.gpuprof_v1_range_push(name)
+        program.gpuprof_v1_range_pop()
+
+for i in range(3):
+    record(b"parent")
+    if os.fork() == 0:
+        record(b"child")
+        if os.fork() == 0:
+            os._exit(0)
+        os.wait()
+        os._exit(0)
+    print(len(os.listdir("/proc/self/task")), os.wait()[1])
+if "many" in sys.argv:
+    for i in range(20000):
+        record(b"more")
+sys.exit(3)
+"""
+
+
+class Forks(Case):
+
+    def check(self, python, way, argument, counts):
+        result = self.run_program([python, "-W", "always", "-c", FORKS, argument], way,
+                                  GPUPROF_QUIET="1", GPUPROF_OUTPUT="%p", GPUPROF_CHROME="none")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "1 0\n" * 3, ""), (python, way))
+        found = []
+        for trace in self.files(".gpuprof"):
+            events = self.run_gpuprof("export", "--format", "jsonl", "-o", "-", trace).stdout.splitlines()
+            found.append(sum(json.loads(event)["kind"] == "range" for event in events))
+            os.unlink(self.path(trace))
+        self.assertEqual(sorted(found), counts)
+
+    def test_no_thread_of_ours_is_there_at_a_fork(self):
+        """Python warns of it, from 3.12 on."""
+        found = support.pythons(r"3\.1[2-9]")
+        for python in found or support.pythons():
+            for way, counts in ((PLAIN, []), (BARE, [1, 1, 1, 3]), (LAUNCHED, [1, 1, 1, 3])):
+                self.check(python, way, "few", counts)
+            self.check(python, BARE, "many", [1, 1, 1, 20003])
+        if not found:
+            self.skipTest("no Python from 3.12 on is here")
 
 
 LOCKED = r"""

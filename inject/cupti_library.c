@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <glob.h>
 #include <limits.h>
 #include <link.h>
 #include <stdbool.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "collector/sys.h"
+#include "hardware/cupti_places.h"
 #include "inject/dlsym.h"
 
 #define BY_OPTION "with --cupti or GPUPROF_CUPTI: /path/to/libcupti.so"
@@ -21,6 +21,7 @@
 struct search {
 	struct gp_cupti *cupti;
 	uint32_t newest_major; /* of the driver; 0 = unknown */
+	const char *folder;    /* of the program's library that leads to the candidates */
 	bool too_old;          /* found a copy before 11.8 */
 	bool unusable;         /* found a copy that does not load */
 	char why[256];
@@ -133,26 +134,6 @@ static int check_mapped(struct dl_phdr_info *information, size_t size, void *dat
 /* ---- candidates from folders ---- */
 
 /*
- * Major version in "libcupti.so.13" or "libcupti.so.11.8"; 0 if the name has none, as in the
- * developer's link.
- */
-static uint32_t major_of(const char *file)
-{
-	const char *suffix = strstr(file, "libcupti.so.");
-	long major = suffix != NULL ? strtol(suffix + strlen("libcupti.so."), NULL, 10) : 0;
-
-	return major > 0 && major < 1000 ? (uint32_t)major
-					 : 0; /* 2025.3.1: the version of the real file */
-}
-
-static int compare_newest_first(const void *left, const void *right)
-{
-	uint32_t a = major_of(*(char *const *)left), b = major_of(*(char *const *)right);
-
-	return a != b ? (a < b ? 1 : -1) : -strcmp(*(char *const *)left, *(char *const *)right);
-}
-
-/*
  * Whether root, this user or the owner of the program's own libraries owns the file, and nobody
  * else may replace it: in /tmp others make folders.  A group may write that may write where those
  * libraries are, and a group of one user, which has his number.
@@ -202,48 +183,22 @@ static const char *trusted_path(const char *file, const char *folder)
 	return path;
 }
 
-/* folder: as for trusted_path(), or NULL: the user named the place, or root did. */
-static bool try_found(struct search *search, const char *file, const char *folder)
+/* A place that the user named, or root. */
+static bool try_named(void *context, const char *file)
 {
-	const char *path = folder != NULL ? trusted_path(file, folder) : file;
+	return try_file(context, file, 0);
+}
+
+/* A place to which a library of the program led, and which nobody has named. */
+static bool try_of_program(void *context, const char *file)
+{
+	struct search *search = context;
+	const char *path = trusted_path(file, search->folder);
 
 	if (path != NULL)
 		return try_file(search, path, 0);
 	search->unusable = true;
 	snprintf(search->why, sizeof(search->why), "other users may replace %s", file);
-	return false;
-}
-
-/* Try the matches of a pattern, newest first, none newer than the driver. */
-static bool try_pattern(struct search *search, const char *folder, const char *pattern,
-			bool is_of_program)
-{
-	static char path[PATH_MAX]; /* static: the thread's stack may be small */
-	glob_t matches;
-	bool found = false;
-
-	if (snprintf(path, sizeof(path), "%s/%s", folder, pattern) >= (int)sizeof(path) ||
-	    glob(path, 0, NULL, &matches) != 0)
-		return false;
-	qsort(matches.gl_pathv, matches.gl_pathc, sizeof(char *), compare_newest_first);
-	for (size_t i = 0; i < matches.gl_pathc && !found; i++) {
-		uint32_t major = major_of(matches.gl_pathv[i]);
-
-		if (major != 0 && (search->newest_major == 0 || major <= search->newest_major))
-			found = try_found(search, matches.gl_pathv[i],
-					  is_of_program ? folder : NULL);
-	}
-	globfree(&matches);
-	return found;
-}
-
-/* is_of_program: a library of the program led to the folder, and nobody has named it. */
-static bool try_patterns(struct search *search, const char *folder, const char *const *patterns,
-			 bool is_of_program)
-{
-	for (; folder != NULL && folder[0] != '\0' && *patterns != NULL; patterns++)
-		if (try_pattern(search, folder, *patterns, is_of_program))
-			return true;
 	return false;
 }
 
@@ -265,36 +220,10 @@ static const char *const in_packages[] = {
 	NULL,
 };
 
-static const char *const in_toolkit[] = {
-	"extras/CUPTI/lib64/libcupti.so.*",
-	"lib64/libcupti.so.*",
-	"targets/*-linux/lib/libcupti.so.*",
-	NULL,
-};
-
-static const char *const installed[] = {
-	"local/cuda/extras/CUPTI/lib64/libcupti.so.*",
-	"local/cuda/lib64/libcupti.so.*",
-	"local/cuda-*/extras/CUPTI/lib64/libcupti.so.*",
-	"local/cuda-*/targets/*-linux/lib/libcupti.so.*",
-	"local/cuda-*/lib*/libcupti.so.*",
-	"lib/*-linux-gnu/libcupti.so.*",
-	"lib64/libcupti.so.*",
-	NULL,
-};
-
-/* By bare name, through the loader's own search: LD_LIBRARY_PATH, ld.so.cache. */
-static bool try_loader_path(struct search *search)
+static bool try_folder(struct search *search, const char *folder, const char *const *patterns)
 {
-	for (uint32_t major = search->newest_major != 0 ? search->newest_major : 13; major >= 12;
-	     major--) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "libcupti.so.%u", major);
-		if (try_file(search, name, 0))
-			return true;
-	}
-	return try_file(search, "libcupti.so.11.8", 0);
+	search->folder = folder;
+	return gp_cupti_try_folder(folder, patterns, search->newest_major, try_of_program, search);
 }
 
 static bool try_everything(struct search *search)
@@ -305,12 +234,9 @@ static bool try_everything(struct search *search)
 	dl_iterate_phdr(check_mapped, &mapped);
 	if (mapped.cupti[0] != '\0' && try_file(search, mapped.cupti, RTLD_NOLOAD))
 		return true;
-	return try_patterns(search, mapped.runtime, beside_runtime, true) ||
-	       try_patterns(search, mapped.packages, in_packages, true) ||
-	       try_loader_path(search) ||
-	       try_patterns(search, secure_getenv("CUDA_HOME"), in_toolkit, false) ||
-	       try_patterns(search, secure_getenv("CUDA_PATH"), in_toolkit, false) ||
-	       try_patterns(search, "/usr", installed, false);
+	return try_folder(search, mapped.runtime, beside_runtime) ||
+	       try_folder(search, mapped.packages, in_packages) ||
+	       gp_cupti_try_installed(search->newest_major, try_named, search);
 }
 
 int gp_cupti_open(struct gp_cupti *cupti, const char *override, uint32_t driver_version,

@@ -1,0 +1,23 @@
+/*
+ * cupti_places: where copies of libcupti are, from the best one on.
+ *
+ * Folder by folder, newest version first; a copy newer than newest_major (0: any) is left out.  The
+ * search ends at the first file for which the caller's function returns true, and returns that.
+ */
+#ifndef HARDWARE_CUPTI_PLACES_H
+#define HARDWARE_CUPTI_PLACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* file: a path, or a bare name for the loader's own search. */
+typedef bool gp_cupti_try(void *context, const char *file);
+
+/* The files of a folder (NULL or "": none) that match patterns; the last pattern is NULL. */
+bool gp_cupti_try_folder(const char *folder, const char *const *patterns, uint32_t newest_major,
+			 gp_cupti_try *try, void *context);
+
+/* The loader's path, then the toolkits named by CUDA_HOME and CUDA_PATH, then installed ones. */
+bool gp_cupti_try_installed(uint32_t newest_major, gp_cupti_try *try, void *context);
+
+#endif

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
+
 #define METRIC(...)                                                                                \
 	{                                                                                          \
 		{                                                                                  \
@@ -11,15 +13,13 @@
 	}
 #define GP_METRIC_SET(NAME, name, KIND, meaning, ...)                                              \
 	static const struct gp_metric_names metrics_##NAME[] = {__VA_ARGS__};                      \
-	_Static_assert(sizeof(metrics_##NAME) / sizeof(metrics_##NAME[0]) <= GP_METRIC_SET_MOST,   \
-		       name);
+	_Static_assert(COUNT(metrics_##NAME) <= GP_METRIC_SET_MOST, name);
 #include "hardware/metric_set.def"
 #undef GP_METRIC_SET
 
 const struct gp_metric_set gp_metric_sets[GP_METRIC_SETS] = {
 #define GP_METRIC_SET(NAME, name, KIND, meaning, ...)                                              \
-	{name, GP_PROFILER_##KIND, meaning, metrics_##NAME,                                        \
-	 sizeof(metrics_##NAME) / sizeof(metrics_##NAME[0])},
+	{name, GP_PROFILER_##KIND, meaning, metrics_##NAME, COUNT(metrics_##NAME)},
 #include "hardware/metric_set.def"
 #undef GP_METRIC_SET
 };
@@ -37,7 +37,7 @@ static const char *find_name(struct gp_profiler_config *config, const struct gp_
 {
 	struct gp_profiler_metric metric;
 
-	for (size_t i = 0; i < sizeof(names->names) / sizeof(names->names[0]); i++)
+	for (size_t i = 0; i < COUNT(names->names); i++)
 		if (names->names[i] != NULL &&
 		    gp_profiler_describe(config, names->names[i], &metric) == 0)
 			return names->names[i];

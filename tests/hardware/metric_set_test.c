@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "hardware/metric_set.h"
 #include "tests/unit.h"
 
 #define GOLDEN "tests/data/metrics/sets.txt"
 
 static const char *const chips[] = {"GH100", "GA100", "AD102", "GB100", "GB202", "TU102"};
-#define CHIPS (sizeof(chips) / sizeof(chips[0]))
 
 static struct gp_profiler_host host;
 
@@ -49,7 +49,7 @@ static void test_the_sets_of_each_chip(void **state)
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes), *file;
 
-	for (size_t i = 0; i < CHIPS; i++)
+	for (size_t i = 0; i < COUNT(chips); i++)
 		for (size_t j = 0; j < GP_METRIC_SETS; j++)
 			print_choice(out, chips[i], &gp_metric_sets[j]);
 	fclose(out);

@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "hardware/profiler_host.h"
 #include "tests/unit.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct gp_profiler_host host;
 

@@ -1,6 +1,7 @@
 #include "report/counters/metric_tables.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,12 +102,19 @@ static int open_config(const struct gp_metric_request *request, struct gp_profil
 
 /* ---- list ---- */
 
+/* word: a part of the name or the description; with * a pattern of the whole name. */
+static bool has_word(const char *word, const char *name, const char *description)
+{
+	if (strchr(word, '*'))
+		return fnmatch(word, name, FNM_CASEFOLD) == 0;
+	return strcasestr(name, word) || strcasestr(description, word);
+}
+
 static bool is_wanted(const struct gp_metric_request *request, const char *name,
 		      const char *description)
 {
 	for (size_t i = 0; i < request->word_count; i++)
-		if (!strcasestr(name, request->words[i]) &&
-		    !strcasestr(description, request->words[i]))
+		if (!has_word(request->words[i], name, description))
 			return false;
 	return true;
 }

@@ -172,9 +172,19 @@ static bool load_nvperf(void *function)
 	return loaded || dlopen("libnvperf_host.so", RTLD_NOW) != NULL;
 }
 
+/* Their dlopen() ends a process in which libcupti loads libnvperf_host.so with RTLD_DEEPBIND. */
+static bool is_under_sanitizer(gp_profiler_find *find)
+{
+	return find(RTLD_DEFAULT, "__asan_init") != NULL ||
+	       find(RTLD_DEFAULT, "__tsan_init") != NULL ||
+	       find(RTLD_DEFAULT, "__msan_init") != NULL;
+}
+
 int gp_profiler_host_open(struct gp_profiler_host *host, void *libcupti, gp_profiler_find *find)
 {
 	memset(host, 0, sizeof(*host));
+	if (is_under_sanitizer(find))
+		return -ENOTSUP;
 	for (size_t i = 0; i < GP_PROFILER_CALLS; i++) {
 		*(void **)&host->calls[i] = find(libcupti, functions[i]);
 		if (host->calls[i] == NULL)

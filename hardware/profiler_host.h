@@ -51,7 +51,8 @@ struct gp_profiler_host {
 
 /*
  * Loads libnvperf_host.so from the folder of libcupti, because libcupti looks for it by its bare
- * name alone.  -ENOSYS: this libcupti is older than 12.6; -ENOENT: there is no libnvperf_host.so.
+ * name alone.  -ENOSYS: this libcupti is older than 12.6; -ENOENT: there is no libnvperf_host.so;
+ * -ENOTSUP: the program has a sanitizer's runtime, which ends a process that loads that library.
  */
 int gp_profiler_host_open(struct gp_profiler_host *host, void *libcupti, gp_profiler_find *find);
 

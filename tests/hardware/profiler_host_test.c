@@ -114,7 +114,7 @@ int main(void)
 	void *libcupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
 
 	if (!libcupti || gp_profiler_host_open(&host, libcupti, dlsym)) {
-		puts("skipped: no libcupti.so.13 with libnvperf_host.so beside it");
+		puts("skipped: no libcupti.so.13 with libnvperf_host.so beside it, or a sanitizer");
 		return 77;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

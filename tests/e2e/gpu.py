@@ -4,6 +4,7 @@
     gpu.py [STEP...]      one after the other:
 
     launch=N       N launches of one kernel, then a synchronization
+    reduce=N       N launches of a collective, each of which is waited for
     start=N        N launches, no synchronization
     sync           waits for the device          try_sync       does so, and prints what comes of it
     race=N         waits so in two threads: the first that is told ends the process by signal N
@@ -34,6 +35,7 @@ PTX = b""".version 7.0
 .target sm_70
 .address_size 64
 .visible .entry step_kernel() { ret; }
+.visible .entry ncclDevKernel_AllReduce_Sum_f32_RING_LL() { ret; }
 """
 
 
@@ -63,6 +65,14 @@ class Device:
             self.call("cuLaunchKernel", self.kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None)
         self.call("cuCtxSynchronize")
         print("launches", times, flush=True)
+
+    def reduce(self, times):
+        kernel = ctypes.c_void_p()
+        self.call("cuModuleGetFunction", ctypes.byref(kernel), self.module, b"ncclDevKernel_AllReduce_Sum_f32_RING_LL")
+        for _ in range(times):
+            self.call("cuLaunchKernel", kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+            self.call("cuCtxSynchronize")
+        print("reductions", times, flush=True)
 
     def start(self, times):
         for _ in range(times):

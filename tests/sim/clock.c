@@ -32,6 +32,12 @@ uint64_t sim_now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC) + realtime_offset_ns;
 }
 
+uint64_t sim_since_monotonic_ns(void)
+{
+	sim_now_ns(); /* reads the offset */
+	return realtime_offset_ns;
+}
+
 uint64_t sim_wall_clock_ns(uint64_t when)
 {
 	bool is_set = when > first_ns + STEP_AFTER_NS;

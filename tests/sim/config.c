@@ -51,6 +51,7 @@ static void read_environment(void)
 	if (config.devices > SIM_MAX_DEVICES)
 		config.devices = SIM_MAX_DEVICES;
 	config.node = (int)number("GPUSIM_NODE", 0);
+	config.ranks = (int)number("GPUSIM_RANKS", 1);
 	config.memory_bytes = number("GPUSIM_MEMORY_MIB", 16384) << 20;
 	config.kernel_ns = number("GPUSIM_KERNEL_NS", 2000);
 	config.eager_loading = mode && !strcmp(mode, "EAGER");

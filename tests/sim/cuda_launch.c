@@ -2,6 +2,7 @@
 #include "tests/sim/driver.h"
 
 #include <cupti.h>
+#include <string.h>
 
 #define MAX_THREADS        1024
 #define MAX_DYNAMIC_SHARED 232448
@@ -100,6 +101,14 @@ static void capture_kernel(const struct sim_op *op, uint64_t duration_ns)
 	node->duration_ns = duration_ns;
 }
 
+/* The transfer begins when the last rank has come. */
+static void submit_collective(struct sim_op *op, uint64_t duration_ns)
+{
+	uint64_t start = sim_stream_ready_ns(op->stream), met = sim_meet(start);
+
+	sim_submit_at(op, start, met - start + duration_ns);
+}
+
 static CUresult launch(struct sim_op *op, CUstream handle, void **arguments)
 {
 	struct CUfunc_st *f = op->kernel.function;
@@ -120,7 +129,10 @@ static CUresult launch(struct sim_op *op, CUstream handle, void **arguments)
 	op->kernel.grid_id = sim_next_grid_id();
 	if (f->touches && arguments)
 		touch(op->stream, arguments);
-	sim_submit(op, kernel_ns(f, arguments));
+	if (sim_config()->ranks > 1 && strstr(f->name, "AllReduce"))
+		submit_collective(op, kernel_ns(f, arguments));
+	else
+		sim_submit(op, kernel_ns(f, arguments));
 	return CUDA_SUCCESS;
 }
 

@@ -68,6 +68,10 @@
  *
  * Environment, read once at first use
  *	GPUSIM_DEVICES=n		number of devices (1)
+ *	GPUSIM_NODE=n			the devices of node n have UUIDs of their own (0)
+ *	GPUSIM_MEETINGS=file		the n-th kernel with "AllReduce" in its name ends on all
+ *					processes with this file together: all wait in its launch
+ *	GPUSIM_RANKS=n			how many processes these are (1)
  *	GPUSIM_MEMORY_MIB=n		memory of each device (16384)
  *	GPUSIM_KERNEL_NS=n		duration of a kernel (2000)
  *	GPUSIM_JIT_CACHE_WARM=1		the driver's cache has the PTX from earlier runs
@@ -141,6 +145,7 @@ enum sim_fault {
 
 struct sim_config {
 	int devices, node; /* node: whose devices these are, by UUID */
+	int ranks;
 	uint64_t memory_bytes;
 	uint64_t kernel_ns;
 	bool jit_cache_warm;
@@ -159,9 +164,16 @@ uint64_t sim_now_ns(void);
 /* the value of the wall clock at `when`; the clock may have been set since */
 uint64_t sim_wall_clock_ns(uint64_t when);
 void sim_wait_until_ns(uint64_t when);
+/* sim_now_ns() less CLOCK_MONOTONIC */
+uint64_t sim_since_monotonic_ns(void);
 /* A condition variable for waits with a deadline of sim_now_ns(). */
 void sim_cond_init(pthread_cond_t *cond);
 void sim_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t when);
+
+/* ---- collectives ---------------------------------------------------------------------------- */
+
+/* The time when all ranks have started their next collective, which starts here at that time. */
+uint64_t sim_meet(uint64_t start);
 
 /* ---- the process ---------------------------------------------------------------------------- */
 

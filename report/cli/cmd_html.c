@@ -11,6 +11,7 @@
 #include "report/html/html.h"
 #include "report/codec/output_file.h"
 #include "report/load/traces.h"
+#include "report/tables/by/host_clocks.h"
 
 #define MESSAGE_BYTES 4352
 
@@ -170,6 +171,8 @@ static int write_compared(const struct gp_traces *traces, void *arguments)
 	struct gp_traces bases = {0};
 	int status = 0;
 
+	if (gp_host_clocks_align(traces->models, traces->count) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (a->base_count > 0 && gp_traces_load(&bases, a->bases, a->base_count, true) < 0)
 		status = gp_command_fail(GP_EXIT_FAILED, "no memory");
 	else if (bases.any_failed)

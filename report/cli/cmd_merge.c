@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/base/array.h"
+#include "report/base/text/format.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/cli/export_request.h"
@@ -13,6 +14,8 @@
 #include "report/import/import.h"
 #include "report/load/trace_files.h"
 #include "report/load/traces.h"
+#include "report/tables/by/host_clocks.h"
+#include "report/trace/trace_boot.h"
 
 #define MESSAGE_BYTES 4352
 
@@ -34,6 +37,8 @@ struct pile {
 	uint32_t count, capacity;
 	size_t at; /* index of the loaded one */
 	struct gp_model *model;
+	struct gp_clock_fit fit;
+	const struct gp_host_clocks *clocks; /* of several hosts, once they are known */
 	bool any_failed;
 };
 
@@ -41,8 +46,9 @@ static const char usage[] =
 	"usage: gpuprof merge -o OUT FILE|FOLDER...\n"
 	"\n"
 	"Write several processes to one file with one timeline, a Chrome trace or another format.\n"
-	"A Chrome trace aligns processes of one machine by its monotonic clock, and those of several\n"
-	"machines by their wall clocks; other formats use the wall clock.  A GPU that several\n"
+	"The clocks of several hosts are aligned by the ends of collective operations; if the ranks have\n"
+	"too few in common, their wall clocks count.  A Chrome trace aligns processes of one host by its\n"
+	"monotonic clock; other formats use its wall clock.  A GPU that several\n"
 	"processes used appears once, with the streams of each process.  Equal call stacks of all\n"
 	"processes are merged.\n"
 	"\n"
@@ -85,7 +91,8 @@ static const struct gp_model *get(void *context, size_t index)
 {
 	struct pile *pile = context;
 	struct pile_process *process = &pile->processes[index];
-	const struct gp_load_options options = {.save_to = -1, .process = process->number};
+	const struct gp_load_options options = {
+		.save_to = -1, .process = process->number, .clocks = pile->clocks};
 	char message[MESSAGE_BYTES];
 
 	if (process->failed || (pile->model && pile->at == index))
@@ -117,6 +124,63 @@ static int add(struct pile *pile, const char *path)
 		pile->processes[pile->count++] = (struct pile_process){.path = path, .number = i};
 	}
 	return 0;
+}
+
+static bool are_of_several_hosts(const struct pile *pile)
+{
+	char first[GP_BOOT_ID_TEXT_BYTES] = "", id[GP_BOOT_ID_TEXT_BYTES];
+
+	for (uint32_t i = 0; i < pile->count; i++) {
+		if (!gp_trace_boot_id(pile->processes[i].path, id))
+			continue;
+		if (*first && strcmp(first, id) != 0)
+			return true;
+		memcpy(first, id, sizeof(first));
+	}
+	return false;
+}
+
+static void explain_clocks(const struct gp_host_clocks *clocks)
+{
+	uint32_t aligned = 0;
+	uint64_t error_ns = 0;
+
+	for (uint32_t i = 0; i < clocks->count; i++) {
+		aligned += clocks->hosts[i].is_known;
+		if (clocks->hosts[i].is_known && clocks->hosts[i].error_ns > error_ns)
+			error_ns = clocks->hosts[i].error_ns;
+	}
+	if (aligned == clocks->count)
+		fprintf(stderr,
+			"gpuprof: the clocks of %u hosts are aligned by collective operations, within %s\n",
+			clocks->count, gp_format_ns(error_ns).text);
+	else
+		fprintf(stderr,
+			"gpuprof: %u of %u hosts (or boots of one) are aligned by wall clocks, which may differ by milliseconds: too few collective operations end together\n",
+			clocks->count - aligned, clocks->count);
+}
+
+/* Loads each model once more, to find the clocks of their hosts. */
+static int align(struct pile *pile)
+{
+	int result = 0;
+
+	if (!are_of_several_hosts(pile))
+		return 0;
+	for (uint32_t i = 0; i < pile->count && result == 0; i++) {
+		const struct gp_model *model = get(pile, i);
+
+		if (model)
+			result = gp_clock_fit_add(&pile->fit, model);
+	}
+	if (result == 0)
+		result = gp_clock_fit_solve(&pile->fit);
+	gp_model_free(pile->model);
+	pile->model = NULL;
+	pile->clocks = &pile->fit.clocks;
+	if (result == 0)
+		explain_clocks(pile->clocks);
+	return result;
 }
 
 static int write_merged(const struct arguments *a, struct pile *pile)
@@ -159,9 +223,12 @@ int gp_command_merge(int argc, char **argv)
 		}
 	for (uint32_t i = 0; i < files.count && result == 0; i++)
 		result = add(&pile, files.files[i].path);
+	if (result == 0)
+		result = align(&pile);
 	status = result == 0 ? write_merged(&a, &pile)
 			     : gp_command_fail(GP_EXIT_FAILED, "no memory");
 	gp_model_free(pile.model);
+	gp_clock_fit_free(&pile.fit);
 	free(pile.processes);
 	gp_trace_files_free(&files);
 	return status == 0 && pile.any_failed ? GP_EXIT_FAILED : status;

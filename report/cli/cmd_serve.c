@@ -15,6 +15,7 @@
 #include "report/serve/server.h"
 #include "report/serve/site.h"
 #include "report/load/traces.h"
+#include "report/tables/by/host_clocks.h"
 
 #define MESSAGE_BYTES 4352
 #define ADDRESS_BYTES 96u
@@ -201,7 +202,8 @@ static int run(const struct arguments *a)
 	int status = 0, result;
 
 	getrlimit(RLIMIT_DATA, &usual_data);
-	if (gp_traces_load(&traces, a->traces, a->trace_count, true) < 0)
+	if (gp_traces_load(&traces, a->traces, a->trace_count, true) < 0 ||
+	    gp_host_clocks_align(traces.models, traces.count) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	result = catch_signals();
 	if (result < 0)

@@ -14,6 +14,7 @@
 #include "report/tables/summary_by.h"
 #include "report/analysis/memory/torch_snapshot.h"
 #include "report/load/traces.h"
+#include "report/tables/by/host_clocks.h"
 
 #define MESSAGE_BYTES 4352
 #define ROWS          12
@@ -233,7 +234,7 @@ int gp_command_summary(int argc, char **argv)
 	if (status != GP_COMMAND_GO_ON)
 		return status;
 	status = 0;
-	if (load(&a, &traces) < 0)
+	if (load(&a, &traces) < 0 || gp_host_clocks_align(traces.models, traces.count) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (traces.count > 0)
 		status = print(&a, &traces);

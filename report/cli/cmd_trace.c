@@ -11,6 +11,7 @@
 #include "report/base/text/did_you_mean.h"
 #include "report/codec/output_file.h"
 #include "report/load/traces.h"
+#include "report/tables/by/host_clocks.h"
 
 #define MESSAGE_BYTES 4352
 #define WORDS_BYTES   256
@@ -169,9 +170,12 @@ static int print(const struct gp_traces *traces, void *arguments)
 	const struct arguments *a = arguments;
 	char message[MESSAGE_BYTES];
 	struct gp_output_file file;
-	int result = gp_output_file_open(&file, a->output ? a->output : "-", NULL, message,
-					 sizeof(message));
+	int result;
 
+	if (gp_host_clocks_align(traces->models, traces->count) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	result = gp_output_file_open(&file, a->output ? a->output : "-", NULL, message,
+				     sizeof(message));
 	if (result == 0) {
 		result = write_rows(a, traces, file.stream);
 		result = gp_output_file_close(&file, result, message, sizeof(message));

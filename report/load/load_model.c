@@ -644,6 +644,7 @@ int gp_model_load_with(const char *path, const struct gp_load_options *options,
 	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", options->save_to);
 	result = gp_import_find(options->save_to < 0 ? path : opened, &importer);
 	keep_within_memory();
+	r.builder.clocks = options->clocks;
 	r.builder.model = result == 0 ? new_model(path) : NULL;
 	if (!r.builder.model) {
 		explain(-ENOMEM, path, message, message_bytes);

@@ -15,6 +15,7 @@
 
 #include "gpuprof/counter.h"
 #include "gpuprof/record.h"
+#include "report/model/host_clock.h"
 #include "report/trace/api_table.h"
 
 #define GP_NONE UINT32_MAX
@@ -402,6 +403,8 @@ struct gp_model {
 	uint32_t unknown;           /* GP_UNKNOWN_ bits */
 	uint64_t base_unix_ns;      /* all times count from here: the first anchor */
 	uint64_t base_monotonic_ns; /* the same moment by CLOCK_MONOTONIC; 0 = not known */
+	uint64_t anchor_error_ns; /* of an anchor in the middle of all: half of the time it took */
+	struct gp_host_clock clock; /* of a job of several hosts; the times are aligned by it */
 	/* when its rings were read, by the clock of this machine; 0 = there were none */
 	uint64_t rings_monotonic_ns;
 	uint64_t first_ns, last_ns; /* over all calls and timed operations */
@@ -519,6 +522,7 @@ struct gp_load_options {
 	 * have no halves: losses by joining are 0.
 	 */
 	const struct gp_chunk_index *chosen;
+	const struct gp_host_clocks *clocks; /* the times are aligned by these; NULL = by none */
 };
 
 /* The same with options. */

@@ -64,6 +64,11 @@ struct job {
 	struct gp_recorded_ranks wanted; /* of --ranks */
 	struct place *places;            /* of the rows, sorted by difference */
 	uint32_t differing, shared;      /* shared: ranks that occur more than once */
+	struct host {
+		const char *name;
+		const struct gp_host_clock *clock;
+	} * hosts; /* sorted by name */
+	uint32_t host_count;
 };
 
 /* ---- medians ---- */
@@ -162,43 +167,49 @@ static int find_places(struct job *job)
 
 /* ---- the title ---- */
 
-static int compare_texts(const void *a, const void *b)
+static int compare_hosts(const void *a, const void *b)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	return strcmp(((const struct host *)a)->name, ((const struct host *)b)->name);
 }
 
-/* " on 8 hosts: node0, node1, node2, node3, ..." */
-static int print_hosts(const struct job *job)
+static int find_hosts(struct job *job)
 {
-	const char **hosts = calloc((size_t)job->ranks.count + 1, sizeof(*hosts));
-	uint32_t count = 0, different = 0;
+	uint32_t count = 0;
 
-	if (!hosts)
+	job->hosts = calloc((size_t)job->ranks.count + 1, sizeof(*job->hosts));
+	if (!job->hosts)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < job->ranks.count; i++) {
 		const struct gp_model *model = job->summary->models[job->ranks.rows[i].process];
 
 		if (model->info[GP_INFO_HOST])
-			hosts[count++] = model->info[GP_INFO_HOST];
+			job->hosts[count++] =
+				(struct host){model->info[GP_INFO_HOST], &model->clock};
 	}
-	qsort(hosts, count, sizeof(*hosts), compare_texts);
+	qsort(job->hosts, count, sizeof(*job->hosts), compare_hosts);
 	for (uint32_t i = 0; i < count; i++)
-		if (i == 0 || strcmp(hosts[i], hosts[different - 1]) != 0)
-			hosts[different++] = hosts[i];
-	if (different > 1)
-		fprintf(job->summary->out, " on %u hosts", different);
-	for (uint32_t i = 0; i < different && different > 1 && i < HOSTS_NAMED; i++) {
-		fputs(i == 0 ? ": " : ", ", job->summary->out);
-		gp_text_print_fit(job->summary->out, hosts[i], 32);
-	}
-	fputs(different > HOSTS_NAMED ? ", ..." : "", job->summary->out);
-	free(hosts);
+		if (i == 0 || compare_hosts(&job->hosts[i], &job->hosts[job->host_count - 1]) != 0)
+			job->hosts[job->host_count++] = job->hosts[i];
 	return 0;
 }
 
+/* " on 8 hosts: node0, node1, node2, node3, ..." */
+static void print_hosts(const struct job *job)
+{
+	if (job->host_count < 2)
+		return;
+	fprintf(job->summary->out, " on %u hosts", job->host_count);
+	for (uint32_t i = 0; i < job->host_count && i < HOSTS_NAMED; i++) {
+		fputs(i == 0 ? ": " : ", ", job->summary->out);
+		gp_text_print_fit(job->summary->out, job->hosts[i].name, 32);
+	}
+	fputs(job->host_count > HOSTS_NAMED ? ", ..." : "", job->summary->out);
+}
+
 /*
- * The first rank from this one on whose trace is missing, or is not; the number of ranks if there is
- * none.  A rank that --ranks leaves out is not missing.  at: of the rows, which are sorted by rank.
+ * The first rank from this one on whose trace is missing, or is not; the number of ranks if there
+ * is none.  A rank that --ranks leaves out is not missing.  at: of the rows, which are sorted by
+ * rank.
  */
 static uint32_t find_rank(const struct job *job, bool is_missing, uint32_t rank, uint32_t *at)
 {
@@ -258,11 +269,10 @@ static uint32_t count_missing(const struct job *job)
 	return count;
 }
 
-static int print_title(const struct job *job)
+static void print_title(const struct job *job)
 {
 	uint32_t missing = count_missing(job);
 	FILE *out = job->summary->out;
-	int result;
 
 	fprintf(out, "\nRanks: %s", gp_format_count(job->ranks.count).text);
 	if (job->world_size > 0)
@@ -272,7 +282,7 @@ static int print_title(const struct job *job)
 		gp_text_print_fit(out, job->wanted.text, 32);
 		fputs(")", out);
 	}
-	result = print_hosts(job);
+	print_hosts(job);
 	if (job->shared > 0)
 		fprintf(out, "; %s of them share a rank; these may be the traces of two jobs",
 			gp_format_count(job->shared).text);
@@ -281,7 +291,58 @@ static int print_title(const struct job *job)
 		print_missing(out, job);
 	}
 	fputs("\n", out);
-	return result;
+}
+
+/* ---- clocks of hosts ---- */
+
+static void print_unaligned(const struct job *job, uint32_t count)
+{
+	FILE *out = job->summary->out;
+	const char *separator = "";
+
+	fprintf(out,
+		"  clocks of %u of %u hosts are not aligned, as too few collective operations end together: ",
+		count, job->host_count);
+	for (uint32_t i = 0, named = 0; i < job->host_count && named < HOSTS_NAMED; i++) {
+		if (job->hosts[i].clock->is_known)
+			continue;
+		fputs(separator, out);
+		gp_text_print_fit(out, job->hosts[i].name, 32);
+		separator = ", ";
+		named++;
+	}
+	fputs(count > HOSTS_NAMED ? ", ...\n" : "\n", out);
+}
+
+/* The times of hosts are compared, so a line says how well their clocks are aligned. */
+static void print_clocks(const struct job *job)
+{
+	const struct host *most = NULL;
+	uint64_t error_ns = 0;
+	uint32_t unknown = 0;
+
+	for (uint32_t i = 0; i < job->host_count; i++) {
+		const struct gp_host_clock *clock = job->hosts[i].clock;
+
+		unknown += !clock->is_known;
+		if (clock->error_ns > error_ns)
+			error_ns = clock->error_ns;
+		if (clock->is_known &&
+		    (!most || llabs(clock->ahead_ns) > llabs(most->clock->ahead_ns)))
+			most = &job->hosts[i];
+	}
+	if (job->host_count < 2 || !job->ranks.has_collectives)
+		return;
+	if (unknown > 0) {
+		print_unaligned(job, unknown);
+		return;
+	}
+	fprintf(job->summary->out,
+		"  clocks are aligned by collective operations, within %s; at most %s apart: ",
+		gp_format_ns(error_ns).text,
+		gp_format_ns((uint64_t)llabs(most->clock->ahead_ns)).text);
+	gp_text_print_fit(job->summary->out, most->name, 32);
+	fprintf(job->summary->out, most->clock->ahead_ns < 0 ? " is behind\n" : " is ahead\n");
 }
 
 /* ---- the rows ---- */
@@ -355,6 +416,8 @@ static int look_at_job(struct job *job)
 
 	job->world_size = world_size_of(job);
 	job->wanted = gp_recorded_ranks(job->summary->models[job->ranks.rows[0].process]);
+	if (result == 0)
+		result = find_hosts(job);
 	return result == 0 ? find_places(job) : result;
 }
 
@@ -377,6 +440,7 @@ static void close_job(struct job *job)
 {
 	gp_ranks_free(&job->ranks);
 	free(job->places);
+	free(job->hosts);
 }
 
 int gp_summary_print_ranks(const struct gp_summary *summary)
@@ -384,10 +448,12 @@ int gp_summary_print_ranks(const struct gp_summary *summary)
 	struct job job;
 	int result = open_job(&job, summary);
 
-	if (result == 0)
-		result = print_title(&job);
-	if (result == 0)
+	if (result == 0) {
+		print_title(&job);
 		result = print_rows(&job);
+	}
+	if (result == 0)
+		print_clocks(&job);
 	close_job(&job);
 	return result;
 }
@@ -417,6 +483,23 @@ static void add_place(const struct gp_summary *summary, const struct place *plac
 	gp_document_add_text(document, "text", place->words);
 }
 
+static void add_clock(const struct host *host, struct gp_document *document)
+{
+	const struct gp_host_clock *clock = host->clock;
+
+	gp_document_add_row(document);
+	gp_document_add_text(document, "id", "clock");
+	gp_document_add_text(document, "host", host->name);
+	if (!clock->is_known) {
+		gp_document_add_unknown(document, "ahead_ns");
+		return;
+	}
+	gp_document_add(document, "ahead_ns", GP_UNIT_MOMENT, gp_value_moment(clock->ahead_ns));
+	gp_document_add(document, "error_ns", GP_UNIT_NS, gp_value_whole(clock->error_ns));
+	gp_document_add(document, "drift_ratio", GP_UNIT_REAL, gp_value_real(-clock->drift));
+	gp_document_add_number(document, "operations", GP_UNIT_COUNT, clock->operations);
+}
+
 int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct job job;
@@ -441,6 +524,8 @@ int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *d
 	for (uint32_t i = 0; result == 0 && i < job.ranks.count; i++)
 		if (job.places[i].most > 0)
 			add_place(summary, &job.places[i], document);
+	for (uint32_t i = 0; result == 0 && i < job.host_count && job.host_count > 1; i++)
+		add_clock(&job.hosts[i], document);
 	close_job(&job);
 	return result == 0 ? document->error : result;
 }

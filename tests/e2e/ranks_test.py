@@ -1,12 +1,45 @@
 """A job of several ranks, read as one folder."""
 import json
 import os
+import subprocess
 
 import support
 from support import Case
 
 GPU = os.path.join(support.ROOT, "tests", "e2e", "gpu.py")
 WORLD_SIZE = 4
+
+
+# A host whose clocks are CLOCK_SKEW_NS ahead, as gpuprof's library reads them: the simulated device has the true ones.
+SKEWED_CLOCKS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	const char *skew = getenv("CLOCK_SKEW_NS");
+	int result = (int)syscall(SYS_clock_gettime, clock, time);
+	Dl_info caller;
+	long long ns;
+
+	if (!skew || result || clock > CLOCK_MONOTONIC || !dladdr(__builtin_return_address(0), &caller) ||
+	    !strstr(caller.dli_fname, "libgpuprof"))
+		return result;
+	ns = time->tv_nsec + atoll(skew);
+	time->tv_sec += ns / 1000000000;
+	time->tv_nsec = ns % 1000000000;
+	return 0;
+}
+"""
+
+# A host of its own: $1 has its boot id, $2 is its name.
+HOST = ["unshare", "-m", "-u", *(["-r"] if os.geteuid() else []), "sh", "-c",
+        'mount --bind "$1" /proc/sys/kernel/random/boot_id && hostname "$2" || exit 77; shift 2; exec "$@"', "sh"]
 
 
 class Ranks(Case):
@@ -62,6 +95,49 @@ class Ranks(Case):
             said = self.record(rank, "a", "launch=1", way=support.BARE, GPUPROF_RANKS="0", GPUPROF_OUTPUT=self.path("job", "a", "%r"))
             self.assertEqual(bool(said), rank == 0, said)
         self.assertEqual(sorted(os.listdir(self.path("job", "a"))), ["00000.gpuprof", "00000.json"])
+
+    def run_hosts(self, skews_ns, reductions):
+        """Two ranks on each host, which meet in every reduction."""
+        shim = self.compile("skew.so", SKEWED_CLOCKS, "-shared", "-fPIC", "-ldl")
+        ranks, running = 2 * len(skews_ns), []
+        os.mkdir(self.path("job"))
+        for rank in range(ranks):
+            host = rank // 2
+            boot = self.write(f"boot{host}", f"0000000{host}-0000-4000-8000-000000000000\n")
+            variables = {"LD_PRELOAD": f"{shim}:{support.LIBRARY}", "CLOCK_SKEW_NS": skews_ns[host], "RANK": rank, "WORLD_SIZE": ranks,
+                         "GPUSIM_NODE": rank, "GPUSIM_RANKS": ranks, "GPUSIM_MEETINGS": self.path("meetings"), "GPUPROF_SUMMARY": "none",
+                         "GPUPROF_CHROME": "none", "GPUPROF_OUTPUT": self.path("job", "%r")}
+            running.append(subprocess.Popen([*HOST, boot, f"node{host}", *support.GPU, "launch=5", f"reduce={reductions}"],
+                                            env=support.environment(**variables), stdout=subprocess.DEVNULL))
+        status = [process.wait(support.LIMIT_S) for process in running]
+        if 77 in status:
+            self.skipTest("needs the right to make a host of its own")
+        self.assertEqual(status, [0] * ranks)
+
+    def test_clocks_of_hosts_are_aligned(self):
+        self.run_hosts((0, 250_000_000, 1_000_000_000), 60)
+        clocks = {row["host"]: row for row in self.ranks() if row["id"] == "clock"}
+        self.assertEqual((clocks["node0"]["ahead_ns"], clocks["node0"]["error_ns"]), (0, 0))
+        for host, skew_ns in (("node1", 250_000_000), ("node2", 1_000_000_000)):
+            off_ns = abs(clocks[host]["ahead_ns"] - skew_ns)
+            self.assertLessEqual(off_ns, min(10_000, clocks[host]["error_ns"]), clocks[host])
+            self.assertEqual(clocks[host]["operations"], 60)
+        for name, unit_ns in (("all.json", 1e3), ("all.perfetto", 1)):
+            form = ("-F", "perfetto") if unit_ns == 1 else ()
+            merged = self.run_gpuprof("merge", *form, "-o", self.path(name), self.path("job"))
+            self.assertEqual(merged.returncode, 0, merged.stderr)
+            self.assertIn("the clocks of 3 hosts are aligned", merged.stderr)
+        with open(self.path("all.json"), encoding="utf-8") as file:
+            ends = sorted(event["ts"] + event["dur"] for event in json.load(file)["traceEvents"] if "AllReduce" in event["name"] and event.get("cat") == "kernel")
+        self.assertEqual(len(ends), 6 * 60)
+        apart_us = [ends[i + 5] - ends[i] for i in range(0, len(ends), 6)]
+        self.assertLess(sorted(apart_us)[30], 20, apart_us)
+
+    def test_clocks_are_not_known_by_few_operations(self):
+        self.run_hosts((0, 1_000_000), 5)
+        clocks = {row["host"]: row for row in self.ranks() if row["id"] == "clock"}
+        self.assertEqual((clocks["node0"]["error_ns"], clocks["node1"]["ahead_ns"]), (0, None))
+        self.assertIn("1 of 2 hosts", self.run_gpuprof("merge", "-o", self.path("all.json"), self.path("job")).stderr)
 
 
 if __name__ == "__main__":

@@ -551,14 +551,6 @@ static int write_processes(struct gp_chrome *chrome, const struct gp_export_sour
 	return chrome->about.error;
 }
 
-static void explain_clocks(const struct gp_chrome *chrome)
-{
-	if (chrome->boot_count > 1 && chrome->options->messages)
-		fprintf(chrome->options->messages,
-			"gpuprof: these processes ran on %u machines (or boots of one): their times are aligned by wall clocks, which may differ by milliseconds\n",
-			chrome->boot_count);
-}
-
 static int write_file(struct gp_chrome *chrome, const struct gp_export_source *source)
 {
 	int result = choose_window(chrome, source);
@@ -570,7 +562,6 @@ static int write_file(struct gp_chrome *chrome, const struct gp_export_source *s
 		explain_depth(chrome);
 		gp_export_explain_cut(chrome->timeline.cut_ranges, chrome->options->messages);
 		gp_chrome_explain_stacks(chrome);
-		explain_clocks(chrome);
 	}
 	return result;
 }

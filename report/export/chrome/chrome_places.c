@@ -53,7 +53,10 @@ static void get_boot_id(const struct gp_model *model, char id[40])
 	snprintf(id, 40, "%s", text ? text : "");
 }
 
-/* Unix time of time 0 of the model, by the wall clock of the first process of its boot. */
+/*
+ * Unix time of time 0 of the model, by the aligned clock of its host, else by the wall clock of the
+ * first process of its boot.
+ */
 static uint64_t find_start(struct gp_chrome *chrome)
 {
 	const struct gp_model *model = chrome->model;
@@ -61,7 +64,7 @@ static uint64_t find_start(struct gp_chrome *chrome)
 	char id[40];
 
 	get_boot_id(model, id);
-	if (*id == '\0' || model->base_monotonic_ns == 0)
+	if (*id == '\0' || model->base_monotonic_ns == 0 || model->clock.is_known)
 		return model->base_unix_ns;
 	boot = find_boot(chrome, id);
 	return boot ? boot->unix_minus_monotonic_ns + model->base_monotonic_ns

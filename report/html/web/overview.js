@@ -416,8 +416,10 @@ function gpuRows(about) {
 
 /* The ranks of a job: how many there are, and those that differ from the median. */
 function ranksSection(about) {
-	const [job, ...rows] = about.ranks || [];
+	const [job, ...others] = about.ranks || [];
 	if (!job) return null;
+	const rows = others.filter((row) => row.id === 'differs'),
+		clocks = others.filter((row) => row.id === 'clock');
 	const columns = [
 		['Rank', 'rank', String],
 		['Step', 'step_ns', fmtNs],
@@ -438,6 +440,11 @@ function ranksSection(about) {
 			fmtCount(job.ranks) + (job.world_size ? ' of ' + fmtCount(job.world_size) : ''),
 			job.wanted ? ' (--ranks ' + job.wanted + ')' : '',
 			job.without_trace ? '; no trace of rank' + (/[-,]/.test(job.without_trace) ? 's ' : ' ') + job.without_trace : '',
+			clocks.length === 0
+				? ''
+				: clocks.some((clock) => clock.ahead_ns == null)
+					? '; not all clocks of hosts are aligned'
+					: '; clocks of hosts are aligned within ' + fmtNs(Math.max(...clocks.map((clock) => clock.error_ns))),
 			'; ',
 			rows.length ? 'ranks that differ from the median, or are incomplete' : 'no rank differs from the median',
 			' ',

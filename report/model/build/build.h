@@ -75,8 +75,9 @@ struct gp_model_builder {
 	uint32_t device_name_count;
 	struct gp_record_anchor *anchors;
 	uint32_t anchor_count;
-	uint64_t end_ticks;               /* of the END record, else of the last anchor */
-	uint64_t first_ticks, last_ticks; /* of calls that are only added up; last 0: none is */
+	const struct gp_host_clocks *clocks; /* NULL = none */
+	uint64_t end_ticks;                  /* of the END record, else of the last anchor */
+	uint64_t first_ticks, last_ticks;    /* of calls that are only added up; last 0: none is */
 	struct gp_context_end *context_ends;
 	uint32_t context_end_count;
 	struct gp_range_point *range_points;

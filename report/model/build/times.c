@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gpuprof/count.h"
+#include "report/base/stats.h"
 #include "report/model/build/build.h"
 #include "report/model/sums/totals.h"
 
@@ -360,17 +361,49 @@ static void time_totals(struct gp_totals *totals, struct gp_timeline *t, uint64_
 	totals->last_op_ns = moment_of(t, span.end_ns, shift);
 }
 
+static int find_anchor_error(struct gp_model_builder *b)
+{
+	uint64_t *gaps = calloc((size_t)b->anchor_count + 1, sizeof(*gaps));
+
+	for (uint32_t i = 0; gaps && i < b->anchor_count; i++)
+		gaps[i] = b->anchors[i].gap_ticks;
+	if (gaps && b->anchor_count > 0)
+		b->model->anchor_error_ns =
+			(uint64_t)(b->model->ns_per_tick / 2 *
+				   (double)gp_stats_select(gaps, b->anchor_count,
+							   b->anchor_count / 2));
+	free(gaps);
+	return gaps ? 0 : -ENOMEM;
+}
+
+/* The anchors get the aligned clock of the host in place of its own. */
+static void align_anchors(struct gp_model_builder *b)
+{
+	const struct gp_host_clock *clock =
+		gp_host_clock_find(b->clocks, b->model->info[GP_INFO_BOOT_ID]);
+
+	if (!clock || !clock->is_known)
+		return;
+	b->model->clock = *clock;
+	for (uint32_t i = 0; i < b->anchor_count; i++)
+		b->anchors[i].monotonic_ns =
+			gp_host_clock_unix_ns(clock, b->anchors[i].monotonic_ns);
+}
+
 int gp_resolve_times(struct gp_model_builder *b)
 {
-	struct gp_timeline *t = make_timeline(b);
 	struct gp_model *m = b->model;
+	struct gp_timeline *t;
 	uint64_t shift;
 
+	m->base_monotonic_ns = b->anchor_count > 0 ? b->anchors[0].monotonic_ns : 0;
+	align_anchors(b);
+	t = make_timeline(b);
 	if (!t)
 		return -ENOMEM;
-	m->base_unix_ns = gp_timeline_base_unix_ns(t);
+	m->base_unix_ns = m->clock.is_known && b->anchor_count > 0 ? b->anchors[0].monotonic_ns
+								   : gp_timeline_base_unix_ns(t);
 	m->losses.clock_misfits = gp_timeline_misfits(t);
-	m->base_monotonic_ns = b->anchor_count > 0 ? b->anchors[0].monotonic_ns : 0;
 	m->ns_per_tick = gp_timeline_ns_per_tick(t);
 	shift = time_all(b, t);
 	time_totals(m->totals, t, shift);
@@ -378,5 +411,5 @@ int gp_resolve_times(struct gp_model_builder *b)
 	m->last_delivery_ns = time_of(t, m->counters[GP_COUNTER_LAST_DELIVERY_TICKS], shift);
 	m->before_ns = time_before(t, m->counters[GP_COUNTER_FIRST_TICKS], shift);
 	gp_timeline_free(t);
-	return 0;
+	return find_anchor_error(b);
 }

@@ -19,22 +19,16 @@ static const struct gp_table_column columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
-struct parts {
-	struct gp_collective_part *parts;
-	uint32_t count, capacity;
-	int error;
-};
-
 enum { LAST, HELD_UP_NS, WAITED_NS, TOTAL_NS };
 enum { PROCESS, DEVICE, NAME, COMMUNICATOR };
 
-static void add(struct parts *parts, struct gp_collective_part part)
+static void add(struct gp_collectives *c, struct gp_collective_part part)
 {
-	if (parts->error == 0)
-		parts->error = gp_array_grow_spill(&parts->parts, &parts->capacity, parts->count,
-						   sizeof(*parts->parts));
-	if (parts->error == 0)
-		parts->parts[parts->count++] = part;
+	if (c->error == 0)
+		c->error =
+			gp_array_grow_spill(&c->parts, &c->capacity, c->count, sizeof(*c->parts));
+	if (c->error == 0)
+		c->parts[c->count++] = part;
 }
 
 /* Ignores case, and "_" in the text. */
@@ -61,15 +55,26 @@ static bool is_of_all_ranks(const char *name)
 	return false;
 }
 
-/* Add the collectives of one model, stream by stream. */
-static void gather(struct parts *parts, struct gp_scope *scope, uint16_t process,
-		   const uint8_t *kinds, uint64_t *names)
+/* The number of the kernel's name; numbers is a cache by the model's own. */
+static uint32_t number_of(struct gp_collectives *c, const struct gp_model *model,
+			  const struct gp_op *op, uint32_t *numbers)
 {
-	const struct gp_model *model = scope->models[process];
+	uint32_t *number = &numbers[op->name < model->name_count ? op->name : model->name_count];
+
+	if (*number == GP_NONE)
+		*number = gp_groups_find(c->names, gp_model_kernel_name(model, op));
+	return *number;
+}
+
+/* Stream by stream. */
+static void gather(struct gp_collectives *c, const struct gp_model *model, uint16_t process,
+		   const uint8_t *kinds, uint32_t *numbers)
+{
+	bool may_lack_last = !gp_recorded_is_whole(model) && !gp_recorded_is_last_part(model);
 	uint32_t stream = 0;
 
 	for (uint32_t first = 0, end; first < model->op_count; first = end) {
-		uint32_t before = parts->count;
+		uint32_t before = c->count;
 
 		end = gp_model_stream_end(model, first);
 		if (first > 0 && model->ops[first].device_id != model->ops[first - 1].device_id)
@@ -83,35 +88,34 @@ static void gather(struct parts *parts, struct gp_scope *scope, uint16_t process
 			    !is_of_all_ranks(gp_model_kernel_name(model, op)))
 				continue;
 			communicator = gp_communicator_of(model, op);
-			add(parts, (struct gp_collective_part){
-					   .name = gp_scope_name(scope, model, op, names),
-					   .start_ns = op->start_ns,
-					   .duration_ns = op->end_ns - op->start_ns,
-					   .communicator = communicator,
-					   .stream = communicator == 0 ? stream : 0,
-					   .op = i,
-					   .device_id = op->device_id,
-					   .process = process});
+			add(c, (struct gp_collective_part){.name = number_of(c, model, op, numbers),
+							   .start_ns = op->start_ns,
+							   .duration_ns = op->end_ns - op->start_ns,
+							   .communicator = communicator,
+							   .stream = communicator == 0 ? stream : 0,
+							   .op = i,
+							   .device_id = op->device_id,
+							   .process = process,
+							   .may_lack_last = may_lack_last});
 		}
-		stream += parts->count > before;
+		stream += c->count > before;
 	}
 }
 
-static int gather_all(struct parts *parts, struct gp_scope *scope)
+int gp_collectives_add(struct gp_collectives *c, const struct gp_model *model, uint16_t process)
 {
-	for (size_t i = 0; i < scope->model_count && i <= UINT16_MAX; i++) {
-		const struct gp_kinds *known = gp_scope_kinds(scope);
-		uint8_t *kinds = known ? gp_kinds_of_names(known, scope->models[i]) : NULL;
-		uint64_t *names = gp_scope_names(scope->models[i]);
+	uint8_t *kinds = gp_kinds_of_names(c->kinds, model);
+	uint32_t *numbers = malloc(((size_t)model->name_count + 1) * sizeof(*numbers));
 
-		if (kinds && names)
-			gather(parts, scope, (uint16_t)i, kinds, names);
-		else
-			parts->error = -ENOMEM;
-		free(kinds);
-		free(names);
-	}
-	return parts->error;
+	for (uint32_t i = 0; numbers && i <= model->name_count; i++)
+		numbers[i] = GP_NONE;
+	if (kinds && numbers)
+		gather(c, model, process, kinds, numbers);
+	else
+		c->error = -ENOMEM;
+	free(kinds);
+	free(numbers);
+	return c->error;
 }
 
 static int order(uint64_t a, uint64_t b)
@@ -197,15 +201,13 @@ static uint32_t find_rows(const struct gp_collective_part *parts, uint32_t count
  * Whether all GPUs have the same number of kernels. A rank that was killed may have fewer: its
  * trace lacks the last ones.
  */
-static bool match(const struct gp_scope *scope, const struct row *rows, uint32_t gpus)
+static bool match(const struct row *rows, uint32_t gpus)
 {
 	uint32_t whole = 0, most = 0;
 
 	for (uint32_t i = 0; i < gpus; i++) {
-		const struct gp_model *model = scope->models[rows[i].parts->process];
-
 		most = rows[i].count > most ? rows[i].count : most;
-		if (!gp_recorded_is_whole(model) && !gp_recorded_is_last_part(model))
+		if (rows[i].parts->may_lack_last)
 			continue;
 		if (whole > 0 && rows[i].count != whole)
 			return false;
@@ -215,13 +217,13 @@ static bool match(const struct gp_scope *scope, const struct row *rows, uint32_t
 }
 
 /* Matching kernels, sorted by GPU: the n-th of each are one operation. */
-static int take_alike(const struct gp_scope *scope, const struct gp_collective_part *parts,
-		      uint32_t count, gp_collective_take *take, void *context)
+static int take_alike(const struct gp_collective_part *parts, uint32_t count,
+		      gp_collective_take *take, void *context)
 {
 	struct row *rows = calloc(count, sizeof(*rows));
 	struct gp_collective_part *of_one = calloc(count, sizeof(*of_one));
 	uint32_t gpus = rows ? find_rows(parts, count, rows) : 0;
-	uint32_t there = rows && of_one && match(scope, rows, gpus) ? 2 : 0;
+	uint32_t there = rows && of_one && match(rows, gpus) ? 2 : 0;
 
 	for (uint32_t i = 0; there > 1; i++) {
 		there = 0;
@@ -244,21 +246,35 @@ static int take_alike(const struct gp_scope *scope, const struct gp_collective_p
 	return rows && of_one ? 0 : -ENOMEM;
 }
 
+int gp_collectives_each(struct gp_collectives *c, gp_collective_take *take, void *context)
+{
+	int result = gp_array_sort(c->parts, c->count, sizeof(*c->parts), compare, NULL);
+
+	for (uint32_t first = 0, end; result == 0 && first < c->count; first = end) {
+		for (end = first + 1;
+		     end < c->count && are_alike(&c->parts[first], &c->parts[end]);)
+			end++;
+		result = take_alike(&c->parts[first], end - first, take, context);
+	}
+	return result;
+}
+
+void gp_collectives_free(struct gp_collectives *c)
+{
+	gp_spill_free(c->parts);
+	*c = (struct gp_collectives){0};
+}
+
 int gp_collective_each(struct gp_scope *scope, gp_collective_take *take, void *context)
 {
-	struct parts parts = {0};
-	int result = gather_all(&parts, scope);
+	struct gp_collectives c = {.names = &scope->texts, .kinds = gp_scope_kinds(scope)};
+	int result = c.kinds ? 0 : -ENOMEM;
 
+	for (size_t i = 0; result == 0 && i < scope->model_count && i <= UINT16_MAX; i++)
+		result = gp_collectives_add(&c, scope->models[i], (uint16_t)i);
 	if (result == 0)
-		result = gp_array_sort(parts.parts, parts.count, sizeof(*parts.parts), compare,
-				       NULL);
-	for (uint32_t first = 0, end; result == 0 && first < parts.count; first = end) {
-		for (end = first + 1;
-		     end < parts.count && are_alike(&parts.parts[first], &parts.parts[end]);)
-			end++;
-		result = take_alike(scope, &parts.parts[first], end - first, take, context);
-	}
-	gp_spill_free(parts.parts);
+		result = gp_collectives_each(&c, take, context);
+	gp_collectives_free(&c);
 	return result;
 }
 

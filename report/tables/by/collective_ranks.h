@@ -26,14 +26,31 @@ struct gp_collective_part {
 	uint32_t stream; /* if unknown: ordinal among the streams of its GPU with collectives */
 	uint16_t device_id;
 	uint16_t process;
-	bool is_last; /* none if several were equally short */
+	bool is_last;       /* none if several were equally short */
+	bool may_lack_last; /* the trace of its process is not whole */
 };
 
 /* Takes an operation: its parts on so many GPUs. */
 typedef void gp_collective_take(void *context, const struct gp_collective_part *parts,
 				uint32_t gpus);
 
-/* Returns 0 or -ENOMEM. */
+/* Of models that need not be in memory together.  The first two are the caller's. */
+struct gp_collectives {
+	struct gp_groups *names; /* of kernels, as mangled */
+	const struct gp_kinds *kinds;
+	struct gp_collective_part *parts;
+	uint32_t count, capacity;
+	int error;
+};
+
+/* Adds a model; process numbers start at 0.  Returns 0 or -ENOMEM. */
+int gp_collectives_add(struct gp_collectives *c, const struct gp_model *model, uint16_t process);
+
+/* Takes the operations of all models that were added.  Returns 0 or -ENOMEM. */
+int gp_collectives_each(struct gp_collectives *c, gp_collective_take *take, void *context);
+void gp_collectives_free(struct gp_collectives *c);
+
+/* The same for the models of a scope, with its names. */
 int gp_collective_each(struct gp_scope *scope, gp_collective_take *take, void *context);
 
 /* How long the last rank held up the others, on average; 0 if no rank was the last. */

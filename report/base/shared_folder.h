@@ -7,6 +7,7 @@
 #ifndef REPORT_BASE_SHARED_FOLDER_H
 #define REPORT_BASE_SHARED_FOLDER_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -14,13 +15,23 @@
 bool gp_owner_is_trusted(uid_t owner);
 
 /*
+ * Opens a folder, to create files there by openat(). It follows links of root and of the user.
+ * Another user's link may lead only to a folder of that user: it is one of those into which the
+ * user meant to write. Returns a descriptor (O_PATH), or -errno; -EPERM for another link, whose
+ * path is then in link.
+ */
+int gp_shared_folder_enter(const char *folder, char link[PATH_MAX]);
+
+/*
  * Opens a file for writing. A new file is readable by its owner alone. flags: O_APPEND, O_TRUNC or
- * 0. Returns a descriptor, or -errno; -EPERM if a link on the way there, or a file in a folder that
- * others may write to, belongs to another user.
+ * 0. Returns a descriptor, or -errno; -EPERM if gp_shared_folder_enter() refuses the folder, or if
+ * a link at the name, or a file in a folder that others may write to, belongs to another user.
  */
 int gp_shared_folder_open(const char *path, int flags);
 
-/* As strerror(-error), with a text of its own for -EPERM. */
-const char *gp_shared_folder_error(int error);
+#define GP_SHARED_FOLDER_TEXT (PATH_MAX + 100)
+
+/* The reason of such an error: as strerror(-error), with texts of its own for -EPERM. */
+const char *gp_shared_folder_error(int error, const char *path, char text[GP_SHARED_FOLDER_TEXT]);
 
 #endif

@@ -47,8 +47,10 @@ bool gp_output_is_trace(const char *path)
 
 static void explain(int error, const char *path, char *message, size_t message_bytes)
 {
+	char text[GP_SHARED_FOLDER_TEXT];
 	const char *advice = error == -ENOSPC  ? "free disk space or name another file"
 			     : error == -EFBIG ? "type: ulimit -f unlimited"
+			     : error == -EPERM ? "name it by a path without such links"
 					       : "name a writable file";
 
 	if (error == -EEXIST)
@@ -59,7 +61,7 @@ static void explain(int error, const char *path, char *message, size_t message_b
 		snprintf(message, message_bytes, "cannot write %s: %s; %s",
 			 strcmp(path, "-") == 0 ? "standard output" : path,
 			 error == -ESTALE ? "the trace is no longer in that folder"
-					  : gp_shared_folder_error(error),
+					  : gp_shared_folder_error(error, path, text),
 			 advice);
 }
 
@@ -68,16 +70,22 @@ static int open_folder(const char *path, const char *trace)
 {
 	size_t bytes = (size_t)(basename(path) - path);
 	char *folder = bytes > 0 ? strndup(path, bytes) : strdup(".");
-	int fd = folder ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	int error = fd < 0 ? -errno : 0;
+	char link[PATH_MAX];
 	struct stat status;
+	int fd;
 
+	if (!folder)
+		return -ENOMEM;
+	fd = trace ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC)
+		   : gp_shared_folder_enter(folder, link);
+	if (fd == -1)
+		fd = -errno;
 	free(folder);
 	if (fd >= 0 && trace && fstatat(fd, trace + bytes, &status, AT_SYMLINK_NOFOLLOW) != 0) {
-		error = -ESTALE;
 		close(fd);
+		return -ESTALE;
 	}
-	return error ? error : fd;
+	return fd;
 }
 
 /*

@@ -527,7 +527,7 @@ static int deliver_to_file(struct finishing *f, const char *path)
 
 static void deliver_text(struct finishing *f)
 {
-	char message[MESSAGE_BYTES], word[GP_SHELL_WORD_BYTES];
+	char message[MESSAGE_BYTES], word[GP_SHELL_WORD_BYTES], text[GP_SHARED_FOLDER_TEXT];
 	int result;
 
 	if (f->options->quiet || f->text_length == 0)
@@ -543,7 +543,8 @@ static void deliver_text(struct finishing *f)
 	snprintf(message, sizeof(message),
 		 "cannot write the summary to %s: %s; to print it, type: gpuprof summary %s",
 		 f->summary_file ? f->summary_file : f->options->summary,
-		 result == -EEXIST ? "it is a trace" : gp_shared_folder_error(result),
+		 result == -EEXIST ? "it is a trace"
+				   : gp_shared_folder_error(result, f->summary_file, text),
 		 gp_shell_word(f->pieces[0].path, word, sizeof(word)));
 	fail(f, result, message);
 }

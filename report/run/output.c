@@ -12,6 +12,7 @@
 
 #include "gpuprof/shell_word.h"
 #include "gpuprof/trace.h"
+#include "report/base/shared_folder.h"
 
 /* An output, and the option that names it. */
 struct kind {
@@ -97,19 +98,23 @@ static bool can_be_made(const char *folder)
 static int check_folder(const char *folder, const struct kind *kind, char *message,
 			size_t message_bytes)
 {
-	struct stat status;
-	char word[GP_SHELL_WORD_BYTES];
-	int error = 0;
+	char word[GP_SHELL_WORD_BYTES], link[PATH_MAX];
+	int fd = gp_shared_folder_enter(folder, link), error = 0;
 
-	if (stat(folder, &status) < 0)
-		error = -errno;
-	else if (!S_ISDIR(status.st_mode))
-		error = -ENOTDIR;
+	if (fd >= 0)
+		close(fd);
+	if (fd < 0)
+		error = fd;
 	else if (access(folder, W_OK | X_OK) < 0)
 		error = -errno;
 	else if (!takes_files(folder))
 		error = -EPERM;
-	if (error == -ENOENT && can_be_made(folder))
+	if (link[0])
+		snprintf(
+			message, message_bytes,
+			"cannot write %s to %s: %s is another user's link, to a folder that is not that user's; name the folder by a path without such links",
+			kind->what, folder, link);
+	else if (error == -ENOENT && can_be_made(folder))
 		snprintf(message, message_bytes, "cannot write %s to %s: %s; type: mkdir -p %s",
 			 kind->what, folder, strerror(-error),
 			 gp_shell_word(folder, word, sizeof(word)));

@@ -323,6 +323,27 @@ class FolderOfAnother(Case):
         self.assert_one_line(result.stderr, "another user's file has that name")
         self.assertEqual(os.path.getsize(self.victim), 5)
 
+    def test_his_link_to_a_folder_is_followed_to_folders_of_his_only(self):
+        """On the way to a name that is typed: of an export, of a summary, and of a trace."""
+        self.run_program([*GPU, "launch=3"], options=["-q", "--chrome", "none", "-o", self.path("t")])
+        os.mkdir(self.path("mine"))
+        os.mkdir(self.path("bob", "his"))
+        for link, target in (("out", self.path("mine")), ("ok", "his")):
+            os.symlink(target, self.path("bob", link))
+            self.give(link)
+        self.give("his")
+        for link, is_refused in (("out", True), ("ok", False)):
+            place = self.path("bob", link)
+            summary = os.path.join(place, "summary")
+            for name, result in (
+                    ("t.json", self.run_gpuprof("export", "-o", os.path.join(place, "t.json"), self.path("t.gpuprof"))),
+                    ("summary", self.run_gpuprof("finish", "--chrome", "none", "--summary", summary, self.path("t.gpuprof"))),
+                    ("u.gpuprof", self.run_program([*GPU, "launch=3"], options=["-q", "--chrome", "none", "-o", os.path.join(place, "u")]))):
+                with self.subTest(name, link=link):
+                    self.assertEqual(place in result.stderr, is_refused, result.stderr)
+                    self.assertEqual(os.path.exists(os.path.join(place, name)), not is_refused)
+        self.assertEqual(os.listdir(self.path("mine")), [])
+
     def test_doctor_empties_the_folder_that_it_made(self):
         """Not the one that he leads its name to while it runs."""
         doctor = subprocess.Popen([GPUPROF, "doctor"], cwd=self.path("bob"), env=support.environment(), stdout=subprocess.DEVNULL)

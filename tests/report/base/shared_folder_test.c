@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,8 +159,93 @@ static void files_of_others_are_not_written_to(void **state)
 
 static void the_reason_is_said(void **state)
 {
-	assert_string_equal(gp_shared_folder_error(-EPERM), "another user's file has that name");
-	assert_string_equal(gp_shared_folder_error(-ENOENT), strerror(ENOENT));
+	char text[GP_SHARED_FOLDER_TEXT];
+
+	assert_string_equal(gp_shared_folder_error(-EPERM, "name", text),
+			    "another user's file has that name");
+	assert_string_equal(gp_shared_folder_error(-ENOENT, "name", text), strerror(ENOENT));
+}
+
+/* ---- links of folders ---- */
+
+static int make_folders(void **state)
+{
+	return mkdir("ours", 0755) || mkdir("ours/in", 0755) || mkdir("theirs", 0755) ||
+			       mkdir("theirs/in", 0755) || mkdir("theirs/ours", 0755) ||
+			       chown("theirs/in", OTHER, OTHER) || chown("theirs", OTHER, OTHER)
+		       ? -1
+		       : 0;
+}
+
+static int remove_folders(void **state)
+{
+	unlink("link");
+	unlink("chain");
+	rmdir("theirs/ours");
+	rmdir("theirs/in");
+	rmdir("theirs");
+	rmdir("ours/in");
+	return rmdir("ours");
+}
+
+static void plant(const char *name, const char *target, uid_t owner)
+{
+	unlink(name);
+	assert_int_equal(symlink(target, name), 0);
+	assert_int_equal(lchown(name, owner, (gid_t)-1), 0);
+}
+
+/* The result for a file in a folder, which does not exist yet. */
+static int create_in(const char *in, char path[PATH_MAX])
+{
+	int fd;
+
+	snprintf(path, PATH_MAX, "%s/new", in);
+	fd = gp_shared_folder_open(path, O_TRUNC);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return unlink(path);
+}
+
+static void links_of_folders(void **state)
+{
+	char absolute[PATH_MAX], path[PATH_MAX], text[GP_SHARED_FOLDER_TEXT], link[PATH_MAX];
+	const struct {
+		const char *target, *typed;
+		uid_t owner;
+		int expected;
+	} cases[] = {
+		{"ours", "link", 0, 0},
+		{"ours/", "./link//in", 0, 0},
+		{absolute, "link", 0, 0},
+		{absolute, "link/in", OTHER, -EPERM},
+		{"ours", "link", OTHER, -EPERM},
+		{"theirs", "link", OTHER, 0}, /* a folder of the link's owner */
+		{"theirs", "link/in/../ours", OTHER, 0},
+		{"theirs/ours", "link", OTHER, -EPERM},
+		{"theirs/..", "link/theirs", OTHER, -EPERM},
+		{"theirs", "link", OTHER - 1, -EPERM},
+		{"chain", "link", OTHER, -EPERM}, /* to the next one, which leads to ours */
+		{"link", "link", 0, -ELOOP},
+		{"missing", "link", OTHER, -ENOENT},
+		{"ours", "missing", OTHER, -ENOENT},
+		{"/dev/null", "link", 0, -ENOTDIR},
+	};
+
+	need_root();
+	snprintf(absolute, sizeof(absolute), "%s/ours", folder);
+	plant("chain", "ours", 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		plant("link", cases[i].target, cases[i].owner);
+		assert_int_equal(create_in(cases[i].typed, path), cases[i].expected);
+		if (cases[i].expected != -EPERM)
+			continue;
+		assert_int_equal(gp_shared_folder_enter(cases[i].typed, link), -EPERM);
+		assert_string_equal(strrchr(link, '/'), "/link");
+		assert_true(strncmp(gp_shared_folder_error(-EPERM, path, text), link,
+				    strlen(link)) == 0);
+	}
 }
 
 int main(void)
@@ -170,6 +256,7 @@ int main(void)
 		cmocka_unit_test_teardown(links_of_others_are_not_followed, clear),
 		cmocka_unit_test_teardown(files_of_others_are_not_written_to, clear),
 		cmocka_unit_test(the_reason_is_said),
+		cmocka_unit_test_setup_teardown(links_of_folders, make_folders, remove_folders),
 	};
 
 	return cmocka_run_group_tests(tests, enter_folder, leave_folder);

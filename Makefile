@@ -46,8 +46,10 @@ HARDWARE  := $(patsubst %.c,$(O)/%.o,$(wildcard hardware/*.c))
 INJECT    := $(patsubst %.c,$(O)/%.o,$(wildcard inject/*.c)) $(HARDWARE)
 REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c report/*/*/*.c)) $(O)/report/html/page.o $(HARDWARE)
 
+COMPLETIONS := $(patsubst package/%,$(O)/%,$(wildcard package/completion/gpuprof.*))
+
 .PHONY: all deps demo check unit lint format clean install uninstall
-all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/report/html/page.compared $(O)/gpuprof-run loader-path $(O)/gpuprof.1 $(O)/gpuprof-run.1
+all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/report/html/page.compared $(O)/gpuprof-run loader-path $(O)/gpuprof.1 $(O)/gpuprof-run.1 $(COMPLETIONS)
 
 # Keep generated files between builds, but delete incomplete ones.
 .SECONDARY:
@@ -127,6 +129,10 @@ reference: $(O)/gpuprof
 
 $(O)/%.1: docs/man/%.1 docs/man/man.awk $(O)/gpuprof
 	$(Q)awk -v gpuprof=$(O)/gpuprof -f docs/man/man.awk $< >$@.tmp && mv $@.tmp $@
+
+$(O)/completion/%: package/completion/% package/completion/completion.awk $(O)/gpuprof
+	@mkdir -p $(@D)
+	$(Q)awk -v gpuprof=$(O)/gpuprof -f package/completion/completion.awk $< >$@.tmp && mv $@.tmp $@
 
 # A change of the flags recompiles everything. `make install` installs the existing build.
 COMPILED_WITH := $(CC) $(ALL_CFLAGS) $(LIBRARY_CFLAGS) $(LDFLAGS)
@@ -304,18 +310,30 @@ wheel: all
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
+ROOT     = $(DESTDIR)$(PREFIX)
+VERSION := $(shell sed -n 's/.*GP_VERSION "\(.*\)"/\1/p' include/gpuprof/version.h)
+FOLDERS_INSTALLED := bin lib/pkgconfig lib/cmake/gpuprof include/gpuprof share/man/man1 \
+	share/bash-completion/completions share/fish/vendor_completions.d share/zsh/site-functions
 install: all
-	$(Q)install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib include/gpuprof share/man/man1)
-	$(Q)install -m 755 $(O)/gpuprof $(O)/gpuprof-run $(DESTDIR)$(PREFIX)/bin
-	$(Q)install -m 644 $(O)/libgpuprof.so $(DESTDIR)$(PREFIX)/lib
-	$(Q)install -m 644 include/gpuprof/gpuprof.h $(DESTDIR)$(PREFIX)/include/gpuprof/gpuprof.h
-	$(Q)install -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(O)/gpuprof.1 $(O)/gpuprof-run.1
-	$(Q)cp -RP --remove-destination $(O)/gpuprof-preload $(DESTDIR)$(PREFIX)/lib
-	$(Q)chmod -R u=rwX,go=rX $(DESTDIR)$(PREFIX)/lib/gpuprof-preload
+	$(Q)install -d $(addprefix $(ROOT)/,$(FOLDERS_INSTALLED))
+	$(Q)install -m 755 $(O)/gpuprof $(O)/gpuprof-run $(ROOT)/bin
+	$(Q)install -m 644 $(O)/libgpuprof.so $(ROOT)/lib
+	$(Q)install -m 644 include/gpuprof/gpuprof.h $(ROOT)/include/gpuprof/gpuprof.h
+	$(Q)install -m 644 -t $(ROOT)/share/man/man1 $(O)/gpuprof.1 $(O)/gpuprof-run.1
+	$(Q)cp -RP --remove-destination $(O)/gpuprof-preload $(ROOT)/lib
+	$(Q)chmod -R u=rwX,go=rX $(ROOT)/lib/gpuprof-preload
+	$(Q)install -m 644 $(O)/completion/gpuprof.bash $(ROOT)/share/bash-completion/completions/gpuprof
+	$(Q)install -m 644 $(O)/completion/gpuprof.zsh $(ROOT)/share/zsh/site-functions/_gpuprof
+	$(Q)install -m 644 $(O)/completion/gpuprof.fish $(ROOT)/share/fish/vendor_completions.d/gpuprof.fish
+	$(Q)ln -sf gpuprof $(ROOT)/share/bash-completion/completions/gpuprof-run
+	$(Q)ln -sf gpuprof.fish $(ROOT)/share/fish/vendor_completions.d/gpuprof-run.fish
+	$(Q)umask 022; for file in pkgconfig/gpuprof.pc cmake/gpuprof/gpuprof-config.cmake cmake/gpuprof/gpuprof-config-version.cmake; do \
+		sed 's/@VERSION@/$(VERSION)/' package/$${file##*/} >$(ROOT)/lib/$$file || exit; done
 uninstall:
-	$(Q)rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/gpuprof bin/gpuprof-run lib/libgpuprof.so \
-		share/man/man1/gpuprof.1 share/man/man1/gpuprof-run.1)
-	$(Q)rm -rf $(DESTDIR)$(PREFIX)/lib/gpuprof-preload $(DESTDIR)$(PREFIX)/include/gpuprof
+	$(Q)rm -f $(addprefix $(ROOT)/,bin/gpuprof bin/gpuprof-run lib/libgpuprof.so lib/pkgconfig/gpuprof.pc \
+		share/man/man1/gpuprof.1 share/man/man1/gpuprof-run.1 share/zsh/site-functions/_gpuprof \
+		$(foreach name,gpuprof gpuprof-run,share/bash-completion/completions/$(name) share/fish/vendor_completions.d/$(name).fish))
+	$(Q)rm -rf $(addprefix $(ROOT)/,lib/gpuprof-preload lib/cmake/gpuprof include/gpuprof)
 
 clean:
 	rm -rf $(O)

@@ -1,0 +1,2 @@
+# Completion of gpuprof and gpuprof-run for fish.
+# FISH

@@ -41,6 +41,15 @@ static bool leaves_device(const struct gp_op *op)
 		op->copy_kind == GP_COPY_PTOP);
 }
 
+/* NCCL's kernels use the links between GPUs. */
+static bool communicates(const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->name_count; i++)
+		if (strstr(model->names[i], "nccl"))
+			return true;
+	return false;
+}
+
 static bool wants_links(const struct gp_model *model)
 {
 	const struct gp_sums *sums = &gp_totals_of(model)->sums;
@@ -48,6 +57,8 @@ static bool wants_links(const struct gp_model *model)
 
 	if (model->link_count > 0 || model->losses.live)
 		return false;
+	if (communicates(model))
+		return true;
 	for (uint32_t i = 0; i < model->op_count && bytes < LEAST_BYTES; i++)
 		if (leaves_device(&model->ops[i]))
 			bytes += model->ops[i].bytes;

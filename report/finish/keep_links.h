@@ -1,6 +1,6 @@
 /*
- * keep_links: stores the speed of the links (PCIe, NVLink) that copies used in the model and the
- * trace, so that the bandwidth of a copy can be compared with its link.
+ * keep_links: stores the speed of the links (PCIe, NVLink) that copies or NCCL's kernels used in the
+ * model and the trace, so that their bandwidth can be compared with that of the link.
  *
  * It runs after the process has ended, on the same machine. The profiled process pays nothing. A
  * child of this process asks the driver's management library (report/model/nvml_links.h), which is
@@ -12,8 +12,8 @@
 #include "report/model/model.h"
 
 /*
- * Finds the links of the model's devices if the model has enough copies over links and does not
- * know them. Appends them to the trace that options->save_to names, if any. Failures leave the
+ * Finds the links of the model's devices if the model has enough copies over links, or kernels of
+ * NCCL, and does not know them. Appends them to the trace that options->save_to names, if any. Failures leave the
  * links unknown. Pass the options that the model was loaded with: their progress callback is called
  * during the wait, which takes three seconds at most.
  */

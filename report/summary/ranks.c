@@ -13,12 +13,14 @@
 #include "report/base/text/text.h"
 #include "report/model/process_name.h"
 #include "report/model/recorded.h"
+#include "report/tables/by/bus_bandwidth.h"
 #include "report/tables/by/ranks.h"
 
 #define ALL_SHOWN      8  /* if there are more ranks, only those that differ are shown */
 #define LEAST_PERCENT  10 /* of the median: a smaller difference is noise */
 #define MOST_DEVIATION 6  /* times the median deviation: a smaller difference is noise */
 #define HOSTS_NAMED    4
+#define BANDWIDTHS     3 /* shown ones, those of most time */
 #define RANGES_NAMED   8
 #define MOST_RANKS     (1u << 24) /* a larger number of ranks is an error of the environment */
 
@@ -69,6 +71,7 @@ struct job {
 		const struct gp_host_clock *clock;
 	} * hosts; /* sorted by name */
 	uint32_t host_count;
+	struct gp_bus_bandwidths bandwidths;
 };
 
 /* ---- medians ---- */
@@ -345,6 +348,26 @@ static void print_clocks(const struct job *job)
 	fprintf(job->summary->out, most->clock->ahead_ns < 0 ? " is behind\n" : " is ahead\n");
 }
 
+/* ---- bandwidth ---- */
+
+static void print_bandwidths(const struct job *job)
+{
+	FILE *out = job->summary->out;
+
+	for (uint32_t i = 0; i < job->bandwidths.count && i < BANDWIDTHS; i++) {
+		const struct gp_bus_row *row = &job->bandwidths.rows[i];
+
+		fprintf(out, "%s%s of %s by %u ranks %.1f GB/s",
+			i == 0 ? "  bus bandwidth: " : ", ", gp_collective_kind_name(row->kind),
+			gp_format_bytes(row->size_bytes).text, row->ranks, row->bus.real);
+		if (row->of_peak.kind != GP_VALUE_NONE)
+			fprintf(out, " (%.0f %% of the link's peak)", row->of_peak.real);
+	}
+	if (job->bandwidths.count > 0)
+		fputs(job->bandwidths.count > BANDWIDTHS ? ", ... (--by bus-bandwidth)\n" : "\n",
+		      out);
+}
+
 /* ---- the rows ---- */
 
 static void put_median(const struct job *job, struct gp_table *table)
@@ -431,6 +454,8 @@ static int open_job(struct job *job, const struct gp_summary *summary)
 	scope.analysis = summary->basis;
 	if (result == 0)
 		result = gp_ranks_gather(&scope, &job->ranks);
+	if (result == 0)
+		result = gp_bus_bandwidths_find(&scope, &job->bandwidths);
 	scope.analysis = NULL; /* the summary's */
 	gp_scope_close(&scope);
 	return result == 0 ? look_at_job(job) : result;
@@ -439,6 +464,7 @@ static int open_job(struct job *job, const struct gp_summary *summary)
 static void close_job(struct job *job)
 {
 	gp_ranks_free(&job->ranks);
+	gp_bus_bandwidths_free(&job->bandwidths);
 	free(job->places);
 	free(job->hosts);
 }
@@ -454,6 +480,8 @@ int gp_summary_print_ranks(const struct gp_summary *summary)
 	}
 	if (result == 0)
 		print_clocks(&job);
+	if (result == 0)
+		print_bandwidths(&job);
 	close_job(&job);
 	return result;
 }
@@ -500,6 +528,23 @@ static void add_clock(const struct host *host, struct gp_document *document)
 	gp_document_add_number(document, "operations", GP_UNIT_COUNT, clock->operations);
 }
 
+static void add_bandwidth(const struct gp_bus_row *row, struct gp_document *document)
+{
+	gp_document_add_row(document);
+	gp_document_add_text(document, "id", "bandwidth");
+	gp_document_add_text(document, "collective", gp_collective_kind_name(row->kind));
+	gp_document_add(document, "communicator", GP_UNIT_ADDRESS,
+			gp_value_whole(row->communicator));
+	gp_document_add_number(document, "size_bytes", GP_UNIT_BYTES, row->size_bytes);
+	gp_document_add_number(document, "ranks", GP_UNIT_COUNT, row->ranks);
+	gp_document_add_number(document, "operations", GP_UNIT_COUNT, row->count);
+	gp_document_add_number(document, "median_ns", GP_UNIT_NS, row->median_ns);
+	gp_document_add(document, "algorithm_gb_per_s", GP_UNIT_GB_PER_S, row->algorithm);
+	gp_document_add(document, "bus_gb_per_s", GP_UNIT_GB_PER_S, row->bus);
+	if (row->peak.kind != GP_VALUE_NONE)
+		gp_document_add(document, "link_peak_gb_per_s", GP_UNIT_GB_PER_S, row->peak);
+}
+
 int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct job job;
@@ -526,6 +571,8 @@ int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *d
 			add_place(summary, &job.places[i], document);
 	for (uint32_t i = 0; result == 0 && i < job.host_count && job.host_count > 1; i++)
 		add_clock(&job.hosts[i], document);
+	for (uint32_t i = 0; result == 0 && i < job.bandwidths.count && i < BANDWIDTHS; i++)
+		add_bandwidth(&job.bandwidths.rows[i], document);
 	close_job(&job);
 	return result == 0 ? document->error : result;
 }

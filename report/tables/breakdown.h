@@ -82,6 +82,7 @@ extern const struct gp_breakdown gp_breakdown_nvtx, gp_breakdown_nvtx_group, gp_
 	gp_breakdown_nvtx_kernel;
 extern const struct gp_breakdown gp_breakdown_nvtx_launch, gp_breakdown_nvtx_sequence;
 extern const struct gp_breakdown gp_breakdown_collective_rank, gp_breakdown_rank;
+extern const struct gp_breakdown gp_breakdown_bus_bandwidth;
 extern const struct gp_breakdown gp_breakdown_counter;
 
 /* Memory by call site: gathered once for all tables, owned by the scope.  NULL: no memory. */

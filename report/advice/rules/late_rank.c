@@ -103,7 +103,7 @@ static void count_operation(void *context, const struct gp_collective_part *part
 {
 	struct count *count = context;
 
-	if (parts->before_ns == 0)
+	if (parts->before_ns == 0 || !gp_collective_is_of_all(parts))
 		return;
 	count->operations++;
 	if (gpus > count->gpus)

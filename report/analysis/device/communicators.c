@@ -1,6 +1,8 @@
 #include "report/analysis/device/communicators.h"
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/base/array.h"
@@ -17,21 +19,34 @@ static bool begins_until(const void *element, const void *key)
 						   : range->start_ns <= call->start_ns;
 }
 
+/* Of a range. */
+struct fields {
+	struct gp_nccl_call call;
+	uint64_t ranks;
+};
+
 static void take_field(void *context, const struct gp_payload_field *field)
 {
-	uint64_t *communicator = context;
+	struct fields *fields = context;
 
-	if (field->kind != GP_PAYLOAD_NONE && strcmp(field->name, "NCCL communicator ID") == 0)
-		*communicator = field->value;
+	if (field->kind == GP_PAYLOAD_NONE)
+		return;
+	if (strcmp(field->name, "NCCL communicator ID") == 0)
+		fields->call.communicator = field->value;
+	else if (strcmp(field->name, "Message size [bytes]") == 0)
+		fields->call.bytes = field->value;
+	else if (strcmp(field->name, "No. of ranks") == 0 ||
+		 strcmp(field->name, "No. of devices") == 0)
+		fields->ranks = field->value;
 }
 
-static uint64_t communicator_in(const struct gp_model *model, const struct gp_range *range)
+static struct fields fields_of(const struct gp_model *model, const struct gp_range *range)
 {
-	uint64_t communicator = 0;
+	struct fields fields = {.ranks = 0};
 
 	if (range->extended_payload != GP_NONE)
-		gp_payload_decode(model, range->extended_payload, take_field, &communicator);
-	return communicator;
+		gp_payload_decode(model, range->extended_payload, take_field, &fields);
+	return fields;
 }
 
 static bool is_of_nccl(const struct gp_model *model, const struct gp_range *range)
@@ -42,37 +57,41 @@ static bool is_of_nccl(const struct gp_model *model, const struct gp_range *rang
 
 /* A group whose end a launch is in, on the way back to its start. */
 struct group {
-	uint32_t inner;        /* ends of groups within it whose starts are still to come */
-	uint64_t communicator; /* of all collectives so far; 0 = there was none */
-	bool is_whole;         /* its start was reached */
+	uint32_t inner;           /* ends of groups within it whose starts are still to come */
+	struct gp_nccl_call call; /* of all collectives so far; communicator 0 = there was none */
+	bool is_whole;            /* its start was reached */
 };
 
 /* Whether that range, which ended before the launch, leaves something to be found farther back. */
 static bool goes_on(struct group *group, const struct gp_model *model, const struct gp_range *range)
 {
 	const char *text = gp_model_range_text(model, range);
-	uint64_t communicator = communicator_in(model, range);
+	struct gp_nccl_call call = fields_of(model, range).call;
 
 	if (strcmp(text, "ncclGroupStart") == 0) {
 		group->is_whole = group->inner == 0;
 		return group->inner-- > 0;
 	}
 	group->inner += strcmp(text, "ncclGroupEnd") == 0;
-	if (communicator == 0 || communicator == group->communicator)
+	if (call.communicator == 0)
 		return true;
-	if (group->communicator != 0) { /* they are of several */
-		group->communicator = 0;
-		return false;
+	if (group->call.communicator == 0) {
+		group->call = call;
+		return true;
 	}
-	group->communicator = communicator;
-	return true;
+	group->call.bytes = 0;
+	if (call.communicator == group->call.communicator)
+		return true;
+	group->call.communicator = 0; /* they are of several */
+	return false;
 }
 
 /*
- * From the last range that had begun then: the thread's, in the order of time.  0 where a group's
- * start is not found: it may have others.
+ * From the last range that had begun then: the thread's, in the order of time.  Nothing is known if
+ * a group's start is not found: it may have others.
  */
-static uint64_t search_back(const struct gp_model *model, const struct gp_call *call, uint32_t at)
+static struct gp_nccl_call search_back(const struct gp_model *model, const struct gp_call *call,
+				       uint32_t at)
 {
 	struct group group = {0};
 	bool in_end = false;
@@ -85,23 +104,67 @@ static uint64_t search_back(const struct gp_model *model, const struct gp_call *
 			break;
 		if (!is_of_nccl(model, range))
 			continue;
-		if (is_around && communicator_in(model, range) != 0)
-			return communicator_in(model, range);
+		if (is_around && fields_of(model, range).call.communicator != 0)
+			return fields_of(model, range).call;
 		if (is_around)
 			in_end |= strcmp(gp_model_range_text(model, range), "ncclGroupEnd") == 0;
 		else if (!in_end || !goes_on(&group, model, range))
 			break;
 	}
-	return group.is_whole ? group.communicator : 0;
+	return group.is_whole ? group.call : (struct gp_nccl_call){0};
 }
 
-uint64_t gp_communicator_of(const struct gp_model *model, const struct gp_op *op)
+struct gp_nccl_call gp_nccl_call_of(const struct gp_model *model, const struct gp_op *op)
 {
 	const struct gp_call *call = op->call != GP_NONE ? &model->calls[op->call] : NULL;
 
 	if (!call || model->range_count == 0)
-		return 0;
+		return (struct gp_nccl_call){0};
 	return search_back(model, call,
 			   gp_array_lower_bound(model->ranges, model->range_count,
 						sizeof(*model->ranges), begins_until, call));
+}
+
+uint32_t gp_communicators_ranks(const struct gp_communicators *communicators, uint64_t id)
+{
+	for (uint32_t i = 0; i < communicators->count; i++)
+		if (communicators->all[i].id == id)
+			return communicators->all[i].ranks;
+	return 0;
+}
+
+static int add(struct gp_communicators *communicators, const struct fields *fields)
+{
+	if (fields->ranks == 0 || fields->ranks > UINT32_MAX ||
+	    gp_communicators_ranks(communicators, fields->call.communicator) > 0)
+		return 0;
+	if (gp_array_grow(&communicators->all, &communicators->capacity, communicators->count,
+			  sizeof(*communicators->all)) != 0)
+		return -ENOMEM;
+	communicators->all[communicators->count++] =
+		(struct gp_communicator){fields->call.communicator, (uint32_t)fields->ranks};
+	return 0;
+}
+
+int gp_communicators_find(struct gp_communicators *communicators, const struct gp_model *model)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < model->range_count && result == 0; i++) {
+		const struct gp_range *range = &model->ranges[i];
+		struct fields fields;
+
+		if (range->extended_payload == GP_NONE || !is_of_nccl(model, range) ||
+		    strncmp(gp_model_range_text(model, range), "ncclComm", 8) != 0)
+			continue;
+		fields = fields_of(model, range);
+		result = add(communicators, &fields);
+	}
+	return result;
+}
+
+void gp_communicators_free(struct gp_communicators *communicators)
+{
+	free(communicators->all);
+	*communicators = (struct gp_communicators){0};
 }

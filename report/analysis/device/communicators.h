@@ -14,6 +14,28 @@
 #include "report/model/model.h"
 
 /* 0: it is not known. */
-uint64_t gp_communicator_of(const struct gp_model *model, const struct gp_op *op);
+struct gp_nccl_call {
+	uint64_t communicator;
+	/* the message's, as the program passed it; of several operations that are one kernel, 0 */
+	uint64_t bytes;
+};
+
+struct gp_nccl_call gp_nccl_call_of(const struct gp_model *model, const struct gp_op *op);
+
+/* The sizes of a model's communicators, by the ranges that made or ended them.  Zeroed = none. */
+struct gp_communicators {
+	struct gp_communicator {
+		uint64_t id;
+		uint32_t ranks;
+	} * all;
+	uint32_t count, capacity;
+};
+
+/* Returns 0 or -ENOMEM; call gp_communicators_free() in either case. */
+int gp_communicators_find(struct gp_communicators *communicators, const struct gp_model *model);
+void gp_communicators_free(struct gp_communicators *communicators);
+
+/* The number of its ranks; 0: not recorded. */
+uint32_t gp_communicators_ranks(const struct gp_communicators *communicators, uint64_t id);
 
 #endif

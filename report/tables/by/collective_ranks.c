@@ -35,24 +35,32 @@ static void add(struct gp_collectives *c, struct gp_collective_part part)
 static bool begins_with(const char *text, const char *word)
 {
 	for (; *word != '\0'; text++)
-		if (*text != '_' && tolower((unsigned char)*text) != *word++)
+		if (*text != '_' &&
+		    tolower((unsigned char)*text) != tolower((unsigned char)*word++))
 			return false;
 	return true;
 }
 
-/*
- * Whether each rank waits for all others in it: not in sends, nor in broadcasts, whose sender may
- * go on.
- */
-static bool is_of_all_ranks(const char *name)
-{
-	static const char *const words[] = {"allreduce", "allgather", "reducescatter", "alltoall"};
+/* A name that is a part of another comes after it. */
+static const char *const kind_names[GP_COLLECTIVE_KINDS] = {
+	[GP_ALL_REDUCE] = "AllReduce",         [GP_ALL_GATHER] = "AllGather",
+	[GP_REDUCE_SCATTER] = "ReduceScatter", [GP_ALL_TO_ALL] = "AllToAll",
+	[GP_BROADCAST] = "Broadcast",          [GP_REDUCE] = "Reduce",
+	[GP_SEND_RECV] = "SendRecv",
+};
 
-	for (; *name != '\0'; name++)
-		for (size_t i = 0; i < COUNT(words); i++)
-			if (begins_with(name, words[i]))
-				return true;
-	return false;
+const char *gp_collective_kind_name(enum gp_collective_kind kind)
+{
+	return kind < GP_COLLECTIVE_KINDS ? kind_names[kind] : "";
+}
+
+static enum gp_collective_kind kind_of(const char *kernel)
+{
+	for (; *kernel != '\0'; kernel++)
+		for (size_t i = 0; i < COUNT(kind_names); i++)
+			if (begins_with(kernel, kind_names[i]))
+				return (enum gp_collective_kind)i;
+	return GP_COLLECTIVE_KINDS;
 }
 
 /* The number of the kernel's name; numbers is a cache by the model's own. */
@@ -66,9 +74,16 @@ static uint32_t number_of(struct gp_collectives *c, const struct gp_model *model
 	return *number;
 }
 
+static bool has_one_of_all(const struct gp_collectives *c, uint32_t from)
+{
+	while (from < c->count && !gp_collective_is_of_all(&c->parts[from]))
+		from++;
+	return from < c->count;
+}
+
 /* Stream by stream. */
 static void gather(struct gp_collectives *c, const struct gp_model *model, uint16_t process,
-		   const uint8_t *kinds, uint32_t *numbers)
+		   const uint8_t *kinds, uint32_t *numbers, const struct gp_communicators *known)
 {
 	bool may_lack_last = !gp_recorded_is_whole(model) && !gp_recorded_is_last_part(model);
 	uint32_t stream = 0;
@@ -81,24 +96,31 @@ static void gather(struct gp_collectives *c, const struct gp_model *model, uint1
 			stream = 0;
 		for (uint32_t i = first; i < end; i++) {
 			const struct gp_op *op = &model->ops[i];
-			uint64_t communicator;
+			enum gp_collective_kind kind;
+			struct gp_nccl_call call;
 
 			if (op->untimed ||
-			    gp_kinds_of_op(kinds, model, op) != GP_KIND_COMMUNICATION ||
-			    !is_of_all_ranks(gp_model_kernel_name(model, op)))
+			    gp_kinds_of_op(kinds, model, op) != GP_KIND_COMMUNICATION)
 				continue;
-			communicator = gp_communicator_of(model, op);
-			add(c, (struct gp_collective_part){.name = number_of(c, model, op, numbers),
-							   .start_ns = op->start_ns,
-							   .duration_ns = op->end_ns - op->start_ns,
-							   .communicator = communicator,
-							   .stream = communicator == 0 ? stream : 0,
-							   .op = i,
-							   .device_id = op->device_id,
-							   .process = process,
-							   .may_lack_last = may_lack_last});
+			kind = kind_of(gp_model_kernel_name(model, op));
+			if (kind == GP_COLLECTIVE_KINDS)
+				continue;
+			call = gp_nccl_call_of(model, op);
+			add(c, (struct gp_collective_part){
+				       .name = number_of(c, model, op, numbers),
+				       .start_ns = op->start_ns,
+				       .duration_ns = op->end_ns - op->start_ns,
+				       .communicator = call.communicator,
+				       .stream = call.communicator == 0 ? stream : 0,
+				       .bytes = call.bytes,
+				       .ranks = gp_communicators_ranks(known, call.communicator),
+				       .kind = (uint8_t)kind,
+				       .op = i,
+				       .device_id = op->device_id,
+				       .process = process,
+				       .may_lack_last = may_lack_last});
 		}
-		stream += c->count > before;
+		stream += has_one_of_all(c, before);
 	}
 }
 
@@ -106,13 +128,15 @@ int gp_collectives_add(struct gp_collectives *c, const struct gp_model *model, u
 {
 	uint8_t *kinds = gp_kinds_of_names(c->kinds, model);
 	uint32_t *numbers = malloc(((size_t)model->name_count + 1) * sizeof(*numbers));
+	struct gp_communicators known = {0};
 
 	for (uint32_t i = 0; numbers && i <= model->name_count; i++)
 		numbers[i] = GP_NONE;
-	if (kinds && numbers)
-		gather(c, model, process, kinds, numbers);
+	if (kinds && numbers && gp_communicators_find(&known, model) == 0)
+		gather(c, model, process, kinds, numbers, &known);
 	else
 		c->error = -ENOMEM;
+	gp_communicators_free(&known);
 	free(kinds);
 	free(numbers);
 	return c->error;
@@ -282,7 +306,7 @@ int gp_collective_each(struct gp_scope *scope, gp_collective_take *take, void *c
 
 static void count_operation(void *context, const struct gp_collective_part *parts, uint32_t gpus)
 {
-	for (uint32_t i = 0; i < gpus; i++) {
+	for (uint32_t i = 0; i < gpus && gp_collective_is_of_all(parts); i++) {
 		const struct gp_collective_part *part = &parts[i];
 		const uint64_t key[GP_TALLY_KEYS] = {[PROCESS] = part->process,
 						     [DEVICE] = part->device_id,

@@ -16,19 +16,44 @@
 
 #include "report/tables/breakdown_scope.h"
 
+enum gp_collective_kind {
+	/* no rank leaves these before all have entered them */
+	GP_ALL_REDUCE,
+	GP_ALL_GATHER,
+	GP_REDUCE_SCATTER,
+	GP_ALL_TO_ALL,
+	/* these a rank may leave earlier, as the sender of a broadcast */
+	GP_BROADCAST,
+	GP_REDUCE,
+	GP_SEND_RECV,
+	GP_COLLECTIVE_KINDS
+};
+
+/* "AllReduce" */
+const char *gp_collective_kind_name(enum gp_collective_kind kind);
+
 /* The kernel of a collective on one GPU. */
 struct gp_collective_part {
 	uint64_t name, start_ns, duration_ns;
 	uint64_t communicator; /* 0 = unknown */
+	uint64_t bytes;        /* as NCCL states them for one rank; 0 = unknown */
+	uint32_t ranks;        /* of the communicator; 0 = unknown */
 	uint64_t waited_ns;    /* longer than the last rank's */
 	uint64_t before_ns;    /* the end of the one before it on that GPU; 0 = it is the first */
 	uint32_t op;           /* of the process */
 	uint32_t stream; /* if unknown: ordinal among the streams of its GPU with collectives */
 	uint16_t device_id;
 	uint16_t process;
+	uint8_t kind;       /* enum gp_collective_kind */
 	bool is_last;       /* none if several were equally short */
 	bool may_lack_last; /* the trace of its process is not whole */
 };
+
+/* Whether each rank waits for all others in the operation. */
+static inline bool gp_collective_is_of_all(const struct gp_collective_part *part)
+{
+	return part->kind <= GP_ALL_TO_ALL;
+}
 
 /* Takes an operation: its parts on so many GPUs. */
 typedef void gp_collective_take(void *context, const struct gp_collective_part *parts,

@@ -157,6 +157,8 @@ static void take_operation(void *context, const struct gp_collective_part *parts
 	struct solving *s = context;
 	uint32_t first = s->end_count;
 
+	if (!gp_collective_is_of_all(parts))
+		return;
 	for (uint32_t i = 0; i < gpus && s->error == 0; i++) {
 		const struct gp_clock_process *process = &s->fit->processes[parts[i].process];
 

@@ -52,6 +52,8 @@ static void add_waits(void *context, const struct gp_collective_part *parts, uin
 {
 	struct waits *waits = context;
 
+	if (!gp_collective_is_of_all(parts))
+		return;
 	waits->operations++;
 	if (parts->before_ns == 0)
 		return;

@@ -1,0 +1,244 @@
+/* Bus bandwidth of collectives. */
+#include "report/tables/by/bus_bandwidth.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpuprof/count.h"
+#include "report/base/stats.h"
+#include "report/model/peak_bandwidth.h"
+#include "report/model/process_name.h"
+#include "report/tables/breakdown.h"
+
+static const struct gp_table_column columns[] = {
+	{"Count", GP_UNIT_COUNT},
+	{"Size", GP_UNIT_BYTES},
+	{"Ranks", GP_UNIT_COUNT},
+	{"Med", GP_UNIT_NS},
+	{"Min", GP_UNIT_NS},
+	{"Waited", GP_UNIT_NS},
+	{"Algorithm", GP_UNIT_GB_PER_S},
+	{"Bus", GP_UNIT_GB_PER_S},
+	{"Link peak", GP_UNIT_GB_PER_S},
+	{"Of peak", GP_UNIT_PERCENT},
+	{"Communicator", GP_UNIT_ADDRESS},
+	{"Name", GP_UNIT_TEXT},
+};
+
+enum { NAME, COMMUNICATOR, BYTES, RANKS, KIND, PEAK }; /* PEAK: bytes per second */
+enum { SHORTEST };
+enum { WAITED_NS };
+
+struct finding {
+	struct gp_scope *scope;
+	struct gp_tally tally;
+	bool has_all_ranks;
+};
+
+/* ---- nccl-tests' definitions ---- */
+
+static bool is_per_rank(uint64_t kind)
+{
+	return kind == GP_ALL_GATHER || kind == GP_REDUCE_SCATTER || kind == GP_ALL_TO_ALL;
+}
+
+/* NCCL's ranges have the size that the program passed, which these operations have of each rank. */
+static uint64_t size_of(uint64_t kind, uint64_t bytes, uint64_t ranks)
+{
+	return is_per_rank(kind) ? bytes * ranks : bytes;
+}
+
+static double factor_of(uint64_t kind, uint64_t ranks)
+{
+	double share = (double)(ranks - 1) / (double)ranks;
+
+	if (kind == GP_ALL_REDUCE)
+		return 2 * share;
+	return is_per_rank(kind) ? share : 1;
+}
+
+/* ---- operations ---- */
+
+/* Of a link to the other GPUs, else of that to the host; 0 = unknown. */
+static double peak_of(const struct gp_model *model, uint16_t device_id)
+{
+	double peak = gp_link_peak(gp_model_link(model, device_id, GP_LINK_NVLINK));
+
+	return peak > 0 ? peak : gp_link_peak(gp_model_link(model, device_id, GP_LINK_PCIE));
+}
+
+/* The lowest of the members, which are all on one host: between hosts is a network. */
+static double lowest_peak(const struct gp_scope *scope, const struct gp_collective_part *parts,
+			  uint32_t gpus)
+{
+	const char *boot = scope->models[parts->process]->info[GP_INFO_BOOT_ID];
+	double lowest = peak_of(scope->models[parts->process], parts->device_id);
+
+	for (uint32_t i = 1; i < gpus; i++) {
+		const struct gp_model *model = scope->models[parts[i].process];
+		double peak = peak_of(model, parts[i].device_id);
+
+		if (!boot || !model->info[GP_INFO_BOOT_ID] ||
+		    strcmp(boot, model->info[GP_INFO_BOOT_ID]) != 0)
+			return 0;
+		lowest = peak < lowest ? peak : lowest;
+	}
+	return lowest;
+}
+
+static uint32_t ranks_of(const struct finding *finding, const struct gp_collective_part *parts,
+			 uint32_t gpus)
+{
+	if (parts->ranks > 0)
+		return parts->ranks;
+	return finding->has_all_ranks ? gpus : 0;
+}
+
+static void take_operation(void *context, const struct gp_collective_part *parts, uint32_t gpus)
+{
+	struct finding *finding = context;
+	uint32_t ranks = ranks_of(finding, parts, gpus);
+	uint64_t waited_ns = 0, shortest_ns = parts->duration_ns - parts->waited_ns;
+	struct gp_tally_row *row;
+
+	if (parts->communicator == 0 || parts->bytes == 0 || ranks < 2 || ranks < gpus ||
+	    shortest_ns == 0 || (parts->kind == GP_SEND_RECV && (ranks != 2 || gpus != 2)))
+		return;
+	const uint64_t key[GP_TALLY_KEYS] = {
+		[NAME] = parts->name,
+		[COMMUNICATOR] = parts->communicator,
+		[BYTES] = parts->bytes,
+		[RANKS] = ranks,
+		[KIND] = parts->kind,
+		[PEAK] = ranks == gpus ? (uint64_t)lowest_peak(finding->scope, parts, gpus) : 0,
+	};
+	row = gp_tally_find(&finding->tally, key);
+	for (uint32_t i = 0; i < gpus; i++)
+		waited_ns += parts[i].waited_ns;
+	row->count++;
+	row->sums[WAITED_NS] += waited_ns / gpus;
+	gp_tally_value(&finding->tally, row, SHORTEST, shortest_ns);
+}
+
+/* Then the GPUs of an operation are all of its communicator. */
+static bool has_all_ranks(const struct gp_scope *scope)
+{
+	for (size_t i = 0; i < scope->model_count; i++) {
+		const struct gp_model *model = scope->models[i];
+
+		if (gp_model_rank(model) == GP_NONE || model->shares_rank ||
+		    gp_model_world_size(model) != scope->model_count)
+			return false;
+	}
+	return true;
+}
+
+/* ---- rows ---- */
+
+static struct gp_bus_row row_of(const struct gp_tally_row *tally)
+{
+	const struct gp_tally_series *times = &tally->series[SHORTEST];
+	struct gp_stats stats = gp_stats_of(times->values, times->count);
+	uint64_t kind = tally->key[KIND], ranks = tally->key[RANKS];
+	struct gp_bus_row row = {
+		.name = tally->key[NAME],
+		.communicator = tally->key[COMMUNICATOR],
+		.kind = (enum gp_collective_kind)kind,
+		.size_bytes = size_of(kind, tally->key[BYTES], ranks),
+		.ranks = (uint32_t)ranks,
+		.count = tally->count,
+		.median_ns = (uint64_t)stats.median,
+		.least_ns = stats.min,
+		.total_ns = times->total,
+		.waited_ns = tally->sums[WAITED_NS],
+		.peak = gp_value_none(),
+		.of_peak = gp_value_none(),
+	};
+	double algorithm = (double)row.size_bytes / stats.median;
+	double bus = algorithm * factor_of(kind, ranks), peak = (double)tally->key[PEAK] / 1e9;
+
+	row.algorithm = gp_value_real(algorithm);
+	row.bus = gp_value_real(bus);
+	if (peak > 0)
+		row.peak = gp_value_real(peak);
+	if (bus <= peak) /* else it went another way, as through switches that reduce */
+		row.of_peak = gp_value_percent(bus, peak);
+	return row;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct gp_bus_row *left = a, *right = b;
+
+	if (left->total_ns != right->total_ns)
+		return left->total_ns > right->total_ns ? -1 : 1;
+	return (left->size_bytes > right->size_bytes) - (left->size_bytes < right->size_bytes);
+}
+
+int gp_bus_bandwidths_find(struct gp_scope *scope, struct gp_bus_bandwidths *bandwidths)
+{
+	struct finding finding = {.scope = scope, .has_all_ranks = has_all_ranks(scope)};
+	int result = gp_collective_each(scope, take_operation, &finding);
+
+	*bandwidths = (struct gp_bus_bandwidths){0};
+	result = result == 0 ? finding.tally.error : result;
+	if (result == 0)
+		bandwidths->rows =
+			calloc((size_t)finding.tally.count + 1, sizeof(*bandwidths->rows));
+	if (result == 0 && !bandwidths->rows)
+		result = -ENOMEM;
+	for (uint32_t i = 0; result == 0 && i < finding.tally.count; i++)
+		bandwidths->rows[bandwidths->count++] = row_of(&finding.tally.rows[i]);
+	if (result == 0)
+		qsort(bandwidths->rows, bandwidths->count, sizeof(*bandwidths->rows), compare_rows);
+	gp_tally_free(&finding.tally);
+	return result;
+}
+
+void gp_bus_bandwidths_free(struct gp_bus_bandwidths *bandwidths)
+{
+	free(bandwidths->rows);
+	*bandwidths = (struct gp_bus_bandwidths){0};
+}
+
+/* ---- the table ---- */
+
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_bus_row *row)
+{
+	gp_table_put_whole(table, row->count);
+	gp_table_put_whole(table, row->size_bytes);
+	gp_table_put_whole(table, row->ranks);
+	gp_table_put_whole(table, row->median_ns);
+	gp_table_put_whole(table, row->least_ns);
+	gp_table_put_whole(table, row->waited_ns);
+	gp_table_cell(table, row->algorithm);
+	gp_table_cell(table, row->bus);
+	gp_table_cell(table, row->peak);
+	gp_table_cell(table, row->of_peak);
+	gp_table_put_whole(table, row->communicator);
+	gp_table_put_text(table, gp_scope_kernel_of(scope, row->name));
+}
+
+static int fill(struct gp_scope *scope, struct gp_table *table)
+{
+	struct gp_bus_bandwidths bandwidths;
+	int result = gp_bus_bandwidths_find(scope, &bandwidths);
+
+	for (uint32_t i = 0; i < bandwidths.count; i++)
+		put_row(scope, table, &bandwidths.rows[i]);
+	gp_bus_bandwidths_free(&bandwidths);
+	return result;
+}
+
+const struct gp_breakdown gp_breakdown_bus_bandwidth = {
+	.help = "bandwidth of NCCL's operations by size, as nccl-tests states it",
+	.nothing =
+		"no operation of NCCL of two GPUs or more has a known size and number of ranks: they come from the NVTX ranges of NCCL 2.26 and later (--trace nvtx); name the traces of all ranks",
+	.head = {"bus-bandwidth",
+		 "Bandwidth of collective operations (times: of the rank that came last)", columns,
+		 COUNT(columns)},
+	.sort_column = GP_TABLE_AS_ADDED,
+	.fill = fill,
+	.is_in_order = true,
+};

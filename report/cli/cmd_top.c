@@ -6,12 +6,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gpuprof/shell_word.h"
 #include "report/load/command.h"
+#include "report/load/trace_files.h"
+#include "report/base/array.h"
 #include "report/cli/command_line.h"
 #include "report/base/memstream.h"
 #include "report/base/monotonic.h"
 #include "report/base/text/secrets.h"
 #include "report/base/text/text.h"
+#include "report/top/job_page.h"
 #include "report/top/page.h"
 #include "report/trace/running.h"
 #include "report/top/screen.h"
@@ -23,20 +27,23 @@
 #define COMMAND_ROOM  100  /* its columns in the list */
 
 static const char usage[] =
-	"usage: gpuprof top [options] [PID|FILE]\n"
+	"usage: gpuprof top [options] [PID|FILE|FOLDER]\n"
 	"\n"
 	"Watch a program while it is recorded: how busy the GPUs are, kernels, launches and copies\n"
 	"per second, memory, open NVTX ranges, lost records.  Name a process or a trace file, or\n"
-	"neither if you record one program only.  This does not slow it down.  q quits.\n"
+	"neither if you record one program only.  Of a FOLDER, it shows the ranks of a job, a row\n"
+	"each, and the rank that the others wait for.  This does not slow them down.  q quits.\n"
 	"\n"
 	"  -d, --delay SECONDS   update every SECONDS (default: 1; at least 0.1)\n"
 	"  -n, --iterations N    end after N pages (default: when the program ends)\n"
-	"  -r, --rows N          list N kernels (default: as many as fit, 12 with --batch; 0 = all)\n"
+	"  -r, --rows N          list N kernels or ranks (default: as many as fit, 12 with --batch;\n"
+	"                        0 = all)\n"
 	"  -b, --batch           print pages one after the other as plain text; the default if the\n"
 	"                        output is not a terminal\n"
 	"  -h, --help            print this text\n"
 	"\n"
 	"  gpuprof top 1234\n"
+	"  gpuprof top traces\n"
 	"  gpuprof top --batch --iterations 1 gpuprof-app-1234.gpuprof\n"
 	"\n"
 	"Exit status: 0; 1 if there is nothing to watch, or more than one program; 2 for a wrong\n"
@@ -93,7 +100,8 @@ static int parse(int argc, char **argv, struct arguments *a)
 	int status = gp_command_line_read(&line, argc, argv);
 
 	if (status == GP_COMMAND_GO_ON && argc - optind > 1)
-		return gp_command_fail(GP_EXIT_USAGE, "top: name one process or one trace file");
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "top: name one process, one trace file or one folder");
 	a->target = argv[optind];
 	a->batch |= !gp_screen_is_possible();
 	if (a->batch && !a->has_rows)
@@ -197,15 +205,69 @@ static int find_trace(const struct arguments *a, char path[])
 
 /* ---- watching ---- */
 
-struct watch {
-	const struct arguments *arguments;
-	const char *path;
+/* A trace that is watched. */
+struct member {
+	char *path;
 	struct gp_tail *tail;
 	struct gp_live *live;
+};
+
+struct watch {
+	const struct arguments *arguments;
+	const char *folder; /* of a job; NULL = one program */
+	struct member *members;
+	uint32_t count, capacity;
 	struct gp_names *names;
 	uint64_t now_ns;
 	enum gp_screen_event event; /* the last event */
 };
+
+/* ---- the traces ---- */
+
+static void free_member(struct member *member)
+{
+	gp_tail_close(member->tail);
+	gp_live_free(member->live);
+	free(member->path);
+}
+
+/* Returns 0, or a negative errno value with a line for the user. */
+static int add_member(struct watch *w, const char *path, char message[MESSAGE_BYTES])
+{
+	struct member member = {.path = strdup(path), .live = gp_live_new()};
+	int result = -ENOMEM;
+
+	snprintf(message, MESSAGE_BYTES, "no memory");
+	if (member.path && member.live &&
+	    gp_array_grow(&w->members, &w->capacity, w->count, sizeof(*w->members)) == 0)
+		result = gp_tail_open(path, &member.tail, message, MESSAGE_BYTES);
+	if (result == 0)
+		w->members[w->count++] = member;
+	else
+		free_member(&member);
+	return result;
+}
+
+static bool is_member(const struct watch *w, const char *path)
+{
+	for (uint32_t i = 0; i < w->count; i++)
+		if (strcmp(w->members[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* The traces that the folder has now: a rank may start later.  Returns as add_member(). */
+static int add_folder(struct watch *w, char message[MESSAGE_BYTES])
+{
+	struct gp_trace_files files = {0};
+	int result = gp_trace_files_add(&files, w->folder, message, MESSAGE_BYTES);
+
+	for (uint32_t i = 0; i < files.count && result == 0; i++)
+		if (!is_member(w, files.files[i].path))
+			result = add_member(w, files.files[i].path, message);
+	gp_trace_files_free(&files);
+	return result;
+}
 
 static bool is_left(const struct watch *w)
 {
@@ -214,48 +276,68 @@ static bool is_left(const struct watch *w)
 
 static void show_progress(struct watch *w)
 {
-	const struct gp_tail_state *state = gp_tail_state(w->tail);
-	double part =
-		state->file_bytes != 0 ? (double)state->read_bytes / (double)state->file_bytes : 0;
+	double read = 0, bytes = 0;
 	char text[64];
 
+	for (uint32_t i = 0; i < w->count; i++) {
+		const struct gp_tail_state *state = gp_tail_state(w->members[i].tail);
+
+		read += (double)state->read_bytes;
+		bytes += (double)state->file_bytes;
+	}
 	w->event = gp_screen_wait(0);
 	if (gp_monotonic_ns() < w->now_ns + NS_PER_S / 2)
 		return;
-	snprintf(text, sizeof(text), "gpuprof top: reading the trace: %.0f %%\n", part * 100);
+	snprintf(text, sizeof(text), "gpuprof top: reading the trace%s: %.0f %%\n",
+		 w->count > 1 ? "s" : "", bytes > 0 ? read / bytes * 100 : 0);
 	gp_screen_show(text);
 }
 
-/* Reads all records that are there. */
-static int read_on(struct watch *w)
+/* Reads all records of a trace that are there. */
+static int read_member(struct watch *w, const struct member *member)
 {
-	const struct gp_record_sink sink = {gp_live_take, w->live};
+	const struct gp_record_sink sink = {gp_live_take, member->live};
 	int result = 1;
 
-	w->now_ns = gp_monotonic_ns();
 	while (result > 0 && !is_left(w)) {
 		int settled;
 
-		result = gp_tail_read(w->tail, &sink);
-		settled = result >= 0 ? gp_live_settle(w->live) : 0;
+		result = gp_tail_read(member->tail, &sink);
+		settled = result >= 0 ? gp_live_settle(member->live) : 0;
 		if (settled < 0)
 			result = settled;
 		if (result > 0 && !w->arguments->batch)
 			show_progress(w);
 	}
+	return result;
+}
+
+static int read_on(struct watch *w)
+{
+	int result = 0;
+
+	w->now_ns = gp_monotonic_ns();
+	for (uint32_t i = 0; i < w->count && result >= 0 && !is_left(w); i++)
+		result = read_member(w, &w->members[i]);
 	w->now_ns = gp_monotonic_ns();
 	return result < 0 ? result : 0;
 }
 
-static struct gp_page make_page(const struct watch *w)
+/* Of the member, without the size of the terminal. */
+static struct gp_page page_of(const struct watch *w, const struct member *member)
 {
-	struct gp_page page = {
-		.live = w->live,
-		.tail = gp_tail_state(w->tail),
+	return (struct gp_page){
+		.live = member->live,
+		.tail = gp_tail_state(member->tail),
 		.names = w->names,
-		.path = w->path,
+		.path = member->path,
 		.kernel_rows = w->arguments->rows,
 	};
+}
+
+static struct gp_page make_page(const struct watch *w)
+{
+	struct gp_page page = page_of(w, &w->members[0]);
 	size_t rows;
 
 	if (!w->arguments->batch)
@@ -265,20 +347,38 @@ static struct gp_page make_page(const struct watch *w)
 	return page;
 }
 
-static int print_page(FILE *out, const struct gp_page *page)
+static int print_job(FILE *out, const struct watch *w, const struct gp_page *sized)
 {
-	int result = gp_page_print_head(out, page);
+	struct gp_page *pages = calloc((size_t)w->count + 1, sizeof(*pages));
+	const struct gp_job_page job = {.folder = w->folder,
+					.ranks = pages,
+					.count = w->count,
+					.columns = sized->columns,
+					.rows = sized->kernel_rows};
+	int result = -ENOMEM;
 
-	return result == 0 ? gp_page_print_kernels(out, page) : result;
+	for (uint32_t i = 0; pages && i < w->count; i++)
+		pages[i] = page_of(w, &w->members[i]);
+	if (pages)
+		result = gp_job_page_print(out, &job);
+	free(pages);
+	return result;
+}
+
+static int print_page(FILE *out, const struct watch *w)
+{
+	struct gp_page page = make_page(w);
+	int result = w->folder ? print_job(out, w, &page) : gp_page_print_head(out, &page);
+
+	return result == 0 && !w->folder ? gp_page_print_kernels(out, &page) : result;
 }
 
 static int show(const struct watch *w)
 {
-	struct gp_page page = make_page(w);
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
-	int result = out ? print_page(out, &page) : -ENOMEM;
+	int result = out ? print_page(out, w) : -ENOMEM;
 
 	if (out && gp_memstream_close(out, &text) != 0)
 		result = -ENOMEM;
@@ -314,46 +414,83 @@ static int wait_for_next(struct watch *w, uint64_t until_ns)
 	return result;
 }
 
-static bool is_over(const struct watch *w)
+static bool is_over(const struct member *member)
 {
-	const struct gp_tail_state *state = gp_tail_state(w->tail);
+	const struct gp_tail_state *state = gp_tail_state(member->tail);
 
 	return state->closed || !state->live;
 }
 
-static bool stays_empty(const struct watch *w)
+static bool are_over(const struct watch *w)
 {
-	return gp_tail_state(w->tail)->is_empty && is_over(w);
+	uint32_t over = 0;
+
+	for (uint32_t i = 0; i < w->count; i++)
+		over += is_over(&w->members[i]);
+	return over == w->count;
 }
 
-static int watch_it(struct watch *w)
+static bool stay_empty(const struct watch *w)
 {
+	for (uint32_t i = 0; i < w->count; i++)
+		if (!gp_tail_state(w->members[i].tail)->is_empty)
+			return false;
+	return are_over(w);
+}
+
+static int end_interval(struct watch *w)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < w->count && result == 0; i++) {
+		struct gp_live *live = w->members[i].live;
+
+		result = gp_live_end_interval(live, gp_live_now_ns(live), is_over(&w->members[i]));
+	}
+	return result;
+}
+
+static int watch_all(struct watch *w)
+{
+	char message[MESSAGE_BYTES];
+
 	for (uint64_t i = 1;; i++) {
 		uint64_t began_ns = gp_monotonic_ns();
-		int result = read_on(w);
+		int result;
 
-		if (result == 0 && !is_left(w) && stays_empty(w))
+		if (w->folder)
+			(void)add_folder(w,
+					 message); /* one that cannot be read yet is tried again */
+		result = read_on(w);
+
+		if (result == 0 && !is_left(w) && stay_empty(w))
 			result = -ENODATA;
 		if (result == 0 && !is_left(w))
-			result = gp_live_end_interval(w->live, w->now_ns, is_over(w));
+			result = end_interval(w);
 		if (result == 0 && !is_left(w))
 			result = show(w);
-		if (result < 0 || is_left(w) || is_over(w) || i == w->arguments->iterations)
+		if (result < 0 || is_left(w) || are_over(w) || i == w->arguments->iterations)
 			return result;
 		result = wait_for_next(w, began_ns + w->arguments->delay_ns);
 		if (result < 0 || is_left(w))
 			return result;
-		gp_live_next_interval(w->live);
+		for (uint32_t at = 0; at < w->count; at++)
+			gp_live_next_interval(w->members[at].live);
 	}
 }
 
 static void say_farewell(const struct watch *w)
 {
 	struct gp_page page = make_page(w);
+	char word[GP_SHELL_WORD_BYTES];
 
-	if (is_left(w) || !is_over(w))
+	if (is_left(w) || !are_over(w))
 		return;
-	gp_page_print_farewell(stdout, &page);
+	if (w->folder)
+		printf("gpuprof: all processes ended; what they did: gpuprof summary %s",
+		       gp_shell_word(w->folder, word, sizeof(word)));
+	else
+		gp_page_print_farewell(stdout, &page);
 	putchar('\n');
 }
 
@@ -362,25 +499,31 @@ static int watch_on_terminal(struct watch *w)
 	int result;
 
 	if (w->arguments->batch)
-		return watch_it(w);
+		return watch_all(w);
 	gp_screen_open();
-	result = watch_it(w);
+	result = watch_all(w);
 	gp_screen_close();
 	return result;
+}
+
+static void free_members(struct watch *w)
+{
+	for (uint32_t i = 0; i < w->count; i++)
+		free_member(&w->members[i]);
+	free(w->members);
 }
 
 static int watch_path(const struct arguments *a, const char *path)
 {
 	struct watch w = {.arguments = a,
-			  .path = path,
-			  .live = gp_live_new(),
+			  .folder = gp_trace_files_is_folder(path) ? path : NULL,
 			  .names = gp_names_new(),
 			  .event = GP_SCREEN_TIME_IS_UP};
 	char message[MESSAGE_BYTES] = "no memory";
 	int result = -ENOMEM;
 
-	if (w.live && w.names)
-		result = gp_tail_open(path, &w.tail, message, sizeof(message));
+	if (w.names)
+		result = w.folder ? add_folder(&w, message) : add_member(&w, path, message);
 	if (result == 0) {
 		result = watch_on_terminal(&w);
 		snprintf(message, sizeof(message), "top: %s",
@@ -390,8 +533,7 @@ static int watch_path(const struct arguments *a, const char *path)
 	}
 	if (result == 0)
 		say_farewell(&w);
-	gp_tail_close(w.tail);
-	gp_live_free(w.live);
+	free_members(&w);
 	gp_names_free(w.names);
 	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
 }

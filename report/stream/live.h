@@ -136,6 +136,12 @@ uint64_t gp_live_from_cupti(const struct gp_live *live, uint64_t cupti_ns);
 /* When the recording began, by CLOCK_MONOTONIC; 0 = not known. */
 uint64_t gp_live_start_ns(const struct gp_live *live);
 
+/*
+ * The time now by CLOCK_MONOTONIC of the host that is recorded: of another host than this one, by
+ * the wall clocks of both.
+ */
+uint64_t gp_live_now_ns(const struct gp_live *live);
+
 /* The device, made if it is not there yet; NULL: no memory. */
 struct gp_live_device *gp_live_device(struct gp_live *live, uint16_t id);
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/base/boot_id.h"
+#include "report/base/monotonic.h"
 #include "report/stream/live.h"
 
 #define NS_PER_S  1e9
@@ -84,6 +86,20 @@ static uint64_t last_sign_ns(const struct gp_live *l)
 	for (size_t i = 0; i < sizeof(ends_ns) / sizeof(ends_ns[0]); i++)
 		last_ns = ends_ns[i] > last_ns ? ends_ns[i] : last_ns;
 	return last_ns;
+}
+
+uint64_t gp_live_now_ns(const struct gp_live *l)
+{
+	const struct gp_record_anchor *anchor = &l->last_anchor;
+	const char *boot = l->info[GP_INFO_BOOT_ID];
+	char here[GP_BOOT_ID_TEXT_BYTES];
+	struct timespec now;
+
+	if (!boot || anchor->slots == 0 || (gp_boot_id(here) && strcmp(here, boot) == 0))
+		return gp_monotonic_ns();
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec -
+	       (anchor->realtime_ns - anchor->monotonic_ns);
 }
 
 /* ---- intervals ---- */

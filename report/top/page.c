@@ -77,8 +77,8 @@ static void put_thread(FILE *out, const struct gp_page *page, uint32_t id)
 
 /* ---- title, ages, losses ---- */
 
-/* The state of the process; a full trace is closed while the program runs on. */
-static const char *state_of(const struct gp_page *page)
+/* A full trace is closed while the program runs on. */
+const char *gp_page_state(const struct gp_page *page)
 {
 	const struct gp_live *l = page->live;
 
@@ -124,7 +124,7 @@ static void print_title(FILE *out, const struct gp_page *page)
 	gp_text_print(out, program ? program : "a program");
 	fprintf(out, ", pid %u, %s", page->tail->pid,
 		!gp_page_is_over(page) && page->live->is_paused ? "recording is paused, running"
-								: state_of(page));
+								: gp_page_state(page));
 	print_length(out, page);
 	print_rated(out, page);
 	fputs("\n", out);
@@ -490,6 +490,6 @@ void gp_page_print_farewell(FILE *out, const struct gp_page *page)
 	fputs("gpuprof: ", out);
 	gp_text_print(out, program ? program : "a program");
 	fprintf(out, ", pid %u, %s; what it did: gpuprof summary ", page->tail->pid,
-		state_of(page));
+		gp_page_state(page));
 	gp_text_print(out, gp_shell_word(page->path, word, sizeof(word)));
 }

@@ -28,6 +28,9 @@ struct gp_page {
 /* Whether nothing comes any more. */
 bool gp_page_is_over(const struct gp_page *page);
 
+/* "recorded", "ended", ... */
+const char *gp_page_state(const struct gp_page *page);
+
 /* Print the part above the kernels, and the kernels.  Return 0 or -ENOMEM. */
 int gp_page_print_head(FILE *out, const struct gp_page *page);
 int gp_page_print_kernels(FILE *out, const struct gp_page *page);

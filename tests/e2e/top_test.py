@@ -61,6 +61,27 @@ class Batch(Watched):
             lines.append(top.stdout.readline())
         return "".join(lines)
 
+    def test_a_folder_shows_the_ranks_of_a_job(self):
+        os.mkdir(self.path("job"))
+        programs = []
+        for rank in range(3):
+            kernel_ns = 1000 if rank == 1 else 100000
+            programs.append(self.start("leak=3", "reduce=50", f"touch=there{rank}", "wait", name=f"job/{rank}", RANK=str(rank),
+                                       WORLD_SIZE="3", GPUSIM_NODE=str(rank), GPUSIM_KERNEL_NS=str(kernel_ns)))
+            top = top if rank else self.watch("job")  # which finds the others later
+        text = self.read_until(top, lambda line: re.match(r"  2 .* 50 ", line))
+        self.assertIn("gpuprof top: job, 3 processes, 0 of them ended\n", text)
+        for program in programs:
+            program.communicate()
+        rest, complaints = top.communicate()
+        self.assertEqual((top.returncode, complaints), (0, ""))
+        self.assertIn("3 processes, 3 of them ended\n", rest)
+        self.assertIn("gpuprof summary job", rest)
+        page = self.watch("--iterations", "1", "job").communicate()[0]
+        self.assertRegex(page, r"(?m)^rank 1 communicates for the shortest time")
+        rows = re.findall(r"(?m)^  (\d) +\S+ +\S+ +(\d+) +(\d+) +(\S+) +\S+ +\S+ +(.*\S)$", page)
+        self.assertEqual(rows, [(str(rank), "50", "50", "3.000KiB", "ended") for rank in range(3)])
+
     def test_every_kernel_is_counted_once(self):
         program = self.start("launch=1000", "leak=3", "touch=there", "line", "launch=500", "touch=more", "wait")
         top = self.watch("app.gpuprof")
@@ -190,7 +211,7 @@ class Batch(Watched):
         for arguments, part in ((("--delay", "0"), "--delay needs a number"), (("-n", "-1"), "--iterations needs a number"),
                                 (("-r", "x"), "--rows needs a number"),
                                 (("-r", "18446744073709551615"), "--rows needs a number up to 1000000000"),
-                                (("a", "b"), "name one process or one trace")):
+                                (("a", "b"), "name one process, one trace file or one folder")):
             result = self.run_gpuprof("top", *arguments)
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assert_one_line(result.stderr, part)

@@ -266,6 +266,13 @@ static const struct gp_table_column phase_columns[] = {
 	{"Change %", GP_UNIT_CHANGE}, {"Differs", GP_UNIT_TEXT},  {"Phase", GP_UNIT_TEXT},
 };
 
+static const struct gp_table_column rank_columns[] = {
+	{"Is", GP_UNIT_TEXT},         {"Ops A", GP_UNIT_COUNT},    {"Ops B", GP_UNIT_COUNT},
+	{"Computing A", GP_UNIT_NS},  {"Computing B", GP_UNIT_NS}, {"Change", GP_UNIT_NS},
+	{"Change %", GP_UNIT_CHANGE}, {"Differs", GP_UNIT_TEXT},   {"Step A", GP_UNIT_NS},
+	{"Step B", GP_UNIT_NS},       {"Rank", GP_UNIT_TEXT},
+};
+
 static const struct gp_table_column leak_columns[] = {
 	{"Is", GP_UNIT_TEXT},         {"Blocks A", GP_UNIT_COUNT}, {"Blocks B", GP_UNIT_COUNT},
 	{"Left A", GP_UNIT_BYTES},    {"Left B", GP_UNIT_BYTES},   {"Change", GP_UNIT_BYTES},
@@ -280,6 +287,7 @@ static const struct gp_table_head named_heads[GP_NAMED_KINDS] = {
 	[GP_NAMED_HOST] = {"diff-host", "Python on the host", host_columns, COUNT(host_columns)},
 	[GP_NAMED_PHASE] = {"diff-phases", "Phases of the step on the host", phase_columns,
 			    COUNT(phase_columns)},
+	[GP_NAMED_RANK] = {"diff-ranks", "Ranks", rank_columns, COUNT(rank_columns)},
 	[GP_NAMED_LEAK] = {"diff-leaks", "Never freed", leak_columns, COUNT(leak_columns)},
 };
 
@@ -336,12 +344,12 @@ static uint32_t keep_named(struct comparing *c, enum gp_named_kind kind, struct 
 	return kept;
 }
 
-/* Whether both sides have the data: stack samples of the host; the leaks. */
+/* Whether both sides have the data: stack samples of the host; ranks; the leaks. */
 static bool is_comparable(struct comparing *c, enum gp_named_kind kind, const struct pair *sum)
 {
 	struct pair leaked;
 
-	if (is_sampled(kind))
+	if (is_sampled(kind) || kind == GP_NAMED_RANK)
 		return sum->a != 0 && sum->b != 0;
 	if (kind != GP_NAMED_LEAK)
 		return true;

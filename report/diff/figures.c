@@ -11,10 +11,12 @@
 #include "report/analysis/idle/call_cause.h"
 #include "report/analysis/idle/busy.h"
 #include "report/symbols/demangle.h"
+#include "report/tables/by/ranks.h"
 #include "report/tables/host_work.h"
 #include "report/analysis/memory/memory_sites.h"
 #include "report/model/memory_stats.h"
 #include "report/model/occupancy.h"
+#include "report/model/process_name.h"
 #include "report/model/recorded.h"
 #include "report/base/stats.h"
 #include "report/base/text/text.h"
@@ -431,6 +433,42 @@ static int take_phases(struct gp_named_list *list, const struct gp_phases *phase
 	return result;
 }
 
+static int add_rank(struct gathering *g, const struct gp_model *model, const struct gp_steps *steps,
+		    const struct gp_kinds *kinds)
+{
+	struct gp_named_list *list = &g->figures->named[GP_NAMED_RANK];
+	struct gp_rank_times times = {0};
+	int result = gp_rank_times_add(&times, kinds, model);
+	char *name = strdup(gp_process_name(model).text);
+
+	if (result != 0 || !name) {
+		free(name);
+		return -ENOMEM;
+	}
+	list->rows[list->count++] = (struct gp_named_figure){
+		.name = name,
+		.count = model->op_count,
+		.total_ns = (double)times.computing_ns,
+		.median_ns = steps->median_ns > 0 ? (double)steps->median_ns : (double)NAN,
+		.occupancy = (double)NAN,
+	};
+	return 0;
+}
+
+/* Of a job; a single process is compared by the metrics. */
+static int take_ranks(struct gathering *g, const struct gp_analysis *basis,
+		      const struct gp_kinds *kinds)
+{
+	struct gp_named_list *list = &g->figures->named[GP_NAMED_RANK];
+	int result = g->model_count > 1 ? make_room(list, g->model_count) : 0;
+
+	for (size_t i = 0; result == 0 && g->model_count > 1 && i < g->model_count; i++)
+		if (gp_model_rank(g->models[i]) != GP_NONE)
+			result = add_rank(g, g->models[i], &basis->steps[i], kinds);
+	gp_named_sort(list);
+	return result;
+}
+
 static int take_analysis(struct gathering *g, struct gp_analysis *basis, struct gp_window window,
 			 const struct gp_kinds *kinds)
 {
@@ -446,7 +484,9 @@ static int take_analysis(struct gathering *g, struct gp_analysis *basis, struct 
 		process = gp_analysis_main_process(basis);
 		take_steps(g, process < SIZE_MAX ? &basis->steps[process] : NULL);
 	}
-	if (process < SIZE_MAX && basis->phases[process].time_count > 0)
+	if (result == 0)
+		result = take_ranks(g, basis, kinds);
+	if (result == 0 && process < SIZE_MAX && basis->phases[process].time_count > 0)
 		result = take_phases(&g->figures->named[GP_NAMED_PHASE], &basis->phases[process]);
 	gp_analysis_free(basis);
 	free(busy);

@@ -60,6 +60,11 @@ enum gp_named_kind {
 	 * the median of the host's time in it
 	 */
 	GP_NAMED_PHASE,
+	/*
+	 * ranks of a job; count: GPU operations, total: their time without communication, median:
+	 * the step
+	 */
+	GP_NAMED_RANK,
 	GP_NAMED_KERNEL,
 	GP_NAMED_OTHER, /* "[memcpy HtoD pageable]" */
 	GP_NAMED_CALL,  /* API functions */

@@ -41,6 +41,7 @@ const DIFF_TITLES = {
 	'diff-counts': 'Counts',
 	'diff-bytes': 'Bytes',
 	'diff-phases': 'Phases of the step on the host',
+	'diff-ranks': 'Ranks',
 	'diff-kernels': 'Kernels',
 	'diff-operations': 'Other operations',
 	'diff-api': 'CUDA calls',

@@ -20,12 +20,13 @@ static const struct gp_table_column columns[] = {
 
 /* Times of one process. */
 struct sums {
-	uint64_t computing_ns, communicating_ns, waited_ns, held_up_ns;
+	struct gp_rank_times times;
+	uint64_t waited_ns, held_up_ns;
 };
 
-static int add_operations(struct gp_scope *scope, const struct gp_model *model, struct sums *sums)
+int gp_rank_times_add(struct gp_rank_times *times, const struct gp_kinds *kinds,
+		      const struct gp_model *model)
 {
-	const struct gp_kinds *kinds = gp_scope_kinds(scope);
 	uint8_t *names = kinds ? gp_kinds_of_names(kinds, model) : NULL;
 
 	if (!names)
@@ -34,9 +35,9 @@ static int add_operations(struct gp_scope *scope, const struct gp_model *model, 
 		const struct gp_op *op = &model->ops[i];
 
 		if (gp_kinds_of_op(names, model, op) == GP_KIND_COMMUNICATION)
-			sums->communicating_ns += gp_op_gpu_ns(op);
+			times->communicating_ns += gp_op_gpu_ns(op);
 		else
-			sums->computing_ns += gp_op_gpu_ns(op);
+			times->computing_ns += gp_op_gpu_ns(op);
 	}
 	free(names);
 	return 0;
@@ -88,8 +89,8 @@ static void fill_row(const struct gp_analysis *analysis, struct gp_rank_row *row
 	row->steps = steps->count;
 	if (steps->median_ns > 0)
 		values[GP_RANK_STEP] = gp_value_whole(steps->median_ns);
-	values[GP_RANK_COMPUTING] = gp_value_whole(sums->computing_ns);
-	values[GP_RANK_COMMUNICATING] = gp_value_whole(sums->communicating_ns);
+	values[GP_RANK_COMPUTING] = gp_value_whole(sums->times.computing_ns);
+	values[GP_RANK_COMMUNICATING] = gp_value_whole(sums->times.communicating_ns);
 	if (!has_collectives)
 		return;
 	values[GP_RANK_WAITED] = gp_value_whole(sums->waited_ns);
@@ -111,7 +112,7 @@ static int gather(struct gp_scope *scope, struct gp_ranks *ranks, struct waits *
 			continue;
 		for (size_t k = 0; k < GP_RANK_MEASURES; k++)
 			row->values[k] = gp_value_none();
-		result = add_operations(scope, model, &waits->sums[i]);
+		result = gp_rank_times_add(&waits->sums[i].times, gp_scope_kinds(scope), model);
 		if (result == 0)
 			result = find_peak(model, &row->values[GP_RANK_PEAK]);
 		fill_row(analysis, row, &waits->sums[i], ranks->has_collectives);

@@ -339,6 +339,37 @@ static void kernels_operations_and_calls_are_found_by_name(void **state)
 	gp_model_free(model);
 }
 
+/* Communication is no computing; a process without a rank is none of the job's. */
+static void ranks_are_found_by_name(void **state)
+{
+	struct gp_model *models[3];
+	const struct gp_named_figure *row;
+	struct gp_figures figures;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		struct build b = build_begin(i + 1);
+		uint32_t gemm = build_name(&b, "gemm"), reduce = build_name(&b, "ncclAllReduce");
+
+		build_device(&b, 0, "GPU");
+		if (i < 2)
+			build_info(&b, GP_INFO_RANK, i == 0 ? "7" : "4");
+		build_op(&b, GP_OP_KERNEL, 7, 1000, 1300 + 100 * i, 0)->name = gemm;
+		build_op(&b, GP_OP_KERNEL, 7, 2000, 9000, 0)->name = reduce;
+		models[i] = build_end(&b);
+	}
+	assert_int_equal(gp_figures_of(models, 3, &figures), 0);
+	assert_int_equal(figures.named[GP_NAMED_RANK].count, 2);
+	row = gp_named_find(&figures.named[GP_NAMED_RANK], "rank 4");
+	assert_non_null(row);
+	assert_true(row->count == 2 && row->total_ns == 400 && isnan(row->median_ns));
+	gp_figures_free(&figures);
+	assert_int_equal(gp_figures_of(models, 1, &figures), 0);
+	assert_int_equal(figures.named[GP_NAMED_RANK].count, 0);
+	gp_figures_free(&figures);
+	for (uint32_t i = 0; i < 3; i++)
+		gp_model_free(models[i]);
+}
+
 static void what_was_not_recorded_is_not_known(void **state)
 {
 	struct gp_model *model = build_program();
@@ -423,6 +454,7 @@ int main(void)
 		cmocka_unit_test(an_unused_device_is_not_idle),
 		cmocka_unit_test(a_context_is_no_memory_call_s_time),
 		cmocka_unit_test(kernels_operations_and_calls_are_found_by_name),
+		cmocka_unit_test(ranks_are_found_by_name),
 		cmocka_unit_test(what_was_not_recorded_is_not_known),
 		cmocka_unit_test(what_python_did_is_found_by_name),
 		cmocka_unit_test(metrics_are_found_by_name),

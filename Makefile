@@ -15,6 +15,7 @@
 #   make page       rebuild the page of `gpuprof html`, after a change in report/html/web/
 #   make reference  regenerate parts of docs/reference/, after a change of their definitions
 #   make install    PREFIX=/usr/local, DESTDIR=; make uninstall removes the files
+#   make packages   tarball, Debian package, wheel and list of contents, in build/packages/
 #   make clean      remove build/
 #
 # Variables: O build folder, CC compiler, CUDA_HOME the CUDA Toolkit, SAN sanitizers
@@ -69,7 +70,8 @@ $(O)/collector/%.o $(O)/stacks/%.o $(O)/hardware/%.o $(O)/inject/%.o: ALL_CFLAGS
 $(O)/inject/libc_direct.o: ALL_CFLAGS += -fno-builtin
 # dlsym() is called by a sanitizer's own initialization.
 $(O)/inject/dlsym.o: ALL_CFLAGS += -fno-sanitize=all
-$(O)/libgpuprof.so: $(COLLECTOR) $(STACKS) $(INJECT) inject/libgpuprof.map
+$(O)/libgpuprof.so $(O)/stripped/libgpuprof.so: $(COLLECTOR) $(STACKS) $(INJECT) inject/libgpuprof.map
+	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) -shared $(CFLAGS) -Wl,-soname,libgpuprof.so -Wl,--version-script=inject/libgpuprof.map \
 		-Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs -Wl,-Bsymbolic -Wl,--as-needed $(LDFLAGS) \
@@ -96,10 +98,17 @@ $(O)/gpuprof-run: gpuprof-run
 # Every command has a stack of 8 MiB (report/base/big_stack.h).
 $(O)/report/%.o: ALL_CFLAGS += $(if $(SAN),,-Wframe-larger-than=65536)
 # Static archives, so that a copy of the program on another machine needs only libc.
-REPORT_LIBS ?= -Wl,-Bstatic -lsqlite3 -liberty -ljansson -ldw -lelf -lz -llzma -lbz2 -Wl,-Bdynamic -lm -ldl -lpthread
-$(O)/gpuprof: $(REPORT)
+STATIC_LIBS := -lsqlite3 -liberty -ljansson -ldw -lelf -lz -llzma -lbz2
+REPORT_LIBS ?= -Wl,-Bstatic $(STATIC_LIBS) -Wl,-Bdynamic -lm -ldl -lpthread
+$(O)/gpuprof $(O)/stripped/gpuprof: $(REPORT)
+	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(REPORT) $(REPORT_LIBS)
+
+# For packages: with a build id that does not depend on the debug information, which names folders.
+.PHONY: stripped
+stripped: $(O)/stripped/libgpuprof.so $(O)/stripped/gpuprof
+$(O)/stripped/%: private LDFLAGS += -s
 
 # For tests: from an archive, a test links only the modules that it needs.
 $(O)/libreport.a: $(filter-out $(O)/report/main.o,$(REPORT))
@@ -276,7 +285,7 @@ threaded-unit: $(THREADED)
 # ---- checks without a build ----
 .PHONY: unit-programs sanitized-unit threaded-unit format-check script-check tidy
 SOURCES = $(shell find bench collector hardware include inject python report stacks tests -name '*.[ch]')
-SCRIPTS = gpuprof-run report/html/page.sh .ci/run tests/deps tests/demo tests/pythons $(wildcard tests/lint/*.sh)
+SCRIPTS = gpuprof-run package/packages.sh report/html/page.sh .ci/run tests/deps tests/demo tests/pythons $(wildcard tests/lint/*.sh)
 lint: all format-check script-check tidy
 	$(Q)tests/lint/layers.py
 	$(Q)tests/lint/exports.sh $(O)
@@ -304,26 +313,34 @@ format:
 
 # A wheel for other machines, in the build folder; `pip install .` builds one for this one.
 .PHONY: wheel
-wheel: all
+wheel: all stripped
 	$(Q)cd $(O) && GPUPROF_BUILD=$(abspath $(O)) PYTHONPATH=$(CURDIR)/python/build_backend python3 -c \
 		'import gpuprof_build as build; print(build.build_wheel(".", {"platform": "manylinux"}))'
 
+# The tarball, the Debian package and the wheel, in packages/ of the build folder.
+.PHONY: packages
+packages: all stripped
+	+$(Q)CC=$(CC) package/packages.sh $(O) $(VERSION) $(STATIC_LIBS:-l%=%)
+	$(Q)$(MAKE) --no-print-directory wheel && mv $(O)/gpuprof-$(VERSION)-*.whl $(O)/packages
+
 PREFIX  ?= /usr/local
 DESTDIR ?=
+BINARIES ?= $(O)
+ZSH_FUNCTIONS ?= $(PREFIX)/share/zsh/site-functions
 ROOT     = $(DESTDIR)$(PREFIX)
 VERSION := $(shell sed -n 's/.*GP_VERSION "\(.*\)"/\1/p' include/gpuprof/version.h)
 FOLDERS_INSTALLED := bin lib/pkgconfig lib/cmake/gpuprof include/gpuprof share/man/man1 \
-	share/bash-completion/completions share/fish/vendor_completions.d share/zsh/site-functions
+	share/bash-completion/completions share/fish/vendor_completions.d
 install: all
-	$(Q)install -d $(addprefix $(ROOT)/,$(FOLDERS_INSTALLED))
-	$(Q)install -m 755 $(O)/gpuprof $(O)/gpuprof-run $(ROOT)/bin
-	$(Q)install -m 644 $(O)/libgpuprof.so $(ROOT)/lib
+	$(Q)install -d $(addprefix $(ROOT)/,$(FOLDERS_INSTALLED)) $(DESTDIR)$(ZSH_FUNCTIONS)
+	$(Q)install -m 755 $(BINARIES)/gpuprof $(O)/gpuprof-run $(ROOT)/bin
+	$(Q)install -m 644 $(BINARIES)/libgpuprof.so $(ROOT)/lib
 	$(Q)install -m 644 include/gpuprof/gpuprof.h $(ROOT)/include/gpuprof/gpuprof.h
 	$(Q)install -m 644 -t $(ROOT)/share/man/man1 $(O)/gpuprof.1 $(O)/gpuprof-run.1
 	$(Q)cp -RP --remove-destination $(O)/gpuprof-preload $(ROOT)/lib
 	$(Q)chmod -R u=rwX,go=rX $(ROOT)/lib/gpuprof-preload
 	$(Q)install -m 644 $(O)/completion/gpuprof.bash $(ROOT)/share/bash-completion/completions/gpuprof
-	$(Q)install -m 644 $(O)/completion/gpuprof.zsh $(ROOT)/share/zsh/site-functions/_gpuprof
+	$(Q)install -m 644 $(O)/completion/gpuprof.zsh $(DESTDIR)$(ZSH_FUNCTIONS)/_gpuprof
 	$(Q)install -m 644 $(O)/completion/gpuprof.fish $(ROOT)/share/fish/vendor_completions.d/gpuprof.fish
 	$(Q)ln -sf gpuprof $(ROOT)/share/bash-completion/completions/gpuprof-run
 	$(Q)ln -sf gpuprof.fish $(ROOT)/share/fish/vendor_completions.d/gpuprof-run.fish
@@ -331,8 +348,8 @@ install: all
 		sed 's/@VERSION@/$(VERSION)/' package/$${file##*/} >$(ROOT)/lib/$$file || exit; done
 uninstall:
 	$(Q)rm -f $(addprefix $(ROOT)/,bin/gpuprof bin/gpuprof-run lib/libgpuprof.so lib/pkgconfig/gpuprof.pc \
-		share/man/man1/gpuprof.1 share/man/man1/gpuprof-run.1 share/zsh/site-functions/_gpuprof \
-		$(foreach name,gpuprof gpuprof-run,share/bash-completion/completions/$(name) share/fish/vendor_completions.d/$(name).fish))
+		share/man/man1/gpuprof.1 share/man/man1/gpuprof-run.1 \
+		$(foreach name,gpuprof gpuprof-run,share/bash-completion/completions/$(name) share/fish/vendor_completions.d/$(name).fish)) $(DESTDIR)$(ZSH_FUNCTIONS)/_gpuprof
 	$(Q)rm -rf $(addprefix $(ROOT)/,lib/gpuprof-preload lib/cmake/gpuprof include/gpuprof)
 
 clean:

@@ -229,4 +229,5 @@ soak:
 # ---- make check-slow: the recorder under every fault, and searches, the longest first ----
 SLOW := tests/e2e/faults_test.py '$(O)/tests/torture/torture 200' tests/e2e/cupti_faults_test.py \
 	$(O)/tests/collector/record_accounting_test tests/model/spin_test.py '$(O)/tests/torture/soak 30' \
-	tests/stacks/python_test.py $(O)/tests/stacks/walk_test $(O)/tests/collector/fork_test
+	tests/stacks/python_test.py $(O)/tests/stacks/walk_test $(O)/tests/collector/fork_test \
+	tests/e2e/packages_test.py

@@ -63,17 +63,8 @@ def build_program() -> None:
     """Build the program and the library, or see that they are up to date; GPUPROF_BUILD: where."""
     # as in the checkout: make knows the dependencies of objects by their names
     folder = os.path.relpath(BUILD, ROOT)
-    _run("make", "--no-print-directory", f"-j{os.cpu_count()}", f"O={folder}", "all",
+    _run("make", "--no-print-directory", f"-j{os.cpu_count()}", f"O={folder}", "all", "stripped",
          why="the program could not be built; what it needs is installed by: tests/deps")
-
-
-def _stripped(path: str) -> bytes:
-    output = path + ".stripped"
-    _run("strip", "-o", output, path, why="binutils are missing; they are installed by: tests/deps")
-    with open(output, "rb") as file:
-        content = file.read()
-    os.unlink(output)
-    return content
 
 
 def _files() -> Iterator[Tuple[str, bytes, int]]:
@@ -83,7 +74,8 @@ def _files() -> Iterator[Tuple[str, bytes, int]]:
             with open(os.path.join(PACKAGE, name), "rb") as file:
                 yield f"gpuprof/{name}", file.read(), 0o644
     for name in ("gpuprof", "libgpuprof.so"):
-        yield f"gpuprof/bin/{name}", _stripped(os.path.join(BUILD, name)), 0o755
+        with open(os.path.join(BUILD, "stripped", name), "rb") as file:
+            yield f"gpuprof/bin/{name}", file.read(), 0o755
     extension = os.path.join(BUILD, EXTENSION)
     build_extension(extension)
     with open(extension, "rb") as file:

@@ -1,0 +1,105 @@
+"""What `make packages` makes can be installed and used, says what it contains, and is equal from another folder."""
+import glob
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import support
+from support import GPU, PLAIN, ROOT, Case
+
+
+def make(*arguments, folder=ROOT):
+    subprocess.run(["make", "-s", *arguments], cwd=folder, stdout=subprocess.DEVNULL, check=True)
+
+
+def digests(folder):
+    found = {}
+    for path in glob.glob(os.path.join(folder, "*")):
+        with open(path, "rb") as file:
+            found[os.path.basename(path)] = hashlib.sha256(file.read()).hexdigest()
+    return found
+
+
+@unittest.skipUnless(shutil.which("dpkg-deb") and shutil.which("dpkg-shlibdeps"), "no dpkg-dev")
+class Packages(Case):
+
+    @classmethod
+    def setUpClass(cls):
+        make("packages", f"O={support.BUILD}")
+        cls.packages = os.path.join(support.BUILD, "packages")
+
+    def package(self, pattern):
+        (path,) = glob.glob(os.path.join(self.packages, pattern))
+        return path
+
+    def run_tool(self, *command):
+        return subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, universal_newlines=True, check=True).stdout
+
+    def assert_works(self, bin_folder):
+        version = self.run_gpuprof("version").stdout
+        self.assertEqual(self.run_tool(os.path.join(bin_folder, "gpuprof"), "--version"), version)
+        result = self.run_program([os.path.join(bin_folder, "gpuprof-run"), "-o", "one", *GPU, "launch=5"], PLAIN)
+        self.assertIn("5 kernels", result.stderr)
+        self.assertTrue(os.path.exists(self.path("one.gpuprof")))
+
+    def test_debian_package(self):
+        """Installed into a root of its own, whose C library is not looked for."""
+        root, state = self.path("root"), self.path("root", "var", "lib", "dpkg")
+        for name in ("info", "updates", "triggers"):
+            os.makedirs(os.path.join(state, name))
+        self.write(os.path.join(state, "status"), "")
+        dpkg = ["dpkg", f"--root={root}", "--force-depends", "--force-script-chrootless", f"--log={self.path('log')}"]
+        if os.geteuid() != 0:
+            dpkg.append("--force-not-root")
+        subprocess.run([*dpkg, "-i", self.package("*.deb")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        self.assertEqual(self.run_tool("dpkg", f"--root={root}", "--verify", "gpuprof"), "")
+        self.assert_works(os.path.join(root, "usr", "bin"))
+        for name in ("share/man/man1/gpuprof.1.gz", "share/zsh/vendor-completions/_gpuprof", "share/doc/gpuprof/copyright",
+                     "share/bash-completion/completions/gpuprof-run", "lib/gpuprof-preload/lib/libgpuprof.so"):
+            self.assertTrue(os.path.exists(os.path.join(root, "usr", name)), name)
+        subprocess.run([*dpkg, "-P", "gpuprof"], stdout=subprocess.DEVNULL, check=True)
+        self.assertFalse(os.path.exists(os.path.join(root, "usr")))
+
+    def test_control(self):
+        """The package depends on the C library alone, of the version that its files need; root owns all."""
+        depends = self.run_tool("dpkg-deb", "-f", self.package("*.deb"), "Depends").strip()
+        self.assertRegex(depends, r"^libc6 \(>= 2\.\d+\)$")
+        owners = {line.split()[1] for line in self.run_tool("dpkg-deb", "-c", self.package("*.deb")).splitlines()}
+        self.assertEqual(owners, {"root/root"})
+
+    def test_tarball(self):
+        self.run_tool("tar", "xf", self.package("*.tar.gz"))
+        (name,) = self.files("64")
+        os.rename(self.path(name), self.path("else where"))
+        self.assert_works(self.path("else where", "bin"))
+
+    def test_contents_are_named(self):
+        """The list and the licenses of what is linked into the program."""
+        with open(self.package("*.spdx.json"), encoding="utf-8") as file:
+            document = json.load(file)
+        names = {package["name"]: package["versionInfo"] for package in document["packages"]}
+        self.assertLessEqual({"gpuprof", "libsqlite3-dev", "libdw-dev", "zlib1g-dev"}, set(names))
+        linked = {entry["relatedSpdxElement"] for entry in document["relationships"] if entry["relationshipType"] == "STATIC_LINK"}
+        self.assertEqual(linked, {f"SPDXRef-{name}" for name in names if name != "gpuprof"})
+        self.run_tool("dpkg-deb", "-x", self.package("*.deb"), "root")
+        with open(self.path("root", "usr", "share", "doc", "gpuprof", "copyright"), encoding="utf-8") as file:
+            self.assertEqual(set(re.findall(r"^---- (\S+) ", file.read(), re.MULTILINE)), set(names) - {"gpuprof"})
+
+    def test_equal_from_another_folder(self):
+        """All of it, built from the same commit and files."""
+        other = self.path("another-folder", "deeper")
+        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, stdout=subprocess.PIPE, check=True)
+        os.makedirs(other)
+        archive = subprocess.run(["tar", "c", "--null", "-T", "-"], cwd=ROOT, input=listed.stdout, stdout=subprocess.PIPE, check=True)
+        subprocess.run(["tar", "x"], cwd=other, input=archive.stdout, check=True)
+        date = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, stdout=subprocess.PIPE, universal_newlines=True, check=True)
+        make(f"-j{os.cpu_count()}", "packages", "O=build", f"SOURCE_DATE_EPOCH={date.stdout.strip()}", folder=other)
+        self.assertEqual(digests(os.path.join(other, "build", "packages")), digests(self.packages))
+
+
+if __name__ == "__main__":
+    support.main()

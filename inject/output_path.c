@@ -167,7 +167,8 @@ static int begin_absolute(struct text *text, const char *path, bool double_perce
 	if (start_directory[0] == '\0')
 		return -ENOENT; /* the folder was removed before the program started */
 	append_place(text, start_directory, double_percent);
-	append(text, "/", 1);
+	if (start_directory[1] != '\0')
+		append(text, "/", 1);
 	return 0;
 }
 

@@ -150,6 +150,8 @@ static int start_collector(char *path, size_t path_bytes)
 	if (error == -EINVAL)
 		snprintf(path, path_bytes,
 			 "the name %s (%% is followed by p, n, h, q{VARIABLE} or %%)", template);
+	if (error == -ENOENT)
+		snprintf(path, path_bytes, "a trace in the current folder, which was removed,");
 	if (error != 0)
 		return error;
 	return gp_collector_start(&(struct gp_collector_config){

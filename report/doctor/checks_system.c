@@ -123,7 +123,7 @@ void gp_check_session(const struct gp_examination *examination, struct gp_findin
 	if (examination->session_error) {
 		gp_finding_set(
 			finding, GP_CHECK_FAILS,
-			"gpuprof-run cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp: %s",
+			"gpuprof-run cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR, /tmp or /dev/shm: %s",
 			strerror(-examination->session_error));
 		gp_finding_fix(finding, "export TMPDIR=$HOME");
 	} else {

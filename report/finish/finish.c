@@ -23,6 +23,7 @@
 #include "report/finish/keep_names.h"
 #include "report/base/memstream.h"
 #include "report/model/model.h"
+#include "report/model/process_name.h"
 #include "report/base/monotonic.h"
 #include "report/codec/output_file.h"
 #include "report/finish/output_name.h"
@@ -474,8 +475,17 @@ static int do_summary(void *context, FILE *messages)
 {
 	const struct gp_summary_options options = {.brief = true};
 	const struct finishing *f = context;
+	struct gp_model **models = calloc(f->model_count + 1, sizeof(struct gp_model *));
+	int error = models ? 0 : -ENOMEM;
 
-	return gp_summary_print(messages, f->models, f->model_count, &options);
+	for (size_t i = 0; !error && i < f->model_count; i++)
+		models[i] = f->models[i];
+	if (!error)
+		error = gp_process_order(models, f->model_count);
+	if (!error)
+		error = gp_summary_print(messages, models, f->model_count, &options);
+	free(models);
+	return error;
 }
 
 /* A crash in the summary does not end this process or the exports. */

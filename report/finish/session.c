@@ -126,7 +126,7 @@ static int make_folder(struct gp_session *session, const char *place)
 
 int gp_session_open(struct gp_session *session)
 {
-	const char *places[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
+	const char *places[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/dev/shm"};
 	int error = -ENOENT;
 
 	for (size_t i = 0; error && i < sizeof(places) / sizeof(*places); i++) {

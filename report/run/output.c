@@ -64,8 +64,8 @@ static int make_absolute(const char *name, const struct kind *kind, char absolut
 			 kind->what, kind->option);
 		return -ENOENT;
 	}
-	if (!append(absolute, here, true) || (here[0] && !append(absolute, "/", false)) ||
-	    !append(absolute, name, false))
+	if (!append(absolute, here, true) ||
+	    (here[0] && here[1] && !append(absolute, "/", false)) || !append(absolute, name, false))
 		return refuse(-ENAMETOOLONG, message, message_bytes, "the name is too long", name);
 	return 0;
 }

@@ -284,7 +284,7 @@ static int prepare(struct run *run)
 	if (error)
 		return explain(
 			run, error,
-			"cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp: %s; set TMPDIR to a writable folder",
+			"cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR, /tmp or /dev/shm: %s; set TMPDIR to a writable folder",
 			strerror(-error));
 	error = set_environment(run);
 	if (!error) {
@@ -476,13 +476,29 @@ static void finish_traces(const struct run *run, const struct gp_run_traces *tra
 }
 
 /*
+ * If there is no trace, looks for processes that still run. If there is none, one may have ended
+ * after the traces were listed, so they are listed again.
+ */
+static int find_traces(struct run *run, struct gp_run_traces *traces)
+{
+	int error = gp_run_traces_find(traces, &run->session, run->pattern, run->started);
+
+	if (error || traces->count > 0 || traces->found > 0 ||
+	    gp_left_behind(run->session.path, run->left, sizeof(run->left)) > 0)
+		return error;
+	gp_run_traces_free(traces);
+	*traces = (struct gp_run_traces){0};
+	return gp_run_traces_find(traces, &run->session, run->pattern, run->started);
+}
+
+/*
  * Closes the session first: if the user presses Ctrl-C now, only outputs are missing that gpuprof
  * can write later.
  */
 static void finish(struct run *run)
 {
 	struct gp_run_traces traces = {0};
-	int error = gp_run_traces_find(&traces, &run->session, run->pattern, run->started);
+	int error = find_traces(run, &traces);
 
 	gp_streams_wait(); /* the program may have changed them */
 	gp_nothing_read(&run->nothing, &run->session);
@@ -490,8 +506,6 @@ static void finish(struct run *run)
 		run->nothing.is_said = true;
 	if (traces.count > 0 || traces.found > 0)
 		gp_session_tell_outer(GP_SESSION_OTHER);
-	else if (!gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
-		gp_left_behind(run->session.path, run->left, sizeof(run->left));
 	gp_session_close(&run->session);
 	signal(SIGXFSZ, SIG_IGN); /* makes writes beyond RLIMIT_FSIZE fail instead */
 	if (error)

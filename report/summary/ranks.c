@@ -287,7 +287,8 @@ static void print_title(const struct job *job)
 	}
 	print_hosts(job);
 	if (job->shared > 0)
-		fprintf(out, "; %s of them share a rank; these may be the traces of two jobs",
+		fprintf(out,
+			"; %s of them share a rank; these may be the traces of two jobs, or of a job that was restarted",
 			gp_format_count(job->shared).text);
 	if (missing > 0) {
 		fprintf(out, "; no trace of rank%s ", missing > 1 ? "s" : "");

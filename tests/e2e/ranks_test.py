@@ -83,6 +83,17 @@ class Ranks(Case):
         self.assert_one_line("\n".join(said[0]), "0 of 4")
         self.assertEqual((said[1], os.listdir(self.path("job", "a"))), ([], []))
 
+    def test_a_job_that_was_restarted(self):
+        """As torchrun does it: both attempts have the same ranks, so none is missing."""
+        attempts = 'for status in 1 0; do for rank in 0 1; do RANK=$rank sh -c \'"$@"; exit $0\' $status "$@"; done; done'
+        os.mkdir(self.path("job"))
+        done = self.run_program(["sh", "-c", attempts, "sh", "python3", GPU, "launch=20"],
+                                options=("-o", self.path("job", "%r"), "--chrome", "none"), WORLD_SIZE=2)
+        self.assertEqual(sorted(os.listdir(self.path("job"))), ["00000.2.gpuprof", "00000.gpuprof", "00001.2.gpuprof", "00001.gpuprof"])
+        title = next(line for line in done.stderr.splitlines() if line.startswith("Ranks: "))
+        self.assertRegex(title, "^Ranks: 4;.* 4 of them share a rank")
+        self.assertEqual(self.ranks()[0], {"id": "job", "ranks": 4})
+
     def test_one_rank_of_each_host(self):
         for rank in range(4):
             said = self.record(rank, "ab"[rank // 2], "launch=20", options=("--ranks", "node"), LOCAL_RANK=rank % 2)

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import unittest
 
 import support
@@ -452,6 +453,126 @@ class Name(Case):
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertRegex(os.path.basename(self.only_trace()), r"^gpuprof-n{90,}-\d+\.gpuprof$")
                 os.unlink(self.only_trace())
+
+
+# System calls that filters of container engines forbid: those that an engine does not know, and of Docker's own list
+# kcmp, perf_event_open, process_vm_readv, process_vm_writev, ptrace, setns, unshare and userfaultfd.
+DENIED = r"""
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	static const unsigned numbers[] = {312, 298, 310, 311, 101, 308, 272, 323, 334, 434, 436, 437, 438, 439, 441, 452};
+	const int count = sizeof(numbers) / sizeof(numbers[0]);
+	struct sock_filter code[64] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0)};
+	struct sock_fprog program = {count + 3, code};
+
+	for (int i = 0; i < count; i++)
+		code[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, numbers[i], count - i, 0);
+	code[count + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	code[count + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return 97;
+	execvp(argv[1], argv + 1);
+	return 98;
+}
+"""
+
+# Kills the process group of a command as soon as a worker of it has ended, as Ray does.
+KILL_GROUP = r"""
+import os, signal, subprocess, sys, time
+started = subprocess.Popen(sys.argv[2:], start_new_session=True)
+while not os.path.exists("ended"):
+    time.sleep(0.001)
+time.sleep(float(sys.argv[1]))
+os.killpg(started.pid, signal.SIGKILL)
+print(started.wait())
+"""
+
+
+class Containers(Case):
+    """What containers and their managers do, and tools around a program."""
+
+    def check(self, kernels=100, traces=1):
+        found = self.files(".gpuprof")
+        for trace in found:
+            events = self.run_gpuprof("export", "--format", "jsonl", "-o", "-", trace).stdout.splitlines()
+            self.assertEqual(sum(json.loads(event)["kind"] == "kernel" for event in events), kernels)
+            os.unlink(self.path(trace))
+        self.assertEqual(len(found), traces)
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "the numbers are those of x86-64")
+    def test_filters_of_container_engines(self):
+        denied = self.compile("denied", DENIED)
+        for line, way in (([denied, support.LAUNCHER, *support.GPU], PLAIN), ([denied, *support.GPU], BARE), ([denied, *support.GPU], LAUNCHED)):
+            with self.subTest(line):
+                result = self.run_program([*line, "launch=100", "exit=3"], way, GPUPROF_CHROME="none")
+                self.assertEqual((result.returncode, result.stdout), (3, "launches 100\n"), result.stderr)
+                self.check()
+
+    @unittest.skipUnless(can_unshare(), "needs the right to mount")
+    def test_a_file_system_that_is_read_only_but_for_a_volume(self):
+        script = """mount --bind . /mnt && for place in $(cut -d" " -f5 /proc/self/mountinfo | grep -vE '^/(mnt|proc|dev)'); do
+            mount -o remount,bind,ro $place 2>/dev/null; done; ! touch /tmp/x 2>/dev/null && cd / && exec "$@" """
+        for line in ([support.LAUNCHER, "-o", "/mnt/t", *support.GPU], ["env", "GPUPROF_OUTPUT=/mnt/t", f"LD_PRELOAD={support.LIBRARY}", *support.GPU]):
+            result = self.run_program(["unshare", "-m", "sh", "-c", script, "sh", *line, "launch=100", "exit=3"], PLAIN,
+                                      GPUPROF_CHROME="none", PYTHONDONTWRITEBYTECODE="1")
+            self.assertEqual((result.returncode, result.stdout), (3, "launches 100\n"), result.stderr)
+            self.check()
+
+    def test_a_current_folder_that_was_removed(self):
+        script = 'mkdir gone && cd gone && rmdir ../gone && exec env "$@"'
+        line = ["sh", "-c", script, "sh", f"LD_PRELOAD={support.LIBRARY}", "GPUPROF_CHROME=none"]
+        result = self.run_program([*line, *support.GPU, "launch=100", "exit=3"], PLAIN)
+        self.assertEqual((result.returncode, result.stdout), (3, "launches 100\n"))
+        self.assert_one_line("\n".join(support.own_lines(result.stderr)), "current folder", "removed", "-o")
+        result = self.run_program([*line, f"GPUPROF_OUTPUT={self.path('t')}", *support.GPU, "launch=100", "exit=3"], PLAIN)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.check()
+
+    def test_a_group_that_is_killed_when_its_worker_has_ended(self):
+        """Whatever the launcher had written by then, the trace is whole."""
+        for after in ("0", "0.05", "0.2"):
+            worker = f'{" ".join(support.GPU)} launch=100; touch ended; sleep 0.1'
+            result = self.run_program([sys.executable, "-c", KILL_GROUP, after, support.LAUNCHER, "-o", "t", "--html", "sh", "-c", worker], PLAIN)
+            self.assertEqual(result.stdout, "launches 100\n-9\n", result.stderr)
+            self.check()
+            for name in self.files():
+                os.unlink(self.path(name))
+
+    @unittest.skipUnless(can_unshare(), "needs the right to mount")
+    def test_a_shared_memory_that_the_program_fills(self):
+        """Processes that start with little of it, and one whose rings cannot grow any more."""
+        fill = "cat /dev/zero > /dev/shm/fill 2>/dev/null; "
+        for size, before in (("200k", ""), ("1m", ""), ("64m", ""), ("64m", fill)):
+            script = (f'mount -t tmpfs -o size={size} none /dev/shm; {before} for i in 1 2 3; do "$@" & done; '
+                      f'sleep 0.2; {fill} wait')
+            with self.subTest(size, before=before):
+                result = self.run_program(["unshare", "-m", "sh", "-c", script, "sh", *support.GPU, "launch=3000"],
+                                          options=["-q", "--chrome", "none"])
+                self.assertEqual((result.returncode, result.stdout.count("3000")), (0, 3), result.stderr)
+                self.check(3000, 3)
+
+    def test_tools_around_a_program(self):
+        """Each of them starts it, preloads a library of its own, or controls it."""
+        for tool in (["stdbuf", "-oL"], ["fakeroot"], ["faketime", "-f", "-15d"], ["strace", "-f", "-o", "calls"], ["perf", "stat", "-o", "counts"],
+                     ["timeout", "60"], ["nohup"], ["setsid", "-w"], ["prlimit", "--nofile=64"], ["env", "-u", "HOME"],
+                     ["gdb", "-q", "-batch", "-return-child-result", "-ex", "run", "--args"]):
+            if not shutil.which(tool[0]):
+                continue
+            plain = self.run_program([*tool, *support.GPU, "launch=100", "exit=3"], PLAIN)
+            if (plain.returncode, plain.stdout.count("launches 100\n")) != (3, 1):
+                continue  # as without us: a debugger may not trace here
+            for way in (BARE, LAUNCHED):
+                with self.subTest(tool[0], way=way):
+                    result = self.run_program([*tool, *support.GPU, "launch=100", "exit=3"], way, GPUPROF_CHROME="none")
+                    self.assertEqual((result.returncode, result.stdout.count("launches 100\n")), (3, 1), result.stderr)
+                    self.check()
 
 
 class Service(Case):

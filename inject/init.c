@@ -417,10 +417,15 @@ static void log_driver_not_found(void)
 	const char *named;
 
 	if (gp_load32(&start.thread) != 0 || gp_load32(&preparation.is_over) == 0 ||
-	    gp_sys_process_id() != constructed || !gp_control_wants_process() ||
-	    gp_output_path_library()[0] == '\0' || !was_cuda_started())
+	    gp_sys_process_id() != constructed || gp_output_path_library()[0] == '\0' ||
+	    !was_cuda_started())
 		return;
-	/* not earlier: a child of vfork() may have left an invalid environment here */
+	/*
+	 * not earlier: both read the environment, and a child of vfork() may have left an invalid
+	 * one here
+	 */
+	if (!gp_control_wants_process())
+		return;
 	named = getenv(GP_INJECTION_CUDA);
 	if (is_under_ncu) {
 		gp_process_trace_report(GP_SESSION_FAILED);

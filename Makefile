@@ -49,6 +49,10 @@ REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c report/*
 
 COMPLETIONS := $(patsubst package/%,$(O)/%,$(wildcard package/completion/gpuprof.*))
 
+# A sanitizer has functions of its own for these.
+OLD_LIBC    := $(if $(SAN),,$(O)/package/old_libc.o)
+$(O)/package/old_libc.o: ALL_CFLAGS += -Wno-missing-prototypes -fno-builtin
+
 .PHONY: all deps demo check unit lint format clean install uninstall
 all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/report/html/page.compared $(O)/gpuprof-run loader-path $(O)/gpuprof.1 $(O)/gpuprof-run.1 $(COMPLETIONS)
 
@@ -100,10 +104,10 @@ $(O)/report/%.o: ALL_CFLAGS += $(if $(SAN),,-Wframe-larger-than=65536)
 # Static archives, so that a copy of the program on another machine needs only libc.
 STATIC_LIBS := -lsqlite3 -liberty -ljansson -ldw -lelf -lz -llzma -lbz2
 REPORT_LIBS ?= -Wl,-Bstatic $(STATIC_LIBS) -Wl,-Bdynamic -lm -ldl -lpthread
-$(O)/gpuprof $(O)/stripped/gpuprof: $(REPORT)
+$(O)/gpuprof $(O)/stripped/gpuprof: $(REPORT) $(OLD_LIBC)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(REPORT) $(REPORT_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(REPORT) $(OLD_LIBC) $(REPORT_LIBS) -Wl,--no-as-needed -l:libdl.so.2 -l:libpthread.so.0
 
 # For packages: with a build id that does not depend on the debug information, which names folders.
 .PHONY: stripped

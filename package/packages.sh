@@ -67,10 +67,10 @@ debian_package() {
 	root=$work/deb
 	stage "$root" /usr share/zsh/vendor-completions
 	gzip -9n "$root"/usr/share/man/man1/*.1
-	mkdir "$root/DEBIAN" "$work/debian"
-	touch "$work/debian/control"
-	depends=$(cd "$work" && dpkg-shlibdeps --warnings=1 -O deb/usr/bin/gpuprof deb/usr/lib/libgpuprof.so | sed 's/^shlibs:Depends=//')
-	sed "s/@VERSION@/$version/; s/@ARCHITECTURE@/$(dpkg --print-architecture)/; s/@DEPENDS@/$depends/;
+	mkdir "$root/DEBIAN"
+	# dpkg-shlibdeps knows in which files this machine's C library has the functions, not older ones
+	libc=$(objdump -T "$root/usr/bin/gpuprof" "$root/usr/lib/libgpuprof.so" | grep -o 'GLIBC_2\.[0-9]*' | sort -uV | tail -1)
+	sed "s/@VERSION@/$version/; s/@ARCHITECTURE@/$(dpkg --print-architecture)/; s/@LIBC@/${libc#GLIBC_}/;
 		s/@SIZE@/$(du -sk --apparent-size "$root/usr" | cut -f1)/" package/control >"$root/DEBIAN/control"
 	(cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
 	find "$root" -print0 | xargs -0 touch -h -d "@$SOURCE_DATE_EPOCH"

@@ -12,6 +12,9 @@ import support
 from support import GPU, PLAIN, ROOT, Case
 
 
+ROOTS = os.environ.get("TESTS_ROOTS", "").split()
+
+
 def make(*arguments, folder=ROOT):
     subprocess.run(["make", "-s", *arguments], cwd=folder, stdout=subprocess.DEVNULL, check=True)
 
@@ -24,7 +27,7 @@ def digests(folder):
     return found
 
 
-@unittest.skipUnless(shutil.which("dpkg-deb") and shutil.which("dpkg-shlibdeps"), "no dpkg-dev")
+@unittest.skipUnless(shutil.which("dpkg-deb"), "no dpkg-deb")
 class Packages(Case):
 
     @classmethod
@@ -65,9 +68,9 @@ class Packages(Case):
         self.assertFalse(os.path.exists(os.path.join(root, "usr")))
 
     def test_control(self):
-        """The package depends on the C library alone, of the version that its files need; root owns all."""
+        """The package depends on the C library alone, as old as it may be; root owns all."""
         depends = self.run_tool("dpkg-deb", "-f", self.package("*.deb"), "Depends").strip()
-        self.assertRegex(depends, r"^libc6 \(>= 2\.\d+\)$")
+        self.assertEqual(depends, "libc6 (>= 2.28)")
         owners = {line.split()[1] for line in self.run_tool("dpkg-deb", "-c", self.package("*.deb")).splitlines()}
         self.assertEqual(owners, {"root/root"})
 
@@ -76,6 +79,25 @@ class Packages(Case):
         (name,) = self.files("64")
         os.rename(self.path(name), self.path("else where"))
         self.assert_works(self.path("else where", "bin"))
+
+    @unittest.skipUnless(ROOTS, "TESTS_ROOTS names no roots, as debootstrap --variant=minbase bullseye FOLDER makes them")
+    def test_other_systems(self):
+        """In the roots of other systems: installed by their own dpkg, where it records, without a GPU, and reads."""
+        result = self.run_program([*GPU, "launch=7"], options=["-o", "seven"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for root in ROOTS:
+            inside = os.path.join(root, "tmp")
+            for path in (self.package("*.deb"), self.path("seven.gpuprof")):
+                shutil.copy(path, inside)
+            shown = self.run_tool("unshare", "-m", "chroot", root, "sh", "-ec", """
+                mount -t proc none /proc
+                dpkg -i /tmp/gpuprof_*.deb >&2
+                gpuprof summary /tmp/seven.gpuprof
+                gpuprof-run grep -c libgpuprof /proc/self/maps
+                dpkg -P gpuprof >&2
+            """)
+            self.assertIn("7 kernels", shown, root)
+            self.assertGreater(int(shown.splitlines()[-1]), 0, root)
 
     def test_contents_are_named(self):
         """The list and the licenses of what is linked into the program."""

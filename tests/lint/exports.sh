@@ -20,7 +20,8 @@ EXPORTS="InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExt
 	cuptiGetCallbackState cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe dlsym"
 LIBC="libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1"
 TLS_BYTES=576
-OLDEST_LIBC=17 # glibc 2.17
+OLDEST_LIBC=17         # glibc 2.17
+OLDEST_FOR_PROGRAM=28
 problems=0
 
 problem() {
@@ -44,11 +45,11 @@ check_needed() {
 	done
 }
 
-# collector/libc_versions.h
+# collector/libc_versions.h, package/old_libc.c
 check_versions() {
 	newer=$(nm -D --with-symbol-versions --undefined-only "$1" | sed -n 's/.* \([^ ]*\)@GLIBC_2\.\([0-9]*\).*/\2 \1/p' |
-		awk -v oldest=$OLDEST_LIBC '$1 > oldest { printf " %s (2.%s)", $2, $1 }')
-	[ -z "$newer" ] || problem "$1: a C library newer than 2.$OLDEST_LIBC is needed for:$newer"
+		awk -v oldest="$2" '$1 > oldest { printf " %s (2.%s)", $2, $1 }')
+	[ -z "$newer" ] || problem "$1: a C library newer than 2.$2 is needed for:$newer"
 }
 
 check_tls() {
@@ -60,7 +61,7 @@ check_library() {
 	[ -f "$1" ] || { problem "$1: is not there; build it first"; return; }
 	check_exports "$1"
 	check_needed "$1"
-	check_versions "$1"
+	check_versions "$1" $OLDEST_LIBC
 	check_tls "$1"
 }
 
@@ -91,7 +92,12 @@ case ${1:-} in
 --self-test) self_test ;;
 ?*)
 	check_library "$1/libgpuprof.so"
-	if [ -f "$1/gpuprof" ]; then check_needed "$1/gpuprof"; else problem "$1/gpuprof: is not there"; fi
+	if [ -f "$1/gpuprof" ]; then
+		check_needed "$1/gpuprof"
+		check_versions "$1/gpuprof" $OLDEST_FOR_PROGRAM
+	else
+		problem "$1/gpuprof: is not there"
+	fi
 	;;
 *)
 	sed -n '2,6s/^# \{0,1\}//p' "$0"

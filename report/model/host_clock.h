@@ -45,7 +45,8 @@ static inline uint64_t gp_host_clock_unix_ns(const struct gp_host_clock *clock,
 {
 	int64_t passed_ns = (int64_t)(monotonic_ns - clock->monotonic_ns);
 
-	return clock->unix_ns + (uint64_t)(passed_ns + (int64_t)(clock->drift * (double)passed_ns));
+	return clock->unix_ns + (uint64_t)passed_ns +
+	       (uint64_t)(int64_t)(clock->drift * (double)passed_ns);
 }
 
 #endif

@@ -15,6 +15,9 @@
 #define GPU_ERROR_NS     1000 /* a time of a GPU is converted to its host's clock to about this */
 #define MOST_NS          1000000 /* with a larger error, wall clocks are as good */
 #define SIGMAS           3       /* the stated error, in standard errors */
+/* A trace may be damaged: no clocks are farther apart, and none gains more. */
+#define MOST_APART_NS (INT64_C(1) << 61)
+#define MOST_DRIFT    1e-3
 /* Of normal values, in standard deviations of one: that of their median, times the root of their
  * number; and the standard deviation, in median deviations. */
 #define MEDIAN_ERROR 1.2533
@@ -226,9 +229,11 @@ static void fit_line(struct gp_host_clock *clock, const struct gp_clock_host *ho
 				      middle_of(points, 0, third, scratch)) /
 					     span_ns
 				   : 0;
-	double spread, drift_error;
+	double spread, drift_error, error_ns;
 	int64_t start_ns;
 
+	if (fabs(drift) > MOST_DRIFT)
+		drift = 0;
 	for (;;) {
 		for (uint32_t i = 0; i < count; i++)
 			scratch[i] = above(points, i, drift);
@@ -246,9 +251,9 @@ static void fit_line(struct gp_host_clock *clock, const struct gp_clock_host *ho
 	clock->drift = drift;
 	clock->ahead_ns = -start_ns;
 	clock->operations = count;
-	clock->error_ns +=
-		(uint64_t)(SIGMAS * (MEDIAN_ERROR * spread / sqrt(count) +
-				     drift_error * (double)since(points, count - 1) / 2));
+	error_ns = SIGMAS * (MEDIAN_ERROR * spread / sqrt(count) +
+			     drift_error * (double)since(points, count - 1) / 2);
+	clock->error_ns += (uint64_t)fmin(error_ns, 2.0 * MOST_NS);
 	clock->is_known = clock->error_ns <= MOST_NS;
 }
 
@@ -271,15 +276,17 @@ static void add_point(struct solving *s, const struct end *end, const struct end
 {
 	struct gp_host_clock *hosts = s->fit->clocks.hosts;
 	uint64_t unix_ns = gp_host_clock_unix_ns(&hosts[aligned->host], aligned->monotonic_ns);
+	int64_t distance_ns =
+		(int64_t)(unix_ns - end->monotonic_ns - s->fit->hosts[end->host].wall_ns);
 	uint64_t error_ns;
 
+	if (distance_ns < -MOST_APART_NS || distance_ns > MOST_APART_NS)
+		return;
 	s->error = gp_array_grow_spill(&s->points, &s->point_capacity, s->point_count,
 				       sizeof(*s->points));
 	if (s->error != 0)
 		return;
-	s->points[s->point_count++] = (struct point){
-		end->host, end->monotonic_ns,
-		(int64_t)(unix_ns - end->monotonic_ns - s->fit->hosts[end->host].wall_ns)};
+	s->points[s->point_count++] = (struct point){end->host, end->monotonic_ns, distance_ns};
 	error_ns = hosts[aligned->host].error_ns + s->fit->hosts[aligned->host].error_ns;
 	if (error_ns > hosts[end->host].error_ns)
 		hosts[end->host].error_ns = error_ns;

@@ -190,6 +190,35 @@ static void a_host_is_aligned_by_another_one(void **state)
 	gp_clock_fit_free(&fit);
 }
 
+/* As a damaged trace may have them. */
+static void impossible_times_tell_nothing(void **state)
+{
+	static const struct job job = {OF_ALL, 1, 40, 500};
+	static const uint64_t times_ns[] = {0, 1, UINT64_MAX / 2, UINT64_MAX};
+	static const char *const kernels[] = {ALL_REDUCE, NULL};
+
+	for (size_t i = 0; i < COUNT(times_ns); i++)
+		for (size_t k = 0; k < COUNT(times_ns); k++) {
+			struct gp_clock_fit fit = {0};
+
+			for (uint32_t rank = 0; rank < 2; rank++) {
+				struct gp_model *model =
+					rank_of(rank, rank, kernels, job.operations, 500);
+
+				if (rank == 1) {
+					model->base_unix_ns = times_ns[k];
+					model->base_monotonic_ns = 5;
+					for (uint32_t op = 0; op < model->op_count; op += 2)
+						model->ops[op].end_ns = times_ns[i];
+				}
+				assert_int_equal(gp_clock_fit_add(&fit, model), 0);
+				gp_model_free(model);
+			}
+			assert_int_equal(gp_clock_fit_solve(&fit), 0);
+			gp_clock_fit_free(&fit);
+		}
+}
+
 static void one_host_needs_nothing(void **state)
 {
 	static const char *const kernels[] = {ALL_REDUCE, NULL};
@@ -211,6 +240,7 @@ int main(void)
 		cmocka_unit_test(few_operations_tell_nothing),
 		cmocka_unit_test(ends_that_differ_tell_nothing),
 		cmocka_unit_test(a_host_is_aligned_by_another_one),
+		cmocka_unit_test(impossible_times_tell_nothing),
 		cmocka_unit_test(one_host_needs_nothing),
 	};
 

@@ -61,6 +61,7 @@ stage() {
 	install -d "$1$2/share/doc/gpuprof"
 	copyright >"$1$2/share/doc/gpuprof/copyright"
 	cp "$work/sbom" "$1$2/share/doc/gpuprof/gpuprof.spdx.json"
+	cp CHANGELOG.md "$1$2/share/doc/gpuprof/"
 }
 
 debian_package() {

@@ -1,4 +1,4 @@
-"""docs/howto/ci.md does what it says: its commands, one after the other, as somebody pastes them."""
+"""docs/howto/ci.md does what it says: its commands, one after the other, as somebody pastes them; and those of package/ci/."""
 import json
 import os
 import re
@@ -8,7 +8,12 @@ import unittest
 import xml.etree.ElementTree
 
 import support
-from support import ROOT, Case
+from support import GPU, ROOT, Case
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
 
 CUDA = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
 LIMIT_S = 300
@@ -52,6 +57,50 @@ class Ci(Case):
         self.assertIn("gpuprof check: regression: ", output)
         self.assertIn("exit status 80", output)
         self.assertRegex(output, r"changed +100 +102 .* scale")
+
+
+@unittest.skipUnless(yaml, "no PyYAML")
+class Gates(Case):
+    """The commands of the action and of the template, as their systems run them."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_program([*GPU, "launch=5"], options=["--runs", "3", "-o", "base", "-q"])
+        result = self.run_gpuprof("check", "--write-baseline", "gpuprof-baseline.json", "base/1", "base/2", "base/3")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def definition(self, name):
+        with open(os.path.join(ROOT, "package", "ci", name), encoding="utf-8") as file:
+            return yaml.safe_load(file)
+
+    def run_gate(self, script, launches, **variables):
+        shutil.rmtree(self.path("gpuprof-runs"), ignore_errors=True)
+        path = os.pathsep.join((support.BUILD, os.environ["PATH"]))
+        command = " ".join([*GPU, f"launch={launches}"])
+        done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env=support.environment(PATH=path, GATE_COMMAND=command, GATE_RUNS="1", **variables), universal_newlines=True,
+                              timeout=LIMIT_S, check=False)
+        xml.etree.ElementTree.parse(self.path("gpuprof-runs", "check.xml"))
+        return done.returncode, done.stdout
+
+    def test_action(self):
+        definition = self.definition("action.yml")
+        (step,) = definition["runs"]["steps"]
+        inputs = definition["inputs"]
+        self.assertEqual(set(step["env"].values()), {"${{ inputs.%s }}" % name for name in inputs})
+        variables = {f"GATE_{name.upper()}": entry.get("default") for name, entry in inputs.items() if name not in ("command", "runs")}
+        for launches, status in ((5, 0), (6, 80)):
+            found, output = self.run_gate(step["run"], launches, **variables, GITHUB_STEP_SUMMARY=self.path("summary.md"))
+            self.assertEqual(found, status, output)
+        with open(self.path("summary.md"), encoding="utf-8") as file:
+            self.assertIn("regression", file.read())
+
+    def test_template(self):
+        job = self.definition("gitlab.yml")[".gpuprof-gate"]
+        variables = {name: value for name, value in job["variables"].items() if name != "GATE_RUNS"}
+        for launches, status in ((5, 0), (6, 80)):
+            found, output = self.run_gate("\n".join(job["script"]), launches, **variables)
+            self.assertEqual(found, status, output)
 
 
 if __name__ == "__main__":

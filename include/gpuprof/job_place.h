@@ -80,8 +80,11 @@ static inline long gp_job_rank(void)
 /* Whether --ranks includes this process.  It does so if the launcher sets no (local) rank. */
 static inline bool gp_job_is_included(const char *ranks)
 {
-	long rank = gp_job_rank();
+	long rank;
 
+	if (ranks[0] == '\0') /* all; most calls, so the environment is not read */
+		return true;
+	rank = gp_job_rank();
 	if (rank >= 0 && strcmp(ranks, "node") == 0) {
 		const char *local_rank = gp_job_place().local_rank;
 

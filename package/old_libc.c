@@ -46,7 +46,7 @@ OLD(pthread_sigmask, "2.2.5");
 
 /* ---- the stat functions; struct stat64 is struct stat ---- */
 #define STAT_VERSION 1
-#define HIDDEN	     __attribute__((visibility("hidden")))
+#define HIDDEN       __attribute__((visibility("hidden")))
 
 int gp_old_stat(int version, const char *path, struct stat *s);
 int gp_old_lstat(int version, const char *path, struct stat *s);

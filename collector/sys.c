@@ -47,12 +47,12 @@ static int add_tls(struct dl_phdr_info *object, size_t size, void *total_bytes)
 }
 
 /* The C library places each thread's copy of the program's thread-local variables on its stack. */
-static size_t stack_bytes(void)
+static size_t with_tls(size_t stack_bytes)
 {
 	size_t tls_bytes = 0;
 
 	dl_iterate_phdr(add_tls, &tls_bytes);
-	return STACK_BYTES + (tls_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	return stack_bytes + (tls_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
 /* Signals raised by an instruction, or by a system call under a filter. */
@@ -81,7 +81,7 @@ void gp_sys_block_signals_in(pthread_attr_t *attributes)
 	mask_setter(attributes, &set);
 }
 
-static int create_thread(pthread_t *thread, void *(*body)(void *))
+static int create_thread(pthread_t *thread, size_t stack_bytes, void *(*body)(void *))
 {
 	pthread_attr_t attributes;
 	int error;
@@ -89,22 +89,27 @@ static int create_thread(pthread_t *thread, void *(*body)(void *))
 	error = pthread_attr_init(&attributes);
 	if (error)
 		return -error;
-	pthread_attr_setstacksize(&attributes, stack_bytes());
+	pthread_attr_setstacksize(&attributes, with_tls(stack_bytes));
 	gp_sys_block_signals_in(&attributes);
 	error = pthread_create(thread, &attributes, body, NULL);
 	pthread_attr_destroy(&attributes);
 	return -error;
 }
 
-static int start_thread(pthread_t *thread, void *(*body)(void *))
+int gp_sys_thread_with_stack(pthread_t *thread, size_t stack_bytes, void *(*body)(void *))
 {
 	int saved = errno;
 	uint64_t before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS | GP_SYS_STOP_SIGNALS);
-	int error = create_thread(thread, body);
+	int error = create_thread(thread, stack_bytes, body);
 
 	gp_sys_let_signals(before);
 	errno = saved;
 	return error;
+}
+
+static int start_thread(pthread_t *thread, void *(*body)(void *))
+{
+	return gp_sys_thread_with_stack(thread, STACK_BYTES, body);
 }
 
 struct gp_sys gp_sys = {kernel_call, start_thread};

@@ -30,6 +30,9 @@ struct gp_sys {
 
 extern struct gp_sys gp_sys;
 
+/* gp_sys.thread() for one that needs another stack. */
+int gp_sys_thread_with_stack(pthread_t *thread, size_t stack_bytes, void *(*body)(void *));
+
 /*
  * A program may install a seccomp filter, which also applies to our threads and may end the
  * process.  gp_sys_is_confined(): whether it has done so since gp_sys_remember_filter(); a filter

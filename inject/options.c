@@ -109,6 +109,14 @@ uint64_t gp_option_ns(enum gp_option option)
 	return duration_ns;
 }
 
+uint64_t gp_option_interval_ns(enum gp_option option)
+{
+	uint64_t interval_ns = 0;
+
+	gp_option_is_interval(&gp_option_rows[option], gp_option_text(option), &interval_ns);
+	return interval_ns;
+}
+
 uint64_t gp_option_bytes(enum gp_option option)
 {
 	uint64_t bytes = 0;

@@ -26,6 +26,7 @@
 #include "inject/control.h"
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_library.h"
+#include "inject/hw_sampler.h"
 #include "inject/dlsym.h"
 #include "inject/bounded_call.h"
 #include "inject/cupti_activity.h"
@@ -117,6 +118,7 @@ static void remember_context(CUcontext context)
 	    session.cupti.cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
 		return;
 	gp_contexts_add(context, id, (uint16_t)device);
+	gp_hw_sampler_use((uint16_t)device);
 	for (;;) {
 		uint32_t highest = gp_load32(&session.highest_context_id);
 
@@ -472,7 +474,7 @@ int gp_session_start_fetching(void)
 	pthread_detach(thread);
 	session.fetching = true;
 	gp_profiler_thread_await_start(&session.has_begun);
-	return 0;
+	return gp_hw_sampler_start(&session.cupti);
 }
 
 /* Another thread may end the process, too, with a later deadline. */
@@ -503,10 +505,12 @@ void gp_session_finish(uint64_t timeout_ns)
 	set_deadline(deadline_ns);
 	/* pairs with fetch_until_finish(): there is a deadline */
 	gp_store32_release(&session.finish, 1);
+	gp_hw_sampler_finish();
 	gp_eventcount_notify(&session.wakeup);
 	while (gp_load32_acquire(&session.finished) == NOT_YET && gp_sys_now_ns() < deadline_ns &&
 	       is_subscribers_process())
 		gp_sys_wait(&session.finished, NOT_YET, 10000000u);
+	gp_hw_sampler_await(deadline_ns);
 	if (!is_subscribers_process()) /* a signal handler forked meanwhile */
 		return;
 	gp_count(GP_COUNTER_EXIT_FLUSH_TICKS, gp_clock_ticks() - start_ticks);

@@ -9,9 +9,10 @@
 
 enum gp_option_type {
 	GP_OPTION_TEXT,
-	GP_OPTION_NUMBER,  /* a whole number, within the row's bounds */
-	GP_OPTION_SECONDS, /* 0, 90 or 1.5 */
-	GP_OPTION_SIZE,    /* bytes, within the row's bounds, or 0: 500M, 2G */
+	GP_OPTION_NUMBER,   /* a whole number, within the row's bounds */
+	GP_OPTION_SECONDS,  /* 0, 90 or 1.5 */
+	GP_OPTION_SIZE,     /* bytes, within the row's bounds, or 0: 500M, 2G */
+	GP_OPTION_INTERVAL, /* on, 0, or a time within the row's bounds in ns; --NAME alone is on */
 	GP_OPTION_FLAG,
 	GP_OPTION_CHOICE, /* one of the words of the row's argument */
 	GP_OPTION_LIST,   /* any of these words, separated by commas */
@@ -197,6 +198,29 @@ static inline bool gp_option_ranks_have(const char *list, uint64_t rank)
 	return false;
 }
 
+#define GP_OPTION_INTERVAL_NS 1000000u /* of the word "on" */
+
+/* Whether a value is valid for an INTERVAL option: 0, on, 1ms or 200us. */
+static inline bool gp_option_is_interval(const struct gp_option_row *row, const char *value,
+					 uint64_t *interval_ns)
+{
+	const char *end;
+
+	*interval_ns = GP_OPTION_INTERVAL_NS;
+	if (strcmp(value, "on") == 0)
+		return true;
+	end = gp_option_digits(value, interval_ns);
+	if (end == NULL || *interval_ns > row->bounds.most)
+		return false;
+	if (strcmp(end, "us") == 0)
+		*interval_ns *= 1000;
+	else if (strcmp(end, "ms") == 0)
+		*interval_ns *= 1000000;
+	else
+		return *interval_ns == 0 && *end == '\0';
+	return *interval_ns >= row->bounds.least && *interval_ns <= row->bounds.most;
+}
+
 /* Whether a value is invalid; `text` then describes a valid one. */
 static inline bool gp_option_is_wrong(const struct gp_option_row *row, const char *value,
 				      char *text, size_t text_bytes)
@@ -220,6 +244,12 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 		snprintf(text, text_bytes, "a size from %lluM to %lluG, such as 500M or 2G",
 			 (unsigned long long)row->bounds.least >> 20,
 			 (unsigned long long)row->bounds.most >> 30);
+		return true;
+	}
+	if (row->type == GP_OPTION_INTERVAL && !gp_option_is_interval(row, value, &number)) {
+		snprintf(text, text_bytes, "a time from %lluus to %llums, such as 200us or 1ms",
+			 (unsigned long long)row->bounds.least / 1000,
+			 (unsigned long long)row->bounds.most / 1000000);
 		return true;
 	}
 	if (row->type == GP_OPTION_CHOICE && !gp_option_has_choice(row, value)) {

@@ -828,6 +828,22 @@ struct gp_record_stream_wait {
 	uint64_t zero3;
 };
 
+/*
+ * What the hardware counted within one interval of --hw-timeline.  value: by position in
+ * gpuprof/hw_metric.def; 0 where the bit in `absent` says that the GPU has no such unit.
+ */
+#define GP_HW_VALUES 12
+struct gp_record_hw_sample {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t absent;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t value[GP_HW_VALUES];
+	uint32_t zero[2];
+};
+
 /* Which records of a kind belong to a part (time window) of a trace. */
 enum gp_record_role {
 	GP_ROLE_EVENT, /* the records of its time window: events, whose number grows with the run */
@@ -870,7 +886,8 @@ enum gp_record_role {
 	X(user, 31, HOST_FUNCTION, host_function, EVENT)                                           \
 	X(user, 32, SAMPLE, sample, FACT)                                                          \
 	X(user, 33, IN_FLIGHT, in_flight, FACT)                                                    \
-	X(user, 34, STREAM_WAIT, stream_wait, FACT)
+	X(user, 34, STREAM_WAIT, stream_wait, FACT)                                                \
+	X(user, 35, HW_SAMPLE, hw_sample, EVENT)
 
 /* The same with number, name and struct only. */
 #define GP_RECORD_KINDS(X)                              GP_RECORD_KINDS_FOR(GP_RECORD_KIND_ROW, X)

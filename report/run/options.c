@@ -30,7 +30,9 @@ static void build_parser(struct parser *parser)
 	*text++ = ':'; /* tells a missing argument from an unknown option */
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
-		int argument = row->type == GP_OPTION_FLAG ? no_argument : required_argument;
+		int argument = row->type == GP_OPTION_FLAG       ? no_argument
+			       : row->type == GP_OPTION_INTERVAL ? optional_argument
+								 : required_argument;
 
 		parser->long_options[i] =
 			(struct option){row->long_name, argument, NULL, TABLE_BASE + i};
@@ -155,8 +157,10 @@ static int fill_in(struct gp_run_options *options, char *message, size_t message
 
 static void take(struct gp_run_options *options, int option)
 {
+	const char *alone = gp_option_rows[option].type == GP_OPTION_INTERVAL ? "on" : "1";
+
 	options->given[option] = true;
-	options->values[option] = optarg ? optarg : "1";
+	options->values[option] = optarg ? optarg : alone;
 }
 
 int gp_run_options_parse(struct gp_run_options *options, int argc, char **argv, char *message,
@@ -264,12 +268,15 @@ static void print_wrapped(FILE *out, int column, const char *text)
 }
 
 static void print_option(FILE *out, char short_name, const char *long_name, const char *argument,
-			 const char *help)
+			 bool is_optional, const char *help)
 {
 	int column = short_name ? fprintf(out, "  -%c, ", short_name) : fprintf(out, "      ");
 
-	column +=
-		fprintf(out, "--%s%s%s", long_name, argument ? " " : "", argument ? argument : "");
+	column += fprintf(out,
+			  is_optional ? "--%s[=%s]"
+			  : argument  ? "--%s %s"
+				      : "--%s%s",
+			  long_name, argument ? argument : "");
 	print_wrapped(out, column, help);
 }
 
@@ -291,10 +298,11 @@ void gp_run_options_help(FILE *out)
 			 row->argument && *row->value ? " (default " : "",
 			 row->argument ? row->value : "", row->argument && *row->value ? ")" : "",
 			 row->variable);
-		print_option(out, row->short_name, row->long_name, row->argument, help);
+		print_option(out, row->short_name, row->long_name, row->argument,
+			     row->type == GP_OPTION_INTERVAL, help);
 	}
-	print_option(out, OWN_HELP, "help", NULL, "print this text");
-	print_option(out, OWN_VERSION, "version", NULL, "print the version");
+	print_option(out, OWN_HELP, "help", NULL, false, "print this text");
+	print_option(out, OWN_VERSION, "version", NULL, false, "print the version");
 	fputs("\n"
 	      "Examples:\n"
 	      "  gpuprof-run ./app --size 4096\n"

@@ -374,6 +374,7 @@ GP_RECORD_IGNORE(live, module)
 GP_RECORD_IGNORE(live, link)
 GP_RECORD_IGNORE(live, host_function)
 GP_RECORD_IGNORE(live, sample)
+GP_RECORD_IGNORE(live, hw_sample)
 /* The tail of the trace keeps these itself (report/trace/tail.h). */
 GP_RECORD_IGNORE(live, thread)
 GP_RECORD_IGNORE(live, counter)

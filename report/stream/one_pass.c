@@ -198,6 +198,7 @@ GP_RECORD_IGNORE(pass, pool)
 GP_RECORD_IGNORE(pass, unified)
 GP_RECORD_IGNORE(pass, host_function)
 GP_RECORD_IGNORE(pass, sample)
+GP_RECORD_IGNORE(pass, hw_sample)
 
 static GP_RECORD_VISITOR(take, pass, struct worker)
 

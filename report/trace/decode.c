@@ -206,6 +206,7 @@ STARTS_AT(graph);
 STARTS_AT(jit);
 STARTS_AT(unified);
 STARTS_AT(host_function);
+STARTS_AT(hw_sample);
 
 INLINE void set_field(struct decoder *d, size_t index, const struct gp_field *field,
 		      uint8_t *record, uint64_t value)

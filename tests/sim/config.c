@@ -24,6 +24,9 @@ static const struct {
 	{"may-not-record", SIM_FAULT_MAY_NOT_RECORD},
 	{"old-driver", SIM_FAULT_OLD_DRIVER},
 	{"kernel-fails", SIM_FAULT_KERNEL_FAILS},
+	{"counters-forbidden", SIM_FAULT_COUNTERS_FORBIDDEN},
+	{"counters-busy", SIM_FAULT_COUNTERS_BUSY},
+	{"counters-overflow", SIM_FAULT_COUNTERS_OVERFLOW},
 };
 
 static uint64_t number(const char *name, uint64_t fallback)

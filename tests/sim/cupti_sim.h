@@ -72,6 +72,11 @@ void sim_record_context(CUcontext ctx);
 void sim_record_stream(CUstream stream);
 void sim_record_devices(void);
 
+/* ---- PM sampling (cupti_profiler.c) -----------------------------------------------------------
+ */
+
+void sim_profiler_operation(const struct sim_op *op);
+
 /* ---- what a client says of calls (cupti_calls.c), and its clock (cupti_clock.c) ---------------
  */
 

@@ -105,6 +105,9 @@
  *		old-driver		cuptiSubscribe returns 15, as if CUPTI needs a newer driver
  *		kernel-fails		a wait for a busy device or stream returns 700 immediately;
  *					later calls return 700, too, and running work never ends
+ *		counters-forbidden	PM sampling returns 35
+ *		counters-busy		its first configuration returns 26
+ *		counters-overflow	its fourth decoding finds the hardware's buffer full
  *	The folder old/ beside the libraries holds a libcupti without the functions that came after
  *	11.8.  The libcupti in broken/ lacks cuptiActivityRegisterCallbacks.  Select one with
  *	--cupti (GPUPROF_CUPTI), because the libcupti beside libcudart precedes LD_LIBRARY_PATH.
@@ -141,6 +144,9 @@ enum sim_fault {
 	SIM_FAULT_OLD_DRIVER = 1 << 12,
 	SIM_FAULT_UNREADABLE_RECORDS = 1 << 13,
 	SIM_FAULT_KERNEL_FAILS = 1 << 14,
+	SIM_FAULT_COUNTERS_FORBIDDEN = 1 << 15,
+	SIM_FAULT_COUNTERS_BUSY = 1 << 16,
+	SIM_FAULT_COUNTERS_OVERFLOW = 1 << 17,
 };
 
 struct sim_config {

@@ -23,7 +23,7 @@ SIM_LDFLAGS := -shared -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs -L$(SIM)
 SIM_CORE   := config clock meeting process call device stream event hostfunc memory graph capture errors
 SIM_CUDA   := cuda_api cuda_init cuda_context cuda_memory cuda_copy cuda_stream cuda_module cuda_launch cuda_graph cuda_pool cuda_managed cuda_array cuda_ipc
 SIM_CUDART := rt_api rt_init rt_register rt_device rt_memory rt_array rt_copy rt_stream rt_graph
-SIM_CUPTI  := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_unified cupti_info cupti_calls cupti_clock cupti_unsupported
+SIM_CUPTI  := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_unified cupti_info cupti_calls cupti_clock cupti_profiler cupti_unsupported
 SIM_OBJECT  = $(patsubst %,$(SIM)/obj/%.o,$(1))
 
 # ---- tables out of the CUDA headers ----
@@ -50,6 +50,7 @@ $(SIM)/obj/%.o: tests/sim/%.c | $(SIM_TABLES)
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(SIM_CFLAGS) -c -o $@ $<
+$(SIM)/obj/cupti_profiler.o: SIM_CFLAGS += -Iinclude -Itests/sim/cxx
 $(SIM)/obj/cuda_api.o: $(SIM_GEN)/sim_drv_wrappers.inc
 $(SIM)/obj/rt_api.o: $(SIM_GEN)/sim_rt_wrappers.inc
 
@@ -83,13 +84,18 @@ $(SIM)/libnvidia-ml.so.1: $(SIM)/obj/nvml.o tests/sim/libnvidia-ml.map | $(SIM)/
 	$(call say,LD)
 	$(SIM_LINK) -Wl,--version-script=tests/sim/libnvidia-ml.map -lgpusim
 
+# libcupti loads it from its folder; here it has nothing to do.
+$(SIM)/libnvperf_host.so:
+	$(call say,LD)
+	$(SIM_LINK)
+
 $(SIM)/libcuda.so: $(SIM)/libcuda.so.1
 $(SIM)/libcudart.so: $(SIM)/libcudart.so.13
 $(SIM)/libcupti.so: $(SIM)/libcupti.so.13
 $(addprefix $(SIM)/,libcuda.so libcudart.so libcupti.so):
 	$(Q)ln -sf $(<F) $@
 
-sim: $(addprefix $(SIM)/,libcuda.so libcudart.so libcupti.so libnvidia-ml.so.1 old/libcupti.so.13 broken/libcupti.so.13)
+sim: $(addprefix $(SIM)/,libcuda.so libcudart.so libcupti.so libnvidia-ml.so.1 libnvperf_host.so old/libcupti.so.13 broken/libcupti.so.13)
 
 # ---- sample programs: the same sources run on a GPU ----
 PROGRAMS   := $(patsubst tests/programs/%.cu,$(O)/programs/%,$(wildcard tests/programs/*.cu)) $(O)/programs/zoo

@@ -55,7 +55,8 @@ struct gp_model_capacity {
 	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
 		details, contexts, streams, threads, usages, notes, anchors, syncs, events, nodes,
 		jits, pools, unifieds, host_functions, gates, waiting, texts, range_points, ranges,
-		mappings, refusals, frames, modules, links, samples, in_flight, stream_waits;
+		mappings, refusals, frames, modules, links, samples, in_flight, stream_waits,
+		hw_samples;
 };
 
 struct gp_model_builder {

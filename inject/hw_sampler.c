@@ -1,0 +1,507 @@
+#include "inject/hw_sampler.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collector/atomic.h"
+#include "collector/collector.h"
+#include "collector/profiler_threads.h"
+#include "collector/sys.h"
+#include "gpuprof/hw_metric.h"
+#include "gpuprof/option.h"
+#include "hardware/metric_set.h"
+#include "inject/callbacks.h"
+#include "inject/dlsym.h"
+#include "inject/log.h"
+#include "inject/options.h"
+#include "inject/pm_sampling.h"
+#include "inject/recording_gate.h"
+
+#define STACK_BYTES      (8u << 20) /* CUPTI decodes on it */
+#define DEVICES          32u        /* further ones have no samples */
+#define PERIOD_NS        100000000u
+#define END_MOST_NS      2000000000u
+#define FIRST_RETRY_NS   1000000000u
+#define LAST_RETRY_NS    60000000000u
+#define BUFFER_NS        3000000000u /* the hardware's buffer holds so much */
+#define SAMPLE_BYTES     12288u      /* of it, for these metrics: measured with nine, 8.2 KB */
+#define LEAST_BUFFER     (16u << 20)
+#define MOST_BUFFER      (128u << 20)
+#define SPARE_SAMPLES    64u /* of a fetch, beside twice the expected ones */
+#define BUSY_RESULT      26  /* CUPTI_ERROR_HARDWARE_BUSY */
+#define NO_MEMORY_RESULT 8   /* CUPTI_ERROR_OUT_OF_MEMORY: the buffer was full, for good */
+#define FORBIDDEN_RESULT 35  /* CUPTI_ERROR_INSUFFICIENT_PRIVILEGES */
+
+static const enum gp_hw_unit units[] = {
+#define GP_HW_METRIC(name, id, unit, track, series) [GP_HW_##name] = GP_HW_UNIT_##unit,
+#include "gpuprof/hw_metric.def"
+#undef GP_HW_METRIC
+};
+
+static_assert(GP_HW_METRICS == GP_HW_VALUES, "a record has a place for each metric");
+
+struct device {
+	uint16_t id;
+	bool has_config, is_running, is_given_up;
+	bool is_fresh; /* the next sample is the first one: it covers the time before the start */
+	bool was_fetched;
+	struct gp_metric_choice choice; /* of the metrics that the chip has */
+	void *object;
+	uint8_t *data; /* counter data: the decoded samples */
+	size_t data_bytes;
+	uint64_t last_end_ns; /* of the last sample */
+	uint64_t next_try_ns, retry_ns;
+};
+
+static struct {
+	const struct gp_cupti *cupti;
+	struct gp_pm_sampling pm;
+	struct gp_profiler_host host;
+	uint64_t interval_ns;
+	uint32_t wanted; /* a bit for each device */
+	uint32_t has_begun, finish, finished;
+	bool is_started;
+	struct device devices[DEVICES];
+} sampler;
+
+/* ---- what went wrong ---- */
+
+static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void note(const char *format, ...)
+{
+	char text[640];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(text, sizeof(text), format, values);
+	va_end(values);
+	gp_log("%s", text);
+	gp_emit_info(GP_INFO_NOTE, text);
+}
+
+static void note_result(const struct device *device, int result)
+{
+	const char *name = NULL;
+
+	if (result == FORBIDDEN_RESULT) {
+		note("no hardware samples of GPU %u: the driver lets only administrators read performance counters; run as root or with CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or let an administrator load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0",
+		     device->id);
+		return;
+	}
+	sampler.cupti->cuptiGetResultString((CUptiResult)result, &name);
+	note("no hardware samples of GPU %u: CUPTI cannot sample its counters (%s)", device->id,
+	     name != NULL ? name : "unknown error");
+}
+
+/* Of the sampler as a whole: -errno, from its start. */
+static void note_start(int error)
+{
+	if (error == -ENOSYS)
+		note("no hardware samples: this needs CUPTI 12.6 or newer, not %s; name another one with --cupti or GPUPROF_CUPTI",
+		     sampler.cupti->path);
+	else if (error == -ENOENT)
+		note("no hardware samples: libnvperf_host.so is missing beside %s; install the CUPTI package of the CUDA Toolkit",
+		     sampler.cupti->path);
+	else if (error == -ENOTSUP)
+		note("no hardware samples: a sanitizer's runtime in the program ends it when CUPTI's profiler is loaded; build without -fsanitize");
+	else
+		note("no hardware samples: CUPTI's profiler cannot start in this process");
+}
+
+/* ---- setting up ---- */
+
+static int find_functions(void *libcupti)
+{
+	bool has_all = true;
+
+#define X(name, symbol, type)                                                                      \
+	*(void **)&sampler.pm.name = gp_dlsym(libcupti, symbol);                                   \
+	has_all = has_all && sampler.pm.name != NULL;
+	GP_PM_FUNCTIONS(X)
+#undef X
+	return has_all ? 0 : -ENOSYS;
+}
+
+/* On the program's thread, before its exit handlers and ours are registered: 0.1 s. */
+static int open_profiler(void)
+{
+	struct gp_pm_initialize initialize = {GP_PM_HEAD(struct gp_pm_initialize, head)};
+	void *libcupti = dlopen(sampler.cupti->path, RTLD_NOW | RTLD_NOLOAD);
+	int error = libcupti != NULL ? find_functions(libcupti) : -ENOSYS;
+
+	if (error == 0)
+		error = gp_profiler_host_open(&sampler.host, libcupti, gp_dlsym);
+	gp_callbacks_exclude_thread(true);
+	if (error == 0 && sampler.pm.initialize(&initialize) != 0)
+		error = -EIO;
+	gp_callbacks_exclude_thread(false);
+	return error;
+}
+
+/* Returns 0, or CUPTI's error. */
+static int make_config(struct device *device)
+{
+	struct gp_pm_chip_name chip = {GP_PM_HEAD(struct gp_pm_chip_name, name), device->id, NULL};
+	int result = sampler.pm.chip_name(&chip), error;
+
+	if (result != 0)
+		return result;
+	error = gp_metric_set_choose(&device->choice, &sampler.host, chip.name,
+				     &gp_metric_sets[GP_METRIC_SET_TIMELINE]);
+	device->has_config = error == 0;
+	return error == 0 ? 0 : sampler.host.result;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static size_t hardware_buffer_bytes(void)
+{
+	uint64_t bytes = BUFFER_NS / sampler.interval_ns * SAMPLE_BYTES;
+
+	return bytes < LEAST_BUFFER ? LEAST_BUFFER : (size_t)least(bytes, MOST_BUFFER);
+}
+
+/* Of one decoding. */
+static uint32_t most_samples(void)
+{
+	return (uint32_t)(2 * PERIOD_NS / sampler.interval_ns) + SPARE_SAMPLES;
+}
+
+/* The time of begin_data() grows with the number of samples that the data has room for. */
+static int make_data(struct device *device)
+{
+	struct gp_pm_data_size size = {
+		GP_PM_HEAD(struct gp_pm_data_size, data_bytes),
+		device->object,
+		device->choice.taken,
+		device->choice.taken_count,
+		most_samples(),
+		0,
+	};
+	int result = device->data == NULL ? sampler.pm.data_size(&size) : 0;
+
+	if (result != 0 || device->data != NULL)
+		return result;
+	device->data_bytes = size.data_bytes;
+	device->data = malloc(size.data_bytes);
+	return device->data != NULL ? 0 : NO_MEMORY_RESULT;
+}
+
+static int empty_data(struct device *device)
+{
+	struct gp_pm_data data = {GP_PM_HEAD(struct gp_pm_data, data), device->object,
+				  device->data_bytes, device->data};
+
+	return sampler.pm.begin_data(&data);
+}
+
+static int call_with_object(struct device *device, int (*function)(struct gp_pm_object *))
+{
+	struct gp_pm_object object = {GP_PM_HEAD(struct gp_pm_object, object), device->object};
+
+	return function(&object);
+}
+
+/* The hardware answers at set_config: before, all succeeds whoever holds it. */
+static int configure(struct device *device)
+{
+	struct gp_pm_config config = {
+		GP_PM_HEAD(struct gp_pm_config, append),
+		device->object,
+		device->choice.config.image_bytes,
+		device->choice.config.image,
+		hardware_buffer_bytes(),
+		sampler.interval_ns,
+		GP_PM_BY_TIME,
+		GP_PM_KEEP_OLDEST,
+	};
+	int result = sampler.pm.set_config(&config);
+
+	if (result == 0)
+		result = make_data(device);
+	if (result == 0)
+		result = empty_data(device);
+	return result == 0 ? call_with_object(device, sampler.pm.start) : result;
+}
+
+static int start_device(struct device *device)
+{
+	struct gp_pm_enable enable = {GP_PM_HEAD(struct gp_pm_enable, object), device->id, NULL};
+	int result = device->has_config ? 0 : make_config(device);
+
+	if (result == 0)
+		result = sampler.pm.enable(&enable);
+	if (result != 0)
+		return result;
+	device->object = enable.object;
+	result = configure(device);
+	if (result != 0)
+		call_with_object(device, sampler.pm.disable);
+	device->is_running = device->is_fresh = result == 0;
+	return result;
+}
+
+static void end_before_others(void)
+{
+	gp_hw_sampler_finish();
+	gp_hw_sampler_await(gp_sys_now_ns() + END_MOST_NS);
+}
+
+/*
+ * The libraries behind CUPTI register destructors at their first use, which run at exit before the
+ * handlers that were registered earlier: ours has to come after each.
+ */
+static void stay_before_others(void)
+{
+	atexit(end_before_others);
+}
+
+/* Counters that somebody else uses may become free. */
+static void try_device(struct device *device, uint64_t now_ns)
+{
+	int result;
+
+	if (now_ns < device->next_try_ns)
+		return;
+	result = start_device(device);
+	stay_before_others();
+	if (result == BUSY_RESULT) {
+		if (device->retry_ns == 0)
+			note("no hardware samples of GPU %u yet: another profiler, or another process, uses its performance counters (DCGM: dcgmi profile --pause frees them); gpuprof tries again",
+			     device->id);
+		device->retry_ns = device->retry_ns == 0
+					   ? FIRST_RETRY_NS
+					   : least(2 * device->retry_ns, LAST_RETRY_NS);
+		device->next_try_ns = gp_sys_now_ns() + device->retry_ns;
+	} else if (result != 0) {
+		note_result(device, result);
+		device->is_given_up = true;
+	}
+}
+
+/* ---- samples ---- */
+
+/* A unit that the GPU lacks, such as NVLink, has NaN. */
+static void put_value(struct gp_record_hw_sample *record, size_t metric, double value)
+{
+	double scale = units[metric] == GP_HW_UNIT_PERCENT ? 1000 : 1;
+
+	if (isfinite(value) && value >= 0) {
+		record->value[metric] = (uint64_t)(value * scale + 0.5);
+		record->absent &= ~(UINT32_C(1) << metric);
+	}
+}
+
+/* values: of the taken metrics. */
+static void emit(const struct device *device, const struct gp_pm_sample_info *info,
+		 const double *values)
+{
+	struct gp_record_hw_sample record = {.kind = GP_RECORD_HW_SAMPLE,
+					     .slots = sizeof(record) / GP_SLOT_BYTES,
+					     .device_id = device->id,
+					     .absent = (UINT32_C(1) << GP_HW_METRICS) - 1,
+					     .start_ns = info->start_ns,
+					     .end_ns = info->end_ns};
+
+	for (size_t i = 0; i < GP_HW_METRICS; i++)
+		if (device->choice.fits[i] == GP_METRIC_TAKEN)
+			put_value(&record, i, *values++);
+	if (gp_recording_gate_is_open())
+		gp_emit((const struct gp_record *)&record);
+}
+
+static void take_sample(struct device *device, size_t index)
+{
+	struct gp_pm_sample_info info = {GP_PM_HEAD(struct gp_pm_sample_info, end_ns),
+					 device->object,
+					 device->data,
+					 device->data_bytes,
+					 index,
+					 0,
+					 0};
+	bool is_first = device->is_fresh;
+	double values[GP_HW_METRICS];
+
+	if (sampler.pm.sample_info(&info) != 0)
+		return;
+	device->is_fresh = false;
+	if (is_first || info.end_ns <= info.start_ns)
+		return;
+	if (device->last_end_ns != 0 &&
+	    info.start_ns > device->last_end_ns + sampler.interval_ns / 2)
+		gp_count(GP_COUNTER_HW_GAPS, 1);
+	device->last_end_ns = info.end_ns;
+	if (gp_profiler_config_evaluate(&device->choice.config, device->choice.taken,
+					device->choice.taken_count, device->data,
+					device->data_bytes, index, values) == 0)
+		emit(device, &info, values);
+}
+
+static int decode(struct device *device, size_t *count)
+{
+	struct gp_pm_decode parameters = {GP_PM_HEAD(struct gp_pm_decode, overflow),
+					  device->object,
+					  device->data,
+					  device->data_bytes,
+					  0,
+					  0};
+	struct gp_pm_data_info info = {GP_PM_HEAD(struct gp_pm_data_info, completed),
+				       device->data,
+				       device->data_bytes,
+				       0,
+				       0,
+				       0};
+	int result = sampler.pm.decode(&parameters);
+
+	if (result == 0 && parameters.overflow != 0)
+		result = NO_MEMORY_RESULT;
+	if (result == 0)
+		result = sampler.pm.data_info(&info);
+	*count = info.populated;
+	return result;
+}
+
+/* A buffer that was full stays unusable: the sampling starts anew, with a gap. */
+static void restart(struct device *device, int result)
+{
+	call_with_object(device, sampler.pm.disable);
+	device->is_running = false;
+	if (result != NO_MEMORY_RESULT) {
+		note_result(device, result);
+		device->is_given_up = true;
+	}
+}
+
+/* All samples: as often as the data is full, there are more. */
+static int fetch(struct device *device)
+{
+	size_t count;
+	int result;
+
+	do {
+		count = 0;
+		result = decode(device, &count);
+		for (size_t i = 0; result == 0 && i < count; i++)
+			take_sample(device, i);
+		if (result == 0 && count > 0) {
+			gp_count(GP_COUNTER_HW_SAMPLES, count);
+			result = empty_data(device);
+		}
+		if (count > 0 && !device->was_fetched)
+			stay_before_others();
+		device->was_fetched = device->was_fetched || count > 0;
+	} while (result == 0 && count >= most_samples());
+	return result;
+}
+
+/* ---- the thread ---- */
+
+static void serve_devices(void)
+{
+	uint32_t wanted = gp_load32(&sampler.wanted);
+
+	for (uint32_t i = 0; i < DEVICES; i++) {
+		struct device *device = &sampler.devices[i];
+		int result;
+
+		if ((wanted >> i & 1) == 0 || device->is_given_up)
+			continue;
+		device->id = (uint16_t)i;
+		if (!device->is_running)
+			try_device(device, gp_sys_now_ns());
+		else if ((result = fetch(device)) != 0)
+			restart(device, result);
+	}
+}
+
+/* Not disabled: that may hang while the program exits. */
+static void fetch_last(void)
+{
+	for (uint32_t i = 0; i < DEVICES; i++)
+		if (sampler.devices[i].is_running &&
+		    call_with_object(&sampler.devices[i], sampler.pm.stop) == 0)
+			fetch(&sampler.devices[i]);
+}
+
+static void *sampling_thread(void *unused)
+{
+	(void)unused;
+	gp_profiler_thread_begin();
+	gp_sys_set_thread_name("gpuprof-hw");
+	gp_callbacks_exclude_thread(true);
+	gp_emit_always_waits();
+	gp_store32_release(&sampler.has_begun, 1);
+	gp_sys_wake(&sampler.has_begun);
+	while (gp_load32_acquire(&sampler.finish) == 0) {
+		uint64_t until_ns = gp_sys_now_ns() + PERIOD_NS, now_ns;
+
+		serve_devices();
+		gp_count_set(GP_COUNTER_HW_SAMPLING_NS, gp_sys_own_time_ns());
+		now_ns = gp_sys_now_ns();
+		if (now_ns < until_ns)
+			gp_sys_wait(&sampler.finish, 0, until_ns - now_ns);
+	}
+	fetch_last();
+	gp_count_set(GP_COUNTER_HW_SAMPLING_NS, gp_sys_own_time_ns());
+	gp_profiler_thread_end();
+	gp_store32_release(&sampler.finished, 1);
+	gp_sys_wake(&sampler.finished);
+	return NULL;
+}
+
+void gp_hw_sampler_use(uint16_t device_id)
+{
+	if (device_id < DEVICES)
+		(void)gp_or32(&sampler.wanted, UINT32_C(1) << device_id);
+}
+
+int gp_hw_sampler_start(const struct gp_cupti *cupti)
+{
+	uint64_t interval_ns = gp_option_interval_ns(GP_OPTION_ID_HW_TIMELINE);
+	pthread_t thread;
+	int error;
+
+	if (interval_ns == 0)
+		return 0;
+	sampler.cupti = cupti;
+	sampler.interval_ns = interval_ns;
+	error = open_profiler();
+	if (error != 0) {
+		note_start(error);
+		return 0;
+	}
+	error = gp_sys_thread_with_stack(&thread, STACK_BYTES, sampling_thread);
+	if (error != 0)
+		return error;
+	pthread_detach(thread);
+	sampler.is_started = true;
+	gp_profiler_thread_await_start(&sampler.has_begun);
+	return 0;
+}
+
+void gp_hw_sampler_finish(void)
+{
+	gp_store32_release(&sampler.finish, 1);
+	gp_sys_wake(&sampler.finish);
+}
+
+void gp_hw_sampler_await(uint64_t deadline_ns)
+{
+	uint64_t now_ns = gp_sys_now_ns();
+
+	while (sampler.is_started && gp_load32_acquire(&sampler.finished) == 0 &&
+	       now_ns < deadline_ns) {
+		gp_sys_wait(&sampler.finished, 0, deadline_ns - now_ns);
+		now_ns = gp_sys_now_ns();
+	}
+}

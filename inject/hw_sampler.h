@@ -1,0 +1,34 @@
+/*
+ * hw_sampler: --hw-timeline: samples what the hardware of each GPU does, by CUPTI's PM sampling.
+ *
+ * The GPU counts by itself and writes one sample an interval to a buffer in host memory.  A thread
+ * of its own empties the buffer ten times a second and emits GP_RECORD_HW_SAMPLE records.  Kernels
+ * run as without it.  Setting up takes 0.2 to 0.5 s, while the program runs; what is not covered
+ * has no sample.
+ *
+ * One client of a GPU can use the counters at a time, over all processes.  Where they are taken,
+ * the thread tries again later.  Whatever fails, the rest of the recording goes on, and one line
+ * and a note in the trace say what is missing.
+ */
+#ifndef INJECT_HW_SAMPLER_H
+#define INJECT_HW_SAMPLER_H
+
+#include <stdint.h>
+
+#include "inject/cupti_library.h"
+
+/* The process has a context on this device.  Any thread, also before the start. */
+void gp_hw_sampler_use(uint16_t device_id);
+
+/*
+ * Start the thread if --hw-timeline asks for it.  The trace is open.  Returns 0 or -errno.
+ */
+int gp_hw_sampler_start(const struct gp_cupti *cupti);
+
+/* Ask the thread to fetch its last samples and to end. */
+void gp_hw_sampler_finish(void);
+
+/* Wait for that, until the deadline (gp_sys_now_ns()).  A thread that is late is left alone. */
+void gp_hw_sampler_await(uint64_t deadline_ns);
+
+#endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/analysis/device/curves.h"
+#include "report/analysis/device/hw_metrics.h"
 #include "report/base/array.h"
 #include "report/html/pack.h"
 
@@ -20,10 +21,13 @@ struct group {
 	uint64_t count;
 };
 
+enum kind { QUEUE, BANDWIDTH, HARDWARE };
+
 struct curve {
 	size_t process;
-	uint32_t op; /* one of its operations */
-	bool is_rate;
+	enum kind kind;
+	/* one of its operations; of HARDWARE the device and the metric */
+	uint32_t index;
 	struct group group; /* not written yet */
 };
 
@@ -39,13 +43,51 @@ struct curves {
 
 typedef int make_curve(struct gp_curve *curve, const struct gp_model *model);
 
-static make_curve *const makers[] = {gp_curve_queues, gp_curve_bandwidth};
+static int add_sample(struct gp_curve *curve, const struct gp_record_hw_sample *sample,
+		      bool is_followed)
+{
+	int result = 0;
+
+	for (uint32_t m = 0; result == 0 && m < GP_HW_METRICS; m++) {
+		struct gp_curve_point point = {sample->start_ns, gp_hw_level(sample, m),
+					       sample->device_id * GP_HW_METRICS + m, HARDWARE};
+
+		if (!gp_hw_has(sample, m))
+			continue;
+		result = gp_curve_add(curve, point);
+		point.time_ns = sample->end_ns;
+		point.value = 0;
+		if (result == 0 && !is_followed)
+			result = gp_curve_add(curve, point);
+	}
+	return result;
+}
+
+/* Nothing is drawn where there is no sample. */
+static int make_hardware(struct gp_curve *curve, const struct gp_model *model)
+{
+	int result = 0;
+
+	*curve = (struct gp_curve){0};
+	for (uint32_t i = 0; result == 0 && i < model->hw_sample_count; i++) {
+		const struct gp_record_hw_sample *sample = &model->hw_samples[i];
+
+		result = add_sample(curve, sample,
+				    i + 1 < model->hw_sample_count &&
+					    sample[1].device_id == sample->device_id &&
+					    sample[1].start_ns <= sample->end_ns);
+	}
+	return result;
+}
+
+static make_curve *const makers[] = {
+	[QUEUE] = gp_curve_queues, [BANDWIDTH] = gp_curve_bandwidth, [HARDWARE] = make_hardware};
 
 /* Curves of this process and kind begin at first. */
 static struct curve *find_curve(struct curves *all, uint32_t first, struct curve wanted)
 {
 	for (uint32_t i = first; i < all->count; i++)
-		if (all->entries[i].op == wanted.op)
+		if (all->entries[i].index == wanted.index)
 			return &all->entries[i];
 	if (gp_array_grow(&all->entries, &all->capacity, all->count, sizeof(*all->entries)) < 0)
 		return NULL;
@@ -93,7 +135,7 @@ static void take_point(struct curves *all, struct curve *curve, const struct gp_
 }
 
 /* The curves of one process and kind, if any. */
-static int take_curves(struct curves *all, size_t process, size_t kind)
+static int take_curves(struct curves *all, size_t process, enum kind kind)
 {
 	uint32_t first = all->count;
 	struct gp_curve points;
@@ -102,8 +144,8 @@ static int take_curves(struct curves *all, size_t process, size_t kind)
 	for (uint32_t i = 0; result == 0 && i < points.count; i++) {
 		struct curve *curve = find_curve(all, first,
 						 (struct curve){.process = process,
-								.op = points.points[i].index,
-								.is_rate = kind > 0});
+								.kind = kind,
+								.index = points.points[i].index});
 
 		if (curve)
 			take_point(all, curve, &points.points[i]);
@@ -120,22 +162,35 @@ static int take_curves(struct curves *all, size_t process, size_t kind)
  * The number of points in a group: more than one if there are more than the limit.  An operation
  * makes at most two points of each kind.
  */
-static uint64_t choose_group(const struct gp_scope *scope, uint64_t limit)
+static uint64_t choose_group(const struct gp_scope *scope, bool has_operations, uint64_t limit)
 {
 	uint64_t points = 0;
 
 	for (size_t m = 0; m < scope->model_count; m++)
-		points += UINT64_C(2) * scope->models[m]->op_count;
+		points += (has_operations ? UINT64_C(2) * scope->models[m]->op_count : 0) +
+			  UINT64_C(1) * GP_HW_METRICS * scope->models[m]->hw_sample_count;
 	return limit == 0 || points <= limit ? 1 : points / (limit / KEPT_OF_GROUP + 1) + 1;
 }
 
 static void put_curve(const struct curves *all, const struct curve *curve, struct gp_json *json)
 {
+	static const struct {
+		const char *unit;
+		unsigned divisor;
+	} units[] = {[GP_HW_UNIT_PERCENT] = {"%", 1000},
+		     [GP_HW_UNIT_BYTES] = {"GB/s", 1000000000},
+		     [GP_HW_UNIT_HERTZ] = {"MHz", 1000000}};
 	const struct gp_model *model = all->scope->models[curve->process];
-	const struct gp_op *op = &model->ops[curve->op];
+	const struct gp_hw_metric_row *metric = &gp_hw_metrics[curve->index % GP_HW_METRICS];
+	const struct gp_op *op = curve->kind == HARDWARE ? NULL : &model->ops[curve->index];
+	enum gp_hw_unit unit = curve->kind == HARDWARE ? metric->unit : GP_HW_UNIT_BYTES;
 	char name[64];
 
-	if (curve->is_rate)
+	if (curve->kind == HARDWARE)
+		snprintf(name, sizeof(name), "%s%s%s", metric->track,
+			 unit == GP_HW_UNIT_BYTES ? " " : "",
+			 unit == GP_HW_UNIT_BYTES ? metric->series : "");
+	else if (curve->kind == BANDWIDTH)
 		snprintf(name, sizeof(name), "%s", gp_curve_direction(op));
 	else if (model->context_count > 1)
 		snprintf(name, sizeof(name), "queue of stream %u (context %u)", op->stream_id,
@@ -145,9 +200,15 @@ static void put_curve(const struct curves *all, const struct curve *curve, struc
 	gp_json_text(json, "{\"process\":");
 	gp_json_unsigned(json, curve->process);
 	gp_json_text(json, ",\"device\":");
-	gp_json_unsigned(json, gp_scope_device(all->scope, model, op->device_id));
+	gp_json_unsigned(json, gp_scope_device(all->scope, model,
+					       op ? op->device_id
+						  : (uint16_t)(curve->index / GP_HW_METRICS)));
 	gp_json_string_after(json, ",\"name\":", name);
-	gp_json_text(json, curve->is_rate ? ",\"rate\":1}" : ",\"rate\":0}");
+	gp_json_string_after(json,
+			     ",\"unit\":", curve->kind == QUEUE ? "operations" : units[unit].unit);
+	gp_json_text(json, ",\"divisor\":");
+	gp_json_unsigned(json, curve->kind == QUEUE ? 1 : units[unit].divisor);
+	gp_json_text(json, "}");
 }
 
 static void put_names(const struct curves *all, struct gp_json *json)
@@ -164,18 +225,18 @@ static void put_names(const struct curves *all, struct gp_json *json)
 	gp_json_text(json, "]}");
 }
 
-int gp_html_curves(struct gp_scope *scope, uint64_t origin_unix_ns, uint64_t limit, FILE *out,
-		   struct gp_json *json)
+int gp_html_curves(struct gp_scope *scope, bool has_operations, uint64_t origin_unix_ns,
+		   uint64_t limit, FILE *out, struct gp_json *json)
 {
 	struct curves all = {.scope = scope,
 			     .origin_unix_ns = origin_unix_ns,
-			     .group_most = choose_group(scope, limit)};
+			     .group_most = choose_group(scope, has_operations, limit)};
 	int closed, result = gp_html_columns_open(&all.columns, out, "curves", 3);
 
 	for (size_t m = 0; result == 0 && m < scope->model_count; m++)
-		for (size_t kind = 0; result == 0 && kind < sizeof(makers) / sizeof(*makers);
-		     kind++)
-			result = take_curves(&all, m, kind);
+		for (enum kind kind = QUEUE; result == 0 && kind <= HARDWARE; kind++)
+			if (has_operations || kind == HARDWARE)
+				result = take_curves(&all, m, kind);
 	if (result == 0)
 		put_names(&all, json);
 	closed = gp_html_columns_close(&all.columns);

@@ -1,10 +1,11 @@
 /*
- * curves: queue lengths of streams and copy bandwidth of devices over time, as columns of a page
- * (report/analysis/device/curves.h).
+ * curves: values of devices over time, as columns of a page: queue lengths of streams and copy
+ * bandwidth (report/analysis/device/curves.h), and the samples of --hw-timeline.
  */
 #ifndef REPORT_HTML_CURVES_H
 #define REPORT_HTML_CURVES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -20,9 +21,10 @@
  * highest and the last are kept.
  *
  * Written to json: {"points": rows, "leftOut": points, "curves": [{"process", "device", "name",
- * "rate": whether values are bytes per second}]}.  Returns 0 or a -errno.
+ * "unit", "divisor": values are shown divided by it}]}.  has_operations: also the curves of
+ * operations.  Returns 0 or a -errno.
  */
-int gp_html_curves(struct gp_scope *scope, uint64_t origin_unix_ns, uint64_t limit, FILE *out,
-		   struct gp_json *json);
+int gp_html_curves(struct gp_scope *scope, bool has_operations, uint64_t origin_unix_ns,
+		   uint64_t limit, FILE *out, struct gp_json *json);
 
 #endif

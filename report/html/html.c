@@ -325,8 +325,17 @@ static int make_allocator(struct page *page, FILE *out, struct gp_json *names)
 
 static int make_curves(struct page *page, FILE *out, struct gp_json *names)
 {
-	return gp_html_curves(&page->scope, page->timeline.walk.origin_unix_ns,
-			      page->options->event_limit, out, names);
+	return gp_html_curves(&page->scope, page->options->counters,
+			      page->timeline.walk.origin_unix_ns, page->options->event_limit, out,
+			      names);
+}
+
+static bool has_curves(const struct page *page)
+{
+	for (size_t i = 0; i < page->scope.model_count; i++)
+		if (page->scope.models[i]->hw_sample_count > 0)
+			return true;
+	return page->options->counters;
 }
 
 /* Write names, then values. */
@@ -382,7 +391,7 @@ static int put_timeline(struct page *page)
 		result = put_named(page, "series", make_series);
 	if (result == 0)
 		result = put_named(page, "allocators", make_allocator);
-	if (result == 0 && page->options->counters)
+	if (result == 0 && has_curves(page))
 		result = put_named(page, "courses", make_curves);
 	if (result == 0)
 		result = gp_html_samples(&page->scope, page->timeline.walk.origin_unix_ns,

@@ -90,6 +90,10 @@ bool gp_summary_has_ranks(const struct gp_summary *summary);
 int gp_summary_print_ranks(const struct gp_summary *summary);
 int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *document);
 
+/* Hardware samples of --hw-timeline, by device; nothing without them. */
+int gp_summary_print_hardware(const struct gp_summary *summary);
+int gp_summary_add_hardware(const struct gp_summary *summary, struct gp_document *document);
+
 /* For totals: a few hints where time goes. */
 int gp_summary_print_signs(const struct gp_summary *summary);
 

@@ -84,6 +84,8 @@ extern const struct gp_breakdown gp_breakdown_nvtx_launch, gp_breakdown_nvtx_seq
 extern const struct gp_breakdown gp_breakdown_collective_rank, gp_breakdown_rank;
 extern const struct gp_breakdown gp_breakdown_bus_bandwidth;
 extern const struct gp_breakdown gp_breakdown_counter;
+extern const struct gp_breakdown gp_breakdown_hw_activity, gp_breakdown_hw_traffic,
+	gp_breakdown_hw_kernel;
 
 /* Memory by call site: gathered once for all tables, owned by the scope.  NULL: no memory. */
 const struct gp_memory_sites *gp_scope_memory(struct gp_scope *scope);

@@ -117,9 +117,26 @@ enum gp_timeline_counter_kind {
 	GP_TIMELINE_POOL,
 	GP_TIMELINE_QUEUE,     /* operations */
 	GP_TIMELINE_BANDWIDTH, /* bytes a second */
+	GP_TIMELINE_PERCENT,   /* thousandths of a percent */
+	GP_TIMELINE_CLOCK,     /* Hz */
 };
 
 #define GP_TIMELINE_SERIES GP_MEMORY_KINDS
+
+/* Values are shown divided by this: GB/s, percent, MHz. */
+static inline double gp_timeline_divisor(enum gp_timeline_counter_kind kind)
+{
+	switch (kind) {
+	case GP_TIMELINE_BANDWIDTH:
+		return 1e9;
+	case GP_TIMELINE_PERCENT:
+		return 1e3;
+	case GP_TIMELINE_CLOCK:
+		return 1e6;
+	default:
+		return 1;
+	}
+}
 
 struct gp_timeline_counter {
 	enum gp_timeline_counter_kind kind;

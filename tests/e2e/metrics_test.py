@@ -10,7 +10,7 @@ from support import Case
 
 HAS_CUPTI = not subprocess.run([support.GPUPROF, "metrics", "chips"], check=False,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
-SIMULATED = os.path.join(support.BUILD, "sim", "libcupti.so.13")
+OLD = os.path.join(support.BUILD, "sim", "old", "libcupti.so.13")  # as old as 11.8
 
 
 class Metrics(Case):
@@ -85,7 +85,7 @@ class Errors(Metrics):
         self.assertIn("did you mean list?", self.refuse("lst"))
 
     def test_without_a_usable_libcupti(self):
-        for file in (SIMULATED, "/dev/null", self.path("none")):
+        for file in (OLD, "/dev/null", self.path("none")):
             result = self.run_gpuprof("metrics", "chips", "--cupti", file)
             self.assertEqual(result.returncode, 1)
             self.assertIn(file, result.stderr)

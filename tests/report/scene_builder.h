@@ -9,6 +9,7 @@
 #ifndef TESTS_REPORT_SCENE_BUILDER_H
 #define TESTS_REPORT_SCENE_BUILDER_H
 
+#include "gpuprof/hw_metric.h"
 #include "tests/report/stack_builder.h"
 
 #define SCENE_US 1000u
@@ -149,6 +150,13 @@ static inline void scene_others(struct build *b)
 		   .stream_id = 9,
 		   .event_id = 21,
 		   .sync_id = 4});
+	SCENE_ADD(b, hw_samples, hw_sample_count,
+		  {.start_ns = 500 * SCENE_US,
+		   .end_ns = 1000 * SCENE_US,
+		   .absent = 1u << GP_HW_NVLINK_RECEIVED | 1u << GP_HW_NVLINK_SENT,
+		   .value = {[GP_HW_CLOCK] = 1980000000,
+			     [GP_HW_SM_ACTIVE] = 37500,
+			     [GP_HW_DRAM_READ] = 250000000}});
 	SCENE_ADD(b, links, link_count, {.link_kind = GP_LINK_PCIE, .generation = 5, .lanes = 16});
 }
 

@@ -256,13 +256,14 @@ static void name_counter(const struct gp_chrome *chrome, const struct gp_timelin
 
 static void put_count(struct gp_json *json, enum gp_timeline_counter_kind kind, uint64_t value)
 {
+	double divisor = gp_timeline_divisor(kind);
 	char number[32];
 
-	if (kind != GP_TIMELINE_BANDWIDTH) {
+	if (divisor == 1) {
 		gp_chrome_put_number(json, value);
 		return;
 	}
-	snprintf(number, sizeof(number), "%.3f", (double)value / 1e9);
+	snprintf(number, sizeof(number), "%.3f", (double)value / divisor);
 	gp_json_text(json, number);
 }
 

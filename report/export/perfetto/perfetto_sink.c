@@ -141,7 +141,7 @@ static int take_event(void *context, const struct gp_timeline_event *event)
 
 /* ---- counters ---- */
 
-/* Each series is a counter; series of memory and pools have names. */
+/* Each series is a counter; series of memory and pools, and one of several, have names. */
 static uint64_t track_of(struct gp_perfetto *p, const struct gp_timeline_counter *counter,
 			 uint32_t series)
 {
@@ -151,8 +151,11 @@ static uint64_t track_of(struct gp_perfetto *p, const struct gp_timeline_counter
 		[GP_TIMELINE_POOL] = GP_PERFETTO_UNIT_BYTES,
 		[GP_TIMELINE_QUEUE] = GP_PERFETTO_UNIT_COUNT,
 		[GP_TIMELINE_BANDWIDTH] = GP_PERFETTO_UNIT_GB_PER_S,
+		[GP_TIMELINE_PERCENT] = GP_PERFETTO_UNIT_PERCENT,
+		[GP_TIMELINE_CLOCK] = GP_PERFETTO_UNIT_MHZ,
 	};
-	bool is_named = counter->kind == GP_TIMELINE_MEMORY || counter->kind == GP_TIMELINE_POOL;
+	bool is_named = counter->kind == GP_TIMELINE_MEMORY || counter->kind == GP_TIMELINE_POOL ||
+			counter->series_count > 1;
 	char name[160], owner[16] = "Host";
 
 	if (counter->device_id != GP_NONE)
@@ -165,6 +168,7 @@ static uint64_t track_of(struct gp_perfetto *p, const struct gp_timeline_counter
 static int take_counter(void *context, const struct gp_timeline_counter *counter)
 {
 	struct gp_perfetto *p = context;
+	double divisor = gp_timeline_divisor(counter->kind);
 
 	for (uint32_t i = 0; i < counter->series_count && p->error == 0; i++) {
 		uint64_t value = counter->series[i].value, track;
@@ -173,8 +177,8 @@ static int take_counter(void *context, const struct gp_timeline_counter *counter
 			continue;
 		track = track_of(p, counter, i);
 		gp_perfetto_open_event(p, GP_PERFETTO_COUNTER, track, counter->time_ns);
-		if (counter->kind == GP_TIMELINE_BANDWIDTH)
-			gp_protobuf_double(&p->event, EVENT_COUNTER_REAL, (double)value / 1e9);
+		if (divisor != 1)
+			gp_protobuf_double(&p->event, EVENT_COUNTER_REAL, (double)value / divisor);
 		else
 			gp_protobuf_value(&p->event, EVENT_COUNTER, value);
 		gp_perfetto_close_event(p);

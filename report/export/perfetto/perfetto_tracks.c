@@ -150,8 +150,12 @@ uint64_t gp_perfetto_first_track(struct gp_perfetto *p)
 /* Perfetto knows some units; others are named. */
 static void put_unit(struct gp_protobuf *counter, enum gp_perfetto_unit unit)
 {
-	if (unit == GP_PERFETTO_UNIT_GB_PER_S)
-		gp_protobuf_text(counter, COUNTER_UNIT_NAME, "GB/s");
+	static const char *const names[] = {[GP_PERFETTO_UNIT_GB_PER_S] = "GB/s",
+					    [GP_PERFETTO_UNIT_PERCENT] = "%",
+					    [GP_PERFETTO_UNIT_MHZ] = "MHz"};
+
+	if (names[unit])
+		gp_protobuf_text(counter, COUNTER_UNIT_NAME, names[unit]);
 	else
 		gp_protobuf_number(counter, COUNTER_UNIT,
 				   unit == GP_PERFETTO_UNIT_COUNT ? COUNTER_UNIT_COUNT

@@ -158,7 +158,13 @@ uint64_t gp_perfetto_place(struct gp_perfetto *p, uint64_t start_ns, uint64_t en
 uint64_t gp_perfetto_first_track(struct gp_perfetto *p);
 
 /* The unit of a counter. */
-enum gp_perfetto_unit { GP_PERFETTO_UNIT_BYTES, GP_PERFETTO_UNIT_COUNT, GP_PERFETTO_UNIT_GB_PER_S };
+enum gp_perfetto_unit {
+	GP_PERFETTO_UNIT_BYTES,
+	GP_PERFETTO_UNIT_COUNT,
+	GP_PERFETTO_UNIT_GB_PER_S,
+	GP_PERFETTO_UNIT_PERCENT,
+	GP_PERFETTO_UNIT_MHZ,
+};
 
 /* The track of a counter of the process. */
 uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name, enum gp_perfetto_unit unit);

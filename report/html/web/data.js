@@ -286,7 +286,7 @@ async function readAllocators() {
 		return [Object.assign(tensors, { reserved }), reserved];
 	});
 }
-/* Queue lengths of streams and copy bandwidth as courses, if requested (--counters). */
+/* Values of devices over time: hardware samples; queue lengths of streams and copy bandwidth, if requested (--counters). */
 async function readCurves() {
 	const names = await readJson('courses', null);
 	if (!names) return [];
@@ -299,7 +299,7 @@ async function readCurves() {
 			rows[which[i]].v.push(value[i]);
 		}
 	});
-	return names.curves.map(({ process, device, name, rate }, c) => {
+	return names.curves.map(({ process, device, name, unit, divisor }, c) => {
 		const { t, v } = rows[c],
 			most = v.reduce((a, b) => Math.max(a, b), 0);
 		return {
@@ -307,8 +307,8 @@ async function readCurves() {
 			title: (state.about.processes.length > 1 ? nameOfProcess(process) + ' ' : '') + name,
 			t: Float64Array.from(t),
 			v: Float64Array.from(v),
-			most,
-			peak: rate ? digits(most / 1e9) + ' GB/s' : counted(most, 'operation'),
+			most: unit === '%' ? 100 * divisor : most,
+			peak: unit === 'operations' ? counted(most, 'operation') : digits(most / divisor) + ' ' + unit,
 		};
 	});
 }

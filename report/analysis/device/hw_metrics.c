@@ -1,0 +1,22 @@
+#include "report/analysis/device/hw_metrics.h"
+
+const struct gp_hw_metric_row gp_hw_metrics[GP_HW_METRICS] = {
+#define GP_HW_METRIC(name, id, unit, track, series)                                                \
+	[GP_HW_##name] = {id, GP_HW_UNIT_##unit, track, series},
+#include "gpuprof/hw_metric.def"
+#undef GP_HW_METRIC
+};
+
+bool gp_hw_has(const struct gp_record_hw_sample *sample, uint32_t metric)
+{
+	return (sample->absent >> metric & 1) == 0;
+}
+
+uint64_t gp_hw_level(const struct gp_record_hw_sample *sample, uint32_t metric)
+{
+	uint64_t ns = sample->end_ns - sample->start_ns;
+
+	if (gp_hw_metrics[metric].unit != GP_HW_UNIT_BYTES)
+		return sample->value[metric];
+	return ns > 0 ? (uint64_t)((double)sample->value[metric] / (double)ns * 1e9) : 0;
+}

@@ -1,0 +1,30 @@
+/*
+ * hw_metrics: the samples of --hw-timeline (gpuprof/hw_metric.def) as levels.
+ *
+ * A level is what a sample says about any moment of its interval: thousandths of a percent, bytes a
+ * second, or Hz.
+ */
+#ifndef REPORT_ANALYSIS_DEVICE_HW_METRICS_H
+#define REPORT_ANALYSIS_DEVICE_HW_METRICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpuprof/hw_metric.h"
+#include "report/model/model.h"
+
+struct gp_hw_metric_row {
+	const char *id;
+	enum gp_hw_unit unit;
+	const char *track;
+	const char *series; /* within the track */
+};
+
+extern const struct gp_hw_metric_row gp_hw_metrics[GP_HW_METRICS];
+
+/* False: the GPU has no such unit. */
+bool gp_hw_has(const struct gp_record_hw_sample *sample, uint32_t metric);
+
+uint64_t gp_hw_level(const struct gp_record_hw_sample *sample, uint32_t metric);
+
+#endif

@@ -1,0 +1,463 @@
+/*
+ * What the hardware did, from the samples of --hw-timeline: how active its units were, how much its
+ * memories and links moved, and both while each kernel ran.
+ */
+#include "report/tables/by/hardware.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "gpuprof/count.h"
+#include "report/analysis/device/device_ops.h"
+#include "report/analysis/device/hw_fit.h"
+#include "report/analysis/idle/activity.h"
+#include "report/base/array.h"
+#include "report/base/spill_memory.h"
+#include "report/base/stats.h"
+#include "report/tables/breakdown.h"
+
+/* Samples in which kernels ran for this part say what the hardware does in kernels. */
+#define MOSTLY_KERNELS 0.9
+/* Kinds of work with levels of their own; the others share one. */
+#define MOST_LABELS 64u
+#define OTHERS      0u
+
+/* ---- the samples of a device ---- */
+
+static uint64_t median_length(const struct gp_record_hw_sample *samples, uint32_t count,
+			      uint64_t *room)
+{
+	for (uint32_t i = 0; i < count; i++)
+		room[i] = samples[i].end_ns - samples[i].start_ns;
+	return gp_stats_select(room, count, count / 2);
+}
+
+static int tell_run(struct gp_scope *scope, const struct gp_model *model, uint32_t first,
+		    uint32_t end, int (*take)(void *context, const struct gp_hw_run *run),
+		    void *context)
+{
+	struct gp_hw_run run = {
+		.model = model,
+		.samples = &model->hw_samples[first],
+		.count = end - first,
+		.device = gp_scope_device(scope, model, model->hw_samples[first].device_id)};
+	uint64_t *room = gp_spill_take(run.count * sizeof(*room));
+
+	if (!room)
+		return -ENOMEM;
+	run.interval_ns = median_length(run.samples, run.count, room);
+	gp_spill_free(room);
+	for (uint32_t i = 0; i < run.count; i++)
+		run.covered_ns += run.samples[i].end_ns - run.samples[i].start_ns;
+	return take(context, &run);
+}
+
+int gp_hw_each_run(struct gp_scope *scope, int (*take)(void *context, const struct gp_hw_run *run),
+		   void *context)
+{
+	int result = 0;
+
+	for (size_t m = 0; result == 0 && m < scope->model_count; m++) {
+		const struct gp_model *model = scope->models[m];
+		uint32_t first = 0;
+
+		for (uint32_t i = 1; result == 0 && i <= model->hw_sample_count; i++) {
+			if (i < model->hw_sample_count &&
+			    model->hw_samples[i].device_id == model->hw_samples[first].device_id)
+				continue;
+			result = tell_run(scope, model, first, i, take, context);
+			first = i;
+		}
+	}
+	return result;
+}
+
+/* ---- the work of its device ---- */
+
+struct work {
+	struct gp_hw_work *list;
+	uint32_t count, capacity;
+};
+
+/* Of all processes: what the hardware counts has no owner.  label: by operation. */
+static int gather_work(struct gp_scope *scope, const struct gp_hw_run *run, struct work *work,
+		       uint32_t (*label)(void *context, struct gp_op_at at), void *context)
+{
+	struct gp_device_ops ops;
+	struct gp_op_at at;
+	size_t device = 0;
+	int result = gp_device_ops_open(&ops, scope->models, scope->model_count, &scope->devices);
+
+	while (device + 1 < scope->devices.count &&
+	       scope->devices.entries[device].number != run->device)
+		device++;
+	if (result == 0)
+		gp_device_ops_start(&ops, device);
+	while (result == 0 && gp_device_ops_next(&ops, &at)) {
+		const struct gp_op *op = gp_op_of(scope->models, at);
+		uint64_t base_ns = scope->models[at.model]->base_unix_ns;
+
+		result = gp_array_grow_spill(&work->list, &work->capacity, work->count,
+					     sizeof(*work->list));
+		if (result == 0)
+			work->list[work->count++] = (struct gp_hw_work){
+				base_ns + op->start_ns, base_ns + op->end_ns, label(context, at)};
+	}
+	gp_device_ops_close(&ops);
+	return result;
+}
+
+/* ---- levels of a device ---- */
+
+static uint32_t is_kernel(void *context, struct gp_op_at at)
+{
+	const struct gp_scope *scope = context;
+
+	return gp_op_of(scope->models, at)->kind == GP_OP_KERNEL;
+}
+
+/* The time of each sample in which at least one kernel ran. */
+static uint64_t *busy_times(const struct gp_hw_run *run, const struct work *work)
+{
+	uint64_t *busy_ns = calloc(run->count, sizeof(*busy_ns)), reached_ns = 0;
+	uint64_t base_ns = run->model->base_unix_ns;
+	uint32_t sample = 0;
+
+	for (uint32_t i = 0; busy_ns && i < work->count; i++) {
+		uint64_t start_ns = work->list[i].start_ns, end_ns = work->list[i].end_ns;
+
+		if (work->list[i].label == 0 || end_ns <= reached_ns)
+			continue;
+		start_ns = start_ns > reached_ns ? start_ns : reached_ns;
+		reached_ns = end_ns;
+		while (sample < run->count && base_ns + run->samples[sample].end_ns <= start_ns)
+			sample++;
+		for (uint32_t s = sample;
+		     s < run->count && base_ns + run->samples[s].start_ns < end_ns; s++) {
+			uint64_t from_ns = base_ns + run->samples[s].start_ns;
+			uint64_t to_ns = base_ns + run->samples[s].end_ns;
+
+			from_ns = from_ns > start_ns ? from_ns : start_ns;
+			to_ns = to_ns < end_ns ? to_ns : end_ns;
+			busy_ns[s] += to_ns > from_ns ? to_ns - from_ns : 0;
+		}
+	}
+	return busy_ns;
+}
+
+static void put_levels(const struct gp_hw_run *run, const uint64_t *busy_ns, uint64_t *room,
+		       uint32_t metric, struct gp_hw_levels *levels)
+{
+	double sum = 0, length = 0, kernel_sum = 0, kernel_length = 0;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < run->count; i++) {
+		double ns = (double)(run->samples[i].end_ns - run->samples[i].start_ns);
+		bool is_busy = (double)busy_ns[i] >= MOSTLY_KERNELS * ns;
+
+		if (!gp_hw_has(&run->samples[i], metric))
+			continue;
+		room[count] = gp_hw_level(&run->samples[i], metric);
+		sum += ns * (double)room[count];
+		length += ns;
+		kernel_sum += is_busy ? ns * (double)room[count] : 0;
+		kernel_length += is_busy ? ns : 0;
+		count++;
+	}
+	levels->average[metric] = length > 0 ? sum / length : (double)NAN;
+	levels->in_kernels[metric] = kernel_length > 0 ? kernel_sum / kernel_length : (double)NAN;
+	levels->p95[metric] = levels->highest[metric] = (double)NAN;
+	if (count == 0)
+		return;
+	levels->p95[metric] = (double)gp_stats_select(room, count, (size_t)count * 95 / 100);
+	levels->highest[metric] = (double)gp_stats_select(room, count, count - 1);
+}
+
+int gp_hw_levels_of(struct gp_scope *scope, const struct gp_hw_run *run,
+		    struct gp_hw_levels *levels)
+{
+	struct work work = {0};
+	uint64_t *room = malloc(run->count * sizeof(*room)), *busy_ns = NULL;
+	int result = room ? gather_work(scope, run, &work, is_kernel, scope) : -ENOMEM;
+
+	if (result == 0)
+		busy_ns = busy_times(run, &work);
+	if (result == 0 && !busy_ns)
+		result = -ENOMEM;
+	for (uint32_t m = 0; result == 0 && m < GP_HW_METRICS; m++)
+		put_levels(run, busy_ns, room, m, levels);
+	gp_spill_free(work.list);
+	free(busy_ns);
+	free(room);
+	return result;
+}
+
+/* ---- the tables of devices ---- */
+
+/* Percent, GB/s or MHz. */
+static struct gp_value value_of(uint32_t metric, double level)
+{
+	static const double scales[] = {
+		[GP_HW_UNIT_PERCENT] = 1e3, [GP_HW_UNIT_BYTES] = 1e9, [GP_HW_UNIT_HERTZ] = 1e6};
+
+	return isnan(level) ? gp_value_none()
+			    : gp_value_real(level / scales[gp_hw_metrics[metric].unit]);
+}
+
+#define LEVEL_COLUMNS(unit)                                                                        \
+	{"Average", unit}, {"In kernels", unit}, {"95th", unit}, {"Highest", unit},                \
+		{"Interval", GP_UNIT_NS}, {"Covered", GP_UNIT_NS}, {"PID", GP_UNIT_NUMBER},        \
+		{"Device", GP_UNIT_NUMBER},                                                        \
+	{                                                                                          \
+		"Metric", GP_UNIT_TEXT                                                             \
+	}
+
+static const struct gp_table_column activity_columns[] = {LEVEL_COLUMNS(GP_UNIT_PERCENT)};
+static const struct gp_table_column traffic_columns[] = {LEVEL_COLUMNS(GP_UNIT_GB_PER_S)};
+
+struct filling {
+	struct gp_scope *scope;
+	struct gp_table *table;
+	enum gp_hw_unit unit;
+};
+
+static void put_metric(struct gp_table *table, const struct gp_hw_run *run,
+		       const struct gp_hw_levels *levels, uint32_t metric)
+{
+	const struct gp_hw_metric_row *row = &gp_hw_metrics[metric];
+
+	gp_table_cell(table, value_of(metric, levels->average[metric]));
+	gp_table_cell(table, value_of(metric, levels->in_kernels[metric]));
+	gp_table_cell(table, value_of(metric, levels->p95[metric]));
+	gp_table_cell(table, value_of(metric, levels->highest[metric]));
+	gp_table_put_whole(table, run->interval_ns);
+	gp_table_put_whole(table, run->covered_ns);
+	gp_table_put_whole(table, run->model->pid);
+	gp_table_put_whole(table, run->device);
+	if (row->unit == GP_HW_UNIT_BYTES)
+		gp_table_put_words(table, "%s %s", row->track, row->series);
+	else
+		gp_table_put_text(table, row->track);
+}
+
+static int fill_run(void *context, const struct gp_hw_run *run)
+{
+	const struct filling *filling = context;
+	struct gp_hw_levels levels;
+	int result = gp_hw_levels_of(filling->scope, run, &levels);
+
+	for (uint32_t m = 0; result == 0 && m < GP_HW_METRICS; m++)
+		if (gp_hw_metrics[m].unit == filling->unit && !isnan(levels.average[m]))
+			put_metric(filling->table, run, &levels, m);
+	return result;
+}
+
+static int fill_activity(struct gp_scope *scope, struct gp_table *table)
+{
+	return gp_hw_each_run(scope, fill_run, &(struct filling){scope, table, GP_HW_UNIT_PERCENT});
+}
+
+static int fill_traffic(struct gp_scope *scope, struct gp_table *table)
+{
+	return gp_hw_each_run(scope, fill_run, &(struct filling){scope, table, GP_HW_UNIT_BYTES});
+}
+
+/* ---- kernels ---- */
+
+static const uint32_t kernel_metrics[] = {GP_HW_SM_ACTIVE, GP_HW_WARPS_ACTIVE, GP_HW_TENSOR_ACTIVE,
+					  GP_HW_DRAM_READ, GP_HW_DRAM_WRITE,   GP_HW_L2};
+
+static const struct gp_table_column kernel_columns[] = {
+	GP_SHARE_COLUMNS,
+	{"Count", GP_UNIT_COUNT},
+	{"SM", GP_UNIT_PERCENT},
+	{"Warps", GP_UNIT_PERCENT},
+	{"Tensor", GP_UNIT_PERCENT},
+	{"Read", GP_UNIT_GB_PER_S},
+	{"Written", GP_UNIT_GB_PER_S},
+	{"L2", GP_UNIT_GB_PER_S},
+	{"SM error", GP_UNIT_PERCENT},
+	{"Read error", GP_UNIT_GB_PER_S},
+	{"Device", GP_UNIT_NUMBER},
+	{"Name", GP_UNIT_TEXT},
+};
+
+/* The kinds of one device's work by their number in `index`. */
+struct kinds {
+	struct gp_scope *scope;
+	uint64_t **names; /* by model: gp_scope_name()'s caches */
+	struct gp_tally index;
+	uint32_t *label_of; /* by row of the index */
+	uint32_t order[MOST_LABELS];
+	uint32_t labels; /* with OTHERS */
+};
+
+static uint32_t number_kind(void *context, struct gp_op_at at)
+{
+	struct kinds *kinds = context;
+	const struct gp_op *op = gp_op_of(kinds->scope->models, at);
+	uint64_t key[GP_TALLY_KEYS] = {op->kind == GP_OP_KERNEL};
+	char text[GP_ACTIVITY_LABEL_BYTES];
+	struct gp_tally_row *row;
+
+	if (op->kind == GP_OP_KERNEL) {
+		key[1] = gp_scope_name(kinds->scope, kinds->scope->models[at.model], op,
+				       kinds->names[at.model]);
+	} else {
+		gp_activity_label(text, op);
+		key[1] = gp_scope_text(kinds->scope, text);
+	}
+	row = gp_tally_find(&kinds->index, key);
+	row->count++;
+	row->sums[0] += gp_op_gpu_ns(op);
+	return row == &kinds->index.spare ? 0 : (uint32_t)(row - kinds->index.rows);
+}
+
+static int compare_times(const void *a, const void *b, const void *context)
+{
+	const struct gp_tally_row *rows = context;
+	uint64_t left = rows[*(const uint32_t *)a].sums[0],
+		 right = rows[*(const uint32_t *)b].sums[0];
+
+	return (left < right) - (left > right);
+}
+
+/* The kinds with most time get labels of their own, from 1 on. */
+static int choose_labels(struct kinds *kinds, struct work *work)
+{
+	uint32_t *order = malloc((kinds->index.count + 1) * sizeof(*order));
+	int result;
+
+	kinds->label_of = calloc(kinds->index.count + 1, sizeof(*kinds->label_of));
+	if (!order || !kinds->label_of) {
+		free(order);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < kinds->index.count; i++)
+		order[i] = i;
+	result = gp_array_sort(order, kinds->index.count, sizeof(*order), compare_times,
+			       kinds->index.rows);
+	kinds->labels = 1;
+	for (uint32_t i = 0; i < kinds->index.count && kinds->labels < MOST_LABELS; i++) {
+		kinds->order[kinds->labels] = order[i];
+		kinds->label_of[order[i]] = kinds->labels++;
+	}
+	free(order);
+	for (uint32_t i = 0; i < work->count; i++)
+		work->list[i].label = kinds->label_of[work->list[i].label];
+	return result;
+}
+
+static int open_names(struct kinds *kinds)
+{
+	kinds->names = calloc(kinds->scope->model_count + 1, sizeof(*kinds->names));
+	for (size_t m = 0; kinds->names && m < kinds->scope->model_count; m++) {
+		kinds->names[m] = gp_scope_names(kinds->scope->models[m]);
+		if (!kinds->names[m])
+			return -ENOMEM;
+	}
+	return kinds->names ? 0 : -ENOMEM;
+}
+
+static void close_kinds(struct kinds *kinds)
+{
+	for (size_t m = 0; kinds->names && m < kinds->scope->model_count; m++)
+		free(kinds->names[m]);
+	free(kinds->names);
+	free(kinds->label_of);
+	gp_tally_free(&kinds->index);
+}
+
+static void put_kernel(struct gp_scope *scope, struct gp_table *table, const struct gp_hw_run *run,
+		       const struct gp_tally_row *row, double total,
+		       const struct gp_hw_estimate *estimate)
+{
+	gp_table_cell(table, gp_value_percent((double)row->sums[0], total));
+	gp_table_put_whole(table, row->sums[0]);
+	gp_table_put_whole(table, row->count);
+	for (size_t i = 0; i < COUNT(kernel_metrics); i++)
+		gp_table_cell(table,
+			      value_of(kernel_metrics[i], estimate->level[kernel_metrics[i]]));
+	gp_table_cell(table, value_of(GP_HW_SM_ACTIVE, estimate->error[GP_HW_SM_ACTIVE]));
+	gp_table_cell(table, value_of(GP_HW_DRAM_READ, estimate->error[GP_HW_DRAM_READ]));
+	gp_table_put_whole(table, run->device);
+	gp_table_put_text(table, row->key[0] != 0 ? gp_scope_kernel_of(scope, row->key[1])
+						  : gp_scope_text_of(scope, row->key[1]));
+}
+
+static void put_kernels(const struct kinds *kinds, struct gp_table *table,
+			const struct gp_hw_run *run, const struct gp_hw_estimate *estimates)
+{
+	double total = 0;
+
+	for (uint32_t i = 0; i < kinds->index.count; i++)
+		total += (double)kinds->index.rows[i].sums[0];
+	for (uint32_t label = OTHERS + 1; label < kinds->labels; label++)
+		put_kernel(kinds->scope, table, run, &kinds->index.rows[kinds->order[label]], total,
+			   &estimates[label]);
+}
+
+static int fill_kernels_of(void *context, const struct gp_hw_run *run)
+{
+	const struct filling *filling = context;
+	struct gp_hw_estimate *estimates = calloc(MOST_LABELS, sizeof(*estimates));
+	struct kinds kinds = {.scope = filling->scope};
+	struct work work = {0};
+	int result = estimates ? open_names(&kinds) : -ENOMEM;
+
+	if (result == 0)
+		result = gather_work(filling->scope, run, &work, number_kind, &kinds);
+	if (result == 0)
+		result = kinds.index.error;
+	if (result == 0)
+		result = choose_labels(&kinds, &work);
+	if (result == 0)
+		result = gp_hw_fit(run->samples, run->count, run->model->base_unix_ns, work.list,
+				   work.count, kinds.labels, estimates);
+	if (result == 0)
+		put_kernels(&kinds, filling->table, run, estimates);
+	close_kinds(&kinds);
+	gp_spill_free(work.list);
+	free(estimates);
+	return result;
+}
+
+static int fill_kernels(struct gp_scope *scope, struct gp_table *table)
+{
+	return gp_hw_each_run(scope, fill_kernels_of,
+			      &(struct filling){.scope = scope, .table = table});
+}
+
+#define NOTHING                                                                                    \
+	"the hardware was not sampled; record with gpuprof-run --hw-timeline (a note of the summary says why it could not be)"
+
+const struct gp_breakdown gp_breakdown_hw_activity = {
+	.word = "hardware",
+	.help = "devices: how active SMs, warps and tensor pipes are, from hardware samples",
+	.nothing = NOTHING,
+	.head = {"hardware-activity", "Hardware activity", activity_columns,
+		 COUNT(activity_columns)},
+	.sort_column = GP_TABLE_AS_ADDED,
+	.fill = fill_activity,
+	.is_in_order = true,
+};
+
+const struct gp_breakdown gp_breakdown_hw_traffic = {
+	.word = "hardware",
+	.help = "devices: how much DRAM, L2, PCIe and NVLink move, from hardware samples",
+	.nothing = NOTHING,
+	.head = {"hardware-traffic", "Hardware traffic", traffic_columns, COUNT(traffic_columns)},
+	.sort_column = GP_TABLE_AS_ADDED,
+	.fill = fill_traffic,
+	.is_in_order = true,
+};
+
+const struct gp_breakdown gp_breakdown_hw_kernel = {
+	.word = "hardware",
+	.help = "kernels: what the hardware does while each runs, estimated from hardware samples",
+	.nothing = NOTHING,
+	.head = {"hardware-kernel", "Hardware by kernel", kernel_columns, COUNT(kernel_columns)},
+	.sort_column = 1,
+	.fill = fill_kernels,
+};

@@ -1,0 +1,82 @@
+"""--hw-timeline: samples of the simulated device's counters, whose levels are known, and what is said if there are none."""
+import json
+import os
+
+import support
+from support import Case
+
+STREAMS = os.path.join(support.BUILD, "programs", "streams")
+FAST = {"GPUSIM_KERNEL_NS": "400000"}  # 50 waves of 64 concurrent kernels
+SLOW = {"GPUSIM_KERNEL_NS": "20000000"}  # 1 s of them
+
+
+class HwTimeline(Case):
+    def record(self, *options, **variables):
+        result = self.run_program([STREAMS], options=("-o", self.path("t"), "--chrome", "json", *options), **variables)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, "streams 64\nkernel.k_work 3200\n")
+        return result
+
+    def hardware(self):
+        reports = json.loads(self.run_gpuprof("summary", "-F", "json", self.path("t.gpuprof")).stdout)
+        summary = next(report for report in reports if report["report"] == "summary")
+        return {row["id"]: row for row in summary.get("hardware", [])}
+
+    def counters(self):
+        with open(self.path("t.json"), encoding="utf-8") as file:
+            return [event for event in json.load(file)["traceEvents"] if event["ph"] == "C"]
+
+    def test_levels_while_kernels_run(self):
+        self.record("--hw-timeline", **SLOW)
+        rows = self.hardware()
+        self.assertEqual(set(rows), {"clock", "sm_active", "warps_active", "tensor_active", "engine_active", "dram_read", "dram_write",
+                                     "l2", "pcie_read", "pcie_write"})  # the device has no NVLink
+        expected = {"sm_active": 100, "warps_active": 50, "tensor_active": 25, "dram_read": 1000, "dram_write": 500, "l2": 3000, "clock": 1.5e9}
+        for name, level in expected.items():
+            self.assertAlmostEqual(rows[name]["in_kernels"], level, delta=level / 50, msg=name)
+        self.assertEqual(rows["sm_active"]["interval_ns"], 1000000)
+        self.assertGreater(rows["sm_active"]["covered_ns"], 500000000)
+
+    def test_counters_in_the_chrome_trace(self):
+        self.record("--hw-timeline=500us", **SLOW)
+        levels = [event["args"] for event in self.counters() if event["name"] == "GPU 0 SM active"]
+        self.assertGreater(len(levels), 1000)
+        self.assertEqual(max(level["%"] for level in levels), 100)
+        names = {event["name"] for event in self.counters()}
+        self.assertIn("GPU 0 DRAM", names)
+        self.assertNotIn("GPU 0 NVLink", names)
+
+    def test_nothing_without_the_option(self):
+        self.record(**FAST)
+        self.assertEqual(self.hardware(), {})
+
+    def test_an_interval_out_of_bounds(self):
+        result = self.run_program([STREAMS], options=("--hw-timeline=5us",))
+        self.assertEqual(result.returncode, 125)
+        self.assert_one_line(result.stderr, "--hw-timeline", "20us to 1000ms", "5us")
+
+    def test_without_permission(self):
+        result = self.record("--hw-timeline", GPUSIM_FAULT="counters-forbidden", **FAST)
+        self.assertIn("NVreg_RestrictProfilingToAdminUsers=0", result.stderr)
+        self.assertEqual(self.hardware(), {})
+
+    def test_counters_in_use_elsewhere(self):
+        """They are free at the second try, a second later."""
+        result = self.record("--hw-timeline", GPUSIM_FAULT="counters-busy", GPUSIM_KERNEL_NS="50000000")
+        self.assertIn("tries again", result.stderr)
+        self.assertAlmostEqual(self.hardware()["sm_active"]["in_kernels"], 100, delta=2)
+
+    def test_a_full_buffer(self):
+        """The sampling starts anew, and the gap is counted."""
+        self.record("--hw-timeline", GPUSIM_FAULT="counters-overflow", **SLOW)
+        missing = self.run_gpuprof("export", "--format", "csv", "-o", "-", self.path("t.gpuprof")).stdout
+        self.assertIn("gap", missing)
+        self.assertLess(self.hardware()["sm_active"]["covered_ns"], 950000000)
+
+    def test_a_libcupti_without_sampling(self):
+        result = self.record("--hw-timeline", "--cupti=" + support.BUILD + "/sim/old/libcupti.so.13", **FAST)
+        self.assertIn("12.6 or newer", result.stderr)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -20,12 +20,14 @@ struct own {
 	uint64_t ranks, operations, late; /* it was the last in so many of the operations */
 	uint64_t by_host, by_gpu; /* in so many its host launched late, or its GPU had more work */
 	uint64_t held_up_ns;
+	uint64_t from_unix_ns; /* its startup was over */
 	bool has_samples;
 };
 
 /* Of a process. */
 struct rank {
 	uint64_t late, by_host, by_gpu, held_up_ns;
+	uint64_t from_unix_ns; /* the end of the first operation; 0: not known yet */
 	size_t device; /* in the list, of the GPU of that number, which it was asked for last */
 	uint16_t device_id;
 	bool has_device;
@@ -111,6 +113,10 @@ static void count_operation(void *context, const struct gp_collective_part *part
 	for (uint32_t i = 0; i < gpus; i++) {
 		struct rank *rank = &count->ranks[parts[i].process];
 
+		if (rank->from_unix_ns == 0)
+			rank->from_unix_ns =
+				count->advisor->scope.models[parts[i].process]->base_unix_ns +
+				parts[i].before_ns;
 		if (!parts[i].is_last)
 			continue;
 		rank->late++;
@@ -138,6 +144,8 @@ static void take_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at
 	struct gp_case *found = advisor->state;
 	struct own *own = found->own;
 
+	if (at->idle_gap->start_ns < own->from_unix_ns)
+		return;
 	own->has_samples |= gp_host_samples_add(advisor, found, at, at->idle_gap->end_ns);
 	gp_advisor_show_idle_gap(advisor, found, at->idle_gap);
 	gp_advisor_tell(advisor, found, at->idle_gap);
@@ -145,7 +153,7 @@ static void take_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at
 			gp_idle_gap_ns(at->idle_gap));
 }
 
-/* The host's work in the idle gaps that are long enough to delay the rank so. */
+/* The host's work in the idle gaps after its startup that are long enough to delay the rank so. */
 static void look_at_gaps(struct gp_advisor *advisor, struct gp_case *found)
 {
 	const struct own *own = found->own;
@@ -187,7 +195,8 @@ static void judge(struct gp_advisor *advisor, const struct count *count)
 			    .late = rank->late,
 			    .by_host = rank->by_host,
 			    .by_gpu = rank->by_gpu,
-			    .held_up_ns = rank->held_up_ns};
+			    .held_up_ns = rank->held_up_ns,
+			    .from_unix_ns = rank->from_unix_ns};
 	gp_advisor_add(advisor, found, GP_ALL_THE_TIME, rank->held_up_ns, rank->held_up_ns - ns,
 		       NULL);
 	found->count = rank->late;

@@ -160,11 +160,21 @@ static struct gp_bus_row row_of(const struct gp_tally_row *tally)
 
 	row.algorithm = gp_value_real(algorithm);
 	row.bus = gp_value_real(bus);
-	if (peak > 0)
+	if (peak > 0) {
 		row.peak = gp_value_real(peak);
-	if (bus <= peak) /* else it went another way, as through switches that reduce */
 		row.of_peak = gp_value_percent(bus, peak);
+	}
 	return row;
+}
+
+/* Faster than the link: its operations go another way, which nobody recorded. */
+static void forget_peaks(struct gp_bus_bandwidths *bandwidths, const struct gp_bus_row *faster)
+{
+	uint64_t communicator = faster->communicator;
+
+	for (uint32_t i = 0; i < bandwidths->count; i++)
+		if (bandwidths->rows[i].communicator == communicator)
+			bandwidths->rows[i].peak = bandwidths->rows[i].of_peak = gp_value_none();
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -190,6 +200,10 @@ int gp_bus_bandwidths_find(struct gp_scope *scope, struct gp_bus_bandwidths *ban
 		result = -ENOMEM;
 	for (uint32_t i = 0; result == 0 && i < finding.tally.count; i++)
 		bandwidths->rows[bandwidths->count++] = row_of(&finding.tally.rows[i]);
+	for (uint32_t i = 0; i < bandwidths->count; i++)
+		if (bandwidths->rows[i].peak.kind == GP_VALUE_REAL &&
+		    bandwidths->rows[i].bus.real > bandwidths->rows[i].peak.real)
+			forget_peaks(bandwidths, &bandwidths->rows[i]);
 	if (result == 0)
 		qsort(bandwidths->rows, bandwidths->count, sizeof(*bandwidths->rows), compare_rows);
 	gp_tally_free(&finding.tally);

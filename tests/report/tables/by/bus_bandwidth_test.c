@@ -220,6 +220,8 @@ static void the_peak_is_that_of_links_within_a_host(void **state)
 		{{all_reduce, {COMMUNICATOR, 64 * MIB}, made, 4, true, false}, true},
 		{{all_reduce, {COMMUNICATOR, 64 * MIB}, made, 4, true, true}, false},
 		{{all_reduce, {COMMUNICATOR, 64 * MIB}, made, 3, true, false}, false},
+		/* faster than these links */
+		{{all_reduce, {COMMUNICATOR, 1024 * MIB}, made, 4, true, false}, false},
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {

@@ -1,4 +1,4 @@
-/* What the hardware did, from the samples of --hw-timeline. */
+/* The summary's section of the hardware samples (--hw-timeline). */
 #include <math.h>
 #include <stdio.h>
 
@@ -61,7 +61,7 @@ static void print_active(FILE *out, const char *what, const struct gp_hw_levels 
 			gp_format_percent(levels->in_kernels[metric], ALL_OF_IT).text);
 }
 
-/* Two directions of one thing, in GB/s. */
+/* The two directions of a memory or a link, in GB/s. */
 static void print_traffic(FILE *out, const char *what, const struct gp_hw_levels *levels,
 			  enum gp_hw_metric in, enum gp_hw_metric out_of)
 {
@@ -79,7 +79,7 @@ static void print_peak(FILE *out, const struct gp_hw_run *run)
 		gp_model_device(run->model, run->samples[0].device_id);
 
 	if (device && device->memory_bandwidth_kbytes_per_s > 0)
-		fprintf(out, " (%.0f are possible)",
+		fprintf(out, " (peak of the device: %.0f)",
 			(double)device->memory_bandwidth_kbytes_per_s / 1e6);
 }
 
@@ -99,7 +99,7 @@ static int print_run(void *context, const struct gp_hw_run *run, const struct gp
 	print_peak(out, run);
 	print_traffic(out, "; PCIe", levels, GP_HW_PCIE_READ, GP_HW_PCIE_WRITE);
 	print_traffic(out, "; NVLink", levels, GP_HW_NVLINK_RECEIVED, GP_HW_NVLINK_SENT);
-	fputs("\n  while each kernel ran: --by hardware\n", out);
+	fputs("\n  for each kernel: --by hardware\n", out);
 	return 0;
 }
 

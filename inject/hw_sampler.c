@@ -104,13 +104,13 @@ static void note_result(const struct device *device, int result)
 static void note_start(int error)
 {
 	if (error == -ENOSYS)
-		note("no hardware samples: this needs CUPTI 12.6 or newer, not %s; name another one with --cupti or GPUPROF_CUPTI",
+		note("no hardware samples: they need CUPTI 12.6 or newer, and %s is older; name another one with --cupti or GPUPROF_CUPTI",
 		     sampler.cupti->path);
 	else if (error == -ENOENT)
 		note("no hardware samples: libnvperf_host.so is missing beside %s; install the CUPTI package of the CUDA Toolkit",
 		     sampler.cupti->path);
 	else if (error == -ENOTSUP)
-		note("no hardware samples: a sanitizer's runtime in the program ends it when CUPTI's profiler is loaded; build without -fsanitize");
+		note("no hardware samples: the program has a sanitizer's runtime, which would end it when CUPTI's profiler is loaded; build without -fsanitize");
 	else
 		note("no hardware samples: CUPTI's profiler cannot start in this process");
 }
@@ -277,7 +277,7 @@ static void try_device(struct device *device, uint64_t now_ns)
 	stay_before_others();
 	if (result == BUSY_RESULT) {
 		if (device->retry_ns == 0)
-			note("no hardware samples of GPU %u yet: another profiler, or another process, uses its performance counters (DCGM: dcgmi profile --pause frees them); gpuprof tries again",
+			note("no hardware samples of GPU %u yet: another process, such as a profiler, uses its performance counters (dcgmi profile --pause frees those of DCGM); gpuprof tries again",
 			     device->id);
 		device->retry_ns = device->retry_ns == 0
 					   ? FIRST_RETRY_NS

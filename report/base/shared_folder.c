@@ -265,6 +265,6 @@ const char *gp_shared_folder_error(int error, const char *path, char text[GP_SHA
 	if (folder != -EPERM || link[0] == '\0')
 		return "another user's file has that name";
 	snprintf(text, GP_SHARED_FOLDER_TEXT,
-		 "%s is another user's link, to a folder that is not that user's", link);
+		 "%s is another user's link to a folder that is not owned by that user", link);
 	return text;
 }

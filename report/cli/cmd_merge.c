@@ -38,7 +38,7 @@ struct pile {
 	size_t at; /* index of the loaded one */
 	struct gp_model *model;
 	struct gp_clock_fit fit;
-	const struct gp_host_clocks *clocks; /* of several hosts, once they are known */
+	const struct gp_host_clocks *clocks; /* aligned; NULL until they are known */
 	bool any_failed;
 };
 
@@ -46,11 +46,10 @@ static const char usage[] =
 	"usage: gpuprof merge -o OUT FILE|FOLDER...\n"
 	"\n"
 	"Write several processes to one file with one timeline, a Chrome trace or another format.\n"
-	"The clocks of several hosts are aligned by the ends of collective operations; if the ranks have\n"
-	"too few in common, their wall clocks count.  A Chrome trace aligns processes of one host by its\n"
-	"monotonic clock; other formats use its wall clock.  A GPU that several\n"
-	"processes used appears once, with the streams of each process.  Equal call stacks of all\n"
-	"processes are merged.\n"
+	"Collective operations align the clocks of several hosts; if the ranks have too few of them in\n"
+	"common, the wall clocks count.  A Chrome trace aligns the processes of one host by its\n"
+	"monotonic clock; other formats use its wall clock.  A GPU that several processes used appears\n"
+	"once, with the streams of each process.  Equal call stacks of all processes are merged.\n"
 	"\n"
 	"  -o, --output OUT     write to OUT, - for standard output; NAME.gz is compressed\n"
 	"  -F, --format FORMAT  write a format of gpuprof export (default chrome)\n"
@@ -156,7 +155,7 @@ static void explain_clocks(const struct gp_host_clocks *clocks)
 			clocks->count, gp_format_ns(error_ns).text);
 	else
 		fprintf(stderr,
-			"gpuprof: %u of %u hosts (or boots of one) are aligned by wall clocks, which may differ by milliseconds: too few collective operations end together\n",
+			"gpuprof: %u of %u hosts (or boots of one host) are aligned by wall clocks only, which may differ by milliseconds: too few collective operations end at the same time\n",
 			clocks->count - aligned, clocks->count);
 }
 

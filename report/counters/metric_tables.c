@@ -345,7 +345,8 @@ static int choose(const struct gp_metric_request *request, struct gp_table *tabl
 	if (error == -EINVAL)
 		return refuse_chip(request);
 	if (error == -ENOTSUP)
-		return gp_command_fail(0, "%s has nothing of the set %s", request->chip, set->name);
+		return gp_command_fail(0, "%s has no metric of the set %s", request->chip,
+				       set->name);
 	if (error != 0)
 		return fail(request);
 	put_set(request, table, set, &choice);

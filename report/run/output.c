@@ -112,7 +112,7 @@ static int check_folder(const char *folder, const struct kind *kind, char *messa
 	if (link[0])
 		snprintf(
 			message, message_bytes,
-			"cannot write %s to %s: %s is another user's link, to a folder that is not that user's; name the folder by a path without such links",
+			"cannot write %s to %s: %s is another user's link to a folder that is not owned by that user; name the folder by a path without such links",
 			kind->what, folder, link);
 	else if (error == -ENOENT && can_be_made(folder))
 		snprintf(message, message_bytes, "cannot write %s to %s: %s; type: mkdir -p %s",

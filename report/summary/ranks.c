@@ -305,7 +305,7 @@ static void print_unaligned(const struct job *job, uint32_t count)
 	const char *separator = "";
 
 	fprintf(out,
-		"  clocks of %u of %u hosts are not aligned, as too few collective operations end together: ",
+		"  clocks of %u of %u hosts are not aligned, because too few collective operations end at the same time: ",
 		count, job->host_count);
 	for (uint32_t i = 0, named = 0; i < job->host_count && named < HOSTS_NAMED; i++) {
 		if (job->hosts[i].clock->is_known)
@@ -342,7 +342,7 @@ static void print_clocks(const struct job *job)
 		return;
 	}
 	fprintf(job->summary->out,
-		"  clocks are aligned by collective operations, within %s; at most %s apart: ",
+		"  clocks are aligned by collective operations, within %s; largest offset %s: ",
 		gp_format_ns(error_ns).text,
 		gp_format_ns((uint64_t)llabs(most->clock->ahead_ns)).text);
 	gp_text_print_fit(job->summary->out, most->name, 32);

@@ -161,7 +161,7 @@ static int print_late(FILE *out, const struct row *rows, size_t count)
 
 		if (kept[0]->communicating_ns * LATE_PART < median_ns)
 			fprintf(out,
-				"rank %llu communicates for the shortest time, %s of %s (median): the others wait for it\n",
+				"rank %llu communicates for the shortest time, %s (median: %s): the others wait for it\n",
 				(unsigned long long)kept[0]->rank,
 				gp_format_ns(kept[0]->communicating_ns).text,
 				gp_format_ns(median_ns).text);

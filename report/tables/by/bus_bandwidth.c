@@ -248,7 +248,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 const struct gp_breakdown gp_breakdown_bus_bandwidth = {
 	.help = "bandwidth of NCCL's operations by size, as nccl-tests states it",
 	.nothing =
-		"no operation of NCCL of two GPUs or more has a known size and number of ranks: they come from the NVTX ranges of NCCL 2.26 and later (--trace nvtx); name the traces of all ranks",
+		"no NCCL operation of two or more GPUs has a known size and number of ranks: these come from the NVTX ranges of NCCL 2.26 and later (--trace nvtx); name the traces of all ranks",
 	.head = {"bus-bandwidth",
 		 "Bandwidth of collective operations (times: of the rank that came last)", columns,
 		 COUNT(columns)},

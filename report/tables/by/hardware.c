@@ -430,11 +430,11 @@ static int fill_kernels(struct gp_scope *scope, struct gp_table *table)
 }
 
 #define NOTHING                                                                                    \
-	"the hardware was not sampled; record with gpuprof-run --hw-timeline (a note of the summary says why it could not be)"
+	"no hardware samples: record with gpuprof-run --hw-timeline; if that recorded none, a note of the summary says why"
 
 const struct gp_breakdown gp_breakdown_hw_activity = {
 	.word = "hardware",
-	.help = "devices: how active SMs, warps and tensor pipes are, from hardware samples",
+	.help = "devices: activity of SMs, warps and tensor pipes, from hardware samples",
 	.nothing = NOTHING,
 	.head = {"hardware-activity", "Hardware activity", activity_columns,
 		 COUNT(activity_columns)},
@@ -445,7 +445,7 @@ const struct gp_breakdown gp_breakdown_hw_activity = {
 
 const struct gp_breakdown gp_breakdown_hw_traffic = {
 	.word = "hardware",
-	.help = "devices: how much DRAM, L2, PCIe and NVLink move, from hardware samples",
+	.help = "devices: traffic of DRAM, L2, PCIe and NVLink, from hardware samples",
 	.nothing = NOTHING,
 	.head = {"hardware-traffic", "Hardware traffic", traffic_columns, COUNT(traffic_columns)},
 	.sort_column = GP_TABLE_AS_ADDED,
@@ -455,7 +455,7 @@ const struct gp_breakdown gp_breakdown_hw_traffic = {
 
 const struct gp_breakdown gp_breakdown_hw_kernel = {
 	.word = "hardware",
-	.help = "kernels: what the hardware does while each runs, estimated from hardware samples",
+	.help = "kernels: activity and traffic while each runs, estimated from hardware samples",
 	.nothing = NOTHING,
 	.head = {"hardware-kernel", "Hardware by kernel", kernel_columns, COUNT(kernel_columns)},
 	.sort_column = 1,

@@ -114,7 +114,7 @@ bool gp_collector_is_live(void);
 /* Live, and not paused by a fork.  Two loads. */
 bool gp_collector_is_writing(void);
 
-/* Start the thread of a paused collector again.  By one thread at a time. */
+/* Start the thread of a paused collector again.  Only one thread at a time may call this. */
 void gp_collector_resume(void);
 
 /*

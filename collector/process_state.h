@@ -35,7 +35,7 @@ struct gp_process_state {
 	uint32_t is_closed;   /* the closer is done: the others sleep on it */
 	uint32_t close_signs; /* progress counter of the closing; wraps around */
 	uint32_t logger;      /* id of the thread that is logging; see inject/log.c */
-	uint32_t is_paused;   /* the writer's thread has ended for a fork; see collector/writer.c */
+	uint32_t is_paused;   /* a fork has ended the writer's thread; see collector/writer.c */
 } __attribute__((aligned(GP_PROCESS_STATE_BYTES)));
 
 extern struct gp_process_state gp_process_state __attribute__((visibility("hidden")));

@@ -30,7 +30,7 @@ struct gp_sys {
 
 extern struct gp_sys gp_sys;
 
-/* gp_sys.thread() for one that needs another stack. */
+/* gp_sys.thread() for a thread that needs a stack of this size. */
 int gp_sys_thread_with_stack(pthread_t *thread, size_t stack_bytes, void *(*body)(void *));
 
 /*
@@ -151,7 +151,7 @@ void gp_sys_let_signals(uint64_t before);
 	 GP_SYS_SIGNAL(SIGUSR2) | GP_SYS_SIGNAL(SIGURG) | ~(uint64_t)0 << 33)
 #define GP_SYS_ALL_SIGNALS UINT64_MAX
 
-/* One that is pending, because it came while it was held. */
+/* Discard a signal that is pending because it came while it was held. */
 void gp_sys_drop_signal(int number);
 
 /* Signals without a handler that are not ignored; most of them end the process. */

@@ -38,7 +38,7 @@ enum progress {
 	ABANDONED, /* the starting thread has stopped waiting */
 	READY,     /* too late for abandoning */
 	RUNNING,
-	PAUSED, /* for a fork: the thread has ended */
+	PAUSED, /* the thread has ended because of a fork */
 	FAILED,
 	DONE
 };
@@ -384,10 +384,7 @@ static int end_trace(void)
 	return error && !is_private ? error : last_error;
 }
 
-/*
- * Explicitly: descriptors that the kernel closes at thread exit may still be open when the end is
- * reported.
- */
+/* The kernel closes them only at thread exit, perhaps after the end is reported. */
 static void close_files(void)
 {
 	writer.drain.file.stays_open = false;
@@ -509,7 +506,7 @@ int gp_writer_start(const struct gp_collector_config *config)
 	return gp_load32_acquire(&writer.progress) == FAILED ? writer.error : 0;
 }
 
-/* If no thread can be created, the rings keep the records that they can. */
+/* If no thread can be created, the rings keep as many records as fit. */
 void gp_writer_resume(void)
 {
 	if (!gp_replace32(&writer.progress, PAUSED, STARTING))
@@ -530,7 +527,7 @@ static bool is_to_pause(void)
 	       gp_load32_acquire(&writer.progress) == RUNNING && !gp_sys_is_confined();
 }
 
-/* Until the kernel does not count the thread any more.  An allocator may hold it up. */
+/* Wait until the kernel does not count the thread any more.  An allocator may delay it. */
 static void pause_for_fork(void)
 {
 	uint64_t give_up_ns = gp_sys_now_ns() + GP_EMIT_WAIT_NS;
@@ -548,7 +545,8 @@ __attribute__((constructor)) static void prepare(void)
 	pthread_atfork(pause_for_fork, NULL, NULL);
 }
 
-/* A handler may have interrupted the program's allocator, so no thread is created. */
+/* Complete the trace on this thread: a new one would need the allocator, which a handler may have
+ * interrupted. */
 static void finish_here(void)
 {
 	uint64_t before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);

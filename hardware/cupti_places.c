@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Major version in "libcupti.so.13" or "libcupti.so.11.8"; 0 if the name has none, as in the
- * developer's link.
+ * The major version in "libcupti.so.13" or "libcupti.so.11.8"; 0 if the name has none, as that of
+ * the link for developers.
  */
 static uint32_t major_of(const char *file)
 {
@@ -16,7 +16,7 @@ static uint32_t major_of(const char *file)
 	long major = suffix != NULL ? strtol(suffix + strlen("libcupti.so."), NULL, 10) : 0;
 
 	return major > 0 && major < 1000 ? (uint32_t)major
-					 : 0; /* 2025.3.1: the version of the real file */
+					 : 0; /* 2025.3.1: the version in the name of the file */
 }
 
 static int compare_newest_first(const void *left, const void *right)
@@ -26,7 +26,7 @@ static int compare_newest_first(const void *left, const void *right)
 	return a != b ? (a < b ? 1 : -1) : -strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* Try the matches of a pattern, newest first, none newer than the driver. */
+/* Try the matches of a pattern, the newest first, but none newer than the driver. */
 static bool try_pattern(const char *folder, const char *pattern, uint32_t newest_major,
 			gp_cupti_try *try, void *context)
 {

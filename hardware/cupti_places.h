@@ -1,8 +1,9 @@
 /*
- * cupti_places: where copies of libcupti are, from the best one on.
+ * cupti_places: the places where copies of libcupti are, the best one first.
  *
- * Folder by folder, newest version first; a copy newer than newest_major (0: any) is left out.  The
- * search ends at the first file for which the caller's function returns true, and returns that.
+ * The search goes folder by folder, the newest version first, and leaves out copies newer than
+ * newest_major (0: none).  It ends at the first file for which the caller's function returns true,
+ * and returns true then.
  */
 #ifndef HARDWARE_CUPTI_PLACES_H
 #define HARDWARE_CUPTI_PLACES_H

@@ -64,8 +64,8 @@ static void take_known(struct gp_metric_choice *choice, const struct gp_metric_s
 }
 
 /*
- * Makes a config of the taken metrics in place of the former one.  It has no passes if the metrics
- * exclude each other.
+ * Replaces the config by one of the taken metrics.  It has no passes if the metrics exclude each
+ * other.
  */
 static int make(struct gp_metric_choice *choice, const char *chip, enum gp_profiler_kind kind)
 {

@@ -1,6 +1,6 @@
 /*
- * metric_set: the named sets of hardware/metric_set.def, and those of their metrics that a chip
- * collects in one pass.
+ * metric_set: the named sets of hardware/metric_set.def, and which of their metrics a chip collects
+ * in one pass.
  *
  * 	struct gp_metric_choice choice;
  *
@@ -45,7 +45,7 @@ const struct gp_metric_set *gp_metric_set_find(const char *name);
 enum gp_metric_fit {
 	GP_METRIC_TAKEN,
 	GP_METRIC_LACKING,  /* the chip has none of the names */
-	GP_METRIC_LEFT_OUT, /* it needs another pass than those before it */
+	GP_METRIC_LEFT_OUT, /* it does not fit into the pass of the metrics before it */
 };
 
 struct gp_metric_choice {

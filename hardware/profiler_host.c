@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * CUPTI's parameters, as in cupti_profiler_host.h, which is C++ and which toolkits before 12.6
- * lack.  bytes: up to the last member, without padding.
+ * CUPTI's parameters.  They are declared here because cupti_profiler_host.h is C++, and toolkits
+ * before 12.6 lack it.  bytes: up to the last member, without padding.
  */
 #define HEAD                                                                                       \
 	size_t bytes;                                                                              \
@@ -172,7 +172,7 @@ static bool load_nvperf(void *function)
 	return loaded || dlopen("libnvperf_host.so", RTLD_NOW) != NULL;
 }
 
-/* Their dlopen() ends a process in which libcupti loads libnvperf_host.so with RTLD_DEEPBIND. */
+/* A sanitizer's dlopen() ends the process at libcupti's dlopen() with RTLD_DEEPBIND. */
 static bool is_under_sanitizer(gp_profiler_find *find)
 {
 	return find(RTLD_DEFAULT, "__asan_init") != NULL ||

@@ -2,8 +2,8 @@
  * profiler_host: the half of CUPTI's counter profilers that needs neither a GPU nor a driver:
  * chips, metrics, passes, config images, and the values of counter data.
  *
- * The recorder and the reader share it.  Nothing is linked: the functions are found in a libcupti
- * that the caller has loaded, 12.6 or newer.
+ * The recorder and the reader share it.  It does not link libcupti, but finds the functions in a
+ * copy that the caller has loaded, 12.6 or newer.
  *
  * 	struct gp_profiler_host host;
  * 	struct gp_profiler_config config;
@@ -15,9 +15,9 @@
  * 	gp_profiler_config_evaluate(&config, metrics, count, data, bytes, sample, values);
  * 	gp_profiler_config_close(&config);
  *
- * Times of the first use: 0.1 s for the libraries, 65 to 100 ms for the first config, later ones
- * 3 ms.  Functions return 0 or -errno; after -EIO host.result has CUPTI's error.  One thread at a
- * time; the strings belong to CUPTI, and live as long as the config that returned them.
+ * The first use takes 0.1 s for the libraries, the first config 65 to 100 ms, later configs 3 ms.
+ * Functions return 0 or -errno; after -EIO host.result has CUPTI's error.  Only one thread may call
+ * them at a time.  The strings belong to CUPTI, and live as long as the config that returned them.
  */
 #ifndef HARDWARE_PROFILER_HOST_H
 #define HARDWARE_PROFILER_HOST_H
@@ -50,8 +50,8 @@ struct gp_profiler_host {
 };
 
 /*
- * Loads libnvperf_host.so from the folder of libcupti, because libcupti looks for it by its bare
- * name alone.  -ENOSYS: this libcupti is older than 12.6; -ENOENT: there is no libnvperf_host.so;
+ * Loads libnvperf_host.so from the folder of libcupti, because libcupti looks for it only by its
+ * bare name.  -ENOSYS: this libcupti is older than 12.6; -ENOENT: there is no libnvperf_host.so;
  * -ENOTSUP: the program has a sanitizer's runtime, which ends a process that loads that library.
  */
 int gp_profiler_host_open(struct gp_profiler_host *host, void *libcupti, gp_profiler_find *find);
@@ -76,16 +76,16 @@ void gp_profiler_config_close(struct gp_profiler_config *config);
 
 /*
  * Makes the config image of metrics with their full names, such as "dram__bytes_read.sum", and
- * counts its passes.  Once for each config: metrics that are added later get passes of their own,
- * and after an error CUPTI refuses everything.  -EINVAL: the chip lacks one of the metrics;
+ * counts its passes.  Call it once for each config: CUPTI gives metrics that are added later their
+ * own passes, and refuses everything after an error.  -EINVAL: the chip lacks one of the metrics;
  * -ENOTSUP: they cannot be collected together; -ENOMEM.
  */
 int gp_profiler_config_make(struct gp_profiler_config *config, const char *const *metrics,
 			    size_t count);
 
 /*
- * The values of a range or sample in counter data of this config's image.  A unit that the GPU
- * lacks has NaN.
+ * The values of a range or sample in counter data of this config's image.  The value is NaN if the
+ * GPU lacks the unit.
  */
 int gp_profiler_config_evaluate(struct gp_profiler_config *config, const char *const *metrics,
 				size_t count, const uint8_t *data, size_t data_bytes,

@@ -21,7 +21,7 @@
 struct search {
 	struct gp_cupti *cupti;
 	uint32_t newest_major; /* of the driver; 0 = unknown */
-	const char *folder;    /* of the program's library that leads to the candidates */
+	const char *folder;    /* of the program's library by which the candidates were found */
 	bool too_old;          /* found a copy before 11.8 */
 	bool unusable;         /* found a copy that does not load */
 	char why[256];
@@ -183,7 +183,7 @@ static const char *trusted_path(const char *file, const char *folder)
 	return path;
 }
 
-/* A place that the user named, or root. */
+/* A place that the user named, or that root installed to. */
 static bool try_named(void *context, const char *file)
 {
 	return try_file(context, file, 0);

@@ -49,9 +49,9 @@ static_assert(GP_HW_METRICS == GP_HW_VALUES, "a record has a place for each metr
 struct device {
 	uint16_t id;
 	bool has_config, is_running, is_given_up;
-	bool is_fresh; /* the next sample is the first one: it covers the time before the start */
+	bool is_fresh; /* the next sample is the first after a start: it covers earlier time */
 	bool was_fetched;
-	struct gp_metric_choice choice; /* of the metrics that the chip has */
+	struct gp_metric_choice choice; /* the metrics that the chip has */
 	void *object;
 	uint8_t *data; /* counter data: the decoded samples */
 	size_t data_bytes;
@@ -100,7 +100,7 @@ static void note_result(const struct device *device, int result)
 	     name != NULL ? name : "unknown error");
 }
 
-/* Of the sampler as a whole: -errno, from its start. */
+/* Why the whole sampler cannot start: -errno. */
 static void note_start(int error)
 {
 	if (error == -ENOSYS)
@@ -129,7 +129,7 @@ static int find_functions(void *libcupti)
 	return has_all ? 0 : -ENOSYS;
 }
 
-/* On the program's thread, before its exit handlers and ours are registered: 0.1 s. */
+/* Takes 0.1 s on the program's thread, before the exit handlers of both are registered. */
 static int open_profiler(void)
 {
 	struct gp_pm_initialize initialize = {GP_PM_HEAD(struct gp_pm_initialize, head)};
@@ -171,13 +171,13 @@ static size_t hardware_buffer_bytes(void)
 	return bytes < LEAST_BUFFER ? LEAST_BUFFER : (size_t)least(bytes, MOST_BUFFER);
 }
 
-/* Of one decoding. */
+/* The samples that one decoding can return. */
 static uint32_t most_samples(void)
 {
 	return (uint32_t)(2 * PERIOD_NS / sampler.interval_ns) + SPARE_SAMPLES;
 }
 
-/* The time of begin_data() grows with the number of samples that the data has room for. */
+/* begin_data() takes longer the more samples fit into the data. */
 static int make_data(struct device *device)
 {
 	struct gp_pm_data_size size = {
@@ -212,7 +212,7 @@ static int call_with_object(struct device *device, int (*function)(struct gp_pm_
 	return function(&object);
 }
 
-/* The hardware answers at set_config: before, all succeeds whoever holds it. */
+/* Only set_config fails if another process holds the counters; the calls before it succeed. */
 static int configure(struct device *device)
 {
 	struct gp_pm_config config = {
@@ -258,15 +258,15 @@ static void end_before_others(void)
 }
 
 /*
- * The libraries behind CUPTI register destructors at their first use, which run at exit before the
- * handlers that were registered earlier: ours has to come after each.
+ * The libraries behind CUPTI register destructors at their first use.  At exit these run before
+ * handlers that were registered earlier, so ours is registered again after each first use.
  */
 static void stay_before_others(void)
 {
 	atexit(end_before_others);
 }
 
-/* Counters that somebody else uses may become free. */
+/* Tries again later if another process uses the counters. */
 static void try_device(struct device *device, uint64_t now_ns)
 {
 	int result;
@@ -291,7 +291,7 @@ static void try_device(struct device *device, uint64_t now_ns)
 
 /* ---- samples ---- */
 
-/* A unit that the GPU lacks, such as NVLink, has NaN. */
+/* The value is NaN if the GPU lacks the unit, such as NVLink. */
 static void put_value(struct gp_record_hw_sample *record, size_t metric, double value)
 {
 	double scale = units[metric] == GP_HW_UNIT_PERCENT ? 1000 : 1;
@@ -302,7 +302,7 @@ static void put_value(struct gp_record_hw_sample *record, size_t metric, double 
 	}
 }
 
-/* values: of the taken metrics. */
+/* values: of the taken metrics, in their order. */
 static void emit(const struct device *device, const struct gp_pm_sample_info *info,
 		 const double *values)
 {
@@ -371,7 +371,7 @@ static int decode(struct device *device, size_t *count)
 	return result;
 }
 
-/* A buffer that was full stays unusable: the sampling starts anew, with a gap. */
+/* A buffer that was full stays unusable: the sampling starts again, after a gap. */
 static void restart(struct device *device, int result)
 {
 	call_with_object(device, sampler.pm.disable);
@@ -382,7 +382,7 @@ static void restart(struct device *device, int result)
 	}
 }
 
-/* All samples: as often as the data is full, there are more. */
+/* Fetches all samples: while the data comes back full, there are more. */
 static int fetch(struct device *device)
 {
 	size_t count;
@@ -424,7 +424,7 @@ static void serve_devices(void)
 	}
 }
 
-/* Not disabled: that may hang while the program exits. */
+/* The sampling is stopped, but not disabled: that may hang while the program exits. */
 static void fetch_last(void)
 {
 	for (uint32_t i = 0; i < DEVICES; i++)

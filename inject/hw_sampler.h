@@ -1,14 +1,14 @@
 /*
- * hw_sampler: --hw-timeline: samples what the hardware of each GPU does, by CUPTI's PM sampling.
+ * hw_sampler: --hw-timeline: samples the hardware counters of each GPU by CUPTI's PM sampling.
  *
- * The GPU counts by itself and writes one sample an interval to a buffer in host memory.  A thread
- * of its own empties the buffer ten times a second and emits GP_RECORD_HW_SAMPLE records.  Kernels
- * run as without it.  Setting up takes 0.2 to 0.5 s, while the program runs; what is not covered
- * has no sample.
+ * The GPU counts by itself and writes one sample in each interval to a buffer in host memory.  The
+ * sampler's thread empties the buffer ten times a second and emits GP_RECORD_HW_SAMPLE records.
+ * Kernels run as fast as without it.  Setup takes 0.2 to 0.5 s while the program runs; this time
+ * has no samples.
  *
- * One client of a GPU can use the counters at a time, over all processes.  Where they are taken,
- * the thread tries again later.  Whatever fails, the rest of the recording goes on, and one line
- * and a note in the trace say what is missing.
+ * Only one process at a time can use the counters of a GPU.  If another one uses them, the thread
+ * tries again later.  Whatever fails, the rest of the recording goes on, and one line and a note in
+ * the trace say what failed.
  */
 #ifndef INJECT_HW_SAMPLER_H
 #define INJECT_HW_SAMPLER_H

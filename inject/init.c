@@ -420,10 +420,7 @@ static void log_driver_not_found(void)
 	    gp_sys_process_id() != constructed || gp_output_path_library()[0] == '\0' ||
 	    !was_cuda_started())
 		return;
-	/*
-	 * not earlier: both read the environment, and a child of vfork() may have left an invalid
-	 * one here
-	 */
+	/* only now: both read the environment, which a child of vfork() may have left invalid */
 	if (!gp_control_wants_process())
 		return;
 	named = getenv(GP_INJECTION_CUDA);

@@ -1,6 +1,6 @@
 /*
- * pm_sampling: CUPTI's functions that sample performance counters (PM sampling), found at run time:
- * a libcupti before 12.6 lacks them, and so do the headers of its Toolkit.
+ * pm_sampling: CUPTI's functions that sample performance counters (PM sampling).  They are found at
+ * run time, because libcupti before 12.6 lacks them, and so do the headers of its toolkit.
  *
  * Each parameter struct begins with its size and a reserved pointer.  The size counts the members
  * up to the last one that this library knows (GP_PM_HEAD), without padding.
@@ -16,7 +16,7 @@ struct gp_pm_head {
 	void *reserved;
 };
 
-/* The head of a parameter struct whose last member is that one. */
+/* The head of a parameter struct, given its last member. */
 #define GP_PM_HEAD(type, last)                                                                     \
 	{                                                                                          \
 		offsetof(type, last) + sizeof(((type *)0)->last), NULL                             \

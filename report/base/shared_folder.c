@@ -31,7 +31,7 @@ static size_t folder_bytes(const char *path)
 /* A walk along a path, part by part. */
 struct walk {
 	int links;  /* followed so far */
-	char *link; /* the path of the refused one; "" = none */
+	char *link; /* the path of the refused link; "" = none */
 };
 
 static int enter(int from, const char *path, struct walk *walk);

@@ -16,9 +16,9 @@ bool gp_owner_is_trusted(uid_t owner);
 
 /*
  * Opens a folder, to create files there by openat(). It follows links of root and of the user.
- * Another user's link may lead only to a folder of that user: it is one of those into which the
- * user meant to write. Returns a descriptor (O_PATH), or -errno; -EPERM for another link, whose
- * path is then in link.
+ * Another user's link may lead only to a folder of that other user, where the caller meant to write
+ * anyway. Returns a descriptor (O_PATH), or -errno; -EPERM for any other link, whose path is then
+ * in link.
  */
 int gp_shared_folder_enter(const char *folder, char link[PATH_MAX]);
 
@@ -31,7 +31,7 @@ int gp_shared_folder_open(const char *path, int flags);
 
 #define GP_SHARED_FOLDER_TEXT (PATH_MAX + 100)
 
-/* The reason of such an error: as strerror(-error), with texts of its own for -EPERM. */
+/* The reason of such an error: strerror(-error), or for -EPERM a text of this module. */
 const char *gp_shared_folder_error(int error, const char *path, char text[GP_SHARED_FOLDER_TEXT]);
 
 #endif

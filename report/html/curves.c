@@ -26,7 +26,7 @@ enum kind { QUEUE, BANDWIDTH, HARDWARE };
 struct curve {
 	size_t process;
 	enum kind kind;
-	/* one of its operations; of HARDWARE the device and the metric */
+	/* QUEUE, BANDWIDTH: one of its operations; HARDWARE: device and metric */
 	uint32_t index;
 	struct group group; /* not written yet */
 };
@@ -63,7 +63,7 @@ static int add_sample(struct gp_curve *curve, const struct gp_record_hw_sample *
 	return result;
 }
 
-/* Nothing is drawn where there is no sample. */
+/* The curve is empty where there is no sample. */
 static int make_hardware(struct gp_curve *curve, const struct gp_model *model)
 {
 	int result = 0;

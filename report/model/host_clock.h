@@ -17,10 +17,10 @@ struct gp_host_clock {
 	bool is_known;                    /* else the host's wall clock counts */
 	/* one moment by the host's CLOCK_MONOTONIC, and by the wall clock of the host of rank 0 */
 	uint64_t monotonic_ns, unix_ns;
-	double drift;     /* the latter gains so many ns in each ns */
-	int64_t ahead_ns; /* the host's wall clock, of the other one, at that moment */
+	double drift;     /* unix_ns gains so many ns in each ns of monotonic_ns */
+	int64_t ahead_ns; /* the host's wall clock less that of rank 0's host, at that moment */
 	uint64_t error_ns;
-	uint32_t operations; /* by so many it was found; 0 = it is that of the host of rank 0 */
+	uint32_t operations; /* number of operations used; 0 = this is the host of rank 0 */
 };
 
 /* Zeroed = none. */

@@ -137,8 +137,8 @@ uint64_t gp_live_from_cupti(const struct gp_live *live, uint64_t cupti_ns);
 uint64_t gp_live_start_ns(const struct gp_live *live);
 
 /*
- * The time now by CLOCK_MONOTONIC of the host that is recorded: of another host than this one, by
- * the wall clocks of both.
+ * The current time by CLOCK_MONOTONIC of the recorded host.  If that is not this host, the wall
+ * clocks of both are compared.
  */
 uint64_t gp_live_now_ns(const struct gp_live *live);
 

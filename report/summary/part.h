@@ -90,7 +90,7 @@ bool gp_summary_has_ranks(const struct gp_summary *summary);
 int gp_summary_print_ranks(const struct gp_summary *summary);
 int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *document);
 
-/* Hardware samples of --hw-timeline, by device; nothing without them. */
+/* The hardware samples (--hw-timeline) by device; prints nothing if there are none. */
 int gp_summary_print_hardware(const struct gp_summary *summary);
 int gp_summary_add_hardware(const struct gp_summary *summary, struct gp_document *document);
 

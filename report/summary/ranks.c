@@ -20,7 +20,7 @@
 #define LEAST_PERCENT  10 /* of the median: a smaller difference is noise */
 #define MOST_DEVIATION 6  /* times the median deviation: a smaller difference is noise */
 #define HOSTS_NAMED    4
-#define BANDWIDTHS     3 /* shown ones, those of most time */
+#define BANDWIDTHS     3 /* shown: those of the most time */
 #define RANGES_NAMED   8
 #define MOST_RANKS     (1u << 24) /* a larger number of ranks is an error of the environment */
 
@@ -210,9 +210,9 @@ static void print_hosts(const struct job *job)
 }
 
 /*
- * The first rank from this one on whose trace is missing, or is not; the number of ranks if there
- * is none.  A rank that --ranks leaves out is not missing.  at: of the rows, which are sorted by
- * rank.
+ * The first rank from this one on whose trace is missing, or is there (is_missing false); the
+ * number of ranks if there is none.  A rank that --ranks leaves out is not missing.  at: the next
+ * row; rows are sorted by rank.
  */
 static uint32_t find_rank(const struct job *job, bool is_missing, uint32_t rank, uint32_t *at)
 {

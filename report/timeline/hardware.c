@@ -1,4 +1,4 @@
-/* What the hardware counted in each interval of --hw-timeline, as counters of its device. */
+/* The hardware samples (--hw-timeline), as counters of their device. */
 #include <string.h>
 
 #include "report/analysis/device/hw_metrics.h"

@@ -9,7 +9,7 @@
 #include "report/base/text/text.h"
 #include "report/document/table_writer.h"
 
-/* In parts of the median: the others wait for a rank that communicates for less. */
+/* The others wait for a rank that communicates for less than this part of the median. */
 #define LATE_PART 2
 
 static const struct gp_table_column columns[] = {
@@ -135,7 +135,7 @@ static void print_title(FILE *out, const struct gp_job_page *page)
 		gp_format_count(over).text);
 }
 
-/* Ranks that run; if none does, those that ended in order. */
+/* Keeps the ranks that run; if none runs, those that ended normally. */
 static size_t keep_comparable(const struct row *rows, size_t count, const struct row **kept)
 {
 	size_t running = 0, comparable = 0;
@@ -149,7 +149,7 @@ static size_t keep_comparable(const struct row *rows, size_t count, const struct
 	return comparable;
 }
 
-/* The rows are sorted: who communicates least comes first. */
+/* The rows are sorted: the rank that communicates least comes first. */
 static int print_late(FILE *out, const struct row *rows, size_t count)
 {
 	const struct row **kept = calloc(count + 1, sizeof(const struct row *));

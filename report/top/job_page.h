@@ -1,4 +1,4 @@
-/* job_page: the text of `gpuprof top FOLDER`: the ranks of a job, a row each. */
+/* job_page: the text of `gpuprof top FOLDER`, with a row for each rank of a job. */
 #ifndef REPORT_TOP_JOB_PAGE_H
 #define REPORT_TOP_JOB_PAGE_H
 

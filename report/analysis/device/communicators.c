@@ -19,7 +19,7 @@ static bool begins_until(const void *element, const void *key)
 						   : range->start_ns <= call->start_ns;
 }
 
-/* Of a range. */
+/* The fields of a range's payload. */
 struct fields {
 	struct gp_nccl_call call;
 	uint64_t ranks;
@@ -55,14 +55,14 @@ static bool is_of_nccl(const struct gp_model *model, const struct gp_range *rang
 	       strcmp(model->domains[range->domain], "NCCL") == 0;
 }
 
-/* A group whose end a launch is in, on the way back to its start. */
+/* A group during whose end the kernel was launched; the search goes back to its start. */
 struct group {
-	uint32_t inner;           /* ends of groups within it whose starts are still to come */
+	uint32_t inner;           /* inner groups whose end was found, but not yet the start */
 	struct gp_nccl_call call; /* of all collectives so far; communicator 0 = there was none */
 	bool is_whole;            /* its start was reached */
 };
 
-/* Whether that range, which ended before the launch, leaves something to be found farther back. */
+/* Takes a range that ended before the launch.  Returns whether to search farther back. */
 static bool goes_on(struct group *group, const struct gp_model *model, const struct gp_range *range)
 {
 	const char *text = gp_model_range_text(model, range);
@@ -82,13 +82,13 @@ static bool goes_on(struct group *group, const struct gp_model *model, const str
 	group->call.bytes = 0;
 	if (call.communicator == group->call.communicator)
 		return true;
-	group->call.communicator = 0; /* they are of several */
+	group->call.communicator = 0; /* the operations are of several communicators */
 	return false;
 }
 
 /*
- * From the last range that had begun then: the thread's, in the order of time.  Nothing is known if
- * a group's start is not found: it may have others.
+ * Goes back from the last range of the thread that had begun before the launch.  If the start of a
+ * group is not found, nothing is known: the group may have more operations.
  */
 static struct gp_nccl_call search_back(const struct gp_model *model, const struct gp_call *call,
 				       uint32_t at)

@@ -13,10 +13,10 @@
 
 #include "report/model/model.h"
 
-/* 0: it is not known. */
+/* 0: unknown. */
 struct gp_nccl_call {
 	uint64_t communicator;
-	/* the message's, as the program passed it; of several operations that are one kernel, 0 */
+	/* the message size that the program passed; 0 if one kernel runs several operations */
 	uint64_t bytes;
 };
 
@@ -35,7 +35,7 @@ struct gp_communicators {
 int gp_communicators_find(struct gp_communicators *communicators, const struct gp_model *model);
 void gp_communicators_free(struct gp_communicators *communicators);
 
-/* The number of its ranks; 0: not recorded. */
+/* The number of ranks of a communicator; 0: not recorded. */
 uint32_t gp_communicators_ranks(const struct gp_communicators *communicators, uint64_t id);
 
 #endif

@@ -5,22 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An estimate is known if its error is below this part of the level, of the highest, or so much. */
+/* A level is known if its error is below this part of it, below this part of the highest sample, or
+ * (in percent) below so many points. */
 #define KNOWN_OF_LEVEL   0.1
 #define KNOWN_OF_HIGHEST 0.02
 #define KNOWN_POINTS     1000.0 /* one percent */
-/* A level that is impossible by more errors than this is that of other labels, too. */
+/* A level that is impossible by more errors than this belongs in part to other labels. */
 #define BELIEVED_ERRORS 2
 #define ALL_OF_IT       100000.0 /* thousandths of a percent */
-/* The least noise of a level, of the highest: sums of a few samples have none by accident. */
+/* The least noise, as a part of the highest sample: few samples may fit exactly by chance. */
 #define LEAST_NOISE 0.002
-/* Added to the diagonal: what the samples do not determine gets a large error, not a wrong value. */
+/* Added to the diagonal: a level that the samples do not determine gets a large error, not a wrong
+ * value. */
 #define RIDGE 1e-4
-/* Longer recordings are thinned out: so many samples say enough. */
+/* So many samples are enough: of more, every n-th is used. */
 #define MOST_SAMPLES 200000u
 
 struct fit {
-	uint32_t size;     /* labels, and the idle GPU as the last */
+	uint32_t size;     /* number of labels; the idle GPU is the last */
 	double *products;  /* size x size: sums of products of shares; later its inverse */
 	double *sums;      /* size x GP_HW_METRICS: sums of share x level */
 	double *shares;    /* of the current sample */
@@ -123,7 +125,7 @@ static void add_sample(struct fit *fit, const struct gp_record_hw_sample *sample
 
 /* ---- the solution ---- */
 
-/* Cholesky's decomposition in place: the lower triangle. */
+/* Cholesky decomposition in place, of the lower triangle. */
 static void decompose(double *a, uint32_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -160,7 +162,7 @@ static double noise_of(const struct fit *fit, uint32_t metric, double explained)
 	return fmax(sqrt(rest / freedom), LEAST_NOISE * fit->highest[metric]);
 }
 
-/* The largest error of a level that is worth being told. */
+/* The largest error with which a level is reported. */
 static double error_limit(const struct fit *fit, uint32_t metric, double level)
 {
 	double limit = fmax(KNOWN_OF_LEVEL * level, KNOWN_OF_HIGHEST * fit->highest[metric]);

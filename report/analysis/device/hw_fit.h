@@ -1,12 +1,12 @@
 /*
- * hw_fit: how active the hardware is while each kind of work runs, from the samples of
- * --hw-timeline, which see all work of their interval together.
+ * hw_fit: estimates how active the hardware is while each kind of work runs.  A sample of
+ * --hw-timeline covers all work in its interval together.
  *
- * A sample's level is taken as the sum, over the labels of work, of the share of the interval that
- * each ran and of the label's own level, plus a level of the idle GPU.  Least squares give the own
- * levels and their standard errors: labels that always run together, or too seldom, have large
- * ones.  Work that runs at the same time on several streams adds up less than this assumes, which
- * also shows in the errors.
+ * The level of a sample is modeled as the level of the idle GPU, plus the sum over all labels of
+ * work of the label's level times the share of the interval in which it ran.  Least squares give
+ * the levels and their standard errors.  Labels that always run together, or too seldom, have large
+ * errors.  Work that runs at the same time on several streams adds up to less than the model
+ * assumes, which makes errors larger, too.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_HW_FIT_H
 #define REPORT_ANALYSIS_DEVICE_HW_FIT_H
@@ -21,15 +21,15 @@ struct gp_hw_work {
 	uint32_t label;
 };
 
-/* Units as those of gp_hw_level(). */
+/* Units: as of gp_hw_level(). */
 struct gp_hw_estimate {
 	double level[GP_HW_METRICS]; /* NAN: not known, because the error is too large */
 	double error[GP_HW_METRICS]; /* one standard deviation */
 };
 
 /*
- * samples: of one device, by time; offset_ns is added to their times.  work: by start, the labels
- * from 0 on.  Fills in estimates[labels].  Returns 0 or -ENOMEM.
+ * samples: of one device, sorted by time; offset_ns is added to their times.  work: sorted by
+ * start, with labels from 0 on.  Fills in estimates[labels].  Returns 0 or -ENOMEM.
  */
 int gp_hw_fit(const struct gp_record_hw_sample *samples, uint32_t count, uint64_t offset_ns,
 	      const struct gp_hw_work *work, size_t work_count, uint32_t labels,

@@ -1,8 +1,8 @@
 /*
  * hw_metrics: the samples of --hw-timeline (gpuprof/hw_metric.def) as levels.
  *
- * A level is what a sample says about any moment of its interval: thousandths of a percent, bytes a
- * second, or Hz.
+ * A level is a value that does not depend on the length of the sample: thousandths of a percent,
+ * bytes per second, or Hz.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_HW_METRICS_H
 #define REPORT_ANALYSIS_DEVICE_HW_METRICS_H

@@ -377,7 +377,7 @@ static int find_anchor_error(struct gp_model_builder *b)
 	return gaps ? 0 : -ENOMEM;
 }
 
-/* The anchors get the aligned clock of the host in place of its own. */
+/* Replaces the host's own clock in the anchors by its aligned clock. */
 static void align_anchors(struct gp_model_builder *b)
 {
 	const struct gp_host_clock *clock =

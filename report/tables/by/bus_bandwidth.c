@@ -43,7 +43,7 @@ static bool is_per_rank(uint64_t kind)
 	return kind == GP_ALL_GATHER || kind == GP_REDUCE_SCATTER || kind == GP_ALL_TO_ALL;
 }
 
-/* NCCL's ranges have the size that the program passed, which these operations have of each rank. */
+/* NCCL's ranges have the size that the program passed: for some operations, that of one rank. */
 static uint64_t size_of(uint64_t kind, uint64_t bytes, uint64_t ranks)
 {
 	return is_per_rank(kind) ? bytes * ranks : bytes;
@@ -60,7 +60,7 @@ static double factor_of(uint64_t kind, uint64_t ranks)
 
 /* ---- operations ---- */
 
-/* Of a link to the other GPUs, else of that to the host; 0 = unknown. */
+/* The peak of the link to the other GPUs, else of the link to the host; 0 = unknown. */
 static double peak_of(const struct gp_model *model, uint16_t device_id)
 {
 	double peak = gp_link_peak(gp_model_link(model, device_id, GP_LINK_NVLINK));
@@ -68,7 +68,7 @@ static double peak_of(const struct gp_model *model, uint16_t device_id)
 	return peak > 0 ? peak : gp_link_peak(gp_model_link(model, device_id, GP_LINK_PCIE));
 }
 
-/* The lowest of the members, which are all on one host: between hosts is a network. */
+/* The lowest peak of all members; 0 if they are on several hosts, with a network between them. */
 static double lowest_peak(const struct gp_scope *scope, const struct gp_collective_part *parts,
 			  uint32_t gpus)
 {
@@ -121,7 +121,7 @@ static void take_operation(void *context, const struct gp_collective_part *parts
 	gp_tally_value(&finding->tally, row, SHORTEST, shortest_ns);
 }
 
-/* Then the GPUs of an operation are all of its communicator. */
+/* Whether the GPUs of an operation are all GPUs of its communicator. */
 static bool has_all_ranks(const struct gp_scope *scope)
 {
 	for (size_t i = 0; i < scope->model_count; i++) {
@@ -167,7 +167,7 @@ static struct gp_bus_row row_of(const struct gp_tally_row *tally)
 	return row;
 }
 
-/* Faster than the link: its operations go another way, which nobody recorded. */
+/* If an operation is faster than the link, its communicator uses another link, which is unknown. */
 static void forget_peaks(struct gp_bus_bandwidths *bandwidths, const struct gp_bus_row *faster)
 {
 	uint64_t communicator = faster->communicator;

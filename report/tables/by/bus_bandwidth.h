@@ -1,11 +1,11 @@
 /*
  * bus_bandwidth: the bandwidth of collectives, as nccl-tests states it (its doc/PERFORMANCE.md).
  *
- * The algorithm bandwidth is the size of the whole array, in the shortest time of an operation's
- * ranks: the others waited for the last one in theirs.  The bus bandwidth is what a rank moved over
- * its link in that time, whatever the algorithm.  Sizes come from NCCL's NVTX ranges.  The number
- * of ranks comes from the range that made the communicator, or else from the traces if they are of
- * all ranks of the job.
+ * The algorithm bandwidth is the size of the whole array divided by the shortest time of an
+ * operation's ranks; the times of the other ranks contain the wait for the last one.  The bus
+ * bandwidth is the traffic over a rank's link in that time, whatever the algorithm.  Sizes come
+ * from NCCL's NVTX ranges.  The number of ranks comes from the range that made the communicator, or
+ * else from the traces, if all ranks of the job have one.
  */
 #ifndef REPORT_TABLES_BY_BUS_BANDWIDTH_H
 #define REPORT_TABLES_BY_BUS_BANDWIDTH_H
@@ -26,7 +26,7 @@ struct gp_bus_row {
 	uint64_t count;
 	uint64_t median_ns, least_ns; /* of the shortest times */
 	uint64_t total_ns;
-	uint64_t waited_ns;                   /* longer than that, on average of the ranks; a sum */
+	uint64_t waited_ns;                   /* beyond that, averaged over the ranks; a sum */
 	struct gp_value algorithm, bus, peak; /* 10^9 bytes per second; peak: none if unknown */
 	struct gp_value of_peak;              /* percent; none if the peak is lower, or unknown */
 };

@@ -22,7 +22,7 @@ enum gp_collective_kind {
 	GP_ALL_GATHER,
 	GP_REDUCE_SCATTER,
 	GP_ALL_TO_ALL,
-	/* these a rank may leave earlier, as the sender of a broadcast */
+	/* a rank may leave these earlier, such as the sender of a broadcast */
 	GP_BROADCAST,
 	GP_REDUCE,
 	GP_SEND_RECV,
@@ -36,7 +36,7 @@ const char *gp_collective_kind_name(enum gp_collective_kind kind);
 struct gp_collective_part {
 	uint64_t name, start_ns, duration_ns;
 	uint64_t communicator; /* 0 = unknown */
-	uint64_t bytes;        /* as NCCL states them for one rank; 0 = unknown */
+	uint64_t bytes;        /* as NCCL states the size for one rank; 0 = unknown */
 	uint32_t ranks;        /* of the communicator; 0 = unknown */
 	uint64_t waited_ns;    /* longer than the last rank's */
 	uint64_t before_ns;    /* the end of the one before it on that GPU; 0 = it is the first */
@@ -45,7 +45,7 @@ struct gp_collective_part {
 	uint16_t device_id;
 	uint16_t process;
 	uint8_t kind;       /* enum gp_collective_kind */
-	bool is_last;       /* none if several were equally short */
+	bool is_last;       /* false for all if several were equally short */
 	bool may_lack_last; /* the trace of its process is not whole */
 };
 
@@ -59,7 +59,7 @@ static inline bool gp_collective_is_of_all(const struct gp_collective_part *part
 typedef void gp_collective_take(void *context, const struct gp_collective_part *parts,
 				uint32_t gpus);
 
-/* Of models that need not be in memory together.  The first two are the caller's. */
+/* The models need not be in memory together.  The caller owns the first two members. */
 struct gp_collectives {
 	struct gp_groups *names; /* of kernels, as mangled */
 	const struct gp_kinds *kinds;

@@ -1,6 +1,6 @@
 /*
- * What the hardware did, from the samples of --hw-timeline: how active its units were, how much its
- * memories and links moved, and both while each kernel ran.
+ * The tables of the hardware samples (--hw-timeline): activity of the units, traffic of memories
+ * and links, and both while each kernel ran.
  */
 #include "report/tables/by/hardware.h"
 
@@ -17,9 +17,9 @@
 #include "report/base/stats.h"
 #include "report/tables/breakdown.h"
 
-/* Samples in which kernels ran for this part say what the hardware does in kernels. */
+/* "In kernels" is of the samples in which kernels ran for at least this part of the time. */
 #define MOSTLY_KERNELS 0.9
-/* Kinds of work with levels of their own; the others share one. */
+/* Labels of work: each kind of work with the most time has one, all others share OTHERS. */
 #define MOST_LABELS 64u
 #define OTHERS      0u
 
@@ -80,7 +80,7 @@ struct work {
 	uint32_t count, capacity;
 };
 
-/* Of all processes: what the hardware counts has no owner.  label: by operation. */
+/* The work of all processes: the hardware counters do not tell them apart.  label: by operation. */
 static int gather_work(struct gp_scope *scope, const struct gp_hw_run *run, struct work *work,
 		       uint32_t (*label)(void *context, struct gp_op_at at), void *context)
 {
@@ -290,7 +290,7 @@ struct kinds {
 	struct gp_tally index;
 	uint32_t *label_of; /* by row of the index */
 	uint32_t order[MOST_LABELS];
-	uint32_t labels; /* with OTHERS */
+	uint32_t labels; /* including OTHERS */
 };
 
 static uint32_t number_kind(void *context, struct gp_op_at at)
@@ -323,7 +323,7 @@ static int compare_times(const void *a, const void *b, const void *context)
 	return (left < right) - (left > right);
 }
 
-/* The kinds with most time get labels of their own, from 1 on. */
+/* The kinds with the most time get their own labels, from 1 on. */
 static int choose_labels(struct kinds *kinds, struct work *work)
 {
 	uint32_t *order = malloc((kinds->index.count + 1) * sizeof(*order));

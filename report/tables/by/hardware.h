@@ -1,4 +1,4 @@
-/* hardware: what the hardware samples of a device say, for the summary and the tables. */
+/* hardware: the levels of a device's hardware samples, for the summary and the tables. */
 #ifndef REPORT_TABLES_BY_HARDWARE_H
 #define REPORT_TABLES_BY_HARDWARE_H
 

@@ -11,15 +11,15 @@
 #include "report/base/stats.h"
 #include "report/model/process_name.h"
 
-#define LEAST_OPERATIONS 16   /* fewer do not tell how much ends differ */
+#define LEAST_OPERATIONS 16   /* fewer do not show how much ends vary */
 #define GPU_ERROR_NS     1000 /* a time of a GPU is converted to its host's clock to about this */
-#define MOST_NS          1000000 /* with a larger error, wall clocks are as good */
+#define MOST_NS          1000000 /* if the error is larger, wall clocks are as good */
 #define SIGMAS           3       /* the stated error, in standard errors */
 /* A trace may be damaged: no clocks are farther apart, and none gains more. */
 #define MOST_APART_NS (INT64_C(1) << 61)
 #define MOST_DRIFT    1e-3
-/* Of normal values, in standard deviations of one: that of their median, times the root of their
- * number; and the standard deviation, in median deviations. */
+/* The median of n normal values has a standard error of MEDIAN_ERROR standard deviations / sqrt(n);
+ * their standard deviation is DEVIATION median deviations. */
 #define MEDIAN_ERROR 1.2533
 #define DEVIATION    1.4826
 
@@ -27,8 +27,8 @@
 
 struct gp_clock_host {
 	uint64_t wall_ns;  /* wall clock less CLOCK_MONOTONIC, by its first process */
-	uint64_t error_ns; /* of the anchors of its processes, the largest */
-	uint32_t rank;     /* the lowest of its processes; GP_NONE = none has one */
+	uint64_t error_ns; /* the largest error of its processes' anchors */
+	uint32_t rank;     /* the lowest rank of its processes; GP_NONE = none has one */
 };
 
 struct gp_clock_process {
@@ -54,7 +54,7 @@ struct solving {
 	struct end *ends;
 	struct point *points;
 	int64_t *scratch;
-	uint64_t *apart_ns; /* between ends on one host, half of it */
+	uint64_t *apart_ns; /* half of the time between the ends on one host */
 	uint32_t end_count, end_capacity, point_count, point_capacity, apart_count, apart_capacity;
 	uint32_t operations;
 	int error;
@@ -137,7 +137,7 @@ static void note_apart(struct solving *s, uint64_t apart_ns)
 		s->apart_ns[s->apart_count++] = apart_ns;
 }
 
-/* One end for each host, that of the rank in the middle. */
+/* Keeps one end for each host: that of the rank in the middle. */
 static void keep_middle(struct solving *s, uint32_t first)
 {
 	struct end *ends = &s->ends[first];
@@ -181,7 +181,7 @@ static void take_operation(void *context, const struct gp_collective_part *parts
 
 /* ---- lines ---- */
 
-/* Of at least one. */
+/* count: at least 1 */
 static int64_t median(int64_t *values, uint32_t count)
 {
 	uint64_t middle;
@@ -218,7 +218,7 @@ static double spread_of(const struct point *points, uint32_t count, double drift
 	return DEVIATION * (double)median(scratch, count);
 }
 
-/* The points are of one host, in the order of time.  The wall clock counts if there are too few. */
+/* points: of one host, in order of time.  If the error is too large, the clock stays unknown. */
 static void fit_line(struct gp_host_clock *clock, const struct gp_clock_host *host,
 		     const struct point *points, uint32_t count, int64_t *scratch)
 {
@@ -243,7 +243,7 @@ static void fit_line(struct gp_host_clock *clock, const struct gp_clock_host *ho
 			span_ns > 0 ? M_SQRT2 * MEDIAN_ERROR * spread / sqrt(third) / span_ns : 0;
 		if (drift == 0 || fabs(drift) > SIGMAS * drift_error)
 			break;
-		drift = 0; /* it is not certain that there is one */
+		drift = 0; /* it is not significant */
 	}
 	start_ns += (int64_t)(drift * (double)since(points, middle));
 	clock->monotonic_ns = points[middle].monotonic_ns;
@@ -259,7 +259,7 @@ static void fit_line(struct gp_host_clock *clock, const struct gp_clock_host *ho
 
 /* ---- hosts ---- */
 
-/* Of an operation, the end on the host whose clock is known best; NULL: no clock is. */
+/* The end of an operation on the host with the best known clock; NULL: no clock is known. */
 static const struct end *find_aligned(const struct solving *s, uint32_t first, uint32_t end)
 {
 	const struct gp_host_clock *hosts = s->fit->clocks.hosts;
@@ -322,7 +322,7 @@ static int compare_points(const void *a, const void *b, const void *context)
 	       (left->monotonic_ns < right->monotonic_ns);
 }
 
-/* Aligns the hosts that have operations with aligned ones.  Returns how many. */
+/* Aligns the hosts that have operations in common with aligned hosts.  Returns how many. */
 static uint32_t align_more(struct solving *s, uint64_t apart_ns)
 {
 	uint32_t aligned = 0;
@@ -346,7 +346,7 @@ static uint32_t align_more(struct solving *s, uint64_t apart_ns)
 	return aligned;
 }
 
-/* The host of the lowest rank, else of the first process, has the clock that the others get. */
+/* All clocks are aligned with that of the host of the lowest rank, else of the first process. */
 static void choose_reference(struct gp_clock_fit *fit)
 {
 	uint32_t best = 0;
@@ -394,7 +394,7 @@ static bool are_of_several_hosts(struct gp_model *const *models, size_t count)
 	return false;
 }
 
-/* A file that can be read no more keeps its wall clock. */
+/* If the file cannot be read any more, the model keeps its wall clock. */
 static void load_again(struct gp_model **model, const struct gp_host_clocks *clocks)
 {
 	const struct gp_load_options options = {.save_to = -1, .clocks = clocks};

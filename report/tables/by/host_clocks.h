@@ -2,14 +2,14 @@
  * host_clocks: aligns the clocks of hosts by the ends of collectives.
  *
  * No rank leaves a collective before all have entered it, and its kernels end on all ranks at
- * about the same time.  So the distance between the ends on two hosts is that of their clocks: a
- * line over time, as clocks drift.  The line goes through medians, so single operations that ended
- * otherwise do not move it.  A host without a common operation with the host of rank 0 is aligned
- * with a host that is aligned already.
+ * about the same time.  So the distance between the ends on two hosts is the distance of their
+ * clocks.  Over time it is a line, because clocks drift.  The line goes through medians, so a few
+ * operations that end at different times do not move it.  A host that has no operation in common
+ * with the host of rank 0 is aligned with a host that is already aligned.
  *
- * The error is three times the standard error of the line where it is largest, plus the distance of
- * the ends on one host, plus the errors of the clock readings on both hosts.  It does not contain a
- * delay that all operations have between two hosts.
+ * The error is three times the largest standard error of the line, plus the distance of the ends on
+ * one host, plus the errors of the clock readings on both hosts.  It does not cover a delay between
+ * two hosts that is the same in all operations.
  */
 #ifndef REPORT_TABLES_BY_HOST_CLOCKS_H
 #define REPORT_TABLES_BY_HOST_CLOCKS_H
@@ -21,9 +21,9 @@
 #include "report/model/host_clock.h"
 #include "report/tables/by/collective_ranks.h"
 
-/* Zeroed = of no model. */
+/* Zeroed = without models. */
 struct gp_clock_fit {
-	struct gp_host_clocks clocks; /* the result; a model is loaded with them */
+	struct gp_host_clocks clocks; /* the result; load the models with it */
 	struct gp_clock_host *hosts;  /* parallel to clocks.hosts */
 	struct gp_clock_process *processes;
 	uint32_t host_capacity, process_count, process_capacity;
@@ -32,7 +32,7 @@ struct gp_clock_fit {
 	struct gp_collectives collectives;
 };
 
-/* Takes a model, loaded without clocks, which may be freed then.  Returns 0 or -ENOMEM. */
+/* Adds a model that was loaded without clocks; it may be freed then.  Returns 0 or -ENOMEM. */
 int gp_clock_fit_add(struct gp_clock_fit *fit, const struct gp_model *model);
 
 /* Finds the clocks, after the last model.  Returns 0 or -ENOMEM. */
@@ -41,8 +41,8 @@ int gp_clock_fit_solve(struct gp_clock_fit *fit);
 void gp_clock_fit_free(struct gp_clock_fit *fit);
 
 /*
- * If the models are of several hosts, finds their clocks, and loads the models of each host again
- * whose clock is found.  Returns 0 or -ENOMEM.
+ * If the models are of several hosts, finds their clocks, and loads the models of each host whose
+ * clock is found once more.  Returns 0 or -ENOMEM.
  */
 int gp_host_clocks_align(struct gp_model **models, size_t count);
 

@@ -33,12 +33,12 @@ struct gp_ranks {
 	bool has_collectives; /* operations of several ranks match: waited and held up are known */
 };
 
-/* GPU times of a process: of its communication, and of all other operations. */
+/* GPU times of a process: communication, and all other operations. */
 struct gp_rank_times {
 	uint64_t computing_ns, communicating_ns;
 };
 
-/* Adds those of a model.  Returns 0 or -ENOMEM. */
+/* Adds the times of a model.  Returns 0 or -ENOMEM. */
 int gp_rank_times_add(struct gp_rank_times *times, const struct gp_kinds *kinds,
 		      const struct gp_model *model);
 

@@ -1,4 +1,4 @@
-# gpuprof::gpuprof      the header of the C API; there is nothing to link with
+# gpuprof::gpuprof      the header of the C API; it links with nothing
 # gpuprof::library      libgpuprof.so, for LD_PRELOAD
 # gpuprof::gpuprof-run  the launcher, for tests
 get_filename_component(_gpuprof_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)

@@ -1,12 +1,12 @@
 /*
- * old_libc: lets the program gpuprof run with C libraries from glibc 2.28 on, older than that of
- * the build machine.
+ * old_libc: lets the program gpuprof run with glibc 2.28 and later, although the build machine has
+ * a newer one.
  *
  * The objects and the archives that are linked into the program call these functions, and the
- * linker would bind them to the newest version of each.  2.34 moved the functions of libdl and
- * libpthread into libc; 2.33 added the stat functions, which headers had defined inline before; 2.29
- * changed errno of the mathematical ones.  Each definition here calls an older version.
- * tests/lint/exports.sh refuses newer ones.  collector/libc_versions.h does the same for the
+ * linker would bind each call to the newest version.  glibc 2.34 moved the functions of libdl and
+ * libpthread into libc; 2.33 added the stat functions, which headers had defined inline before;
+ * 2.29 changed the errno of mathematical functions.  Each definition here calls an older version.
+ * tests/lint/exports.sh refuses newer versions.  collector/libc_versions.h does the same for the
  * library, which has no archives.
  */
 #if defined(__x86_64__)

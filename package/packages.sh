@@ -1,9 +1,9 @@
 #!/bin/sh
-# Make the packages of a build, with equal bytes from equal sources, whatever the folder and the time.
+# Make the packages of a build.  The same sources give the same bytes, in any folder at any time.
 #
 #   package/packages.sh BUILD-FOLDER VERSION LIBRARY...     `make packages` calls it
 #
-# Writes to BUILD-FOLDER/packages: a tarball that works from any folder, a Debian package, the
+# Writes to BUILD-FOLDER/packages: a tarball that works from any folder, a Debian package, and the
 # software bill of materials (SPDX).  LIBRARY...: the archives that are linked into the program.
 set -eu
 umask 022

@@ -77,12 +77,12 @@ static inline long gp_job_rank(void)
 	return strtol(rank, NULL, 10);
 }
 
-/* Whether --ranks includes this process.  It does so if the launcher sets no (local) rank. */
+/* Whether --ranks includes this process; also true if the launcher sets no (local) rank. */
 static inline bool gp_job_is_included(const char *ranks)
 {
 	long rank;
 
-	if (ranks[0] == '\0') /* all; most calls, so the environment is not read */
+	if (ranks[0] == '\0') /* all ranks, as in most calls: the environment need not be read */
 		return true;
 	rank = gp_job_rank();
 	if (rank >= 0 && strcmp(ranks, "node") == 0) {

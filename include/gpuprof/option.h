@@ -183,7 +183,7 @@ static inline bool gp_option_is_ranks(const char *value)
 	return end != NULL;
 }
 
-/* Whether a list of ranks has this one; not for "node". */
+/* Whether a list of ranks contains this rank; the list must not be "node". */
 static inline bool gp_option_ranks_have(const char *list, uint64_t rank)
 {
 	uint64_t range[2];
@@ -198,7 +198,7 @@ static inline bool gp_option_ranks_have(const char *list, uint64_t rank)
 	return false;
 }
 
-#define GP_OPTION_INTERVAL_NS 1000000u /* of the word "on" */
+#define GP_OPTION_INTERVAL_NS 1000000u /* the meaning of "on" */
 
 /* Whether a value is valid for an INTERVAL option: 0, on, 1ms or 200us. */
 static inline bool gp_option_is_interval(const struct gp_option_row *row, const char *value,

@@ -829,8 +829,8 @@ struct gp_record_stream_wait {
 };
 
 /*
- * What the hardware counted within one interval of --hw-timeline.  value: by position in
- * gpuprof/hw_metric.def; 0 where the bit in `absent` says that the GPU has no such unit.
+ * A hardware sample: the counters of one interval of --hw-timeline.  value: by position in
+ * gpuprof/hw_metric.def; 0 if the bit in `absent` says that the GPU has no such unit.
  */
 #define GP_HW_VALUES 12
 struct gp_record_hw_sample {

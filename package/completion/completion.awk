@@ -19,7 +19,7 @@ function entries(command, section,    line, words, found, inside) {
 	return substr(found, 2)
 }
 
-# Those that the value of an option can have; "" if it is free.
+# The words that the value of an option can be; "" if it is free.
 function values(value, meaning,    end) {
 	if (meaning ~ /^print tables: / && value ~ /^WHAT,/)
 		return tables
@@ -47,7 +47,7 @@ function is_file(value) {
 	return value ~ /^(OUT|NAME|WHERE|FILE|SNAP|BASE|THRESHOLDS)$/
 }
 
-# The first clause says enough beside a name.
+# The first clause, which is enough beside the name of an option.
 function clause(meaning) {
 	sub(/ \[[A-Z_0-9]+\]$/, "", meaning)
 	sub(/([;:]|\.) .*/, "", meaning)

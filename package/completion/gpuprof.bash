@@ -1,6 +1,6 @@
 # Completion of gpuprof and gpuprof-run for bash.
 
-# flags, options with a value, and first words of a command
+# the flags, the options with a value, and the first words of a command
 _gpuprof_command() {
 	flags='' valued='' first='' starts_program=''
 	case $1 in
@@ -8,7 +8,7 @@ _gpuprof_command() {
 	esac
 }
 
-# words for the value of an option
+# the words that the value of an option can be
 _gpuprof_values() {
 	words='' list=''
 	case $1 in

@@ -123,7 +123,7 @@ static void a_forked_child_of_rings_in_memory(void)
 
 /* ---- pauses ---- */
 
-/* Besides the program's own, which may include one of a sanitizer. */
+/* The number of our threads.  The program's own threads may include one of a sanitizer. */
 static uint32_t our_threads(void)
 {
 	static uint32_t of_program;
@@ -143,7 +143,7 @@ static void start_with_pauses(enum gp_ring_place place)
 							       .pauses_at_fork = true}) == 0);
 }
 
-/* Returns the number of our threads that the parent then has. */
+/* Returns the number of our threads in the parent afterwards. */
 static uint32_t fork_once(void)
 {
 	pid_t child = fork();
@@ -155,7 +155,7 @@ static uint32_t fork_once(void)
 	return count;
 }
 
-/* The thread goes on after a resume, and the records before it come from the rings. */
+/* After a resume the thread goes on, and takes the earlier records from the rings. */
 static void a_fork_without_our_thread(void)
 {
 	start_with_pauses(GP_RINGS_AUTO);
@@ -174,7 +174,7 @@ static void a_fork_without_our_thread(void)
 	CHECK(said.calls[0] == 1000 && said.calls[1] == RANGE / 10 && said.calls[2] == 1000);
 }
 
-/* The trace is completed without the thread, and a limit of the file's size ends no program. */
+/* The trace is completed without the thread, and a limit on the size of files ends no program. */
 static void an_end_without_our_thread(void)
 {
 	start_with_pauses(GP_RINGS_AUTO);

@@ -1,4 +1,4 @@
-"""docs/howto/ci.md does what it says: its commands, one after the other, as somebody pastes them; and those of package/ci/."""
+"""The commands of docs/howto/ci.md, one after the other as a user pastes them, and those of package/ci/, do what the page says."""
 import json
 import os
 import re
@@ -61,7 +61,7 @@ class Ci(Case):
 
 @unittest.skipUnless(yaml, "no PyYAML")
 class Gates(Case):
-    """The commands of the action and of the template, as their systems run them."""
+    """The commands of the action and of the template, run as GitHub and GitLab run them."""
 
     def setUp(self):
         super().setUp()

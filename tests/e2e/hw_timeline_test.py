@@ -1,4 +1,4 @@
-"""--hw-timeline: samples of the simulated device's counters, whose levels are known, and what is said if there are none."""
+"""--hw-timeline: samples of the simulated device's counters, which have known levels, and the messages if there are none."""
 import json
 import os
 
@@ -61,13 +61,13 @@ class HwTimeline(Case):
         self.assertEqual(self.hardware(), {})
 
     def test_counters_in_use_elsewhere(self):
-        """They are free at the second try, a second later."""
+        """The counters are free at the second try, a second later."""
         result = self.record("--hw-timeline", GPUSIM_FAULT="counters-busy", GPUSIM_KERNEL_NS="50000000")
         self.assertIn("tries again", result.stderr)
         self.assertAlmostEqual(self.hardware()["sm_active"]["in_kernels"], 100, delta=2)
 
     def test_a_full_buffer(self):
-        """The sampling starts anew, and the gap is counted."""
+        """The sampling starts again, and the gap is counted."""
         self.record("--hw-timeline", GPUSIM_FAULT="counters-overflow", **SLOW)
         missing = self.run_gpuprof("export", "--format", "csv", "-o", "-", self.path("t.gpuprof")).stdout
         self.assertIn("gap", missing)

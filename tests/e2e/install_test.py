@@ -162,7 +162,7 @@ COMPLETED = (
 
 
 class Completions(Case):
-    """Of the command line, by each shell."""
+    """Each shell completes the command line."""
 
     def script(self, shell):
         if not shutil.which(shell):
@@ -202,7 +202,7 @@ class Completions(Case):
             self.assertEqual({word for word in expected if word not in found and f"--format={word}" not in found}, set(), line)
 
     def test_zsh(self):
-        """A word that can only be one is completed by the tab key."""
+        """The tab key completes a word that has only one completion."""
         os.makedirs(self.path("functions"))
         shutil.copy(self.script("zsh"), self.path("functions", "_gpuprof"))
         ours, its = pty.openpty()

@@ -1,4 +1,4 @@
-"""gpuprof metrics: what a chip measures, by the installed libcupti; skipped without one."""
+"""gpuprof metrics: what a chip can measure, as the installed libcupti says; skipped without libcupti."""
 import csv
 import json
 import os

@@ -1,4 +1,4 @@
-"""What `make packages` makes can be installed and used, says what it contains, and is equal from another folder."""
+"""The packages of `make packages` can be installed and used, state what they contain, and are equal from another folder."""
 import glob
 import hashlib
 import json
@@ -50,7 +50,7 @@ class Packages(Case):
         self.assertTrue(os.path.exists(self.path("one.gpuprof")))
 
     def test_debian_package(self):
-        """Installed into a root of its own, whose C library is not looked for."""
+        """Installed into its own root, without the package of the C library that it depends on."""
         root, state = self.path("root"), self.path("root", "var", "lib", "dpkg")
         for name in ("info", "updates", "triggers"):
             os.makedirs(os.path.join(state, name))
@@ -68,7 +68,7 @@ class Packages(Case):
         self.assertFalse(os.path.exists(os.path.join(root, "usr")))
 
     def test_control(self):
-        """The package depends on the C library alone, as old as it may be; root owns all."""
+        """The package depends only on the C library, of the oldest supported version; root owns all files."""
         depends = self.run_tool("dpkg-deb", "-f", self.package("*.deb"), "Depends").strip()
         self.assertEqual(depends, "libc6 (>= 2.28)")
         owners = {line.split()[1] for line in self.run_tool("dpkg-deb", "-c", self.package("*.deb")).splitlines()}
@@ -82,7 +82,7 @@ class Packages(Case):
 
     @unittest.skipUnless(ROOTS, "TESTS_ROOTS names no roots, as debootstrap --variant=minbase bullseye FOLDER makes them")
     def test_other_systems(self):
-        """In the roots of other systems: installed by their own dpkg, where it records, without a GPU, and reads."""
+        """In the roots of other systems: installed by their own dpkg, it records without a GPU, and reads traces."""
         result = self.run_program([*GPU, "launch=7"], options=["-o", "seven"])
         self.assertEqual(result.returncode, 0, result.stderr)
         for root in ROOTS:
@@ -100,7 +100,7 @@ class Packages(Case):
             self.assertGreater(int(shown.splitlines()[-1]), 0, root)
 
     def test_contents_are_named(self):
-        """The list and the licenses of what is linked into the program."""
+        """The list and the licenses of the packages that are linked into the program."""
         with open(self.package("*.spdx.json"), encoding="utf-8") as file:
             document = json.load(file)
         names = {package["name"]: package["versionInfo"] for package in document["packages"]}
@@ -112,7 +112,7 @@ class Packages(Case):
             self.assertEqual(set(re.findall(r"^---- (\S+) ", file.read(), re.MULTILINE)), set(names) - {"gpuprof"})
 
     def test_equal_from_another_folder(self):
-        """All of it, built from the same commit and files."""
+        """All packages, built in another folder from the same commit and files."""
         other = self.path("another-folder", "deeper")
         listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, stdout=subprocess.PIPE, check=True)
         os.makedirs(other)

@@ -10,7 +10,7 @@ GPU = os.path.join(support.ROOT, "tests", "e2e", "gpu.py")
 WORLD_SIZE = 4
 
 
-# A host whose clocks are CLOCK_SKEW_NS ahead, as gpuprof's library reads them: the simulated device has the true ones.
+# A host whose clocks are CLOCK_SKEW_NS ahead for gpuprof's library; the simulated device has the true clocks.
 SKEWED_CLOCKS = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -37,7 +37,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 }
 """
 
-# A host of its own: $1 has its boot id, $2 is its name.
+# A separate host: the file $1 has its boot id, and $2 is its name.
 HOST = ["unshare", "-m", "-u", *(["-r"] if os.geteuid() else []), "sh", "-c",
         'mount --bind "$1" /proc/sys/kernel/random/boot_id && hostname "$2" || exit 77; shift 2; exec "$@"', "sh"]
 
@@ -45,7 +45,7 @@ HOST = ["unshare", "-m", "-u", *(["-r"] if os.geteuid() else []), "sh", "-c",
 class Ranks(Case):
 
     def record(self, rank, host, *work, status=0, options=(), way=support.LAUNCHED, **variables):
-        """Returns what gpuprof printed."""
+        """Record one rank.  Returns the lines that gpuprof printed."""
         os.makedirs(self.path("job", host), exist_ok=True)
         done = self.run_program(["python3", GPU, *work], way, options=("-o", self.path("job", host, "%r"), *options),
                                 RANK=rank, WORLD_SIZE=WORLD_SIZE, GPUSIM_NODE=rank, **variables)
@@ -84,7 +84,7 @@ class Ranks(Case):
         self.assertEqual((said[1], os.listdir(self.path("job", "a"))), ([], []))
 
     def test_a_job_that_was_restarted(self):
-        """As torchrun does it: both attempts have the same ranks, so none is missing."""
+        """As torchrun restarts a job: both attempts have the same ranks, so no rank is missing."""
         attempts = 'for status in 1 0; do for rank in 0 1; do RANK=$rank sh -c \'"$@"; exit $0\' $status "$@"; done; done'
         os.mkdir(self.path("job"))
         done = self.run_program(["sh", "-c", attempts, "sh", "python3", GPU, "launch=20"],

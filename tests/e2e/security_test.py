@@ -324,7 +324,7 @@ class FolderOfAnother(Case):
         self.assertEqual(os.path.getsize(self.victim), 5)
 
     def test_his_link_to_a_folder_is_followed_to_folders_of_his_only(self):
-        """On the way to a name that is typed: of an export, of a summary, and of a trace."""
+        """A link of another user on the way to a typed output name: of an export, a summary and a trace."""
         self.run_program([*GPU, "launch=3"], options=["-q", "--chrome", "none", "-o", self.path("t")])
         os.mkdir(self.path("mine"))
         os.mkdir(self.path("bob", "his"))

@@ -496,7 +496,7 @@ print(started.wait())
 
 
 class Containers(Case):
-    """What containers and their managers do, and tools around a program."""
+    """Containers, their managers, and tools that start a program."""
 
     def check(self, kernels=100, traces=1):
         found = self.files(".gpuprof")
@@ -536,7 +536,7 @@ class Containers(Case):
         self.check()
 
     def test_a_group_that_is_killed_when_its_worker_has_ended(self):
-        """Whatever the launcher had written by then, the trace is whole."""
+        """The trace is complete, however far the launcher had come."""
         for after in ("0", "0.05", "0.2"):
             worker = f'{" ".join(support.GPU)} launch=100; touch ended; sleep 0.1'
             result = self.run_program([sys.executable, "-c", KILL_GROUP, after, support.LAUNCHER, "-o", "t", "--html", "sh", "-c", worker], PLAIN)
@@ -547,7 +547,7 @@ class Containers(Case):
 
     @unittest.skipUnless(can_unshare(), "needs the right to mount")
     def test_a_shared_memory_that_the_program_fills(self):
-        """Processes that start with little of it, and one whose rings cannot grow any more."""
+        """Processes that start with little of /dev/shm, and one whose rings cannot grow any more."""
         fill = "cat /dev/zero > /dev/shm/fill 2>/dev/null; "
         for size, before in (("200k", ""), ("1m", ""), ("64m", ""), ("64m", fill)):
             script = (f'mount -t tmpfs -o size={size} none /dev/shm; {before} for i in 1 2 3; do "$@" & done; '
@@ -559,7 +559,7 @@ class Containers(Case):
                 self.check(3000, 3)
 
     def test_tools_around_a_program(self):
-        """Each of them starts it, preloads a library of its own, or controls it."""
+        """Each tool starts the program, preloads its own library, or controls the program."""
         for tool in (["stdbuf", "-oL"], ["fakeroot"], ["faketime", "-f", "-15d"], ["strace", "-f", "-o", "calls"], ["perf", "stat", "-o", "counts"],
                      ["timeout", "60"], ["nohup"], ["setsid", "-w"], ["prlimit", "--nofile=64"], ["env", "-u", "HOME"],
                      ["gdb", "-q", "-batch", "-return-child-result", "-ex", "run", "--args"]):
@@ -627,7 +627,7 @@ class Forks(Case):
         self.assertEqual(sorted(found), counts)
 
     def test_no_thread_of_ours_is_there_at_a_fork(self):
-        """Python warns of it, from 3.12 on."""
+        """Python 3.12 and later warns about a fork with several threads."""
         found = support.pythons(r"3\.1[2-9]")
         for python in found or support.pythons():
             for way, counts in ((PLAIN, []), (BARE, [1, 1, 1, 3]), (LAUNCHED, [1, 1, 1, 3])):

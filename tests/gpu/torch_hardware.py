@@ -1,4 +1,4 @@
-"""Work whose use of the hardware is known: for tests/gpu/hardware."""
+"""Work with a known use of the hardware, for tests/gpu/hardware."""
 import time
 
 import torch
@@ -19,7 +19,7 @@ def repeat(count, work):
 
 
 torch.cuda.synchronize()
-time.sleep(1)  # the sampling is set up
+time.sleep(1)  # until the sampling is set up
 for _ in range(2):
     repeat(200, lambda: torch.mm(MATRIX, MATRIX))
     repeat(500, lambda: torch.add(Y, X, alpha=2.0, out=Y))

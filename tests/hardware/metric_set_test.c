@@ -1,9 +1,9 @@
 /*
- * metric_set: the metrics of each set that fit into one pass of a chip, as libcupti 13.0 counts;
- * skipped without it.
+ * metric_set: the metrics of each set that fit into one pass of a chip, as libcupti 13.0 counts
+ * passes; skipped without it.
  *
- * After a wanted change: METRIC_SET_TEST_WRITES=1 build/tests/hardware/metric_set_test, and read
- * the diff.
+ * After an intended change, run METRIC_SET_TEST_WRITES=1 build/tests/hardware/metric_set_test, and
+ * read the diff.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -65,7 +65,7 @@ static void test_the_sets_of_each_chip(void **state)
 	free(golden);
 }
 
-/* Each metric of a set has one pass alone on the chip for which the sets are made. */
+/* On the chip for which the sets are made, each of their metrics alone needs one pass. */
 static void test_all_metrics_fit_on_gh100(void **state)
 {
 	for (size_t i = 0; i < GP_METRIC_SETS; i++) {

@@ -1,4 +1,4 @@
-/* profiler_host: asks a real libcupti about a chip that is not there; skipped without one. */
+/* profiler_host: asks a real libcupti about a chip without a GPU; skipped without libcupti. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
- * libcupti: PM sampling, with known values, of a chip "SIM100".  Of each interval, SMs and the compute engine are active as long as kernels
- * run, warps half and tensor pipes a quarter of it; each ns of a kernel reads 1000 bytes of DRAM
- * and writes 500, and moves 3000 bytes through L2; copies from and to the host cross PCIe; NVLink
- * does not exist; the clock is 1.5 GHz.
+ * libcupti: PM sampling of a chip "SIM100", with known values.  SMs and the compute engine are
+ * active while kernels run, warps for half and tensor pipes for a quarter of that time.  Each ns of
+ * a kernel reads 1000 bytes of DRAM, writes 500, and moves 3000 bytes through L2.  Copies from and
+ * to the host cross PCIe.  There is no NVLink.  The clock is 1.5 GHz.
  */
 #include "tests/sim/cupti_sim.h"
 
@@ -16,7 +16,7 @@
 
 #include "gpuprof/hw_metric.h"
 
-#define IMAGE_BYTES 64 /* of a config; any */
+#define IMAGE_BYTES 64 /* of a config: any size will do */
 
 static const char *const names[] = {
 	[GP_HW_CLOCK] = "gpc__cycles_elapsed.avg.per_second",
@@ -166,7 +166,7 @@ CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_P
 	return CUPTI_SUCCESS;
 }
 
-/* Nobody asks the simulated chip: clients need the functions to exist. */
+/* Nobody calls these for the simulated chip, but clients need them to exist. */
 CUptiResult cuptiProfilerHostGetBaseMetrics(CUpti_Profiler_Host_GetBaseMetrics_Params *params)
 {
 	(void)params;
@@ -302,7 +302,7 @@ CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params *params)
 	return CUPTI_SUCCESS;
 }
 
-/* The first sample covers the time from before the start, as on a GPU. */
+/* The first sample covers the time before the start, as on a GPU. */
 CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *params)
 {
 	static _Atomic unsigned int decodings;

@@ -178,7 +178,7 @@ void sim_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t w
 
 /* ---- collectives ---------------------------------------------------------------------------- */
 
-/* The time when all ranks have started their next collective, which starts here at that time. */
+/* Starts this rank's next collective at `start`.  Returns the time when all ranks have started it. */
 uint64_t sim_meet(uint64_t start);
 
 /* ---- the process ---------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Collectives: kernels with "AllReduce" in their name end on all ranks together. */
+/* Collectives: kernels with "AllReduce" in their names end on all ranks at the same time. */
 #include "tests/sim/device.h"
 
 #include <fcntl.h>

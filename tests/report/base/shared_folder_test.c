@@ -226,7 +226,7 @@ static void links_of_folders(void **state)
 		{"theirs/ours", "link", OTHER, -EPERM},
 		{"theirs/..", "link/theirs", OTHER, -EPERM},
 		{"theirs", "link", OTHER - 1, -EPERM},
-		{"chain", "link", OTHER, -EPERM}, /* to the next one, which leads to ours */
+		{"chain", "link", OTHER, -EPERM}, /* a link to a link, which leads to ours */
 		{"link", "link", 0, -ELOOP},
 		{"missing", "link", OTHER, -ENOENT},
 		{"ours", "missing", OTHER, -ENOENT},

@@ -339,7 +339,7 @@ static void kernels_operations_and_calls_are_found_by_name(void **state)
 	gp_model_free(model);
 }
 
-/* Communication is no computing; a process without a rank is none of the job's. */
+/* Communication does not count as computing; a process without a rank is not part of the job. */
 static void ranks_are_found_by_name(void **state)
 {
 	struct gp_model *models[3];

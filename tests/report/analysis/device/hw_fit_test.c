@@ -1,4 +1,4 @@
-/* hw_fit: the levels of each kind of work, out of samples that see several together. */
+/* hw_fit: the levels of each kind of work, from samples that cover several together. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define SAMPLES     200u
 #define MOST_WORK   2000u
 
-/* Work of a label, and the samples that its levels would give. */
+/* Work of each label, and the samples that their levels result in. */
 struct scene {
 	struct gp_hw_work work[MOST_WORK];
 	size_t work_count;
@@ -94,7 +94,7 @@ static void work_shorter_than_the_interval_has_its_own_levels(void **state)
 	assert_true(isnan(s.estimates[3].level[GP_HW_SM_ACTIVE]));
 }
 
-/* Two kernels that always follow each other cannot be told apart; the third one can. */
+/* Two kernels that always follow each other cannot be distinguished; the third one can. */
 static void work_that_always_comes_together_is_not_known(void **state)
 {
 	struct scene s = {.work_count = 0};
@@ -114,7 +114,7 @@ static void work_that_always_comes_together_is_not_known(void **state)
 	assert_levels(&s, 3);
 }
 
-/* One that ran all the time has the level of the samples, to which an idle GPU would add nothing. */
+/* Work that ran all the time has the level of the samples; the idle GPU adds nothing. */
 static void work_beside_idle_time(void **state)
 {
 	struct scene s = {.work_count = 0};

@@ -1,4 +1,4 @@
-/* bus_bandwidth: nccl-tests' bandwidths, from NCCL's ranges and the shortest kernel of the ranks. */
+/* bus_bandwidth: the bandwidths of nccl-tests, from NCCL's ranges and the shortest kernels. */
 #include "tests/unit.h"
 
 #include <math.h>
@@ -197,7 +197,7 @@ static void unknown_sizes_and_numbers_of_ranks_have_no_row(void **state)
 		{all_reduce, {0, 64 * MIB}, made, 4, 0, 0},
 		/* a rank is missing */
 		{all_reduce, {COMMUNICATOR, 64 * MIB}, NULL, 3, 0, 0},
-		/* of four ranks, which two sent to each other is not known */
+		/* it is not known which two of the four ranks exchanged data */
 		{"ncclDevKernel_SendRecv", {COMMUNICATOR, 64 * MIB}, made, 4, 0, 0},
 	};
 

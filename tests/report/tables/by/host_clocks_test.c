@@ -10,7 +10,7 @@
 #include "tests/report/model_builder.h"
 
 #define MS               INT64_C(1000000)
-#define FIRST_BOOT_NS    (UINT64_C(3600) * 1000000000) /* of a host, when the job begins */
+#define FIRST_BOOT_NS    (UINT64_C(3600) * 1000000000) /* uptime of a host when the job begins */
 #define INTERVAL_NS      (20 * MS)
 #define ALL_REDUCE       "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
 #define ALL_GATHER       "ncclDevKernel_AllGather_RING_LL"
@@ -26,7 +26,7 @@ static const struct host hosts[] = {{0, 0}, {250 * MS, 3e-6}, {-40 * MS, -8e-6}}
 
 static uint32_t seed;
 
-/* Up to that much, sooner or later. */
+/* A random time of up to that much, positive or negative. */
 static int64_t jitter(int64_t most_ns)
 {
 	seed = seed * 1664525u + 1013904223u;
@@ -46,7 +46,7 @@ static uint64_t wall_ns(int64_t true_ns)
 	return BUILD_BASE_UNIX_NS + (uint64_t)true_ns;
 }
 
-/* A rank with operations of these kernels on one stream, that end within that jitter. */
+/* A rank with operations of these kernels on one stream; their ends differ by this jitter. */
 static struct gp_model *rank_of(uint32_t rank, size_t host, const char *const *kernels,
 				uint32_t count, int64_t jitter_ns)
 {
@@ -65,7 +65,7 @@ static struct gp_model *rank_of(uint32_t rank, size_t host, const char *const *k
 		int64_t from_ns = strcmp(kernels[k], ALL_GATHER) == 0 ? INTERVAL_NS / 2 : 0;
 
 		for (uint32_t i = 1; i <= count; i++) {
-			/* one in ten ends late, as only a robust line bears */
+			/* one in ten ends late, which only a robust line tolerates */
 			int64_t late_ns = i % 10 == 0 ? jitter(5 * MS) : 0;
 			int64_t end_ns = i * INTERVAL_NS + from_ns + jitter(jitter_ns) + late_ns;
 			uint64_t end = monotonic_ns(host, end_ns) - monotonic_ns(host, 0);
@@ -85,7 +85,7 @@ struct job {
 static void solve(struct gp_clock_fit *fit, const struct job *job)
 {
 	*fit = (struct gp_clock_fit){0};
-	/* the reference is not the first that is read */
+	/* the reference host is not the first that is read */
 	for (size_t host = COUNT(hosts); host-- > 0;)
 		for (uint32_t i = 0; i < job->ranks_per_host; i++) {
 			uint32_t rank = (uint32_t)host * job->ranks_per_host + i;
@@ -176,7 +176,7 @@ static void ends_that_differ_tell_nothing(void **state)
 	gp_clock_fit_free(&fit);
 }
 
-/* Hosts 0 and 2 have no operation in common: host 1 has with both. */
+/* Hosts 0 and 2 have no operation in common, but host 1 has some with both. */
 static void a_host_is_aligned_by_another_one(void **state)
 {
 	static const struct job job = {
@@ -190,7 +190,7 @@ static void a_host_is_aligned_by_another_one(void **state)
 	gp_clock_fit_free(&fit);
 }
 
-/* As a damaged trace may have them. */
+/* Times that a damaged trace may have. */
 static void impossible_times_tell_nothing(void **state)
 {
 	static const struct job job = {OF_ALL, 1, 40, 500};

@@ -178,7 +178,7 @@ void sim_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t w
 
 /* ---- collectives ---------------------------------------------------------------------------- */
 
-/* Starts this rank's next collective at `start`.  Returns the time when all ranks have started it. */
+/* Starts this rank's next collective at `start`.  Returns the time when all ranks have. */
 uint64_t sim_meet(uint64_t start);
 
 /* ---- the process ---------------------------------------------------------------------------- */

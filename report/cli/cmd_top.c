@@ -217,6 +217,7 @@ struct watch {
 	const char *folder; /* of a job; NULL = one program */
 	struct member *members;
 	uint32_t count, capacity;
+	uint32_t unread; /* files of the folder that could not be opened */
 	struct gp_names *names;
 	uint64_t now_ns;
 	enum gp_screen_event event; /* the last event */
@@ -256,17 +257,24 @@ static bool is_member(const struct watch *w, const char *path)
 	return false;
 }
 
-/* The traces that the folder has now: a rank may start later.  Returns as add_member(). */
+/*
+ * The traces that the folder has now: a rank may start later.  A file that cannot be opened is tried
+ * again the next time; if there are only such files, it fails as add_member().
+ */
 static int add_folder(struct watch *w, char message[MESSAGE_BYTES])
 {
 	struct gp_trace_files files = {0};
-	int result = gp_trace_files_add(&files, w->folder, message, MESSAGE_BYTES);
+	int result = gp_trace_files_add(&files, w->folder, message, MESSAGE_BYTES), error = 0;
 
-	for (uint32_t i = 0; i < files.count && result == 0; i++)
-		if (!is_member(w, files.files[i].path))
-			result = add_member(w, files.files[i].path, message);
+	w->unread = 0;
+	for (uint32_t i = 0; i < files.count && result == 0; i++) {
+		if (is_member(w, files.files[i].path))
+			continue;
+		error = add_member(w, files.files[i].path, message);
+		w->unread += error != 0;
+	}
 	gp_trace_files_free(&files);
-	return result;
+	return result == 0 && w->count == 0 ? error : result;
 }
 
 static bool is_left(const struct watch *w)
@@ -353,6 +361,7 @@ static int print_job(FILE *out, const struct watch *w, const struct gp_page *siz
 	const struct gp_job_page job = {.folder = w->folder,
 					.ranks = pages,
 					.count = w->count,
+					.unread = w->unread,
 					.columns = sized->columns,
 					.rows = sized->kernel_rows};
 	int result = -ENOMEM;
@@ -459,8 +468,7 @@ static int watch_all(struct watch *w)
 		int result;
 
 		if (w->folder)
-			(void)add_folder(w,
-					 message); /* one that cannot be read yet is tried again */
+			(void)add_folder(w, message);
 		result = read_on(w);
 
 		if (result == 0 && !is_left(w) && stay_empty(w))

@@ -131,8 +131,12 @@ static void print_title(FILE *out, const struct gp_job_page *page)
 		over += gp_page_is_over(&page->ranks[i]);
 	fputs("gpuprof top: ", out);
 	gp_text_print(out, page->folder);
-	fprintf(out, ", %s processes, %s of them ended\n", gp_format_count(page->count).text,
+	fprintf(out, ", %s processes, %s of them ended", gp_format_count(page->count).text,
 		gp_format_count(over).text);
+	if (page->unread > 0)
+		fprintf(out, "; %s file%s cannot be read", gp_format_count(page->unread).text,
+			page->unread > 1 ? "s" : "");
+	fputs("\n", out);
 }
 
 /* Keeps the ranks that run; if none runs, those that ended normally. */

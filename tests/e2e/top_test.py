@@ -77,7 +77,9 @@ class Batch(Watched):
         self.assertEqual((top.returncode, complaints), (0, ""))
         self.assertIn("3 processes, 3 of them ended\n", rest)
         self.assertIn("gpuprof summary job", rest)
+        self.write("job/-damaged.gpuprof", "damaged")  # listed before the others
         page = self.watch("--iterations", "1", "job").communicate()[0]
+        self.assertIn("3 processes, 3 of them ended; 1 file cannot be read\n", page)
         self.assertRegex(page, r"(?m)^rank 1 communicates for the shortest time")
         rows = re.findall(r"(?m)^  (\d) +\S+ +\S+ +(\d+) +(\d+) +(\S+) +\S+ +\S+ +(.*\S)$", page)
         self.assertEqual(rows, [(str(rank), "50", "50", "3.000KiB", "ended") for rank in range(3)])

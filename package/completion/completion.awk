@@ -80,6 +80,7 @@ function read_options(    help, line, gap) {
 			gap = match(line, /  +/)
 			meaning = gap ? substr(line, gap + RLENGTH) : ""
 			line = gap ? substr(line, 1, gap - 1) : line
+			sub(/\[=.*/, "", line) # an optional value: as a flag
 			name = value = line
 			sub(/ .*/, "", name)
 			if (!sub(/^[^ ]+ /, "", value))

@@ -27,7 +27,7 @@ class Pages(Case):
         return words(shown.stdout)
 
     def assert_has_options(self, page, help_text):
-        options = re.findall(r"^ +((?:-., )?--[a-z-]+)", help_text, re.MULTILINE)
+        options = re.findall(r"^ +((?:-., )?--[a-z-]+(?:\[=[A-Z]+\])?)", help_text, re.MULTILINE)
         self.assertGreater(len(options), 1)
         self.assertEqual([option for option in options if f" {option} " not in page], [])
 

@@ -1159,7 +1159,7 @@ class BrowserTest(HtmlCase):
         self.assertTrue(any(title == "HtoD" and re.fullmatch(r"[0-9.]+ GB/s", peak) for title, peak in items), items)
         self.assertGreater(self.ink("#view-timeline canvas"), 20)
         self.open(self.write_page("--counters", "--limit", "100", trace))
-        self.assertRegex(self.browser.run("document.getElementById('banner').textContent"), r"Queue lengths and bandwidth over time leave out [0-9,]+ points")
+        self.assertRegex(self.browser.run("document.getElementById('banner').textContent"), r"Values of devices over time leave out [0-9,]+ points")
         self.assert_no_problem()
 
     def test_the_thread_that_calls_cuda_comes_first(self):

@@ -361,9 +361,9 @@ function banner() {
 		);
 	if (state.curvesLeftOut)
 		lines.push(
-			'Queue lengths and bandwidth over time leave out ' +
+			'Values of devices over time leave out ' +
 				fmtCount(state.curvesLeftOut) +
-				' points: of each few successive points they have the highest and the last. For all points: gpuprof html --counters --limit 0.',
+				' points: of each few successive points they have the highest and the last. For all points: gpuprof html --limit 0, with --counters for queue lengths and bandwidth.',
 		);
 	if (index && index.crowded)
 		lines.push(

@@ -301,6 +301,18 @@ static void settle_gates(struct gp_model *m)
 	m->gate_count = kept;
 }
 
+/* The recorder fetches hardware samples later: those of a pause may be among them. */
+static void drop_paused_samples(struct gp_model *m)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < m->hw_sample_count; i++)
+		if (gp_model_records_at(m, m->hw_samples[i].start_ns) ||
+		    gp_model_records_at(m, m->hw_samples[i].end_ns))
+			m->hw_samples[kept++] = m->hw_samples[i];
+	m->hw_sample_count = kept;
+}
+
 /* And every thread that made a call is in the list, under its name if it has one. */
 static int order_calls(struct gp_model_builder *b)
 {
@@ -347,6 +359,7 @@ int gp_resolve(struct gp_model_builder *b)
 	    order_records(b->model) != 0)
 		return -ENOMEM;
 	settle_gates(b->model);
+	drop_paused_samples(b->model);
 	name_in_flight(b);
 	return 0;
 }

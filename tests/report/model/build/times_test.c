@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "tests/unit.h"
 #include "tests/report/trace_builder.h"
 
@@ -166,6 +167,31 @@ static void test_gates(void **state)
 	gp_model_free(m);
 }
 
+/* Those that begin or end while the gate is open. */
+static void test_hardware_samples_of_a_pause(void **state)
+{
+	static const uint64_t starts_ns[] = {40, 95, 150, 199, 200, 299};
+	struct gp_builder b;
+	struct gp_model *m;
+
+	gp_builder_begin(&b, THREAD);
+	gate(&b, GP_GATE_START, false, 10);
+	gate(&b, GP_GATE_PROFILER, true, 100);
+	gate(&b, GP_GATE_PROFILER, false, 200);
+	gate(&b, GP_GATE_PROFILER, true, 320);
+	for (size_t i = 0; i < COUNT(starts_ns); i++)
+		gp_builder_add(&b, &(struct gp_record_hw_sample){
+					   .kind = GP_RECORD_HW_SAMPLE,
+					   .start_ns = GP_TEST_CUPTI(starts_ns[i]),
+					   .end_ns = GP_TEST_CUPTI(starts_ns[i] + 10)});
+	m = gp_builder_finish(&b);
+	assert_int_equal(m->hw_sample_count, 3);
+	assert_int_equal(m->hw_samples[0].start_ns, 95);
+	assert_int_equal(m->hw_samples[1].start_ns, 150);
+	assert_int_equal(m->hw_samples[2].start_ns, 199);
+	gp_model_free(m);
+}
+
 static void test_recorded_from_the_beginning_until_a_gate(void **state)
 {
 	static const uint8_t reasons[] = {GP_GATE_START, GP_GATE_SIGNAL};
@@ -229,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_impossible_times_are_dropped_and_counted),
 		cmocka_unit_test(test_the_clock_is_set_while_something_runs),
 		cmocka_unit_test(test_gates),
+		cmocka_unit_test(test_hardware_samples_of_a_pause),
 		cmocka_unit_test(test_recorded_from_the_beginning_until_a_gate),
 		cmocka_unit_test(test_what_lies_outside),
 	};

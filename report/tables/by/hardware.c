@@ -289,8 +289,7 @@ struct kinds {
 	uint64_t **names; /* by model: gp_scope_name()'s caches */
 	struct gp_tally index;
 	uint32_t *label_of; /* by row of the index */
-	uint32_t order[MOST_LABELS];
-	uint32_t labels; /* including OTHERS */
+	uint32_t labels;    /* including OTHERS */
 };
 
 static uint32_t number_kind(void *context, struct gp_op_at at)
@@ -339,10 +338,8 @@ static int choose_labels(struct kinds *kinds, struct work *work)
 	result = gp_array_sort(order, kinds->index.count, sizeof(*order), compare_times,
 			       kinds->index.rows);
 	kinds->labels = 1;
-	for (uint32_t i = 0; i < kinds->index.count && kinds->labels < MOST_LABELS; i++) {
-		kinds->order[kinds->labels] = order[i];
+	for (uint32_t i = 0; i < kinds->index.count && kinds->labels < MOST_LABELS; i++)
 		kinds->label_of[order[i]] = kinds->labels++;
-	}
 	free(order);
 	for (uint32_t i = 0; i < work->count; i++)
 		work->list[i].label = kinds->label_of[work->list[i].label];
@@ -389,13 +386,19 @@ static void put_kernel(struct gp_scope *scope, struct gp_table *table, const str
 static void put_kernels(const struct kinds *kinds, struct gp_table *table,
 			const struct gp_hw_run *run, const struct gp_hw_estimate *estimates)
 {
+	struct gp_hw_estimate unknown;
 	double total = 0;
 
+	for (uint32_t m = 0; m < GP_HW_METRICS; m++)
+		unknown.level[m] = unknown.error[m] = (double)NAN;
 	for (uint32_t i = 0; i < kinds->index.count; i++)
 		total += (double)kinds->index.rows[i].sums[0];
-	for (uint32_t label = OTHERS + 1; label < kinds->labels; label++)
-		put_kernel(kinds->scope, table, run, &kinds->index.rows[kinds->order[label]], total,
-			   &estimates[label]);
+	for (uint32_t i = 0; i < kinds->index.count; i++) {
+		uint32_t label = kinds->label_of[i];
+
+		put_kernel(kinds->scope, table, run, &kinds->index.rows[i], total,
+			   label != OTHERS ? &estimates[label] : &unknown);
+	}
 }
 
 static int fill_kernels_of(void *context, const struct gp_hw_run *run)

@@ -87,8 +87,11 @@ static uint32_t add_host(struct gp_clock_fit *fit, const struct gp_model *model)
 int gp_clock_fit_add(struct gp_clock_fit *fit, const struct gp_model *model)
 {
 	char message[MESSAGE_BYTES];
-	uint32_t host = add_host(fit, model), rank = gp_model_rank(model);
+	uint32_t host, rank = gp_model_rank(model);
 
+	if (fit->process_count > UINT16_MAX) /* more than a part can number */
+		return 0;
+	host = add_host(fit, model);
 	if (!fit->kinds)
 		fit->kinds = gp_kinds_new(NULL, message, sizeof(message));
 	if (!fit->kinds || gp_array_grow(&fit->processes, &fit->process_capacity,

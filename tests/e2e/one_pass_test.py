@@ -65,7 +65,7 @@ class OnePass(Case):
         self.assertRegex(text, r"\n  +0B +- +0 +0 +0B +0 +\S+iB +\S+iB  GPU 0\n")
 
     def test_a_killed_program(self):
-        self.run_program([*GPU, "launch=500", "raise=9"], GPUPROF_OUTPUT="app", GPUSIM_FAULT="flush-hangs")
+        self.run_program([*GPU, "launch=500", "raise=9"], GPUPROF_OUTPUT="app", GPUSIM_FAULT="late-buffers")
         self.assert_same([self.path("app.gpuprof")], r"^INCOMPLETE: .*$", r"^  it ends .*$", r"^API calls: .*$",
                          r"^  500 launches, .* without kernel record; .*$")
 

@@ -363,7 +363,7 @@ function banner() {
 		lines.push(
 			'Values of devices over time leave out ' +
 				fmtCount(state.curvesLeftOut) +
-				' points: of each few successive points they have the highest and the last. For all points: gpuprof html --limit 0, with --counters for queue lengths and bandwidth.',
+				' points: of every few successive points, the page shows the highest and the last. For all points: gpuprof html --limit 0 (queue lengths and bandwidth also need --counters).',
 		);
 	if (index && index.crowded)
 		lines.push(

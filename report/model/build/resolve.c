@@ -301,7 +301,7 @@ static void settle_gates(struct gp_model *m)
 	m->gate_count = kept;
 }
 
-/* The recorder fetches hardware samples later: those of a pause may be among them. */
+/* The recorder fetches hardware samples later, so some of them may be of a pause. */
 static void drop_paused_samples(struct gp_model *m)
 {
 	uint32_t kept = 0;

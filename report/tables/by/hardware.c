@@ -19,7 +19,7 @@
 
 /* "In kernels" is of the samples in which kernels ran for at least this part of the time. */
 #define MOSTLY_KERNELS 0.9
-/* Labels of work: each kind of work with the most time has one, all others share OTHERS. */
+/* Each of the kinds of work with the most time has its own label; all others share OTHERS. */
 #define MOST_LABELS 64u
 #define OTHERS      0u
 

@@ -89,7 +89,7 @@ int gp_clock_fit_add(struct gp_clock_fit *fit, const struct gp_model *model)
 	char message[MESSAGE_BYTES];
 	uint32_t host, rank = gp_model_rank(model);
 
-	if (fit->process_count > UINT16_MAX) /* more than a part can number */
+	if (fit->process_count > UINT16_MAX) /* a part has 16 bits for its process */
 		return 0;
 	host = add_host(fit, model);
 	if (!fit->kinds)

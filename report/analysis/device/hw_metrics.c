@@ -1,5 +1,9 @@
 #include "report/analysis/device/hw_metrics.h"
 
+#include <math.h>
+
+#define MOST_LEVEL 1e18 /* a damaged trace may say any value */
+
 const struct gp_hw_metric_row gp_hw_metrics[GP_HW_METRICS] = {
 #define GP_HW_METRIC(name, id, unit, track, series)                                                \
 	[GP_HW_##name] = {id, GP_HW_UNIT_##unit, track, series},
@@ -18,5 +22,6 @@ uint64_t gp_hw_level(const struct gp_record_hw_sample *sample, uint32_t metric)
 
 	if (gp_hw_metrics[metric].unit != GP_HW_UNIT_BYTES)
 		return sample->value[metric];
-	return ns > 0 ? (uint64_t)((double)sample->value[metric] / (double)ns * 1e9) : 0;
+	return ns > 0 ? (uint64_t)fmin((double)sample->value[metric] / (double)ns * 1e9, MOST_LEVEL)
+		      : 0;
 }

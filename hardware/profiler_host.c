@@ -95,14 +95,6 @@ struct evaluate {
 	double *values;
 };
 
-struct range_name {
-	HEAD;
-	const uint8_t *data;
-	size_t data_bytes, range_index;
-	const char *delimiter;
-	char *name;
-};
-
 static const char *const functions[GP_PROFILER_CALLS] = {
 	[GP_PROFILER_CHIPS] = "cuptiProfilerHostGetSupportedChips",
 	[GP_PROFILER_OPEN] = "cuptiProfilerHostInitialize",
@@ -115,7 +107,6 @@ static const char *const functions[GP_PROFILER_CALLS] = {
 	[GP_PROFILER_IMAGE] = "cuptiProfilerHostGetConfigImage",
 	[GP_PROFILER_PASSES] = "cuptiProfilerHostGetNumOfPasses",
 	[GP_PROFILER_EVALUATE] = "cuptiProfilerHostEvaluateToGpuValues",
-	[GP_PROFILER_RANGE_NAME] = "cuptiProfilerHostGetRangeName",
 };
 
 /* of enum CUptiResult */
@@ -284,20 +275,6 @@ int gp_profiler_config_evaluate(struct gp_profiler_config *config, const char *c
 				    .values = values};
 
 	return call(config->host, GP_PROFILER_EVALUATE, &evaluate);
-}
-
-int gp_profiler_range_name(struct gp_profiler_host *host, const uint8_t *data, size_t data_bytes,
-			   size_t range_index, char **name)
-{
-	struct range_name range = {.bytes = SIZE(struct range_name, name),
-				   .data = data,
-				   .data_bytes = data_bytes,
-				   .range_index = range_index,
-				   .delimiter = "/"};
-	int error = call(host, GP_PROFILER_RANGE_NAME, &range);
-
-	*name = range.name;
-	return error;
 }
 
 int gp_profiler_metrics(struct gp_profiler_config *config, enum gp_profiler_type type,

@@ -40,7 +40,6 @@ enum gp_profiler_call {
 	GP_PROFILER_IMAGE,
 	GP_PROFILER_PASSES,
 	GP_PROFILER_EVALUATE,
-	GP_PROFILER_RANGE_NAME,
 	GP_PROFILER_CALLS
 };
 
@@ -90,10 +89,6 @@ int gp_profiler_config_make(struct gp_profiler_config *config, const char *const
 int gp_profiler_config_evaluate(struct gp_profiler_config *config, const char *const *metrics,
 				size_t count, const uint8_t *data, size_t data_bytes,
 				size_t range_index, double *values);
-
-/* The name of a range in counter data; free it. */
-int gp_profiler_range_name(struct gp_profiler_host *host, const uint8_t *data, size_t data_bytes,
-			   size_t range_index, char **name);
 
 /* ---- what can be measured ---- */
 

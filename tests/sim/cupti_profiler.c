@@ -186,12 +186,6 @@ cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Par
 	return find_metric(params->pMetricName) < 0 ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiProfilerHostGetRangeName(CUpti_Profiler_Host_GetRangeName_Params *params)
-{
-	(void)params;
-	return CUPTI_ERROR_NOT_SUPPORTED;
-}
-
 /* ---- samples ---- */
 
 struct sample {

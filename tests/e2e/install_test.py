@@ -220,14 +220,16 @@ class Completions(Case):
                     except BlockingIOError:
                         time.sleep(0.02)
                 return shown
-            type_and_read("unsetopt ZLE_BRACKETED_PASTE; fpath=(functions $fpath); autoload -U compinit; compinit -u -D; echo be''gun\n", "begun")
-            for line, expected in COMPLETED:
-                if len(expected) == 1:
-                    (word,) = expected
-                    whole = line[:max(line.rfind(" "), line.rfind("=")) + 1] + word
-                    self.assertIn(whole, type_and_read(line + "\t", whole))
-                    type_and_read("\x15echo ne''xt\n", "next")
-            shell.kill()
+            try:
+                type_and_read("unsetopt ZLE_BRACKETED_PASTE; fpath=(functions $fpath); autoload -U compinit; compinit -u -D; echo be''gun\n", "begun")
+                for line, expected in COMPLETED:
+                    if len(expected) == 1:
+                        (word,) = expected
+                        whole = line[:max(line.rfind(" "), line.rfind("=")) + 1] + word
+                        self.assertIn(whole, type_and_read(line + "\t", whole))
+                        type_and_read("\x15echo ne''xt\n", "next")
+            finally:
+                shell.kill()
         os.close(ours)
 
 

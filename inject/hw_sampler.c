@@ -26,7 +26,7 @@
 #define STACK_BYTES      (8u << 20) /* CUPTI decodes on it */
 #define DEVICES          32u        /* further ones have no samples */
 #define PERIOD_NS        100000000u
-#define END_MOST_NS      2000000000u
+#define END_MOST_NS      5000000000u
 #define FIRST_RETRY_NS   1000000000u
 #define LAST_RETRY_NS    60000000000u
 #define BUFFER_NS        3000000000u /* the hardware's buffer holds so much */
@@ -65,7 +65,7 @@ static struct {
 	struct gp_profiler_host host;
 	uint64_t interval_ns;
 	uint32_t wanted; /* a bit for each device */
-	uint32_t has_begun, finish, finished;
+	uint32_t has_begun, is_set_up, finish, finished;
 	bool is_started;
 	struct device devices[DEVICES];
 } sampler;
@@ -446,6 +446,8 @@ static void *sampling_thread(void *unused)
 		uint64_t until_ns = gp_sys_now_ns() + PERIOD_NS, now_ns;
 
 		serve_devices();
+		gp_store32_release(&sampler.is_set_up, 1);
+		gp_sys_wake(&sampler.is_set_up);
 		gp_count_set(GP_COUNTER_HW_SAMPLING_NS, gp_sys_own_time_ns());
 		now_ns = gp_sys_now_ns();
 		if (now_ns < until_ns)
@@ -463,6 +465,26 @@ void gp_hw_sampler_use(uint16_t device_id)
 {
 	if (device_id < DEVICES)
 		(void)gp_or32(&sampler.wanted, UINT32_C(1) << device_id);
+}
+
+static void end_of_main_thread(void *unused)
+{
+	(void)unused;
+	end_before_others();
+}
+
+/*
+ * While the sampling is set up, destructors of libraries are registered that no handler of ours
+ * precedes yet.  exit() runs the destructors of its thread's variables before all handlers: ours is
+ * one of the main thread.  False: this is another thread, or the C library has no such function.
+ */
+static bool ends_with_main_thread(void)
+{
+	int (*add)(void (*destructor)(void *), void *object, void *library) = (int (*)(
+		void (*)(void *), void *, void *))gp_dlsym_in_libc("__cxa_thread_atexit_impl", 0);
+
+	return add != NULL && gp_sys_thread_id() == gp_sys_process_id() &&
+	       add(end_of_main_thread, NULL, &sampler) == 0;
 }
 
 int gp_hw_sampler_start(const struct gp_cupti *cupti)
@@ -485,7 +507,9 @@ int gp_hw_sampler_start(const struct gp_cupti *cupti)
 		return error;
 	pthread_detach(thread);
 	sampler.is_started = true;
-	gp_profiler_thread_await_start(&sampler.has_begun);
+	/* else the program must not end before the sampling is set up: this thread waits for it */
+	gp_profiler_thread_await_start(ends_with_main_thread() ? &sampler.has_begun
+							       : &sampler.is_set_up);
 	return 0;
 }
 

@@ -10,6 +10,33 @@ FAST = {"GPUSIM_KERNEL_NS": "400000"}  # 50 waves of 64 concurrent kernels
 SLOW = {"GPUSIM_KERNEL_NS": "20000000"}  # 1 s of them
 
 
+SHORT = r"""
+#include <pthread.h>
+#include <stdio.h>
+
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int);
+
+static void *start(void *unused)
+{
+	void *context;
+
+	return cuInit(0) || cuCtxCreate_v2(&context, 0, 0) ? unused : NULL;
+}
+
+int main(int count, char **arguments)
+{
+	pthread_t thread;
+
+	if (count < 2)
+		start(NULL);
+	else if (pthread_create(&thread, NULL, start, arguments) || pthread_join(thread, NULL))
+		return 1;
+	puts("end");
+	return 7;
+}
+"""
+
+
 class HwTimeline(Case):
     def record(self, *options, **variables):
         result = self.run_program([STREAMS], options=("-o", self.path("t"), "--chrome", "json", *options), **variables)
@@ -73,6 +100,14 @@ class HwTimeline(Case):
         self.assertIn("gap", missing)
         times = [float(event["ts"]) for event in self.counters() if event["name"] == "GPU 0 SM active"]
         self.assertGreater(max(after - before for before, after in zip(times, times[1:])), 5000)
+
+    def test_the_program_ends_during_the_setup(self):
+        """On the main thread, and with a first context on another one.  The profiler's destructors run after its last use."""
+        flags = ("-pthread", f"-L{support.BUILD}/sim", "-lcuda")
+        program = self.compile_to_run("short", SHORT, *flags)
+        for arguments in ([], ["thread"]):
+            result = self.run_program([program, *arguments], options=("--hw-timeline", "-o", self.path("short")), GPUSIM_FAULT="counters-slow")
+            self.assertEqual((result.returncode, result.stdout), (7, "end\n"), result.stderr)
 
     def test_a_libcupti_without_sampling(self):
         result = self.record("--hw-timeline", "--cupti=" + support.BUILD + "/sim/old/libcupti.so.13", **FAST)

@@ -27,6 +27,7 @@ static const struct {
 	{"counters-forbidden", SIM_FAULT_COUNTERS_FORBIDDEN},
 	{"counters-busy", SIM_FAULT_COUNTERS_BUSY},
 	{"counters-overflow", SIM_FAULT_COUNTERS_OVERFLOW},
+	{"counters-slow", SIM_FAULT_COUNTERS_SLOW},
 };
 
 static uint64_t number(const char *name, uint64_t fallback)

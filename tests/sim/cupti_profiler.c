@@ -11,6 +11,7 @@
 #include <cupti_profiler_target.h>
 #include <cupti_target.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,9 +257,36 @@ CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params *params)
 	return CUPTI_SUCCESS;
 }
 
+/* As in the real one: a first use registers a destructor, after which no use is possible. */
+static _Atomic bool is_destroyed;
+
+static void destroy(void)
+{
+	is_destroyed = true;
+}
+
+static void use(void)
+{
+	if (is_destroyed)
+		abort();
+}
+
+static void set_up_slowly(void)
+{
+	uint64_t until = sim_now_ns() + 300000000;
+
+	atexit(destroy);
+	while (sim_now_ns() < until)
+		sched_yield();
+	use();
+}
+
 CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params *params)
 {
 	static _Atomic unsigned int tries;
+
+	if (sim_config()->faults & SIM_FAULT_COUNTERS_SLOW)
+		set_up_slowly();
 
 	if (sim_config()->faults & SIM_FAULT_COUNTERS_FORBIDDEN)
 		return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
@@ -304,6 +332,7 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *params
 	struct data *data = (struct data *)params->pCounterDataImage;
 	uint64_t now = sim_now_ns();
 
+	use();
 	params->overflow = (sim_config()->faults & SIM_FAULT_COUNTERS_OVERFLOW) && decodings++ == 3;
 	if (params->overflow)
 		return CUPTI_ERROR_OUT_OF_MEMORY;

@@ -107,6 +107,8 @@
  *					later calls return 700, too, and running work never ends
  *		counters-forbidden	PM sampling returns 35
  *		counters-busy		its first configuration returns 26
+ *		counters-slow		its configuration takes 0.3 s, and registers a destructor after
+ *					which any use aborts
  *		counters-overflow	its fourth decoding finds the hardware's buffer full
  *	The folder old/ beside the libraries holds a libcupti without the functions that came after
  *	11.8.  The libcupti in broken/ lacks cuptiActivityRegisterCallbacks.  Select one with
@@ -147,6 +149,7 @@ enum sim_fault {
 	SIM_FAULT_COUNTERS_FORBIDDEN = 1 << 15,
 	SIM_FAULT_COUNTERS_BUSY = 1 << 16,
 	SIM_FAULT_COUNTERS_OVERFLOW = 1 << 17,
+	SIM_FAULT_COUNTERS_SLOW = 1 << 18,
 };
 
 struct sim_config {

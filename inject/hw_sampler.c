@@ -67,6 +67,8 @@ static struct {
 	uint32_t wanted; /* a bit for each device */
 	uint32_t has_begun, is_set_up, finish, finished;
 	bool is_started;
+	uint32_t process; /* which has the thread: not a forked child */
+	uint64_t exit_deadline_ns;
 	struct device devices[DEVICES];
 } sampler;
 
@@ -251,10 +253,12 @@ static int start_device(struct device *device)
 	return result;
 }
 
+/* All handlers together wait once. */
 static void end_before_others(void)
 {
 	gp_hw_sampler_finish();
-	gp_hw_sampler_await(gp_sys_now_ns() + END_MOST_NS);
+	gp_replace64(&sampler.exit_deadline_ns, 0, gp_sys_now_ns() + END_MOST_NS);
+	gp_hw_sampler_await(gp_load64(&sampler.exit_deadline_ns));
 }
 
 /*
@@ -274,7 +278,8 @@ static void try_device(struct device *device, uint64_t now_ns)
 	if (now_ns < device->next_try_ns)
 		return;
 	result = start_device(device);
-	stay_before_others();
+	if (device->retry_ns == 0 || result != BUSY_RESULT)
+		stay_before_others();
 	if (result == BUSY_RESULT) {
 		if (device->retry_ns == 0)
 			note("no hardware samples of GPU %u yet: another process, such as a profiler, uses its performance counters (dcgmi profile --pause frees those of DCGM); gpuprof tries again",
@@ -506,6 +511,7 @@ int gp_hw_sampler_start(const struct gp_cupti *cupti)
 	if (error != 0)
 		return error;
 	pthread_detach(thread);
+	sampler.process = gp_sys_process_id();
 	sampler.is_started = true;
 	/* else the program must not end before the sampling is set up: this thread waits for it */
 	gp_profiler_thread_await_start(ends_with_main_thread() ? &sampler.has_begun
@@ -523,6 +529,8 @@ void gp_hw_sampler_await(uint64_t deadline_ns)
 {
 	uint64_t now_ns = gp_sys_now_ns();
 
+	if (sampler.process != gp_sys_process_id())
+		return;
 	while (sampler.is_started && gp_load32_acquire(&sampler.finished) == 0 &&
 	       now_ns < deadline_ns) {
 		gp_sys_wait(&sampler.finished, 0, deadline_ns - now_ns);

@@ -51,6 +51,8 @@ struct device {
 	bool has_config, is_running, is_given_up;
 	bool is_fresh; /* the next sample is the first after a start: it covers earlier time */
 	bool was_fetched;
+	bool is_recorded;    /* the gate was open since the last fetch; readers drop samples outside */
+	uint64_t fetched_ns; /* that fetch */
 	struct gp_metric_choice choice; /* the metrics that the chip has */
 	void *object;
 	uint8_t *data; /* counter data: the decoded samples */
@@ -321,7 +323,7 @@ static void emit(const struct device *device, const struct gp_pm_sample_info *in
 	for (size_t i = 0; i < GP_HW_METRICS; i++)
 		if (device->choice.fits[i] == GP_METRIC_TAKEN)
 			put_value(&record, i, *values++);
-	if (gp_recording_gate_is_open())
+	if (device->is_recorded)
 		gp_emit((const struct gp_record *)&record);
 }
 
@@ -390,9 +392,12 @@ static void restart(struct device *device, int result)
 /* Fetches all samples: while the data comes back full, there are more. */
 static int fetch(struct device *device)
 {
+	uint64_t now_ns = gp_sys_now_ns();
 	size_t count;
 	int result;
 
+	device->is_recorded = gp_recording_gate_was_open_since(device->fetched_ns);
+	device->fetched_ns = now_ns;
 	do {
 		count = 0;
 		result = decode(device, &count);

@@ -265,6 +265,11 @@ bool gp_recording_gate_is_open(void)
 	return WANTED(gp_load32(&gate.state)) == LEVEL_OPEN;
 }
 
+bool gp_recording_gate_was_open_since(uint64_t since_ns)
+{
+	return gp_recording_gate_is_open() || gp_load64(&gate.closed_ns) >= since_ns;
+}
+
 void gp_recording_gate_emit_start(void)
 {
 	emit(gp_recording_gate_is_open(), GP_GATE_START);

@@ -56,6 +56,9 @@ void gp_recording_gate_set(bool open, enum gp_gate_reason reason);
 /* The last requested state. */
 bool gp_recording_gate_is_open(void);
 
+/* Whether it is open, or was at that time or later (gp_sys_now_ns()). */
+bool gp_recording_gate_was_open_since(uint64_t since_ns);
+
 /* Emit the state at the beginning of the trace as a GP_RECORD_GATE. */
 void gp_recording_gate_emit_start(void);
 

@@ -51,8 +51,8 @@ struct device {
 	bool has_config, is_running, is_given_up;
 	bool is_fresh; /* the next sample is the first after a start: it covers earlier time */
 	bool was_fetched;
-	bool is_recorded;    /* the gate was open since the last fetch; readers drop samples outside */
-	uint64_t fetched_ns; /* that fetch */
+	bool is_recorded; /* the gate was open since the last fetch; readers drop samples outside */
+	uint64_t fetched_ns;            /* that fetch */
 	struct gp_metric_choice choice; /* the metrics that the chip has */
 	void *object;
 	uint8_t *data; /* counter data: the decoded samples */
@@ -497,31 +497,29 @@ static bool ends_with_main_thread(void)
 	       add(end_of_main_thread, NULL, &sampler) == 0;
 }
 
-int gp_hw_sampler_start(const struct gp_cupti *cupti)
+void gp_hw_sampler_start(const struct gp_cupti *cupti)
 {
 	uint64_t interval_ns = gp_option_interval_ns(GP_OPTION_ID_HW_TIMELINE);
 	pthread_t thread;
 	int error;
 
-	if (interval_ns == 0)
-		return 0;
+	if (interval_ns == 0 || !gp_collector_is_live())
+		return;
 	sampler.cupti = cupti;
 	sampler.interval_ns = interval_ns;
+	sampler.process = gp_sys_process_id();
 	error = open_profiler();
+	if (error == 0)
+		error = gp_sys_thread_with_stack(&thread, STACK_BYTES, sampling_thread);
 	if (error != 0) {
 		note_start(error);
-		return 0;
+		return;
 	}
-	error = gp_sys_thread_with_stack(&thread, STACK_BYTES, sampling_thread);
-	if (error != 0)
-		return error;
 	pthread_detach(thread);
-	sampler.process = gp_sys_process_id();
 	sampler.is_started = true;
 	/* else the program must not end before the sampling is set up: this thread waits for it */
 	gp_profiler_thread_await_start(ends_with_main_thread() ? &sampler.has_begun
 							       : &sampler.is_set_up);
-	return 0;
 }
 
 void gp_hw_sampler_finish(void)

@@ -20,10 +20,8 @@
 /* The process has a context on this device.  Any thread, also before the start. */
 void gp_hw_sampler_use(uint16_t device_id);
 
-/*
- * Start the thread if --hw-timeline asks for it.  The trace is open.  Returns 0 or -errno.
- */
-int gp_hw_sampler_start(const struct gp_cupti *cupti);
+/* Start the thread if --hw-timeline asks for it, and there is a trace. */
+void gp_hw_sampler_start(const struct gp_cupti *cupti);
 
 /* Ask the thread to fetch its last samples and to end. */
 void gp_hw_sampler_finish(void);

@@ -474,7 +474,8 @@ int gp_session_start_fetching(void)
 	pthread_detach(thread);
 	session.fetching = true;
 	gp_profiler_thread_await_start(&session.has_begun);
-	return gp_hw_sampler_start(&session.cupti);
+	gp_hw_sampler_start(&session.cupti);
+	return 0;
 }
 
 /* Another thread may end the process, too, with a later deadline. */

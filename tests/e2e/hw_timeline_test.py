@@ -1,6 +1,7 @@
 """--hw-timeline: samples of the simulated device's counters, which have known levels, and the messages if there are none."""
 import json
 import os
+import sys
 
 import support
 from support import Case
@@ -8,6 +9,29 @@ from support import Case
 STREAMS = os.path.join(support.BUILD, "programs", "streams")
 FAST = {"GPUSIM_KERNEL_NS": "400000"}  # 50 waves of 64 concurrent kernels
 SLOW = {"GPUSIM_KERNEL_NS": "20000000"}  # 1 s of them
+
+FORK = """
+import ctypes, os, time
+ctypes.CDLL("libcudart.so").cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(1))
+time.sleep(1)  # until the sampling is set up
+start = time.monotonic()
+child = os.fork()
+if child == 0:
+    ctypes.CDLL(None).exit(0)
+os.waitpid(child, 0)
+print(time.monotonic() - start < 1.5)
+"""
+WINDOWS = """
+import ctypes, time
+cuda = ctypes.CDLL("libcudart.so")
+cuda.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(1))
+time.sleep(1)
+for _ in range(10):
+    cuda.cudaProfilerStart()
+    time.sleep(0.03)
+    cuda.cudaProfilerStop()
+    time.sleep(0.12)
+"""
 
 
 SHORT = r"""
@@ -104,10 +128,19 @@ class HwTimeline(Case):
     def test_the_program_ends_during_the_setup(self):
         """On the main thread, and with a first context on another one.  The profiler's destructors run after its last use."""
         flags = ("-pthread", f"-L{support.BUILD}/sim", "-lcuda")
-        program = self.compile_to_run("short", SHORT, *flags)
+        program = self.compile("short", SHORT, *flags)
         for arguments in ([], ["thread"]):
             result = self.run_program([program, *arguments], options=("--hw-timeline", "-o", self.path("short")), GPUSIM_FAULT="counters-slow")
             self.assertEqual((result.returncode, result.stdout), (7, "end\n"), result.stderr)
+
+    def test_a_forked_child_does_not_wait_for_the_sampler(self):
+        """Which is a thread of its parent: its exit handlers have nothing to do."""
+        result = self.run_program([sys.executable, "-c", FORK], options=("--hw-timeline", "-q"))
+        self.assertEqual((result.returncode, result.stdout), (0, "True\n"), result.stderr)
+
+    def test_windows_shorter_than_the_time_between_two_fetches(self):
+        self.run_program([sys.executable, "-c", WINDOWS], options=("-o", self.path("t"), "--hw-timeline", "--capture-range", "cudaProfilerApi"))
+        self.assertGreater(self.hardware()["clock"]["covered_ns"], 100000000)  # of 0.3 s
 
     def test_a_libcupti_without_sampling(self):
         result = self.record("--hw-timeline", "--cupti=" + support.BUILD + "/sim/old/libcupti.so.13", **FAST)

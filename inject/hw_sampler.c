@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -23,6 +22,7 @@
 #include "inject/pm_sampling.h"
 #include "inject/recording_gate.h"
 
+#define MOST_VALUE       1e15       /* more is no measurement */
 #define STACK_BYTES      (8u << 20) /* CUPTI decodes on it */
 #define DEVICES          32u        /* further ones have no samples */
 #define PERIOD_NS        100000000u
@@ -160,7 +160,7 @@ static int make_config(struct device *device)
 	error = gp_metric_set_choose(&device->choice, &sampler.host, chip.name,
 				     &gp_metric_sets[GP_METRIC_SET_TIMELINE]);
 	device->has_config = error == 0;
-	return error == 0 ? 0 : sampler.host.result;
+	return error == -ENOMEM ? NO_MEMORY_RESULT : error == 0 ? 0 : sampler.host.result;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -303,7 +303,7 @@ static void put_value(struct gp_record_hw_sample *record, size_t metric, double 
 {
 	double scale = units[metric] == GP_HW_UNIT_PERCENT ? 1000 : 1;
 
-	if (isfinite(value) && value >= 0) {
+	if (value >= 0 && value < MOST_VALUE) { /* not NaN */
 		record->value[metric] = (uint64_t)(value * scale + 0.5);
 		record->absent &= ~(UINT32_C(1) << metric);
 	}

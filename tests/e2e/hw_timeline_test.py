@@ -85,7 +85,7 @@ class HwTimeline(Case):
         expected = {"sm_active": 100, "warps_active": 50, "tensor_active": 25, "dram_read": 1000, "dram_write": 500, "l2": 3000, "clock": 1.5e9}
         for name, level in expected.items():
             self.assertAlmostEqual(rows[name]["in_kernels"], level, delta=level / 50, msg=name)
-        self.assertEqual(rows["sm_active"]["interval_ns"], 1000000)
+        self.assertAlmostEqual(rows["sm_active"]["interval_ns"], 1000000, delta=10)
         self.assertGreater(rows["sm_active"]["covered_ns"], 500000000)
 
     def test_counters_in_the_chrome_trace(self):

@@ -274,7 +274,9 @@ static int add_folder(struct watch *w, char message[MESSAGE_BYTES])
 		w->unread += error != 0;
 	}
 	gp_trace_files_free(&files);
-	return result == 0 && w->count == 0 ? error : result;
+	if (result == 0 && w->count == 0)
+		return error != 0 ? error : -ENODATA;
+	return result;
 }
 
 static bool is_left(const struct watch *w)

@@ -102,8 +102,9 @@ static void take_operation(void *context, const struct gp_collective_part *parts
 	uint64_t waited_ns = 0, shortest_ns = parts->duration_ns - parts->waited_ns;
 	struct gp_tally_row *row;
 
-	if (parts->communicator == 0 || parts->bytes == 0 || ranks < 2 || ranks < gpus ||
-	    shortest_ns == 0 || (parts->kind == GP_SEND_RECV && (ranks != 2 || gpus != 2)))
+	if (parts->communicator == 0 || parts->bytes == 0 || gpus == 0 || ranks < 2 ||
+	    ranks < gpus || shortest_ns == 0 ||
+	    (parts->kind == GP_SEND_RECV && (ranks != 2 || gpus != 2)))
 		return;
 	const uint64_t key[GP_TALLY_KEYS] = {
 		[NAME] = parts->name,

@@ -174,12 +174,6 @@ static uint64_t choose_group(const struct gp_scope *scope, bool has_operations, 
 
 static void put_curve(const struct curves *all, const struct curve *curve, struct gp_json *json)
 {
-	static const struct {
-		const char *unit;
-		unsigned divisor;
-	} units[] = {[GP_HW_UNIT_PERCENT] = {"%", 1000},
-		     [GP_HW_UNIT_BYTES] = {"GB/s", 1000000000},
-		     [GP_HW_UNIT_HERTZ] = {"MHz", 1000000}};
 	const struct gp_model *model = all->scope->models[curve->process];
 	const struct gp_hw_metric_row *metric = &gp_hw_metrics[curve->index % GP_HW_METRICS];
 	const struct gp_op *op = curve->kind == HARDWARE ? NULL : &model->ops[curve->index];
@@ -204,10 +198,10 @@ static void put_curve(const struct curves *all, const struct curve *curve, struc
 					       op ? op->device_id
 						  : (uint16_t)(curve->index / GP_HW_METRICS)));
 	gp_json_string_after(json, ",\"name\":", name);
-	gp_json_string_after(json,
-			     ",\"unit\":", curve->kind == QUEUE ? "operations" : units[unit].unit);
+	gp_json_string_after(
+		json, ",\"unit\":", curve->kind == QUEUE ? "operations" : gp_hw_units[unit].word);
 	gp_json_text(json, ",\"divisor\":");
-	gp_json_unsigned(json, curve->kind == QUEUE ? 1 : units[unit].divisor);
+	gp_json_unsigned(json, curve->kind == QUEUE ? 1 : gp_hw_units[unit].divisor);
 	gp_json_text(json, "}");
 }
 

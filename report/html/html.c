@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/analysis/device/hw_metrics.h"
 #include "report/diff/compare.h"
 #include "report/diff/thresholds.h"
 #include "report/diff/kernel_names.h"
@@ -332,10 +333,7 @@ static int make_curves(struct page *page, FILE *out, struct gp_json *names)
 
 static bool has_curves(const struct page *page)
 {
-	for (size_t i = 0; i < page->scope.model_count; i++)
-		if (page->scope.models[i]->hw_sample_count > 0)
-			return true;
-	return page->options->counters;
+	return page->options->counters || gp_hw_any(page->scope.models, page->scope.model_count);
 }
 
 /* Write names, then values. */

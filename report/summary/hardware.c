@@ -6,8 +6,6 @@
 #include "report/summary/part.h"
 #include "report/tables/by/hardware.h"
 
-#define ALL_OF_IT 100000.0 /* thousandths of a percent */
-
 typedef int take_levels(void *context, const struct gp_hw_run *run,
 			const struct gp_hw_levels *levels);
 
@@ -26,20 +24,12 @@ static int tell_run(void *context, const struct gp_hw_run *run)
 	return result == 0 ? telling->take(telling->context, run, &levels) : result;
 }
 
-static bool has_samples(const struct gp_summary *summary)
-{
-	for (size_t i = 0; i < summary->model_count; i++)
-		if (summary->models[i]->hw_sample_count > 0)
-			return true;
-	return false;
-}
-
 static int each_run(const struct gp_summary *summary, take_levels *take, void *context)
 {
 	struct telling telling = {.take = take, .context = context};
 	int result;
 
-	if (!has_samples(summary))
+	if (!gp_hw_any(summary->models, summary->model_count))
 		return 0;
 	result = gp_scope_open(&telling.scope, summary->models, summary->model_count, false);
 	if (result == 0)
@@ -55,10 +45,10 @@ static void print_active(FILE *out, const char *what, const struct gp_hw_levels 
 {
 	if (isnan(levels->average[metric]))
 		return;
-	fprintf(out, "%s %s %%", what, gp_format_percent(levels->average[metric], ALL_OF_IT).text);
+	fprintf(out, "%s %s %%", what, gp_format_percent(levels->average[metric], GP_HW_ALL).text);
 	if (!isnan(levels->in_kernels[metric]))
 		fprintf(out, " (%s %% while kernels run)",
-			gp_format_percent(levels->in_kernels[metric], ALL_OF_IT).text);
+			gp_format_percent(levels->in_kernels[metric], GP_HW_ALL).text);
 }
 
 /* The two directions of a memory or a link, in GB/s. */
@@ -150,7 +140,7 @@ static int add_run(void *context, const struct gp_hw_run *run, const struct gp_h
 
 int gp_summary_add_hardware(const struct gp_summary *summary, struct gp_document *document)
 {
-	if (has_samples(summary))
+	if (gp_hw_any(summary->models, summary->model_count))
 		gp_document_add_section(document, "hardware");
 	return each_run(summary, add_run, document);
 }

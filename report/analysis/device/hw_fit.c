@@ -12,7 +12,6 @@
 #define KNOWN_POINTS     1000.0 /* one percent */
 /* A level that is impossible by more errors than this belongs in part to other labels. */
 #define BELIEVED_ERRORS 2
-#define ALL_OF_IT       100000.0 /* thousandths of a percent */
 /* The least noise, as a part of the highest sample: few samples may fit exactly by chance. */
 #define LEAST_NOISE 0.002
 /* Added to the diagonal: a level that the samples do not determine gets a large error, not a wrong
@@ -174,7 +173,7 @@ static void put_estimate(const struct fit *fit, uint32_t metric, double level, d
 			 struct gp_hw_estimate *estimate)
 {
 	bool is_percent = gp_hw_metrics[metric].unit == GP_HW_UNIT_PERCENT;
-	double possible = fmin(fmax(level, 0), is_percent ? ALL_OF_IT : (double)INFINITY);
+	double possible = fmin(fmax(level, 0), is_percent ? GP_HW_ALL : (double)INFINITY);
 	bool is_known = fit->samples[metric] > fit->size &&
 			error <= error_limit(fit, metric, possible) &&
 			fabs(level - possible) <= BELIEVED_ERRORS * error;

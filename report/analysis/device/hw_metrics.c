@@ -11,6 +11,18 @@ const struct gp_hw_metric_row gp_hw_metrics[GP_HW_METRICS] = {
 #undef GP_HW_METRIC
 };
 
+const struct gp_hw_unit_row gp_hw_units[] = {[GP_HW_UNIT_PERCENT] = {"%", 1000},
+					     [GP_HW_UNIT_BYTES] = {"GB/s", 1000000000},
+					     [GP_HW_UNIT_HERTZ] = {"MHz", 1000000}};
+
+bool gp_hw_any(struct gp_model *const *models, size_t model_count)
+{
+	for (size_t i = 0; i < model_count; i++)
+		if (models[i]->hw_sample_count > 0)
+			return true;
+	return false;
+}
+
 bool gp_hw_has(const struct gp_record_hw_sample *sample, uint32_t metric)
 {
 	return (sample->absent >> metric & 1) == 0;

@@ -22,6 +22,20 @@ struct gp_hw_metric_row {
 
 extern const struct gp_hw_metric_row gp_hw_metrics[GP_HW_METRICS];
 
+/* How levels are shown: divided, with this word. */
+struct gp_hw_unit_row {
+	const char *word;
+	unsigned divisor;
+};
+
+/* By enum gp_hw_unit. */
+extern const struct gp_hw_unit_row gp_hw_units[];
+
+#define GP_HW_ALL 100000.0 /* a level of 100 % */
+
+/* Whether any of the models has samples. */
+bool gp_hw_any(struct gp_model *const *models, size_t model_count);
+
 /* False: the GPU has no such unit. */
 bool gp_hw_has(const struct gp_record_hw_sample *sample, uint32_t metric);
 

@@ -198,11 +198,9 @@ int gp_hw_levels_of(struct gp_scope *scope, const struct gp_hw_run *run,
 /* Percent, GB/s or MHz. */
 static struct gp_value value_of(uint32_t metric, double level)
 {
-	static const double scales[] = {
-		[GP_HW_UNIT_PERCENT] = 1e3, [GP_HW_UNIT_BYTES] = 1e9, [GP_HW_UNIT_HERTZ] = 1e6};
-
-	return isnan(level) ? gp_value_none()
-			    : gp_value_real(level / scales[gp_hw_metrics[metric].unit]);
+	return isnan(level)
+		       ? gp_value_none()
+		       : gp_value_real(level / gp_hw_units[gp_hw_metrics[metric].unit].divisor);
 }
 
 #define LEVEL_COLUMNS(unit)                                                                        \

@@ -8,13 +8,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "gpuprof/count.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/cli/export_request.h"
+#include "report/cli/pile.h"
 #include "report/base/text/format.h"
 #include "report/codec/gzip.h"
 #include "report/import/import.h"
 #include "report/codec/output_file.h"
+#include "report/load/trace_files.h"
 #include "report/load/parts.h"
 #include "report/load/traces.h"
 #include "report/timeline/timeline.h"
@@ -190,6 +193,11 @@ static bool is_for_parts(const struct arguments *a)
 				   (uint64_t)status.st_size >= LARGE_BYTES));
 }
 
+static const char *parts_trouble(void *context)
+{
+	return gp_parts_trouble(((struct opened *)context)->parts);
+}
+
 static int open_parts(const struct arguments *a, struct opened *opened)
 {
 	const struct gp_parts_wish wish = {
@@ -205,7 +213,8 @@ static int open_parts(const struct arguments *a, struct opened *opened)
 	opened->source = (struct gp_export_source){.count = gp_parts_count(opened->parts),
 						   .get = get_part,
 						   .context = opened,
-						   .are_parts = true};
+						   .are_parts = true,
+						   .trouble = parts_trouble};
 	return 0;
 }
 
@@ -217,8 +226,9 @@ static int open_trace(const struct arguments *a, struct opened *opened)
 	if (is_for_parts(a) && open_parts(a, opened) == 0)
 		return 0;
 	opened->path = a->trace;
-	opened->source = (struct gp_export_source){gp_import_process_count(a->trace), get_model,
-						   opened, false};
+	opened->source = (struct gp_export_source){.count = gp_import_process_count(a->trace),
+						   .get = get_model,
+						   .context = opened};
 	if (load_process(opened, 0, message, sizeof(message)) != 0)
 		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
 	return 0;
@@ -257,23 +267,15 @@ static int check_part(const struct arguments *a, const struct opened *opened)
 
 static int write_source(const struct opened *opened, const struct arguments *a, const char *path)
 {
-	const char *trouble = NULL;
 	char message[MESSAGE_BYTES];
-	struct gp_output_file file;
-	int result = gp_output_file_open(&file, path, a->output ? NULL : a->trace, message,
-					 sizeof(message));
+	int result = gp_export_to(a->request.exporter, &opened->source, &a->request.options, path,
+				  a->output ? NULL : a->trace, message, sizeof(message));
 
-	if (result == 0) {
-		result = gp_export_compress(a->request.exporter, &file);
-		if (result == 0)
-			result = a->request.exporter->write(&opened->source, &a->request.options,
-							    file.stream);
-		trouble = opened->parts ? gp_parts_trouble(opened->parts) : NULL;
-		result = gp_output_file_close(&file, result == 0 && trouble ? -EIO : result,
-					      message, sizeof(message));
-	}
+	if (result == -ENODATA)
+		return gp_command_fail(GP_EXIT_FAILED,
+				       "export: cannot write %s: no trace can be read", path);
 	return result == 0 ? gp_command_wrote(path, a->output)
-			   : gp_command_fail(GP_EXIT_FAILED, "%s", trouble ? trouble : message);
+			   : gp_command_fail(GP_EXIT_FAILED, "%s", message);
 }
 
 /*
@@ -362,6 +364,27 @@ static int write_all(struct opened *opened, const struct arguments *a)
 	return status;
 }
 
+/* The traces of a folder: a job, for a format that is a folder, too. */
+static int export_folder(struct arguments *a)
+{
+	char *paths[] = {(char *)a->trace};
+	char *path = a->output ? strdup(a->output)
+			       : gp_output_path(a->trace, a->request.exporter->suffix);
+	struct gp_pile pile = {0};
+	struct opened opened = {.path = a->trace};
+	int status;
+
+	if (path && gp_pile_open(&pile, paths, COUNT(paths)) == 0)
+		opened.source = gp_pile_source(&pile);
+	status = opened.source.get ? write_source(&opened, a, path)
+				   : gp_command_fail(GP_EXIT_FAILED, "no memory");
+	if (status == 0 && pile.any_failed)
+		status = GP_EXIT_FAILED;
+	gp_pile_close(&pile);
+	free(path);
+	return status;
+}
+
 int gp_command_export(int argc, char **argv)
 {
 	struct arguments a = {.request = GP_EXPORT_REQUEST};
@@ -370,6 +393,8 @@ int gp_command_export(int argc, char **argv)
 
 	if (status != GP_COMMAND_GO_ON)
 		return status;
+	if (a.request.exporter->write_folder && gp_trace_files_is_folder(a.trace))
+		return export_folder(&a);
 	status = open_trace(&a, &opened);
 	if (status == 0 && a.output && gp_output_is_same(a.output, a.trace))
 		status = gp_command_fail(

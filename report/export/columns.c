@@ -21,42 +21,32 @@
 #define ALIGNMENT_BYTES 64
 #define NO_TEXT         (-1)
 
-#define BIT(id) (UINT64_C(1) << GP_EVENT_##id)
-static_assert(GP_EVENT_COLUMNS <= 64, "a bit for each column");
+#define BIT(id) GP_EVENT_BIT(id)
 
-#define TIMES (BIT(NAME) | BIT(START) | BIT(DURATION) | BIT(PID))
-#define SITE  (BIT(PLACE) | BIT(IS_ESTIMATED))
-#define QUEUE (BIT(DEVICE) | BIT(CONTEXT) | BIT(STREAM) | BIT(CORRELATION))
-#define NODE  (BIT(GRAPH) | BIT(GRAPH_NODE))
-#define SHAPE                                                                                      \
-	(BIT(GRID_X) | BIT(GRID_Y) | BIT(GRID_Z) | BIT(BLOCK_X) | BIT(BLOCK_Y) | BIT(BLOCK_Z) |    \
-	 BIT(REGISTERS) | BIT(STATIC_SHARED) | BIT(DYNAMIC_SHARED))
-
-/* Which kinds of rows are in which table, and the table's columns. The last one takes the rest. */
-static const struct sheet_row {
-	const char *table;
-	const char *kinds[4];
-	uint64_t columns;
-} sheets[] = {
-	{"kernels", {"kernel"}, TIMES | QUEUE | NODE | SHAPE | SITE},
+/* The last one takes the rest. */
+static const struct gp_event_table sheets[] = {
+	{"kernels",
+	 {"kernel"},
+	 GP_EVENT_TIMES | GP_EVENT_QUEUE | GP_EVENT_NODE | GP_EVENT_SHAPE | GP_EVENT_SITE},
 	{"copies",
 	 {"copy", "memset"},
-	 BIT(KIND) | TIMES | QUEUE | NODE | BIT(BYTES) | BIT(SOURCE) | BIT(DESTINATION) | SITE},
-	{"graphs", {"graph"}, TIMES | QUEUE | BIT(GRAPH) | SITE},
+	 BIT(KIND) | GP_EVENT_TIMES | GP_EVENT_QUEUE | GP_EVENT_NODE | BIT(BYTES) | BIT(SOURCE) |
+		 BIT(DESTINATION) | GP_EVENT_SITE},
+	{"graphs", {"graph"}, GP_EVENT_TIMES | GP_EVENT_QUEUE | BIT(GRAPH) | GP_EVENT_SITE},
 	{"api",
 	 {"call"},
-	 TIMES | BIT(TID) | BIT(CONTEXT) | BIT(CORRELATION) | BIT(BYTES) | BIT(STATUS) |
-		 BIT(ERROR) | SITE},
+	 GP_EVENT_TIMES | BIT(TID) | BIT(CONTEXT) | BIT(CORRELATION) | BIT(BYTES) | BIT(STATUS) |
+		 BIT(ERROR) | GP_EVENT_SITE},
 	{"ranges",
 	 {"range", "start/end range", "mark"},
-	 BIT(KIND) | TIMES | BIT(TID) | BIT(DOMAIN) | BIT(CATEGORY) | BIT(LEVEL) | BIT(PAYLOAD) |
-		 BIT(FIELDS) | BIT(ERROR)},
+	 BIT(KIND) | GP_EVENT_TIMES | BIT(TID) | BIT(DOMAIN) | BIT(CATEGORY) | BIT(LEVEL) |
+		 BIT(PAYLOAD) | BIT(FIELDS) | BIT(ERROR)},
 	{"memory",
 	 {"allocation", "free"},
-	 BIT(KIND) | TIMES | BIT(TID) | BIT(DEVICE) | BIT(CORRELATION) | BIT(BYTES) | BIT(ADDRESS) |
-		 BIT(MEMORY) | BIT(POOL) | SITE},
-	{"samples", {"host sample"}, TIMES | BIT(TID) | BIT(COUNT)},
-	{"syncs", {"sync"}, TIMES | QUEUE},
+	 BIT(KIND) | GP_EVENT_TIMES | BIT(TID) | BIT(DEVICE) | BIT(CORRELATION) | BIT(BYTES) |
+		 BIT(ADDRESS) | BIT(MEMORY) | BIT(POOL) | GP_EVENT_SITE},
+	{"samples", {"host sample"}, GP_EVENT_TIMES | BIT(TID) | BIT(COUNT)},
+	{"syncs", {"sync"}, GP_EVENT_TIMES | GP_EVENT_QUEUE},
 	{"missing", {"missing"}, BIT(NAME) | BIT(PID) | BIT(COUNT)},
 	{"others", {NULL}, UINT64_MAX},
 };
@@ -93,7 +83,7 @@ static bool is_text(int column)
 /* Columns whose numbers may need more than 31 bits. */
 static bool is_wide(int column)
 {
-	const uint64_t narrow = SHAPE | BIT(DEVICE) | BIT(LEVEL) | BIT(IS_ESTIMATED);
+	const uint64_t narrow = GP_EVENT_SHAPE | BIT(DEVICE) | BIT(LEVEL) | BIT(IS_ESTIMATED);
 
 	return !is_text(column) && (narrow >> column & 1) == 0;
 }
@@ -106,15 +96,6 @@ static bool has_column(size_t sheet, int column)
 static size_t value_bytes(int column)
 {
 	return is_wide(column) ? sizeof(int64_t) : sizeof(int32_t);
-}
-
-static size_t find_sheet(const char *kind)
-{
-	for (size_t s = 0; s < SHEETS - 1; s++)
-		for (size_t k = 0; k < COUNT(sheets[s].kinds) && sheets[s].kinds[k]; k++)
-			if (strcmp(sheets[s].kinds[k], kind) == 0)
-				return s;
-	return SHEETS - 1;
 }
 
 /* The number of a text from 0; NO_TEXT if there is no memory. */
@@ -148,7 +129,7 @@ static void store(struct tables *tables, struct column *column, int id, uint32_t
 static void put_row(struct gp_json *out, const struct gp_value *values, void *context)
 {
 	struct tables *tables = context;
-	size_t sheet = find_sheet(values[GP_EVENT_KIND].text);
+	size_t sheet = gp_event_table_of(sheets, SHEETS, values[GP_EVENT_KIND].text);
 	uint32_t row = tables->rows[sheet];
 
 	for (int c = 0; c < GP_EVENT_COLUMNS && tables->error == 0; c++) {
@@ -237,7 +218,7 @@ static void put_sheet(struct tables *tables, struct gp_json *out, struct gp_json
 {
 	const char *separator = "";
 
-	gp_json_string_after(index, "{\"name\":", sheets[sheet].table);
+	gp_json_string_after(index, "{\"name\":", sheets[sheet].name);
 	put_member(index, "rows", tables->rows[sheet]);
 	gp_json_text(index, ",\"columns\":[");
 	for (int c = 0; c < GP_EVENT_COLUMNS && tables->error == 0; c++) {

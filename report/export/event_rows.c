@@ -1,5 +1,6 @@
 #include "report/export/event_rows.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,6 +60,17 @@ const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS] = {
 	[GP_EVENT_PLACE] = {"place", GP_UNIT_TEXT},
 	[GP_EVENT_IS_ESTIMATED] = {"place_is_estimated", GP_UNIT_FLAG},
 };
+
+static_assert(GP_EVENT_COLUMNS <= 64, "a bit for each column");
+
+size_t gp_event_table_of(const struct gp_event_table *tables, size_t count, const char *kind)
+{
+	for (size_t t = 0; t + 1 < count; t++)
+		for (size_t k = 0; k < COUNT(tables[t].kinds) && tables[t].kinds[k]; k++)
+			if (strcmp(tables[t].kinds[k], kind) == 0)
+				return t;
+	return count - 1;
+}
 
 struct rows {
 	const struct gp_model *model;

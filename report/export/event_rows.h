@@ -61,6 +61,31 @@ enum gp_event_column {
 /* Columns by enum gp_event_column.  A title ends in its unit, if there is one ("start_ns"). */
 extern const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS];
 
+/* A table of some kinds of rows and some columns, for formats that have several tables. */
+struct gp_event_table {
+	const char *name;
+	const char *kinds[4]; /* none: all that no table before it has */
+	uint64_t columns;     /* GP_EVENT_BIT() of each */
+};
+
+#define GP_EVENT_BIT(id) (UINT64_C(1) << GP_EVENT_##id)
+
+/* Columns that several tables share. */
+#define GP_EVENT_TIMES                                                                             \
+	(GP_EVENT_BIT(NAME) | GP_EVENT_BIT(START) | GP_EVENT_BIT(DURATION) | GP_EVENT_BIT(PID))
+#define GP_EVENT_SITE (GP_EVENT_BIT(PLACE) | GP_EVENT_BIT(IS_ESTIMATED))
+#define GP_EVENT_QUEUE                                                                             \
+	(GP_EVENT_BIT(DEVICE) | GP_EVENT_BIT(CONTEXT) | GP_EVENT_BIT(STREAM) |                     \
+	 GP_EVENT_BIT(CORRELATION))
+#define GP_EVENT_NODE (GP_EVENT_BIT(GRAPH) | GP_EVENT_BIT(GRAPH_NODE))
+#define GP_EVENT_SHAPE                                                                             \
+	(GP_EVENT_BIT(GRID_X) | GP_EVENT_BIT(GRID_Y) | GP_EVENT_BIT(GRID_Z) |                      \
+	 GP_EVENT_BIT(BLOCK_X) | GP_EVENT_BIT(BLOCK_Y) | GP_EVENT_BIT(BLOCK_Z) |                   \
+	 GP_EVENT_BIT(REGISTERS) | GP_EVENT_BIT(STATIC_SHARED) | GP_EVENT_BIT(DYNAMIC_SHARED))
+
+/* The index of the table of that kind; the last one if no other has it. */
+size_t gp_event_table_of(const struct gp_event_table *tables, size_t count, const char *kind);
+
 /* A format of rows, with the escapes and the buffer of gp_json. */
 struct gp_event_format {
 	bool has_places;

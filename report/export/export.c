@@ -1,5 +1,6 @@
 #include "report/export/export.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ const struct gp_exporter *const gp_exporters[] = {
 	&gp_exporter_csv,
 	&gp_exporter_jsonl,
 	&gp_exporter_sqlite,
+	&gp_exporter_parquet,
 	&gp_exporter_columns,
 	&gp_exporter_openmetrics,
 	NULL,
@@ -33,18 +35,48 @@ uint64_t gp_export_most_slices(const struct gp_model *model)
 	       model->host_function_count;
 }
 
-int gp_export_compress(const struct gp_exporter *exporter, struct gp_output_file *file)
+static int write_file(const struct gp_exporter *exporter, const struct gp_export_source *source,
+		      const struct gp_export_options *options, struct gp_output_file *file)
 {
-	return gp_gzip_is_meant(file->path) && !exporter->is_compressed
-		       ? gp_output_file_compress(file)
-		       : 0;
+	int result = gp_gzip_is_meant(file->path) && !exporter->is_compressed
+			     ? gp_output_file_compress(file)
+			     : 0;
+
+	return result == 0 ? exporter->write(source, options, file->stream) : result;
+}
+
+int gp_export_to(const struct gp_exporter *exporter, const struct gp_export_source *source,
+		 const struct gp_export_options *options, const char *path, const char *trace,
+		 char *message, size_t message_bytes)
+{
+	const char *trouble = NULL;
+	struct gp_output_file file;
+	int result;
+
+	if (exporter->write_folder)
+		return exporter->write_folder(source, options, path, message, message_bytes);
+	result = gp_output_file_open(&file, path, trace, message, message_bytes);
+	if (result != 0)
+		return result;
+	result = write_file(exporter, source, options, &file);
+	if (result == 0 && source->trouble)
+		trouble = source->trouble(source->context);
+	result = gp_output_file_close(&file, trouble ? -EIO : result, message, message_bytes);
+	if (trouble)
+		snprintf(message, message_bytes, "%s", trouble);
+	return result;
+}
+
+struct gp_export_source gp_export_source_of(const struct gp_model *model)
+{
+	return (struct gp_export_source){
+		.count = 1, .get = get_itself, .context = (void *)model};
 }
 
 int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *model,
 		    const struct gp_export_options *options, FILE *out)
 {
-	const struct gp_export_source source = {
-		.count = 1, .get = get_itself, .context = (void *)model};
+	const struct gp_export_source source = gp_export_source_of(model);
 
 	return exporter->write(&source, options, out);
 }

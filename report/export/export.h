@@ -48,6 +48,8 @@ struct gp_export_source {
 	 * summed over them
 	 */
 	bool are_parts;
+	/* After the last model: why one could not be read, NULL = all could.  May be NULL. */
+	const char *(*trouble)(void *context);
 };
 
 /* Options and needs that not all formats have. */
@@ -73,6 +75,13 @@ struct gp_exporter {
 	 */
 	int (*write)(const struct gp_export_source *source, const struct gp_export_options *options,
 		     FILE *out);
+	/*
+	 * The same for a format that is a folder of files; then write is NULL.  After an error there
+	 * is a line for the user in message.
+	 */
+	int (*write_folder)(const struct gp_export_source *source,
+			    const struct gp_export_options *options, const char *folder,
+			    char *message, size_t message_bytes);
 };
 
 extern const struct gp_exporter gp_exporter_chrome;      /* report/export/chrome/chrome.c */
@@ -80,6 +89,7 @@ extern const struct gp_exporter gp_exporter_perfetto;    /* report/export/perfet
 extern const struct gp_exporter gp_exporter_csv;         /* report/export/csv.c */
 extern const struct gp_exporter gp_exporter_jsonl;       /* report/export/jsonl.c */
 extern const struct gp_exporter gp_exporter_sqlite;      /* report/export/sqlite/sqlite.c */
+extern const struct gp_exporter gp_exporter_parquet;     /* report/export/parquet/parquet.c */
 extern const struct gp_exporter gp_exporter_columns;     /* report/export/columns.c */
 extern const struct gp_exporter gp_exporter_openmetrics; /* report/export/openmetrics.c */
 extern const struct gp_exporter gp_exporter_folded;      /* report/export/folded.c */
@@ -96,10 +106,13 @@ uint64_t gp_export_most_slices(const struct gp_model *model);
 double gp_export_chrome_bytes(const struct gp_model *model);
 
 /*
- * Call this on an open file before the first write: compresses the output if the name ends in ".gz".
- * Returns 0 or -ENOMEM.
+ * Write the processes to a path, which may be a folder if the format is one.  trace: NULL if the
+ * user typed the path; else it is gp_output_path() of that trace.  Returns 0, or a negative errno
+ * value with a line for the user in message; -ENODATA: there was no process, and message is not set.
  */
-int gp_export_compress(const struct gp_exporter *exporter, struct gp_output_file *file);
+int gp_export_to(const struct gp_exporter *exporter, const struct gp_export_source *source,
+		 const struct gp_export_options *options, const char *path, const char *trace,
+		 char *message, size_t message_bytes);
 
 /* Whether a model is the first of its process: then write the data that a process has once. */
 static inline bool gp_export_is_first(const struct gp_export_source *source, size_t index)
@@ -107,7 +120,10 @@ static inline bool gp_export_is_first(const struct gp_export_source *source, siz
 	return !source->are_parts || index == 0;
 }
 
-/* Write one process. */
+/* One process. */
+struct gp_export_source gp_export_source_of(const struct gp_model *model);
+
+/* Write one process, in a format that is a file. */
 int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *model,
 		    const struct gp_export_options *options, FILE *out);
 

@@ -151,16 +151,10 @@ static int write_chrome(struct finishing *f, const struct piece *piece, FILE *me
 		.progress = show_progress,
 		.progress_context = f,
 	};
-	struct gp_output_file file;
-	int result =
-		gp_output_file_open(&file, piece->chrome_path, piece->path, message, MESSAGE_BYTES);
+	const struct gp_export_source source = gp_export_source_of(piece->model);
 
-	if (result != 0)
-		return result;
-	result = gp_export_compress(f->exporter, &file);
-	if (result == 0)
-		result = gp_export_model(f->exporter, piece->model, &options, file.stream);
-	return gp_output_file_close(&file, result, message, MESSAGE_BYTES);
+	return gp_export_to(f->exporter, &source, &options, piece->chrome_path, piece->path,
+			    message, MESSAGE_BYTES);
 }
 
 /* The context of do_export(), which may run in a worker process. */

@@ -138,7 +138,8 @@ static void print_exports(FILE *out, struct gp_model *model)
 	const struct gp_export_options export = {.measure = GP_STACK_METRICS};
 
 	for (const struct gp_exporter *const *exporter = gp_exporters; *exporter; exporter++)
-		gp_export_model(*exporter, model, &export, out);
+		if ((*exporter)->write)
+			gp_export_model(*exporter, model, &export, out);
 }
 
 static void print_html(FILE *out, struct gp_model *model)

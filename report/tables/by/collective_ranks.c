@@ -270,9 +270,20 @@ static int take_alike(const struct gp_collective_part *parts, uint32_t count,
 	return rows && of_one ? 0 : -ENOMEM;
 }
 
+int gp_collectives_sort(struct gp_collectives *c)
+{
+	return gp_array_sort(c->parts, c->count, sizeof(*c->parts), compare, NULL);
+}
+
+bool gp_collectives_are_a_row(const struct gp_collective_part *a,
+			      const struct gp_collective_part *b)
+{
+	return are_alike(a, b) && are_of_one_gpu(a, b);
+}
+
 int gp_collectives_each(struct gp_collectives *c, gp_collective_take *take, void *context)
 {
-	int result = gp_array_sort(c->parts, c->count, sizeof(*c->parts), compare, NULL);
+	int result = gp_collectives_sort(c);
 
 	for (uint32_t first = 0, end; result == 0 && first < c->count; first = end) {
 		for (end = first + 1;

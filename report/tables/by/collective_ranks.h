@@ -71,6 +71,16 @@ struct gp_collectives {
 /* Adds a model; process numbers start at 0.  Returns 0 or -ENOMEM. */
 int gp_collectives_add(struct gp_collectives *c, const struct gp_model *model, uint16_t process);
 
+/*
+ * Sorts the parts: those of one kernel, communicator, channel and GPU follow each other, in order of
+ * time.  Returns 0 or -ENOMEM.
+ */
+int gp_collectives_sort(struct gp_collectives *c);
+
+/* Whether b is the next operation after a, of the same kernel, communicator, channel and GPU. */
+bool gp_collectives_are_a_row(const struct gp_collective_part *a,
+			      const struct gp_collective_part *b);
+
 /* Takes the operations of all models that were added.  Returns 0 or -ENOMEM. */
 int gp_collectives_each(struct gp_collectives *c, gp_collective_take *take, void *context);
 void gp_collectives_free(struct gp_collectives *c);

@@ -1,0 +1,147 @@
+#include "report/cli/pile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/array.h"
+#include "report/base/text/format.h"
+#include "report/import/import.h"
+#include "report/load/command.h"
+#include "report/load/traces.h"
+#include "report/trace/trace_boot.h"
+
+#define MESSAGE_BYTES 4352
+
+struct gp_pile_process {
+	const char *path;
+	uint32_t number; /* in its file */
+	bool failed;     /* and reported */
+	bool warned;     /* loaded once, and its losses reported */
+};
+
+static const struct gp_model *get(void *context, size_t index)
+{
+	struct gp_pile *pile = context;
+	struct gp_pile_process *process = &pile->processes[index];
+	const struct gp_load_options options = {
+		.save_to = -1, .process = process->number, .clocks = pile->clocks};
+	char message[MESSAGE_BYTES];
+
+	if (process->failed || (pile->model && pile->at == index))
+		return process->failed ? NULL : pile->model;
+	gp_model_free(pile->model);
+	pile->model = NULL;
+	pile->at = index;
+	if (gp_model_load_with(process->path, &options, &pile->model, message, sizeof(message)) ==
+	    0) {
+		if (!process->warned)
+			gp_traces_warn(pile->model);
+		process->warned = true;
+		return pile->model;
+	}
+	process->failed = pile->any_failed = true;
+	gp_command_fail(0, "%s", message);
+	return NULL;
+}
+
+/* Adds the processes of a trace file, which must live as long as the pile. */
+static int add(struct gp_pile *pile, const char *path)
+{
+	uint32_t count = gp_import_process_count(path);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (gp_array_grow(&pile->processes, &pile->capacity, pile->count,
+				  sizeof(*pile->processes)) != 0)
+			return -ENOMEM;
+		pile->processes[pile->count++] = (struct gp_pile_process){.path = path, .number = i};
+	}
+	return 0;
+}
+
+static bool are_of_several_hosts(const struct gp_pile *pile)
+{
+	char first[GP_BOOT_ID_TEXT_BYTES] = "", id[GP_BOOT_ID_TEXT_BYTES];
+
+	for (uint32_t i = 0; i < pile->count; i++) {
+		if (!gp_trace_boot_id(pile->processes[i].path, id))
+			continue;
+		if (*first && strcmp(first, id) != 0)
+			return true;
+		memcpy(first, id, sizeof(first));
+	}
+	return false;
+}
+
+static void explain_clocks(const struct gp_host_clocks *clocks)
+{
+	uint32_t aligned = 0;
+	uint64_t error_ns = 0;
+
+	for (uint32_t i = 0; i < clocks->count; i++) {
+		aligned += clocks->hosts[i].is_known;
+		if (clocks->hosts[i].is_known && clocks->hosts[i].error_ns > error_ns)
+			error_ns = clocks->hosts[i].error_ns;
+	}
+	if (aligned == clocks->count)
+		fprintf(stderr,
+			"gpuprof: the clocks of %u hosts are aligned by collective operations, within %s\n",
+			clocks->count, gp_format_ns(error_ns).text);
+	else
+		fprintf(stderr,
+			"gpuprof: %u of %u hosts (or boots of one host) are aligned by wall clocks only, which may differ by milliseconds: too few collective operations end at the same time\n",
+			clocks->count - aligned, clocks->count);
+}
+
+/* Loads each model once more, to find the clocks of their hosts. */
+static int align(struct gp_pile *pile)
+{
+	int result = 0;
+
+	if (!are_of_several_hosts(pile))
+		return 0;
+	for (uint32_t i = 0; i < pile->count && result == 0; i++) {
+		const struct gp_model *model = get(pile, i);
+
+		if (model)
+			result = gp_clock_fit_add(&pile->fit, model);
+	}
+	if (result == 0)
+		result = gp_clock_fit_solve(&pile->fit);
+	gp_model_free(pile->model);
+	pile->model = NULL;
+	pile->clocks = &pile->fit.clocks;
+	if (result == 0)
+		explain_clocks(pile->clocks);
+	return result;
+}
+
+int gp_pile_open(struct gp_pile *pile, char **paths, size_t count)
+{
+	char message[MESSAGE_BYTES];
+	int result = gp_traces_name_once(paths, &count);
+
+	for (size_t i = 0; i < count && result == 0; i++)
+		if (gp_trace_files_add(&pile->files, paths[i], message, sizeof(message)) != 0) {
+			gp_command_fail(0, "%s", message);
+			pile->any_failed = true;
+		}
+	for (uint32_t i = 0; i < pile->files.count && result == 0; i++)
+		result = add(pile, pile->files.files[i].path);
+	return result == 0 ? align(pile) : result;
+}
+
+struct gp_export_source gp_pile_source(struct gp_pile *pile)
+{
+	return (struct gp_export_source){.count = pile->count, .get = get, .context = pile};
+}
+
+void gp_pile_close(struct gp_pile *pile)
+{
+	gp_model_free(pile->model);
+	gp_clock_fit_free(&pile->fit);
+	free(pile->processes);
+	gp_trace_files_free(&pile->files);
+	*pile = (struct gp_pile){0};
+}

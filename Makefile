@@ -334,13 +334,14 @@ ZSH_FUNCTIONS ?= $(PREFIX)/share/zsh/site-functions
 ROOT     = $(DESTDIR)$(PREFIX)
 VERSION := $(shell sed -n 's/.*GP_VERSION "\(.*\)"/\1/p' include/gpuprof/version.h)
 FOLDERS_INSTALLED := bin lib/pkgconfig lib/cmake/gpuprof include/gpuprof share/man/man1 \
-	share/bash-completion/completions share/fish/vendor_completions.d
+	share/bash-completion/completions share/fish/vendor_completions.d share/gpuprof/recipes
 install: all
 	$(Q)install -d $(addprefix $(ROOT)/,$(FOLDERS_INSTALLED)) $(DESTDIR)$(ZSH_FUNCTIONS)
 	$(Q)install -m 755 $(BINARIES)/gpuprof $(O)/gpuprof-run $(ROOT)/bin
 	$(Q)install -m 644 $(BINARIES)/libgpuprof.so $(ROOT)/lib
 	$(Q)install -m 644 include/gpuprof/gpuprof.h $(ROOT)/include/gpuprof/gpuprof.h
 	$(Q)install -m 644 -t $(ROOT)/share/man/man1 $(O)/gpuprof.1 $(O)/gpuprof-run.1
+	$(Q)install -m 644 -t $(ROOT)/share/gpuprof/recipes recipes/recipe.py recipes/*.sql
 	$(Q)cp -RP --remove-destination $(O)/gpuprof-preload $(ROOT)/lib
 	$(Q)chmod -R u=rwX,go=rX $(ROOT)/lib/gpuprof-preload
 	$(Q)install -m 644 $(O)/completion/gpuprof.bash $(ROOT)/share/bash-completion/completions/gpuprof
@@ -354,7 +355,7 @@ uninstall:
 	$(Q)rm -f $(addprefix $(ROOT)/,bin/gpuprof bin/gpuprof-run lib/libgpuprof.so lib/pkgconfig/gpuprof.pc \
 		share/man/man1/gpuprof.1 share/man/man1/gpuprof-run.1 \
 		$(foreach name,gpuprof gpuprof-run,share/bash-completion/completions/$(name) share/fish/vendor_completions.d/$(name).fish)) $(DESTDIR)$(ZSH_FUNCTIONS)/_gpuprof
-	$(Q)rm -rf $(addprefix $(ROOT)/,lib/gpuprof-preload lib/cmake/gpuprof include/gpuprof)
+	$(Q)rm -rf $(addprefix $(ROOT)/,lib/gpuprof-preload lib/cmake/gpuprof include/gpuprof share/gpuprof)
 
 clean:
 	rm -rf $(O)

@@ -52,6 +52,8 @@ static const struct command commands[] = {
 	 gp_command_diff},
 	{"check", "--baseline BASE RUN...", "compare runs with a baseline: a gate for CI",
 	 gp_command_check},
+	{"recipe", "NAME OUT", "ask a question about all ranks of a job, in SQL",
+	 gp_command_recipe},
 	{"metrics", "TABLE [options] [NAME...]",
 	 "list what the hardware counters of a GPU can measure", gp_command_metrics},
 	{"doctor", "[PROGRAM]", "check that profiling works here, or say how to fix it",

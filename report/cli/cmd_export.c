@@ -226,9 +226,8 @@ static int open_trace(const struct arguments *a, struct opened *opened)
 	if (is_for_parts(a) && open_parts(a, opened) == 0)
 		return 0;
 	opened->path = a->trace;
-	opened->source = (struct gp_export_source){.count = gp_import_process_count(a->trace),
-						   .get = get_model,
-						   .context = opened};
+	opened->source = (struct gp_export_source){
+		.count = gp_import_process_count(a->trace), .get = get_model, .context = opened};
 	if (load_process(opened, 0, message, sizeof(message)) != 0)
 		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
 	return 0;

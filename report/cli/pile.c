@@ -55,7 +55,8 @@ static int add(struct gp_pile *pile, const char *path)
 		if (gp_array_grow(&pile->processes, &pile->capacity, pile->count,
 				  sizeof(*pile->processes)) != 0)
 			return -ENOMEM;
-		pile->processes[pile->count++] = (struct gp_pile_process){.path = path, .number = i};
+		pile->processes[pile->count++] =
+			(struct gp_pile_process){.path = path, .number = i};
 	}
 	return 0;
 }

@@ -138,9 +138,8 @@ void gp_parquet_end_row(struct gp_parquet *file)
 static bool make_room(struct gp_parquet *file)
 {
 	/* deflateBound() forgets gzip's header if the stream is at its end */
-	size_t room = deflateReset(&file->zip) == Z_OK
-			      ? deflateBound(&file->zip, file->page.used)
-			      : 0;
+	size_t room =
+		deflateReset(&file->zip) == Z_OK ? deflateBound(&file->zip, file->page.used) : 0;
 	uint8_t *packed = room > file->packed_room ? realloc(file->packed, room) : file->packed;
 
 	if (!packed)

@@ -8,18 +8,10 @@
 #include "report/codec/gzip.h"
 
 const struct gp_exporter *const gp_exporters[] = {
-	&gp_exporter_chrome,
-	&gp_exporter_perfetto,
-	&gp_exporter_folded,
-	&gp_exporter_speedscope,
-	&gp_exporter_pprof,
-	&gp_exporter_csv,
-	&gp_exporter_jsonl,
-	&gp_exporter_sqlite,
-	&gp_exporter_parquet,
-	&gp_exporter_columns,
-	&gp_exporter_openmetrics,
-	NULL,
+	&gp_exporter_chrome,     &gp_exporter_perfetto,    &gp_exporter_folded,
+	&gp_exporter_speedscope, &gp_exporter_pprof,       &gp_exporter_csv,
+	&gp_exporter_jsonl,      &gp_exporter_sqlite,      &gp_exporter_parquet,
+	&gp_exporter_columns,    &gp_exporter_openmetrics, NULL,
 };
 
 static const struct gp_model *get_itself(void *model, size_t index)
@@ -69,8 +61,7 @@ int gp_export_to(const struct gp_exporter *exporter, const struct gp_export_sour
 
 struct gp_export_source gp_export_source_of(const struct gp_model *model)
 {
-	return (struct gp_export_source){
-		.count = 1, .get = get_itself, .context = (void *)model};
+	return (struct gp_export_source){.count = 1, .get = get_itself, .context = (void *)model};
 }
 
 int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *model,

@@ -30,6 +30,7 @@ int gp_command_explain(int argc, char **argv);
 int gp_command_check(int argc, char **argv);
 int gp_command_diff(int argc, char **argv);
 int gp_command_metrics(int argc, char **argv);
+int gp_command_recipe(int argc, char **argv);
 
 /* "gpuprof: " and one line on stderr; returns status. */
 __attribute__((format(printf, 2, 3))) int gp_command_fail(int status, const char *format, ...);

@@ -107,6 +107,18 @@ int gp_library_find(struct gp_library *library, char *message, size_t message_by
 	return error ? error : -ENOENT;
 }
 
+int gp_library_beside(const char *const *places, size_t count, char path[PATH_MAX])
+{
+	char own[PATH_MAX];
+	int error = own_folder(own);
+
+	for (size_t i = 0; error == 0 && i < count; i++)
+		if (is_readable(own, places[i]) &&
+		    snprintf(path, PATH_MAX, "%s/%s", own, places[i]) < PATH_MAX)
+			return 0;
+	return error != 0 ? error : -ENOENT;
+}
+
 int gp_library_preload_path(const struct gp_library *library, const struct gp_session *session,
 			    char path[PATH_MAX])
 {

@@ -27,6 +27,12 @@ struct gp_library {
 int gp_library_find(struct gp_library *library, char *message, size_t message_bytes);
 
 /*
+ * The first of the files that exists, given relative to the folder of this program.  -ENOENT: none
+ * does, or another user could have written it.
+ */
+int gp_library_beside(const char *const *places, size_t count, char path[PATH_MAX]);
+
+/*
  * The value for LD_PRELOAD. If the folder has a space or a colon, which would separate names, the
  * path goes through a link in the session. Returns 0 or -errno.
  */

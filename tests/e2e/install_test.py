@@ -97,6 +97,7 @@ class Installed(Case):
                                  "lib/libgpuprof.so", "lib/pkgconfig/gpuprof.pc",
                                  "share/bash-completion/completions/gpuprof", "share/bash-completion/completions/gpuprof-run",
                                  "share/fish/vendor_completions.d/gpuprof-run.fish", "share/fish/vendor_completions.d/gpuprof.fish",
+                                 *(f"share/gpuprof/recipes/{name}" for name in sorted(os.listdir(os.path.join(support.ROOT, "recipes")))),
                                  "share/man/man1/gpuprof-run.1", "share/man/man1/gpuprof.1",
                                  "share/zsh/site-functions/_gpuprof"])
 

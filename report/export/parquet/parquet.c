@@ -57,9 +57,18 @@ static const struct gp_event_table event_tables[EVENT_TABLES] = {
 			    BIT(ADDRESS) | BIT(ERROR)},
 };
 
-#define SIGNED(name)   {name, GP_PARQUET_SIGNED}
-#define UNSIGNED(name) {name, GP_PARQUET_UNSIGNED}
-#define TEXT(name)     {name, GP_PARQUET_TEXT}
+#define SIGNED(name)                                                                               \
+	{                                                                                          \
+		name, GP_PARQUET_SIGNED                                                            \
+	}
+#define UNSIGNED(name)                                                                             \
+	{                                                                                          \
+		name, GP_PARQUET_UNSIGNED                                                          \
+	}
+#define TEXT(name)                                                                                 \
+	{                                                                                          \
+		name, GP_PARQUET_TEXT                                                              \
+	}
 
 /* Those of the tables that have no events; each function that puts rows has their order. */
 static const struct gp_parquet_table other_tables[] = {
@@ -98,7 +107,7 @@ struct job {
 
 /* ---- tables of events ---- */
 
-/* In front of the columns of an event table: the kind of a kernel. */
+/* In front of the columns of the table ops: what the operation is for, as `--by kind` has it. */
 #define PURPOSE TEXT("purpose")
 
 static enum gp_parquet_type type_of(int column)
@@ -121,8 +130,7 @@ static void describe_tables(struct gp_parquet_table tables[TABLES])
 
 		table->name = event_tables[t].name;
 		if (t == OPS)
-			table->columns[table->column_count++] =
-				(struct gp_parquet_column)PURPOSE;
+			table->columns[table->column_count++] = (struct gp_parquet_column)PURPOSE;
 		for (int c = 0; c < GP_EVENT_COLUMNS; c++)
 			if (has_column(t, c))
 				table->columns[table->column_count++] = (struct gp_parquet_column){
@@ -131,12 +139,16 @@ static void describe_tables(struct gp_parquet_table tables[TABLES])
 	memcpy(tables + EVENT_TABLES, other_tables, sizeof(other_tables));
 }
 
-/* The kind of a kernel by its name; NULL: no memory. */
-static const char *purpose_of(struct job *job, const char *name)
+/* NULL: no memory. */
+static const char *purpose_of(struct job *job, const char *kind, const char *name)
 {
 	bool is_new;
-	uint32_t number = gp_interner_number(&job->kernels, name, strlen(name), &is_new);
+	uint32_t number;
 
+	if (strcmp(kind, "kernel") != 0)
+		return gp_kinds_name(job->kinds,
+				     strcmp(kind, "graph") == 0 ? GP_KIND_UNKNOWN : GP_KIND_COPY);
+	number = gp_interner_number(&job->kernels, name, strlen(name), &is_new);
 	if (number == 0 || gp_array_grow(&job->kernel_kinds, &job->kernel_capacity, number - 1,
 					 sizeof(*job->kernel_kinds)) != 0)
 		return NULL;
@@ -152,8 +164,8 @@ static void put_event(struct gp_json *out, const struct gp_value *values, void *
 	size_t table = gp_event_table_of(event_tables, EVENT_TABLES, kind), count = 0;
 	struct gp_value row[GP_PARQUET_MOST_COLUMNS] = {{.kind = GP_VALUE_NONE}};
 
-	if (table == OPS && strcmp(kind, "kernel") == 0) {
-		const char *purpose = purpose_of(job, values[GP_EVENT_NAME].text);
+	if (table == OPS) {
+		const char *purpose = purpose_of(job, kind, values[GP_EVENT_NAME].text);
 
 		if (!purpose)
 			out->error = -ENOMEM;
@@ -292,8 +304,7 @@ static struct gp_value name_of(struct job *job, const struct gp_model *model, st
 	if (!op)
 		return gp_value_none();
 	if (op->kind == GP_OP_KERNEL)
-		return gp_value_text(
-			gp_names_full(job->names, gp_model_kernel_name(model, op)));
+		return gp_value_text(gp_names_full(job->names, gp_model_kernel_name(model, op)));
 	gp_activity_label(label, op);
 	return gp_value_text(label);
 }

@@ -1,0 +1,32 @@
+-- Bus bandwidth of collectives by communicator and size, as `gpuprof summary --by bus-bandwidth` and nccl-tests state it.
+--
+-- From the shortest kernel of each operation, whose rank waited for no other; bytes are those of one rank, as the
+-- program passed them to NCCL.  Operations without NCCL's ranges are left out, and so is SendRecv.
+-- map
+SELECT rank, host, pid, device, communicator, channel, sequence, name, kernel, duration_ns, bytes, ranks, may_lack_last
+FROM collectives WHERE communicator IS NOT NULL AND bytes > 0 AND name <> 'SendRecv'
+-- by kernel, communicator, channel
+-- combine
+WITH gpus AS (
+    SELECT kernel, communicator, channel, host, pid, device, count(*) AS n, max(may_lack_last) AS lacks
+    FROM mapped GROUP BY ALL),
+fitting AS (
+    SELECT kernel, communicator, channel FROM gpus GROUP BY ALL
+    HAVING count(DISTINCT n) FILTER (lacks = 0) <= 1 AND coalesce(max(n) FILTER (lacks = 0), max(n)) = max(n)),
+operations AS (
+    SELECT kernel, communicator, name, max(bytes) AS bytes, max(ranks) AS ranks, min(duration_ns) AS shortest_ns,
+           count(*) AS gpus
+    FROM mapped JOIN fitting USING (kernel, communicator, channel)
+    GROUP BY kernel, communicator, channel, sequence, name)
+SELECT * FROM operations WHERE gpus > 1 AND ranks >= gpus AND shortest_ns > 0
+-- reduce
+WITH sizes AS (
+    SELECT *, bytes * CASE WHEN name IN ('AllGather', 'ReduceScatter', 'AllToAll') THEN ranks ELSE 1 END AS all_bytes,
+           CASE WHEN name = 'AllReduce' THEN 2e0 * (ranks - 1) / ranks
+                WHEN name IN ('AllGather', 'ReduceScatter', 'AllToAll') THEN (ranks - 1e0) / ranks ELSE 1 END AS factor
+    FROM combined)
+SELECT name, communicator, ranks, bytes, count(*) AS operations, median(shortest_ns)::BIGINT AS median_ns,
+       min(shortest_ns) AS shortest_ns, round(any_value(all_bytes) / median(shortest_ns), 3) AS algorithm_gb_per_s,
+       round(any_value(all_bytes * factor) / median(shortest_ns), 3) AS bus_gb_per_s, kernel
+FROM sizes GROUP BY name, communicator, ranks, bytes, kernel
+ORDER BY name, bytes DESC, communicator, kernel

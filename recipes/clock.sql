@@ -1,0 +1,23 @@
+-- How far the clocks of hosts are apart, by the ends of collectives: no rank leaves them before the others.
+--
+-- Against the host of the lowest rank: the median distance, its drift, and its standard error.  gpuprof export aligns
+-- the clocks of hosts before it writes times, so what is left is the error of that.
+-- map
+SELECT rank, host, coalesce(communicator, 0) AS communicator, channel, sequence, kernel,
+       start_ns + duration_ns AS end_ns
+FROM collectives WHERE waits_for_all = 1 AND may_lack_last = 0
+-- by kernel, communicator, channel
+-- combine
+WITH reference AS (SELECT arg_min(host, rank) AS host FROM mapped),
+ends AS (
+    SELECT kernel, communicator, channel, sequence, host, median(end_ns)::BIGINT AS end_ns FROM mapped GROUP BY ALL)
+SELECT ends.host AS host, first.host AS reference, first.end_ns AS at_ns, ends.end_ns - first.end_ns AS ahead_ns
+FROM ends JOIN ends AS first USING (kernel, communicator, channel, sequence)
+JOIN reference ON first.host = reference.host
+WHERE ends.host <> first.host
+-- reduce
+SELECT host, reference, count(*) AS operations, median(ahead_ns)::BIGINT AS ahead_ns,
+       round(regr_slope(ahead_ns, (at_ns - from_ns) / 1e9), 1) AS drift_ns_per_s,
+       round(1.2533e0 * stddev_samp(ahead_ns) / sqrt(count(*)))::BIGINT AS error_ns
+FROM combined, (SELECT min(at_ns) AS from_ns FROM combined)
+GROUP BY host, reference ORDER BY abs(median(ahead_ns)) DESC, host

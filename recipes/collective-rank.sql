@@ -1,0 +1,35 @@
+-- Late ranks of collectives, by kernel and communicator, as `gpuprof summary --by collective-rank` has them.
+--
+-- No rank leaves these operations before all have entered them, so the last one's kernel is the shortest.
+-- last: how often the rank was the last; held_up_ns: how long the others waited for it, on average;
+-- waited_ns: how long it waited itself.
+-- map
+SELECT rank, host, pid, device, coalesce(communicator, 0) AS communicator, channel, sequence, kernel, duration_ns,
+       may_lack_last
+FROM collectives WHERE waits_for_all = 1
+-- by kernel, communicator, channel
+-- combine
+WITH gpus AS (
+    SELECT kernel, communicator, channel, host, pid, device, count(*) AS n, max(may_lack_last) AS lacks
+    FROM mapped GROUP BY ALL),
+fitting AS (  -- whole traces have the same number of operations, and no trace has more
+    SELECT kernel, communicator, channel FROM gpus GROUP BY ALL
+    HAVING count(DISTINCT n) FILTER (lacks = 0) <= 1 AND coalesce(max(n) FILTER (lacks = 0), max(n)) = max(n)),
+parts AS (
+    SELECT mapped.*, min(duration_ns) OVER w AS shortest_ns, count(*) OVER w AS gpus
+    FROM mapped JOIN fitting USING (kernel, communicator, channel)
+    WINDOW w AS (PARTITION BY kernel, communicator, channel, sequence)),
+waits AS (
+    SELECT *, duration_ns - shortest_ns AS waited_ns, sum(duration_ns - shortest_ns) OVER w AS all_waited_ns,
+           count(*) FILTER (duration_ns = shortest_ns) OVER w AS as_short
+    FROM parts WHERE gpus > 1 WINDOW w AS (PARTITION BY kernel, communicator, channel, sequence))
+SELECT rank, host, pid, device, kernel, communicator, count(*) AS operations,
+       count(*) FILTER (as_short = 1 AND waited_ns = 0) AS last,
+       coalesce(sum(all_waited_ns // (gpus - 1)) FILTER (as_short = 1 AND waited_ns = 0), 0)::BIGINT AS held_up_ns,
+       sum(waited_ns)::BIGINT AS waited_ns, sum(duration_ns)::BIGINT AS total_ns
+FROM waits GROUP BY ALL
+-- reduce
+SELECT rank, host, pid, device, kernel, nullif(communicator, 0) AS communicator, sum(operations)::BIGINT AS operations,
+       sum(last)::BIGINT AS last, sum(held_up_ns)::BIGINT AS held_up_ns, sum(waited_ns)::BIGINT AS waited_ns,
+       sum(total_ns)::BIGINT AS total_ns
+FROM combined GROUP BY ALL ORDER BY held_up_ns DESC, rank, pid, device, kernel, communicator

@@ -1,0 +1,10 @@
+-- Length of the iterations of the main loop, by rank: a rank with a slower pace, or with more slow iterations.
+--
+-- Of the steady and slow iterations; the median, the 90th percentile and the longest.
+-- map
+SELECT rank, host, pid, count(*) FILTER (part = 'steady') AS steady, count(*) FILTER (part = 'slow') AS slow,
+       median(duration_ns)::BIGINT AS median_ns, quantile_cont(duration_ns, 0.9)::BIGINT AS p90_ns,
+       max(duration_ns) AS longest_ns
+FROM iterations WHERE part IN ('steady', 'slow') GROUP BY rank, host, pid
+-- reduce
+SELECT * FROM mapped ORDER BY median_ns DESC, rank, pid

@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+"""Ask a question about all ranks of a job: SQL over the folder that `gpuprof export -F parquet` wrote.
+
+    gpuprof export -F parquet -o OUT JOB
+    gpuprof recipe NAME OUT
+
+A recipe is a file NAME.sql beside this one, or any file whose name ends in .sql, in up to three statements: map reads the
+tables (ranks, ops, calls, ranges, collectives, iterations, idle, ...) of some hosts; combine gets the rows of map in the
+table `mapped`, all rows of equal columns after "by" together; reduce gets all rows, in `combined`, or in `mapped` if there
+is no combine.  DuckDB computes them: on this machine in one process, or with --engine dask in the tasks of Dask's workers,
+which exchange rows through files in OUT and need no more memory than --memory each.
+"""
+import argparse
+import csv
+import ctypes
+import ctypes.util
+import glob
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUCKETS = 32  # of rows that are combined: each must fit into a worker's memory
+TASKS_PER_WORKER = 4
+NEEDS_DUCKDB = ("recipe: DuckDB is not installed; type: pip install duckdb (or name its shared library by LIBDUCKDB=/path/libduckdb.so)")
+
+
+class RecipeError(Exception):
+    """One line for the user."""
+
+
+# ---- recipes ----
+
+class Recipe:
+    """A file of SQL: its first comment, and a statement for each stage."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        parts = re.split(r"^-- (map|by .*|combine|reduce)$", text, flags=re.MULTILINE)
+        self.about = parts[0].lstrip("- ").splitlines()[0] if parts[0].strip() else ""
+        self.sql = dict(zip(parts[1::2], (part.strip().rstrip(";") for part in parts[2::2])))
+        keys = [name[len("by "):] for name in self.sql if name.startswith("by ")]
+        self.keys = keys[0] if keys else ""
+        if "map" not in self.sql or "reduce" not in self.sql or bool(self.keys) != ("combine" in self.sql):
+            raise RecipeError(f"recipe: {path} needs '-- map' and '-- reduce', and '-- combine' together with '-- by COLUMNS'")
+
+
+def recipe_names():
+    return sorted(os.path.splitext(os.path.basename(path))[0] for path in glob.glob(os.path.join(glob.escape(HERE), "*.sql")))
+
+
+def find_recipe(name):
+    path = name if name.endswith(".sql") else os.path.join(HERE, name + ".sql")
+    if os.path.basename(name) != name and not name.endswith(".sql") or not os.path.isfile(path):
+        raise RecipeError(f"recipe: there is no recipe {name!r}; the recipes are: {', '.join(recipe_names())}")
+    return Recipe(path)
+
+
+# ---- DuckDB ----
+
+class Library:
+    """DuckDB's shared library, for machines without its Python package."""
+
+    NUMBERS = {2: int, 3: int, 4: int, 5: int, 6: int, 7: int, 8: int, 9: int, 16: int, 10: float, 11: float}
+    BOOLEAN = 1
+
+    RESULT_WORDS = 6  # of a duckdb_result
+
+    def __init__(self, path):
+        self.lib = lib = ctypes.CDLL(path)
+        for name in ("duckdb_row_count", "duckdb_column_count"):
+            getattr(lib, name).restype = ctypes.c_uint64
+        lib.duckdb_column_name.restype = lib.duckdb_result_error.restype = ctypes.c_char_p
+        lib.duckdb_column_name.argtypes = lib.duckdb_column_type.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+        lib.duckdb_value_varchar.restype = ctypes.c_void_p
+        lib.duckdb_value_varchar.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
+        lib.duckdb_free.argtypes = [ctypes.c_void_p]
+        self.database, self.connection = ctypes.c_void_p(), ctypes.c_void_p()
+        if lib.duckdb_open(None, ctypes.byref(self.database)) or lib.duckdb_connect(self.database, ctypes.byref(self.connection)):
+            raise RecipeError("recipe: DuckDB cannot start")
+
+    def cell(self, result, column, row, kind):
+        address = self.lib.duckdb_value_varchar(ctypes.byref(result), column, row)
+        if not address:
+            return None
+        text = ctypes.string_at(address).decode()
+        self.lib.duckdb_free(address)
+        return text == "true" if kind == self.BOOLEAN else self.NUMBERS.get(kind, str)(text)
+
+    def query(self, sql):
+        result = (ctypes.c_uint64 * self.RESULT_WORDS)()
+        try:
+            if self.lib.duckdb_query(self.connection, sql.encode(), ctypes.byref(result)):
+                raise RecipeError("recipe: " + self.lib.duckdb_result_error(ctypes.byref(result)).decode().splitlines()[0])
+            columns = range(self.lib.duckdb_column_count(ctypes.byref(result)))
+            names = [self.lib.duckdb_column_name(ctypes.byref(result), i).decode() for i in columns]
+            kinds = [self.lib.duckdb_column_type(ctypes.byref(result), i) for i in columns]
+            rows = range(self.lib.duckdb_row_count(ctypes.byref(result)))
+            return names, [[self.cell(result, i, row, kinds[i]) for i in columns] for row in rows]
+        finally:
+            self.lib.duckdb_destroy_result(ctypes.byref(result))
+
+    def close(self):
+        self.lib.duckdb_disconnect(ctypes.byref(self.connection))
+        self.lib.duckdb_close(ctypes.byref(self.database))
+
+
+class Package:
+    """DuckDB's Python package."""
+
+    def __init__(self):
+        self.module = importlib.import_module("duckdb")
+        self.connection = self.module.connect(":memory:")
+
+    def query(self, sql):
+        try:
+            cursor = self.connection.execute(sql)
+        except self.module.Error as error:
+            raise RecipeError("recipe: " + str(error).splitlines()[0]) from None
+        names = [column[0] for column in cursor.description or []]
+        return names, [list(row) for row in cursor.fetchall()] if names else []
+
+    def close(self):
+        self.connection.close()
+
+
+def connect(library, memory, scratch, threads=None):
+    """A database in memory, which spills into the folder scratch."""
+    if not library and importlib.util.find_spec("duckdb"):
+        database = Package()
+    else:
+        library = library or ctypes.util.find_library("duckdb")
+        if not library:
+            raise RecipeError(NEEDS_DUCKDB)
+        database = Library(library)
+    database.query(f"SET memory_limit = {quote(memory)}")
+    database.query(f"SET temp_directory = {quote(scratch)}")
+    if threads:
+        database.query(f"SET threads = {threads}")
+    return database
+
+
+def quote(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+def files_in_sql(paths):
+    return "read_parquet([" + ", ".join(quote(path) for path in paths) + "])"
+
+
+# ---- stages ----
+
+def tables_of(folder):
+    """{table: {name of the host's file: path}}"""
+    tables = {}
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*", "*.parquet"))):
+        tables.setdefault(os.path.basename(os.path.dirname(path)), {})[os.path.basename(path)] = path
+    if "ranks" not in tables:
+        raise RecipeError(f"recipe: {folder} has no tables; type: gpuprof export -F parquet -o OUT JOB")
+    return tables
+
+
+def define_tables(database, tables, hosts):
+    for table, files in tables.items():
+        database.query(f"CREATE VIEW {table} AS SELECT * FROM {files_in_sql([files[host] for host in hosts if host in files])}")
+
+
+def map_task(recipe, tables, hosts, settings):
+    """Runs map on some hosts.  Returns a folder of files, by bucket if rows are combined."""
+    database = connect(*settings, threads=1)
+    define_tables(database, tables, hosts)
+    folder = os.path.join(settings[2], "map-" + uuid.uuid4().hex)
+    if recipe.keys:
+        database.query(f"COPY (SELECT *, hash({recipe.keys}) % {BUCKETS} AS bucket FROM ({recipe.sql['map']})) "
+                       f"TO {quote(folder)} (FORMAT parquet, PARTITION_BY (bucket))")
+    else:
+        os.mkdir(folder)
+        database.query(f"COPY ({recipe.sql['map']}) TO {quote(os.path.join(folder, 'all.parquet'))} (FORMAT parquet)")
+    database.close()
+    return folder
+
+
+def combine_task(recipe, bucket, folders, settings):
+    """Combines the rows of a bucket.  Returns its files, none if it has no rows."""
+    files = [path for folder in folders
+             for path in glob.glob(os.path.join(glob.escape(folder), f"bucket={bucket}", "*.parquet"))]
+    if not files:
+        return []
+    database = connect(*settings, threads=1)
+    database.query(f"CREATE VIEW mapped AS SELECT * FROM {files_in_sql(sorted(files))}")
+    path = os.path.join(settings[2], f"combined-{uuid.uuid4().hex}.parquet")
+    database.query(f"COPY ({recipe.sql['combine']}) TO {quote(path)} (FORMAT parquet)")
+    database.close()
+    return [path]
+
+
+def run_in_one_process(recipe, tables, settings):
+    database = connect(*settings)
+    define_tables(database, tables, list(tables["ranks"]))
+    database.query(f"CREATE TEMP TABLE mapped AS {recipe.sql['map']}")
+    if recipe.keys:
+        database.query(f"CREATE TEMP TABLE combined AS {recipe.sql['combine']}")
+    return database.query(recipe.sql["reduce"])
+
+
+def run_in_dask(recipe, tables, settings, scheduler):
+    try:
+        distributed = importlib.import_module("distributed")
+    except ImportError:
+        raise RecipeError("recipe: Dask is not installed; type: pip install distributed (Debian: python3-distributed)") from None
+    if scheduler:
+        client = distributed.Client(scheduler_file=scheduler)
+    else:
+        client = distributed.Client(n_workers=min(os.cpu_count() or 1, 4), threads_per_worker=1, dashboard_address=None)
+    with client:
+        hosts = list(tables["ranks"])
+        workers = max(len(client.scheduler_info()["workers"]), 1)
+        step = max(-(-len(hosts) // (workers * TASKS_PER_WORKER)), 1)
+        folders = client.gather([client.submit(map_task, recipe, tables, hosts[i:i + step], settings, pure=False)
+                                 for i in range(0, len(hosts), step)])
+        if recipe.keys:
+            files = sum(client.gather([client.submit(combine_task, recipe, bucket, folders, settings, pure=False)
+                                       for bucket in range(BUCKETS)]), [])
+        else:
+            files = [os.path.join(folder, "all.parquet") for folder in folders]
+    database = connect(*settings)
+    if files:
+        database.query(f"CREATE VIEW {'combined' if recipe.keys else 'mapped'} AS SELECT * FROM {files_in_sql(files)}")
+    else:  # no bucket has rows: the columns alone
+        define_tables(database, tables, hosts)
+        database.query(f"CREATE VIEW mapped AS {recipe.sql['map']}")
+        database.query(f"CREATE VIEW combined AS {recipe.sql['combine']}")
+    return database.query(recipe.sql["reduce"])
+
+
+# ---- output ----
+
+def text_of(value):
+    return "-" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def write(names, rows, form, out):
+    if form == "json":
+        json.dump([dict(zip(names, row)) for row in rows], out, indent=1)
+        out.write("\n")
+    elif form == "csv":
+        csv.writer(out, lineterminator="\n").writerows([names, *rows])
+    else:
+        cells = [names, *([text_of(value) for value in row] for row in rows)]
+        widths = [min(max(len(row[i]) for row in cells), 80) for i in range(len(names))]
+        is_number = [all(isinstance(row[i], (int, float, type(None))) for row in rows) for i in range(len(names))]
+        for row in cells:
+            aligned = [cell[:80].rjust(width) if right else cell[:80].ljust(width) for cell, width, right in zip(row, widths, is_number)]
+            out.write("  ".join(aligned).rstrip() + "\n")
+
+
+def parse(arguments):
+    """The command line of `gpuprof recipe`, which describes it."""
+    parser = argparse.ArgumentParser(prog="gpuprof recipe", usage="gpuprof recipe [options] NAME OUT", add_help=False)
+    parser.add_argument("name", nargs="?")
+    parser.add_argument("folder", nargs="?")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--engine", choices=("duckdb", "dask"), default="duckdb")
+    parser.add_argument("--scheduler")
+    parser.add_argument("--memory", default="1GB")
+    parser.add_argument("--format", choices=("text", "csv", "json"), default="text")
+    return parser.parse_args(arguments)
+
+
+def run(a):
+    recipe, tables = find_recipe(a.name), tables_of(a.folder)
+    scratch = tempfile.mkdtemp(prefix=".recipe-", dir=a.folder)
+    settings = (os.environ.get("LIBDUCKDB"), a.memory, scratch)
+    try:
+        if a.engine == "dask" or a.scheduler:
+            return run_in_dask(recipe, tables, settings, a.scheduler)
+        return run_in_one_process(recipe, tables, settings)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def main(arguments=None):
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    a = parse(arguments)
+    if a.list:
+        for name in recipe_names():
+            print(f"{name:<16} {find_recipe(name).about}")
+        return 0
+    try:
+        write(*run(a), a.format, sys.stdout)
+    except RecipeError as error:
+        print(f"gpuprof: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"gpuprof: recipe: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

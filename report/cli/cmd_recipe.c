@@ -1,0 +1,107 @@
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gpuprof/count.h"
+#include "report/cli/command_line.h"
+#include "report/load/command.h"
+#include "report/run/library.h"
+
+#define MOST_ARGUMENTS 16
+
+static const char usage[] =
+	"usage: gpuprof recipe [options] NAME OUT\n"
+	"       gpuprof recipe --list\n"
+	"\n"
+	"Ask a question about all ranks of a job, in SQL.  OUT is the folder that this wrote:\n"
+	"\n"
+	"  gpuprof export -F parquet -o OUT JOB\n"
+	"\n"
+	"NAME is one of the list, or a file of yours that ends in .sql.  DuckDB computes the answer:\n"
+	"type pip install duckdb, or name its shared library by LIBDUCKDB.\n"
+	"\n"
+	"      --list           list the recipes\n"
+	"      --engine ENGINE  duckdb: in one process (default); dask: in Dask's workers, which\n"
+	"                       exchange rows through files in OUT\n"
+	"      --scheduler FILE dask: the scheduler file of a running cluster (default: workers on this\n"
+	"                       machine)\n"
+	"      --memory SIZE    of each process, before it spills to disk (default 1GB)\n"
+	"  -F, --format FORMAT  text (default), csv or json\n"
+	"  -h, --help           print this text\n"
+	"\n"
+	"  gpuprof recipe straggler OUT\n"
+	"  gpuprof recipe --engine dask --scheduler scheduler.json busbw OUT\n";
+
+struct arguments {
+	const char *engine, *scheduler, *memory, *format;
+	bool list;
+};
+
+/* The words of the Python program, which prints errors of its own. */
+struct words {
+	const char *words[MOST_ARGUMENTS];
+	size_t count;
+};
+
+static void add(struct words *words, const char *word)
+{
+	words->words[words->count++] = word;
+}
+
+static void add_option(struct words *words, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	add(words, name);
+	add(words, value);
+}
+
+static int run(const struct arguments *a, char **names, size_t count)
+{
+	static const char *const places[] = {"../share/gpuprof/recipes/recipe.py",
+					     "../recipes/recipe.py"};
+	char script[PATH_MAX];
+	struct words words = {.count = 0};
+
+	if (gp_library_beside(places, COUNT(places), script) != 0)
+		return gp_command_fail(
+			GP_EXIT_FAILED,
+			"recipe: %s is missing beside this program, or is another user's; type: make install",
+			places[0]);
+	add(&words, "python3");
+	add(&words, script);
+	if (a->list)
+		add(&words, "--list");
+	add_option(&words, "--engine", a->engine);
+	add_option(&words, "--scheduler", a->scheduler);
+	add_option(&words, "--memory", a->memory);
+	add_option(&words, "--format", a->format);
+	add(&words, "--");
+	for (size_t i = 0; i < count; i++)
+		add(&words, names[i]);
+	execvp(words.words[0], (char **)words.words);
+	return gp_command_fail(GP_EXIT_FAILED, "recipe: cannot run python3: %s", strerror(errno));
+}
+
+int gp_command_recipe(int argc, char **argv)
+{
+	struct arguments a = {.list = false};
+	const struct gp_command_option options[] = {
+		{"list", .flag = &a.list},           {"engine", .text = &a.engine},
+		{"scheduler", .text = &a.scheduler}, {"memory", .text = &a.memory},
+		{"format", 'F', .text = &a.format},  {0},
+	};
+	const struct gp_command_line line = {
+		.command = "recipe", .usage = usage, .options = options, .arguments = &a};
+	int status = gp_command_line_read(&line, argc, argv);
+
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	if (argc - optind != (a.list ? 0 : 2))
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"recipe: name a recipe and a folder of tables, or type: gpuprof recipe --list");
+	return run(&a, argv + optind, (size_t)(argc - optind));
+}

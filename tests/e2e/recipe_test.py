@@ -1,0 +1,163 @@
+"""Questions about all ranks of a job: both engines answer as the reports of gpuprof do."""
+import csv
+import glob
+import importlib.util
+import io
+import json
+import os
+import signal
+import subprocess
+import time
+
+import ranks_test
+import support
+from support import Case
+
+LIBRARY = os.path.join(support.BUILD, "duckdb", "libduckdb.so")
+DEBIAN_PYTHON = "/usr/bin/python3"  # for which Debian has Dask
+RECIPES = os.path.join(support.ROOT, "recipes")
+HAS_DUCKDB = os.path.exists(LIBRARY) or importlib.util.find_spec("duckdb") is not None
+REDUCTIONS = 30
+
+
+def has_dask():
+    return subprocess.run([DEBIAN_PYTHON, "-c", "import distributed"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          check=False).returncode == 0
+
+
+class Recipes(Case):
+    """A job of three hosts with two ranks each, recorded once."""
+
+    job = None
+
+    @classmethod
+    def setUpClass(cls):
+        recording = ranks_test.Ranks("run_hosts")
+        recording.setUp()
+        cls.addClassCleanup(recording.doCleanups)
+        recording.run_hosts((0, 0, 0), REDUCTIONS)
+        cls.job, cls.out = recording.path("job"), recording.path("out")
+        done = recording.run_gpuprof("export", "-F", "parquet", "-o", cls.out, cls.job)
+        recording.assertEqual(done.returncode, 0, done.stderr)
+
+    def wait_until(self, happens):
+        deadline = time.monotonic() + support.LIMIT_S
+        while not happens():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+
+    def recipe(self, *arguments, status=0, path=None):
+        variables = {"LIBDUCKDB": LIBRARY if os.path.exists(LIBRARY) else None}
+        if path:
+            variables["PATH"] = path + ":" + os.environ["PATH"]
+        done = subprocess.run([support.GPUPROF, "recipe", *arguments], env=support.environment(**variables), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, universal_newlines=True, timeout=support.LIMIT_S, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def rows(self, name, *options):
+        return json.loads(self.recipe("--format", "json", *options, name, self.out).stdout)
+
+    def table(self, words):
+        done = self.run_gpuprof("summary", "--by", words, "--format", "json", "--full-names", self.job)
+        return json.loads(done.stdout)["rows"]
+
+    def skip_without_duckdb(self):
+        if not HAS_DUCKDB:
+            self.skipTest("needs DuckDB: tests/duckdb build/duckdb")
+
+    @staticmethod
+    def end(servers):
+        for server in servers:
+            if server.poll() is None:
+                os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+
+    def test_late_ranks_are_those_of_the_table(self):
+        self.skip_without_duckdb()
+        expected = {(int(row["Rank"]), row["PID"]): (row["Count"], row["Last"], row["Held up"], row["Waited"], row["Total"])
+                    for row in self.table("collective-rank")}
+        found = {(row["rank"], row["pid"]): (row["operations"], row["last"], row["held_up_ns"], row["waited_ns"], row["total_ns"])
+                 for row in self.rows("collective-rank")}
+        self.assertEqual(found, expected)
+        self.assertEqual([row[0] for row in found.values()], [REDUCTIONS] * 6)
+        expected = {row["Rank"]: (row["Held up"], row["Waited"]) for row in self.table("rank")}
+        self.assertEqual({row["rank"]: (row["held_up_ns"], row["waited_ns"]) for row in self.rows("straggler")}, expected)
+
+    def test_sums_are_those_of_the_tables(self):
+        self.skip_without_duckdb()
+        self.assertEqual({row["purpose"]: (row["total_ns"], row["operations"]) for row in self.rows("breakdown")},
+                         {row["Kind"]: (row["Total"], row["Count"]) for row in self.table("kind")})
+        communicating = {row["Rank"]: row["Communicating"] for row in self.table("rank")}
+        for row in self.rows("exposed"):
+            self.assertEqual((row["communicating_ns"], row["exposed_ns"]), (communicating[row["rank"]],) * 2)
+            self.assertEqual(row["busy_ns"] - row["communicating_ns"], 5 * 2000)  # five kernels of 2 us
+        kernels = {}
+        for row in self.rows("hist"):
+            count, total_ns = kernels.get(row["name"], (0, 0))
+            kernels[row["name"]] = (count + row["operations"], total_ns + row["total_ns"])
+            self.assertTrue(row["from_ns"] <= row["total_ns"] / row["operations"] < 2 * row["from_ns"], row)
+        self.assertEqual(kernels, {row["Name"]: (row["Count"], row["Total"]) for row in self.table("kernel")})
+
+    def test_aligned_clocks_have_no_distance_left(self):
+        self.skip_without_duckdb()
+        clocks = self.rows("clock")
+        self.assertEqual([(row["host"], row["reference"], row["operations"]) for row in sorted(clocks, key=lambda row: row["host"])],
+                         [("node1", "node0", REDUCTIONS), ("node2", "node0", REDUCTIONS)])
+        for row in clocks:
+            self.assertLess(abs(row["ahead_ns"]), 10_000, row)
+
+    def test_lost_ranks(self):
+        self.skip_without_duckdb()
+        self.assertEqual(self.rows("lost"), [])
+        trace = self.path("job", "1.gpuprof")
+        os.mkdir(self.path("job"))
+        for rank, ending in ((0, "exit=0"), (1, "exit=3")):
+            self.run_program([*support.GPU, "launch=5", ending], options=("--chrome", "none", "-o", self.path("job", str(rank))), RANK=rank, WORLD_SIZE=3)
+        self.assertTrue(os.path.exists(trace))
+        self.run_gpuprof("export", "-F", "parquet", "-o", self.path("few"), self.path("job"))
+        rows = json.loads(self.recipe("--format", "json", "lost", self.path("few")).stdout)
+        self.assertEqual([(row["rank"], row["ended"], row["missing"]) for row in rows], [(1, "exit 3", 0), (2, "no trace", 1)])
+
+    def test_dask_gives_the_same_rows(self):
+        self.skip_without_duckdb()
+        if not has_dask():
+            self.skipTest("needs Dask: python3-distributed")
+        for name in ("collective-rank", "breakdown", "busbw"):  # with a combine step, without one, and without any row
+            one = self.recipe("--format", "csv", name, self.out).stdout
+            many = self.recipe("--format", "csv", "--engine", "dask", name, self.out, path=os.path.dirname(DEBIAN_PYTHON)).stdout
+            self.assertEqual(many, one)
+        self.assertEqual([name for name in os.listdir(self.out) if name.startswith(".")], [])
+
+    def test_a_worker_that_is_killed_changes_nothing(self):
+        self.skip_without_duckdb()
+        if not has_dask():
+            self.skipTest("needs Dask: python3-distributed")
+        scheduler = self.path("scheduler.json")
+        environment = support.environment(LIBDUCKDB=LIBRARY if os.path.exists(LIBRARY) else None)
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment, "start_new_session": True}
+        servers = [subprocess.Popen([DEBIAN_PYTHON, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard",
+                                     "--scheduler-file", scheduler], **quiet)]
+        self.addCleanup(self.end, servers)
+        self.wait_until(lambda: os.path.exists(scheduler) and os.path.getsize(scheduler) > 0)
+        worker = [DEBIAN_PYTHON, "-m", "distributed.cli.dask_worker", "--scheduler-file", scheduler, "--no-dashboard", "--nthreads", "1", "--no-nanny"]
+        recipe = self.write("kill.sql", "-- map\nSELECT rank, host, count(*) AS n FROM ops GROUP BY ALL\n-- reduce\nSELECT * FROM mapped ORDER BY rank\n")
+        servers += [subprocess.Popen(worker, **quiet) for _ in range(2)]
+        running = subprocess.Popen([support.GPUPROF, "recipe", "--format", "csv", "--scheduler", scheduler, recipe, self.out],
+                                   env=dict(environment, PATH="/usr/bin:" + os.environ["PATH"]), stdout=subprocess.PIPE, universal_newlines=True)
+        self.wait_until(lambda: glob.glob(os.path.join(self.out, ".recipe-*", "map-*")) or running.poll() is not None)
+        os.killpg(servers[1].pid, signal.SIGKILL)
+        rows = list(csv.DictReader(io.StringIO(running.communicate(timeout=support.LIMIT_S)[0])))
+        self.assertEqual([(row["rank"], row["n"]) for row in rows], [(str(rank), str(5 + REDUCTIONS)) for rank in range(6)])
+
+    def test_errors_say_what_to_type(self):
+        self.assert_one_line(self.recipe("nothing", self.out, status=1).stderr, "'nothing'", "straggler")
+        self.assert_one_line(self.recipe("lost", self.path(), status=1).stderr, "gpuprof export -F parquet")
+        self.assert_one_line(self.recipe("lost", status=2).stderr, "gpuprof recipe --list")
+        listed = self.recipe("--list").stdout.splitlines()
+        self.assertEqual([line.split()[0] + ".sql" for line in listed], sorted(os.path.basename(path) for path in glob.glob(RECIPES + "/*.sql")))
+        self.assertTrue(all(len(line.split()) > 3 for line in listed), listed)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -289,7 +289,7 @@ threaded-unit: $(THREADED)
 # ---- checks without a build ----
 .PHONY: unit-programs sanitized-unit threaded-unit format-check script-check tidy
 SOURCES = $(shell find bench collector hardware include inject package python report stacks tests -name '*.[ch]')
-SCRIPTS = gpuprof-run package/packages.sh report/html/page.sh .ci/run tests/deps tests/demo tests/pythons $(wildcard tests/lint/*.sh)
+SCRIPTS = gpuprof-run package/packages.sh report/html/page.sh .ci/run tests/deps tests/demo tests/pythons tests/duckdb $(wildcard tests/lint/*.sh)
 lint: all format-check script-check tidy
 	$(Q)tests/lint/layers.py
 	$(Q)tests/lint/exports.sh $(O)

@@ -5,6 +5,8 @@
 
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/host_samples.h"
+#include "report/base/array.h"
+#include "report/base/interval.h"
 #include "report/base/spill_memory.h"
 #include "report/tables/by/collective_ranks.h"
 
@@ -20,14 +22,18 @@ struct own {
 	uint64_t ranks, operations, late; /* it was the last in so many of the operations */
 	uint64_t by_host, by_gpu; /* in so many its host launched late, or its GPU had more work */
 	uint64_t held_up_ns;
-	uint64_t from_unix_ns; /* its startup was over */
+	/* Unix times before the operations that its host launched late, in order */
+	const struct gp_interval *late_times;
+	uint32_t late_time_count;
 	bool has_samples;
 };
 
 /* Of a process. */
 struct rank {
 	uint64_t late, by_host, by_gpu, held_up_ns;
-	uint64_t from_unix_ns; /* the end of the first operation; 0: not known yet */
+	struct gp_interval
+		*late_times; /* Unix times before operations that its host launched late */
+	uint32_t late_time_count, late_time_capacity;
 	size_t device; /* in the list, of the GPU of that number, which it was asked for last */
 	uint16_t device_id;
 	bool has_device;
@@ -72,6 +78,20 @@ static struct before time_before(struct count *count, const struct gp_collective
 	return (struct before){wall_ns > busy_ns ? wall_ns - busy_ns : 0, busy_ns};
 }
 
+static void add_late_time(struct count *count, const struct gp_collective_part *part)
+{
+	uint64_t base_ns = count->advisor->scope.models[part->process]->base_unix_ns;
+	struct rank *rank = &count->ranks[part->process];
+	int result = gp_array_grow_spill(&rank->late_times, &rank->late_time_capacity,
+					 rank->late_time_count, sizeof(*rank->late_times));
+
+	if (result != 0)
+		count->advisor->error = result;
+	else
+		rank->late_times[rank->late_time_count++] =
+			(struct gp_interval){base_ns + part->before_ns, base_ns + part->start_ns};
+}
+
 static bool explains(uint64_t own_ns, uint64_t others_ns, uint64_t held_up_ns)
 {
 	return own_ns > others_ns && (own_ns - others_ns) * IDLE_PART >= held_up_ns;
@@ -96,7 +116,10 @@ static void find_cause(struct count *count, const struct gp_collective_part *par
 		others.idle_ns += i == last ? 0 : one.idle_ns / (gpus - 1);
 		others.busy_ns += i == last ? 0 : one.busy_ns / (gpus - 1);
 	}
-	rank->by_host += explains(own.idle_ns, others.idle_ns, held_up_ns);
+	if (explains(own.idle_ns, others.idle_ns, held_up_ns)) {
+		rank->by_host++;
+		add_late_time(count, &parts[last]);
+	}
 	rank->by_gpu += explains(own.busy_ns, others.busy_ns, held_up_ns);
 }
 
@@ -113,10 +136,6 @@ static void count_operation(void *context, const struct gp_collective_part *part
 	for (uint32_t i = 0; i < gpus; i++) {
 		struct rank *rank = &count->ranks[parts[i].process];
 
-		if (rank->from_unix_ns == 0)
-			rank->from_unix_ns =
-				count->advisor->scope.models[parts[i].process]->base_unix_ns +
-				parts[i].before_ns;
 		if (!parts[i].is_last)
 			continue;
 		rank->late++;
@@ -139,12 +158,29 @@ static uint64_t usual_ns(const struct count *count, size_t processes, size_t lat
 	return processes > 1 ? sum_ns / (processes - 1) : 0;
 }
 
+static bool ends_before(const void *element, const void *key)
+{
+	const struct gp_interval *time = element;
+	const uint64_t *start_ns = key;
+
+	return time->end_ns <= *start_ns;
+}
+
+/* In other gaps the other ranks waited as well, or for something else. */
+static bool is_before_late_operation(const struct own *own, const struct gp_idle_gap *gap)
+{
+	uint32_t i = gp_array_lower_bound(own->late_times, own->late_time_count,
+					  sizeof(*own->late_times), ends_before, &gap->start_ns);
+
+	return i < own->late_time_count && own->late_times[i].start_ns <= gap->start_ns;
+}
+
 static void take_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	struct gp_case *found = advisor->state;
 	struct own *own = found->own;
 
-	if (at->idle_gap->start_ns < own->from_unix_ns)
+	if (!is_before_late_operation(own, at->idle_gap))
 		return;
 	own->has_samples |= gp_host_samples_add(advisor, found, at, at->idle_gap->end_ns);
 	gp_advisor_show_idle_gap(advisor, found, at->idle_gap);
@@ -153,7 +189,7 @@ static void take_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at
 			gp_idle_gap_ns(at->idle_gap));
 }
 
-/* The host's work in the idle gaps after its startup that are long enough to delay the rank so. */
+/* The host's work in the idle gaps before late operations that are long enough to delay the rank so. */
 static void look_at_gaps(struct gp_advisor *advisor, struct gp_case *found)
 {
 	const struct own *own = found->own;
@@ -174,7 +210,7 @@ static bool is_later(const struct rank *a, const struct rank *b)
 static void judge(struct gp_advisor *advisor, const struct count *count)
 {
 	size_t latest = 0, processes = advisor->scope.model_count;
-	const struct rank *rank;
+	struct rank *rank;
 	struct gp_case *found;
 	uint64_t ns;
 	struct own *own;
@@ -183,6 +219,7 @@ static void judge(struct gp_advisor *advisor, const struct count *count)
 		if (is_later(&count->ranks[i], &count->ranks[latest]))
 			latest = i;
 	rank = &count->ranks[latest];
+	rank->late_time_count = (uint32_t)gp_interval_join(rank->late_times, rank->late_time_count);
 	ns = usual_ns(count, processes, latest);
 	if (count->operations < LEAST_OPERATIONS || rank->held_up_ns <= ns ||
 	    rank->late * count->gpus * 100 < count->operations * LATE_PERCENT)
@@ -196,12 +233,15 @@ static void judge(struct gp_advisor *advisor, const struct count *count)
 			    .by_host = rank->by_host,
 			    .by_gpu = rank->by_gpu,
 			    .held_up_ns = rank->held_up_ns,
-			    .from_unix_ns = rank->from_unix_ns};
+			    .late_times = rank->late_times,
+			    .late_time_count = rank->late_time_count};
 	gp_advisor_add(advisor, found, GP_ALL_THE_TIME, rank->held_up_ns, rank->held_up_ns - ns,
 		       NULL);
 	found->count = rank->late;
 	if (advisor->error == 0 && own->by_host * 2 >= own->late)
 		look_at_gaps(advisor, found);
+	own->late_times = NULL; /* they live no longer than the count */
+	own->late_time_count = 0;
 }
 
 static void look_at_all(struct gp_advisor *advisor)
@@ -217,6 +257,8 @@ static void look_at_all(struct gp_advisor *advisor)
 	advisor->matched_collectives = count.operations >= LEAST_OPERATIONS ? count.operations : 0;
 	if (advisor->error == 0 && count.operations > 0)
 		judge(advisor, &count);
+	for (size_t i = 0; count.ranks && i < advisor->scope.model_count; i++)
+		gp_spill_free(count.ranks[i].late_times);
 	free(count.ranks);
 }
 

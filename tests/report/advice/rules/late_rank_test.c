@@ -2,6 +2,7 @@
 #include "report/advice/advice.h"
 #include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
 
 #define US    1000ull
 #define MS    1000000ull
@@ -111,6 +112,55 @@ static void equal_ranks_wait_for_nobody(void **state)
 	end(models, &advice);
 }
 
+/*
+ * The host of rank 1 begins each step 4 ms late.  Every fourth step has a second operation, before
+ * which both hosts work for 60 ms.
+ */
+static struct gp_model *rank_of_two_operations(uint32_t rank)
+{
+	struct build b = build_begin(rank + 1);
+	uint32_t names[2] = {build_name(&b, "work"),
+			     build_name(&b, "ncclDevKernel_AllReduce_Sum_f32_RING_LL")};
+	uint32_t places[2] = {build_python(&b, BUILD_OUTERMOST, "train.py", "step", 10),
+			      build_python(&b, BUILD_OUTERMOST, "train.py", "step", 20)};
+	uint64_t at_ns = MS;
+
+	build_device(&b, (uint16_t)rank, "GPU");
+	build_info(&b, GP_INFO_RANK, rank ? "1" : "0");
+	for (uint32_t i = 0; i < 2 * STEPS; i++) {
+		uint64_t start_ns = at_ns + (rank == 1 && i % 2 == 0 ? 4 * MS : 0);
+
+		if (i % 2 == 1 && i % 8 != 7)
+			continue;
+
+		build_call(&b, 100, BUILD_LAUNCH, start_ns, 5 * US, 2 * i + 1);
+		build_stack_of_last(&b, places[i % 2]);
+		build_op(&b, GP_OP_KERNEL, 7, start_ns + 10 * US, start_ns + MS, 2 * i + 1)->name =
+			names[0];
+		build_call(&b, 100, BUILD_LAUNCH, start_ns + 6 * US, 5 * US, 2 * i + 2);
+		build_op(&b, GP_OP_KERNEL, 7, start_ns + MS, at_ns + 6 * MS, 2 * i + 2)->name =
+			names[1];
+		at_ns += i % 8 == 6 ? 66 * MS : 12 * MS;
+	}
+	for (uint32_t i = 0; i < b.model->op_count; i++)
+		b.model->ops[i].device_id = (uint16_t)rank;
+	build_stacks_end(&b);
+	return build_end(&b);
+}
+
+static void the_place_is_before_the_operations_that_wait(void **state)
+{
+	struct gp_model *models[2] = {rank_of_two_operations(0), rank_of_two_operations(1)};
+	struct gp_advice advice = ask(models, 2);
+	const struct gp_finding *found = find(&advice, "late-rank");
+
+	assert_non_null(found);
+	assert_string_equal(text_of(found, "rank"), "1");
+	assert_int_equal(found->count, STEPS - 1);
+	assert_string_equal(found->place, "step (train.py:10)");
+	end(models, &advice);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +168,7 @@ int main(void)
 		cmocka_unit_test(a_slow_gpu_is_not_a_late_host),
 		cmocka_unit_test(who_is_late_again_and_again_is_named),
 		cmocka_unit_test(equal_ranks_wait_for_nobody),
+		cmocka_unit_test(the_place_is_before_the_operations_that_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

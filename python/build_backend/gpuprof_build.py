@@ -76,6 +76,10 @@ def _files() -> Iterator[Tuple[str, bytes, int]]:
     for name in ("gpuprof", "libgpuprof.so"):
         with open(os.path.join(BUILD, "stripped", name), "rb") as file:
             yield f"gpuprof/bin/{name}", file.read(), 0o755
+    for name in sorted(os.listdir(os.path.join(ROOT, "recipes"))):
+        if name.endswith((".py", ".sql")):
+            with open(os.path.join(ROOT, "recipes", name), "rb") as file:
+                yield f"gpuprof/recipes/{name}", file.read(), 0o644
     extension = os.path.join(BUILD, EXTENSION)
     build_extension(extension)
     with open(extension, "rb") as file:

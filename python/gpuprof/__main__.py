@@ -42,6 +42,8 @@ def main() -> NoReturn:
             sys.exit()
     except _program.GpuprofError as error:
         sys.exit(f"gpuprof: {error}")
+    if sys.argv[1:2] == ["recipe"]:  # it runs Python: this one, which may have DuckDB
+        os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
     os.execv(program, [program, *sys.argv[1:]])
 
 

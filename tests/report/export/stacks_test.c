@@ -101,7 +101,8 @@ static void test_no_process(void **state)
 		FILE *out = fopen("/dev/null", "w");
 
 		assert_non_null(out);
-		assert_int_equal((*at)->write(&nothing, &options, out), -ENODATA);
+		if ((*at)->write)
+			assert_int_equal((*at)->write(&nothing, &options, out), -ENODATA);
 		fclose(out);
 	}
 }

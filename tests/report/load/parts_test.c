@@ -235,12 +235,6 @@ static const char *make(struct scene *s, bool are_all_timed)
 
 /* ---- what is written ---- */
 
-static const struct gp_model *get_model(void *model, size_t index)
-{
-	(void)index;
-	return model;
-}
-
 static struct gp_model *load(const char *path)
 {
 	struct gp_model *model;
@@ -267,7 +261,7 @@ static char *write_whole(const struct gp_exporter *exporter, const char *path,
 			 const struct gp_slice_choice *choice, size_t *length)
 {
 	struct gp_model *model = load(path);
-	const struct gp_export_source source = {1, get_model, model, false};
+	const struct gp_export_source source = gp_export_source_of(model);
 	char *text = write_source(exporter, &source, choice, length);
 
 	gp_model_free(model);

@@ -18,6 +18,7 @@
 
 #define KEPT_GAPS         16 /* one of them is printed */
 #define LINES_OF_A_SCREEN 50
+#define LINES_OF_A_JOB    60 /* of many ranks */
 
 size_t gp_summary_columns(const struct gp_summary *summary)
 {
@@ -232,20 +233,22 @@ static const struct section {
 	int (*print)(const struct gp_summary *);
 	bool has_rows;  /* their number depends on the screen */
 	bool is_spaced; /* an empty line stays before it */
+	/* the page of a job that is too long leaves sections out in this order; 0 = never */
+	unsigned char left_out;
 } sections[] = {
-	{print_head_folded, true, true},
-	{print_processes, false, false},
-	{gp_summary_print_advice, true, true},
-	{print_busy_folded, false, false},
-	{print_hardware_folded, false, false},
-	{gp_summary_print_activity, true, true},
-	{gp_summary_print_more, false, false},
-	{gp_summary_print_ranges, true, false},
-	{gp_summary_print_memory_in_brief, true, false},
-	{print_left_folded, false, false},
-	{print_windows, false, false},
-	{print_records_folded, false, false},
-	{print_hint, false, false},
+	{print_head_folded, true, true, 0},
+	{print_processes, false, false, 0},
+	{gp_summary_print_advice, true, true, 0},
+	{print_busy_folded, false, false, 5},
+	{print_hardware_folded, false, false, 0},
+	{gp_summary_print_activity, true, true, 4},
+	{gp_summary_print_more, false, false, 1},
+	{gp_summary_print_ranges, true, false, 3},
+	{gp_summary_print_memory_in_brief, true, false, 2}, /* the ranks have a column of it */
+	{print_left_folded, false, false, 0},
+	{print_windows, false, false, 0},
+	{print_records_folded, false, false, 0},
+	{print_hint, false, false, 0},
 };
 
 /* From most to fewest rows; the first that fits is taken, else the last. */
@@ -301,6 +304,24 @@ static void close_all_up(char *texts[COUNT(sections)], size_t lines)
 		lines = close_up(texts[i], sections[i].is_spaced, lines);
 }
 
+static size_t count_all_lines(char *const texts[COUNT(sections)])
+{
+	size_t lines = 0;
+
+	for (size_t i = 0; i < COUNT(sections); i++)
+		lines += texts[i] ? count_lines(texts[i]) : 0;
+	return lines;
+}
+
+static void leave_out(char *texts[COUNT(sections)])
+{
+	for (unsigned char order = 1; order <= COUNT(sections); order++)
+		for (size_t i = 0; i < COUNT(sections); i++)
+			if (sections[i].left_out == order &&
+			    count_all_lines(texts) > LINES_OF_A_JOB)
+				texts[i][0] = '\0';
+}
+
 /* A section of the screen, as a parallel task. */
 struct making {
 	const struct gp_summary *summary;
@@ -340,13 +361,13 @@ static int make_screen(struct gp_summary *summary, char *texts[COUNT(sections)])
 
 	do {
 		summary->rows = screens[screen];
-		lines = 0;
 		result = make_sections(summary, texts);
-		for (size_t i = 0; i < COUNT(sections); i++)
-			lines += texts[i] ? count_lines(texts[i]) : 0;
+		lines = count_all_lines(texts);
 	} while (result == 0 && lines > LINES_OF_A_SCREEN && ++screen < COUNT(screens));
 	if (result == 0 && lines > LINES_OF_A_SCREEN)
 		close_all_up(texts, lines - LINES_OF_A_SCREEN);
+	if (result == 0 && gp_summary_has_ranks(summary))
+		leave_out(texts);
 	return result;
 }
 

@@ -26,9 +26,10 @@
 #define MESSAGE_BYTES 4352
 
 struct gp_clock_host {
-	uint64_t wall_ns;  /* wall clock less CLOCK_MONOTONIC, by its first process */
-	uint64_t error_ns; /* the largest error of its processes' anchors */
-	uint32_t rank;     /* the lowest rank of its processes; GP_NONE = none has one */
+	uint64_t wall_ns; /* wall clock less CLOCK_MONOTONIC, by its first process */
+	/* the largest error of its processes' anchors; later with the typical distance of its ends */
+	uint64_t error_ns;
+	uint32_t rank; /* the lowest rank of its processes; GP_NONE = none has one */
 };
 
 struct gp_clock_process {
@@ -49,12 +50,18 @@ struct point {
 	int64_t distance_ns;
 };
 
+/* How far an end on a host was from the one that was kept, at most. */
+struct apart {
+	uint32_t host;
+	uint64_t apart_ns;
+};
+
 struct solving {
 	struct gp_clock_fit *fit;
 	struct end *ends;
 	struct point *points;
 	int64_t *scratch;
-	uint64_t *apart_ns; /* half of the time between the ends on one host */
+	struct apart *apart;
 	uint32_t end_count, end_capacity, point_count, point_capacity, apart_count, apart_capacity;
 	uint32_t operations;
 	int error;
@@ -131,16 +138,31 @@ static int compare_ends(const void *a, const void *b)
 	       (left->monotonic_ns < right->monotonic_ns);
 }
 
-static void note_apart(struct solving *s, uint64_t apart_ns)
+static void note_apart(struct solving *s, const struct end *kept, const struct end *first,
+		       const struct end *last)
 {
-	if (gp_array_grow_spill(&s->apart_ns, &s->apart_capacity, s->apart_count,
-				sizeof(*s->apart_ns)) != 0)
+	uint64_t before_ns = kept->monotonic_ns - first->monotonic_ns;
+	uint64_t after_ns = last->monotonic_ns - kept->monotonic_ns;
+
+	if (gp_array_grow_spill(&s->apart, &s->apart_capacity, s->apart_count, sizeof(*s->apart)) !=
+	    0)
 		s->error = -ENOMEM;
 	else
-		s->apart_ns[s->apart_count++] = apart_ns;
+		s->apart[s->apart_count++] =
+			(struct apart){kept->host, before_ns > after_ns ? before_ns : after_ns};
 }
 
-/* Keeps one end for each host: that of the rank in the middle. */
+/* The middle of sorted ends; between the two in the middle, if their number is even. */
+static struct end middle_end(const struct end *ends, uint32_t count)
+{
+	struct end middle = ends[count / 2];
+
+	if (count % 2 == 0)
+		middle.monotonic_ns -= (middle.monotonic_ns - ends[count / 2 - 1].monotonic_ns) / 2;
+	return middle;
+}
+
+/* Keeps one end for each host. */
 static void keep_middle(struct solving *s, uint32_t first)
 {
 	struct end *ends = &s->ends[first];
@@ -148,12 +170,14 @@ static void keep_middle(struct solving *s, uint32_t first)
 
 	qsort(ends, count, sizeof(*ends), compare_ends);
 	for (uint32_t from = 0, to; from < count; from = to) {
+		struct end middle;
+
 		for (to = from + 1; to < count && ends[to].host == ends[from].host;)
 			to++;
+		middle = middle_end(&ends[from], to - from);
 		if (to - from > 1)
-			note_apart(s,
-				   (ends[to - 1].monotonic_ns - ends[from].monotonic_ns + 1) / 2);
-		ends[kept++] = ends[(from + to) / 2];
+			note_apart(s, &middle, &ends[from], &ends[to - 1]);
+		ends[kept++] = middle;
 	}
 	s->end_count = first + kept;
 }
@@ -326,7 +350,7 @@ static int compare_points(const void *a, const void *b, const void *context)
 }
 
 /* Aligns the hosts that have operations in common with aligned hosts.  Returns how many. */
-static uint32_t align_more(struct solving *s, uint64_t apart_ns)
+static uint32_t align_more(struct solving *s)
 {
 	uint32_t aligned = 0;
 
@@ -342,7 +366,7 @@ static uint32_t align_more(struct solving *s, uint64_t apart_ns)
 			end++;
 		if (end - first < LEAST_OPERATIONS)
 			continue;
-		clock->error_ns += apart_ns + s->fit->hosts[host].error_ns + GPU_ERROR_NS;
+		clock->error_ns += s->fit->hosts[host].error_ns + GPU_ERROR_NS;
 		fit_line(clock, &s->fit->hosts[host], &s->points[first], end - first, s->scratch);
 		aligned += clock->is_known;
 	}
@@ -361,10 +385,35 @@ static void choose_reference(struct gp_clock_fit *fit)
 	fit->clocks.hosts[best].unix_ns = fit->hosts[best].wall_ns;
 }
 
+GP_COMPARE_BY(compare_apart, struct apart, apart_ns)
+GP_COMPARE_BY_TWO(compare_apart_by_host, struct apart, host, apart_ns)
+
+/*
+ * The median distance of a host's ends is a part of the error of its clock: nobody knows which of its
+ * ranks ends with those of other hosts.  A host with one rank has the median of all.
+ */
+static void add_distances(struct solving *s)
+{
+	uint64_t all_ns = 0;
+	uint32_t first = 0, end;
+
+	s->error = gp_array_sort(s->apart, s->apart_count, sizeof(*s->apart), compare_apart, NULL);
+	if (s->error != 0 || s->apart_count == 0)
+		return;
+	all_ns = s->apart[s->apart_count / 2].apart_ns;
+	s->error = gp_array_sort(s->apart, s->apart_count, sizeof(*s->apart), compare_apart_by_host,
+				 NULL);
+	for (uint32_t host = 0; host < s->fit->clocks.count; host++, first = end) {
+		for (end = first; end < s->apart_count && s->apart[end].host == host;)
+			end++;
+		s->fit->hosts[host].error_ns +=
+			end > first ? s->apart[(first + end) / 2].apart_ns : all_ns;
+	}
+}
+
 int gp_clock_fit_solve(struct gp_clock_fit *fit)
 {
 	struct solving s = {.fit = fit};
-	uint64_t apart_ns = 0;
 
 	if (fit->clocks.count < 2)
 		return 0;
@@ -373,13 +422,13 @@ int gp_clock_fit_solve(struct gp_clock_fit *fit)
 	s.scratch = calloc((size_t)s.operations + 1, sizeof(*s.scratch));
 	if (!s.scratch)
 		s.error = -ENOMEM;
-	if (s.apart_count > 0)
-		apart_ns = gp_stats_select(s.apart_ns, s.apart_count, s.apart_count / 2);
-	while (s.error == 0 && align_more(&s, apart_ns) > 0)
+	if (s.error == 0)
+		add_distances(&s);
+	while (s.error == 0 && align_more(&s) > 0)
 		;
 	gp_spill_free(s.ends);
 	gp_spill_free(s.points);
-	gp_spill_free(s.apart_ns);
+	gp_spill_free(s.apart);
 	free(s.scratch);
 	return s.error;
 }

@@ -7,9 +7,9 @@
  * operations that end at different times do not move it.  A host that has no operation in common
  * with the host of rank 0 is aligned with a host that is already aligned.
  *
- * The error is three times the largest standard error of the line, plus the distance of the ends on
- * one host, plus the errors of the clock readings on both hosts.  It does not cover a delay between
- * two hosts that is the same in all operations.
+ * The error is three times the largest standard error of the line, plus the distances of the ends on
+ * each of both hosts, plus the errors of the clock readings on both.  It does not cover a delay
+ * between two hosts that is the same in all operations.
  */
 #ifndef REPORT_TABLES_BY_HOST_CLOCKS_H
 #define REPORT_TABLES_BY_HOST_CLOCKS_H

@@ -14,6 +14,7 @@
 #define INTERVAL_NS      (20 * MS)
 #define ALL_REDUCE       "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
 #define ALL_GATHER       "ncclDevKernel_AllGather_RING_LL"
+#define LAST_RANK        5 /* of two ranks on each host */
 #define BETWEEN_BOOTS_NS (UINT64_C(1000) * 1000000000)
 
 /* A host's clocks: the wall clock is ahead of the true time, and gains drift ns in each ns. */
@@ -25,6 +26,7 @@ struct host {
 static const struct host hosts[] = {{0, 0}, {250 * MS, 3e-6}, {-40 * MS, -8e-6}};
 
 static uint32_t seed;
+static int64_t lag_ns; /* of the last rank: each of its operations ends so much later */
 
 /* A random time of up to that much, positive or negative. */
 static int64_t jitter(int64_t most_ns)
@@ -67,7 +69,8 @@ static struct gp_model *rank_of(uint32_t rank, size_t host, const char *const *k
 		for (uint32_t i = 1; i <= count; i++) {
 			/* one in ten ends late, which only a robust line tolerates */
 			int64_t late_ns = i % 10 == 0 ? jitter(5 * MS) : 0;
-			int64_t end_ns = i * INTERVAL_NS + from_ns + jitter(jitter_ns) + late_ns;
+			int64_t end_ns = i * INTERVAL_NS + from_ns + jitter(jitter_ns) + late_ns +
+					 (rank == LAST_RANK ? lag_ns : 0);
 			uint64_t end = monotonic_ns(host, end_ns) - monotonic_ns(host, 0);
 
 			build_op(&b, GP_OP_KERNEL, 7, end - MS, end, 0)->name = name;
@@ -166,6 +169,21 @@ static void few_operations_tell_nothing(void **state)
 	gp_clock_fit_free(&fit);
 }
 
+/* Nobody knows which of the two ranks ends with those of the other hosts. */
+static void a_rank_that_always_ends_later_is_in_the_error(void **state)
+{
+	static const struct job job = {OF_ALL, 2, 200, 500};
+	struct gp_clock_fit fit;
+
+	lag_ns = 100000;
+	solve(&fit, &job);
+	assert_aligned(clock_of(&fit, 2), 2, job.operations, 70000);
+	assert_in_range(clock_of(&fit, 2)->error_ns, 50000, 70000);
+	assert_aligned(clock_of(&fit, 1), 1, job.operations, 10000);
+	lag_ns = 0;
+	gp_clock_fit_free(&fit);
+}
+
 static void ends_that_differ_tell_nothing(void **state)
 {
 	static const struct job job = {OF_ALL, 1, 100, 10 * MS};
@@ -238,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(offset_and_drift_are_found_within_the_stated_error),
 		cmocka_unit_test(few_operations_tell_nothing),
+		cmocka_unit_test(a_rank_that_always_ends_later_is_in_the_error),
 		cmocka_unit_test(ends_that_differ_tell_nothing),
 		cmocka_unit_test(a_host_is_aligned_by_another_one),
 		cmocka_unit_test(impossible_times_tell_nothing),

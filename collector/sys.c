@@ -292,6 +292,11 @@ int gp_sys_unlink(const char *path)
 	return (int)call_unless_confined3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
 }
 
+int gp_sys_make_folder(const char *path)
+{
+	return (int)call_unless_confined3(SYS_mkdirat, AT_FDCWD, (long)path, 0777);
+}
+
 int gp_sys_file_id(int fd, struct gp_file_id *id)
 {
 	struct stat status;

@@ -70,6 +70,7 @@ int gp_sys_truncate(int fd, uint64_t bytes);
 /* Allocate real blocks and grow the file to from_bytes + bytes. */
 int gp_sys_allocate(int fd, uint64_t from_bytes, uint64_t bytes);
 int gp_sys_unlink(const char *path);
+int gp_sys_make_folder(const char *path); /* with the mode that the umask leaves */
 
 struct gp_file_id {
 	uint64_t device;

@@ -244,3 +244,41 @@ int gp_output_path_expand(const char *template, char *path, size_t path_bytes)
 	text = (struct text){.bytes = path, .limit = path_bytes, .value_limit = MOST_VALUE_BYTES};
 	return expand(&text, template);
 }
+
+/* The folders of a template from the first % sequence on. */
+static size_t count_sequence_folders(const char *template)
+{
+	size_t count = 0;
+	bool has_sequence = false;
+
+	for (; *template != '\0'; template ++) {
+		if (*template == '%' && template[1] == '%')
+			template ++;
+		else if (*template == '%')
+			has_sequence = true;
+		count += has_sequence && *template == '/';
+	}
+	return count;
+}
+
+static size_t count_slashes(const char *path)
+{
+	size_t count = 0;
+
+	for (; *path != '\0'; path++)
+		count += *path == '/';
+	return count;
+}
+
+void gp_output_path_make_folders(const char *template, char *path)
+{
+	size_t slashes = count_slashes(path), made = count_sequence_folders(template);
+
+	for (char *at = path; *at != '\0' && made > 0; at++) {
+		if (*at != '/' || slashes-- > made)
+			continue;
+		*at = '\0';
+		gp_sys_make_folder(path); /* if it cannot be made, opening the file says why */
+		*at = '/';
+	}
+}

@@ -32,4 +32,10 @@ int gp_output_path_absolute(const char *path, char *absolute, size_t absolute_by
  */
 int gp_output_path_expand(const char *template, char *path, size_t path_bytes);
 
+/*
+ * Make the folders of an expanded path that are named by % sequences, or are in such folders, as
+ * NODE of JOB/%h/%r.  Nobody else could make them before the program starts.
+ */
+void gp_output_path_make_folders(const char *template, char *path);
+
 #endif

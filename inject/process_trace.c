@@ -154,6 +154,7 @@ static int start_collector(char *path, size_t path_bytes)
 		snprintf(path, path_bytes, "a trace in the current folder, which was removed,");
 	if (error != 0)
 		return error;
+	gp_output_path_make_folders(template, path);
 	return gp_collector_start(&(struct gp_collector_config){
 		.trace_path = path,
 		.ring_place = ring_place(),

@@ -306,7 +306,7 @@ void gp_run_options_help(FILE *out)
 	fputs("\n"
 	      "Examples:\n"
 	      "  gpuprof-run ./app --size 4096\n"
-	      "  gpuprof-run -o 'traces/%h-%r' python train.py\n"
+	      "  gpuprof-run -o 'traces/%h/%r' python train.py\n"
 	      "  gpuprof-run --summary report.txt --chrome none -- ./app\n"
 	      "  LD_PRELOAD=build/libgpuprof.so GPUPROF_OUTPUT=/tmp/app ./app      (no launcher)\n"
 	      "  gpuprof-run --runs 7 --check base.json -- ./app        (a gate for CI)\n"

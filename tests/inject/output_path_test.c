@@ -64,6 +64,28 @@ static void the_suffix_is_there_once(void **state)
 	assert_string_equal(path, "/d/.gpuprof");
 }
 
+static void folders_of_sequences_are_made(void **state)
+{
+	char folder[] = "/tmp/gpuprof-output-XXXXXX", template[PATH_MAX], path[PATH_MAX],
+	     made[PATH_MAX];
+
+	assert_non_null(mkdtemp(folder));
+	setenv("GPUPROF_TEST_NODE", "n%1", 1);
+	snprintf(template, sizeof(template), "%s/a/%%%%/%%q{GPUPROF_TEST_NODE}/b/%%r", folder);
+	assert_int_equal(gp_output_path_expand(template, path, sizeof(path)), 0);
+	snprintf(made, sizeof(made), "%s/a", folder); /* names no sequence: it is the user's */
+	gp_output_path_make_folders(template, path);
+	assert_int_equal(access(made, F_OK), -1);
+	snprintf(template, sizeof(template), "%s/%%q{GPUPROF_TEST_NODE}/b/%%r", folder);
+	assert_int_equal(gp_output_path_expand(template, path, sizeof(path)), 0);
+	gp_output_path_make_folders(template, path);
+	snprintf(made, sizeof(made), "%s/n%%1/b", folder);
+	assert_int_equal(rmdir(made), 0);
+	*strrchr(made, '/') = '\0';
+	assert_int_equal(rmdir(made), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 static void program_and_host_are_names_not_paths(void **state)
 {
 	char path[PATH_MAX];
@@ -158,6 +180,7 @@ int main(void)
 		cmocka_unit_test(sequences_are_expanded),
 		cmocka_unit_test(an_existing_folder_needs_no_slash),
 		cmocka_unit_test(the_suffix_is_there_once),
+		cmocka_unit_test(folders_of_sequences_are_made),
 		cmocka_unit_test(program_and_host_are_names_not_paths),
 		cmocka_unit_test(values_cannot_hold_slashes),
 		cmocka_unit_test(a_long_value_is_shortened),

@@ -65,7 +65,7 @@ static const char usage[] =
 	"      --list           list the formats, their suffixes and readers\n"
 	"  -h, --help           print this text\n"
 	"\n"
-	"Part of a trace (not for openmetrics):\n"
+	"Part of a trace (not for openmetrics and parquet):\n"
 	"      --start TIME     only events that still run at TIME, or begin later; times count from\n"
 	"                       the first call or operation: 1.5s, 20ms, 300us, 5000ns\n"
 	"      --end TIME       only events that begin before TIME\n"

@@ -445,7 +445,6 @@ const struct gp_exporter gp_exporter_parquet = {
 	.suffix = ".parquet",
 	.help = "a folder of tables, of one process or of a whole job, for SQL",
 	.readers = "DuckDB, pandas, Polars, ClickHouse, Spark",
-	.heeds = GP_EXPORT_PART,
 	.is_compressed = true,
 	.write_folder = write_parquet,
 };

@@ -126,6 +126,12 @@ $(O)/programs/zoo: tests/gpu/zoo.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) $(NVCC_FLAGS) -arch=sm_90 -o $@ $<
+# Code with line information, for tests of --stalls.
+programs: $(O)/programs/waits.cubin
+$(O)/programs/waits.cubin: tests/gpu/waits.cu tests/programs/check.h
+	@mkdir -p $(@D)
+	$(call say,NVCC)
+	$(Q)$(NVCC) -std=c++17 -O1 -I. -lineinfo -cubin -arch=sm_90 -o $@ $<
 # Clusters need code for compute capability 9.0.
 $(O)/programs/cover $(O)/programs-static/cover: PROGRAM_ARCH := -gencode arch=compute_75,code=sm_75 \
 	-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]

@@ -23,7 +23,7 @@
 #define FIRST_RETRY_NS 1000000000u
 #define LAST_RETRY_NS  60000000000u
 
-static const struct gp_hw_collector *const collectors[] = {&gp_hw_sampler};
+static const struct gp_hw_collector *const collectors[] = {&gp_hw_sampler, &gp_stall_sampler};
 
 static struct {
 	const struct gp_cupti *cupti;
@@ -297,6 +297,18 @@ void gp_hw_collector_context_ends(CUcontext context)
 	gp_hw_collector_await_context();
 }
 
+static void note_clash(void)
+{
+	const char *values[GP_OPTIONS];
+	enum gp_option clash[2];
+
+	for (int i = 0; i < GP_OPTIONS; i++)
+		values[i] = gp_option_text((enum gp_option)i);
+	if (gp_option_collectors_clash(values, clash))
+		note(GP_OPTION_CLASH, gp_option_rows[clash[0]].long_name,
+		     gp_option_rows[clash[1]].long_name);
+}
+
 void gp_hw_collector_start(const struct gp_cupti *cupti)
 {
 	void *libcupti;
@@ -306,8 +318,10 @@ void gp_hw_collector_start(const struct gp_cupti *cupti)
 	if (!gp_collector_is_live())
 		return;
 	state.collector = chosen();
-	if (state.collector == NULL)
+	if (state.collector == NULL) {
+		note_clash();
 		return;
+	}
 	state.cupti = cupti;
 	state.process = gp_sys_process_id();
 	libcupti = dlopen(cupti->path, RTLD_NOW | RTLD_NOLOAD);

@@ -41,7 +41,7 @@ struct gp_hw_collector {
 	bool tries_again; /* if another process uses the counters */
 };
 
-extern const struct gp_hw_collector gp_hw_sampler;
+extern const struct gp_hw_collector gp_hw_sampler, gp_stall_sampler;
 
 /* ---- for the session ---- */
 

@@ -39,6 +39,7 @@
 #include "inject/client_records.h"
 #include "inject/client_clock.h"
 #include "inject/xla.h"
+#include "inject/stall_sampler.h"
 #include "stacks/stack.h"
 
 #define EMIT_MOST_NS  100000000u
@@ -618,10 +619,8 @@ static int load_libraries(void)
 static int subscribe(gp_session_first_context first_context)
 {
 	static const struct gp_callback_events events = {
-		gp_recording_driver_is_ready,
-		on_context_created,
-		on_context_destroyed,
-		on_kernel_failed,
+		gp_recording_driver_is_ready, on_context_created, on_context_destroyed,
+		gp_stall_sampler_module,      on_kernel_failed,
 	};
 
 	session.pid = getpid();

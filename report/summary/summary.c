@@ -204,6 +204,11 @@ static int print_hardware_folded(const struct gp_summary *summary)
 	return print_folded(summary, gp_summary_print_hardware);
 }
 
+static int print_stalls_folded(const struct gp_summary *summary)
+{
+	return print_folded(summary, gp_summary_print_stalls);
+}
+
 static int print_left_folded(const struct gp_summary *summary)
 {
 	return print_folded(summary, gp_summary_print_left);
@@ -233,19 +238,13 @@ static const struct section {
 	bool has_rows;  /* their number depends on the screen */
 	bool is_spaced; /* an empty line stays before it */
 } sections[] = {
-	{print_head_folded, true, true},
-	{print_processes, false, false},
-	{gp_summary_print_advice, true, true},
-	{print_busy_folded, false, false},
-	{print_hardware_folded, false, false},
-	{gp_summary_print_activity, true, true},
-	{gp_summary_print_more, false, false},
-	{gp_summary_print_ranges, true, false},
-	{gp_summary_print_memory_in_brief, true, false},
-	{print_left_folded, false, false},
-	{print_windows, false, false},
-	{print_records_folded, false, false},
-	{print_hint, false, false},
+	{print_head_folded, true, true},         {print_processes, false, false},
+	{gp_summary_print_advice, true, true},   {print_busy_folded, false, false},
+	{print_hardware_folded, false, false},   {print_stalls_folded, false, false},
+	{gp_summary_print_activity, true, true}, {gp_summary_print_more, false, false},
+	{gp_summary_print_ranges, true, false},  {gp_summary_print_memory_in_brief, true, false},
+	{print_left_folded, false, false},       {print_windows, false, false},
+	{print_records_folded, false, false},    {print_hint, false, false},
 };
 
 /* From most to fewest rows; the first that fits is taken, else the last. */
@@ -372,6 +371,8 @@ static int print_whole_page(const struct gp_summary *summary)
 
 	if (result == 0)
 		result = print_hardware_folded(summary);
+	if (result == 0)
+		result = print_stalls_folded(summary);
 	if (result == 0)
 		result = gp_summary_print_activity(summary);
 	if (result == 0)

@@ -199,7 +199,7 @@ GPU_RULES := $(patsubst tests/gpu/sins/%.cu,$(O)/rules/%,$(wildcard tests/gpu/si
 NVCC_STATIC = $(NVCC) -std=c++17 -O1 -g -I. -cudart static -Wno-deprecated-gpu-targets
 .PHONY: gpu-programs
 gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead $(O)/bench/liboverhead.so $(O)/bench/floor.so \
-	$(O)/tests/gpu/occupancy $(O)/tests/gpu/gate $(GPU_RULES) $(SIM_RECORDER) $(TORTURE)
+	$(O)/tests/gpu/occupancy $(O)/tests/gpu/gate $(O)/tests/gpu/waits $(GPU_RULES) $(SIM_RECORDER) $(TORTURE)
 $(O)/programs-static/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
@@ -214,10 +214,11 @@ $(GPU_RULES): $(O)/rules/%: tests/gpu/sins/%.cu tests/rules/rule.h tests/program
 	$(Q)$(NVCC_STATIC) -o $@ $<
 $(O)/programs-static/driver: PROGRAM_LIBS := -L$(O)/sim -lcuda
 $(O)/programs-static/driver: | $(O)/sim/libcuda.so
+$(O)/tests/gpu/waits: GPU_FLAGS := -lineinfo
 $(O)/tests/gpu/%: tests/gpu/%.cu tests/programs/check.h
 	@mkdir -p $(@D)
 	$(call say,NVCC)
-	$(Q)$(NVCC) -std=c++17 -O1 -I. -Wno-deprecated-gpu-targets -gencode arch=compute_75,code=sm_75 \
+	$(Q)$(NVCC) -std=c++17 -O1 -I. $(GPU_FLAGS) -Wno-deprecated-gpu-targets -gencode arch=compute_75,code=sm_75 \
 		-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90] -o $@ $<
 $(O)/bench/%: bench/%.cu
 	@mkdir -p $(@D)

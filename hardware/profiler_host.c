@@ -171,6 +171,15 @@ static bool is_under_sanitizer(gp_profiler_find *find)
 	       find(RTLD_DEFAULT, "__msan_init") != NULL;
 }
 
+int gp_profiler_host_load(void *libcupti, gp_profiler_find *find)
+{
+	void *function = find(libcupti, "cuptiGetVersion");
+
+	if (is_under_sanitizer(find))
+		return -ENOTSUP;
+	return function != NULL && load_nvperf(function) ? 0 : -ENOENT;
+}
+
 int gp_profiler_host_open(struct gp_profiler_host *host, void *libcupti, gp_profiler_find *find)
 {
 	memset(host, 0, sizeof(*host));
@@ -181,7 +190,7 @@ int gp_profiler_host_open(struct gp_profiler_host *host, void *libcupti, gp_prof
 		if (host->calls[i] == NULL)
 			return -ENOSYS;
 	}
-	return load_nvperf(*(void **)&host->calls[0]) ? 0 : -ENOENT;
+	return gp_profiler_host_load(libcupti, find);
 }
 
 int gp_profiler_host_chips(struct gp_profiler_host *host, const char *const **names, size_t *count)

@@ -50,9 +50,12 @@ struct gp_profiler_host {
 
 /*
  * Loads libnvperf_host.so from the folder of libcupti, because libcupti looks for it only by its
- * bare name.  -ENOSYS: this libcupti is older than 12.6; -ENOENT: there is no libnvperf_host.so;
- * -ENOTSUP: the program has a sanitizer's runtime, which ends a process that loads that library.
+ * bare name.  -ENOENT: there is none; -ENOTSUP: the program has a sanitizer's runtime, which ends a
+ * process that loads that library.
  */
+int gp_profiler_host_load(void *libcupti, gp_profiler_find *find);
+
+/* Loads it, and finds the functions.  -ENOSYS: this libcupti is older than 12.6. */
 int gp_profiler_host_open(struct gp_profiler_host *host, void *libcupti, gp_profiler_find *find);
 
 /* Names of the chips that this libcupti knows, such as "GH100". */

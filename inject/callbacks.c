@@ -426,6 +426,11 @@ static void on_graph_node(uint32_t cbid, const CUpti_ResourceData *data)
 							     : local.driver_correlation_id);
 }
 
+static void on_module_loaded(const CUpti_ModuleResourceData *module)
+{
+	notify.module_loaded(module->pCubin, module->cubinSize);
+}
+
 static void on_resource(uint32_t cbid, const CUpti_ResourceData *data)
 {
 	if (cbid == CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING ||
@@ -437,6 +442,8 @@ static void on_resource(uint32_t cbid, const CUpti_ResourceData *data)
 		notify.context_destroyed(data->context);
 	else if (cbid == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED)
 		notify.driver_ready();
+	else if (cbid == CUPTI_CBID_RESOURCE_MODULE_LOADED)
+		on_module_loaded(data->resourceDescriptor);
 	else if (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED ||
 		 cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
 		on_graph_node(cbid, data);

@@ -25,6 +25,8 @@ struct gp_callback_events {
 	 */
 	void (*context_created)(CUcontext context);
 	void (*context_destroyed)(CUcontext context);
+	/* The driver has loaded this code.  Only with --stalls. */
+	void (*module_loaded)(const void *cubin, size_t bytes);
 	/*
 	 * A call reported the failure of a kernel, as every later call will: save all GPU data now.
 	 */

@@ -117,6 +117,14 @@ uint64_t gp_option_interval_ns(enum gp_option option)
 	return interval_ns;
 }
 
+uint64_t gp_option_exponent(enum gp_option option)
+{
+	uint64_t exponent = 0;
+
+	gp_option_is_exponent(&gp_option_rows[option], gp_option_text(option), &exponent);
+	return exponent;
+}
+
 uint64_t gp_option_bytes(enum gp_option option)
 {
 	uint64_t bytes = 0;

@@ -12,6 +12,7 @@
 #include "inject/control.h"
 #include "inject/graph_nodes.h"
 #include "inject/options.h"
+#include "inject/stall_sampler.h"
 #include "inject/log.h"
 #include "inject/client_callbacks.h"
 #include "inject/client_kinds.h"
@@ -367,6 +368,8 @@ CUptiResult gp_recording_begin(void)
 			     CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING);
 	if (result == CUPTI_SUCCESS && is_traced(GP_TRACE_UNIFIED))
 		set_callback(true, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
+	if (result == CUPTI_SUCCESS && gp_stall_sampler_is_on())
+		set_callback(true, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
 	if (result == CUPTI_SUCCESS)
 		enable_triggers();
 	return result;

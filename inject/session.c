@@ -26,7 +26,7 @@
 #include "inject/control.h"
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_library.h"
-#include "inject/hw_sampler.h"
+#include "inject/hw_collector.h"
 #include "inject/dlsym.h"
 #include "inject/bounded_call.h"
 #include "inject/cupti_activity.h"
@@ -39,6 +39,7 @@
 #include "inject/client_records.h"
 #include "inject/client_clock.h"
 #include "inject/xla.h"
+#include "inject/stall_sampler.h"
 #include "stacks/stack.h"
 
 #define EMIT_MOST_NS  100000000u
@@ -118,7 +119,7 @@ static void remember_context(CUcontext context)
 	    session.cupti.cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
 		return;
 	gp_contexts_add(context, id, (uint16_t)device);
-	gp_hw_sampler_use((uint16_t)device);
+	gp_hw_collector_context_begins(context, (uint16_t)device);
 	for (;;) {
 		uint32_t highest = gp_load32(&session.highest_context_id);
 
@@ -132,6 +133,7 @@ static void on_context_created(CUcontext context)
 	remember_context(context);
 	if (gp_swap32(&session.context_seen, 1) == 0)
 		session.first_context();
+	gp_hw_collector_await_context();
 	gp_collector_request_anchor();
 }
 
@@ -147,6 +149,7 @@ static void on_context_destroyed(CUcontext context)
 		.ticks = gp_clock_ticks(),
 	};
 
+	gp_hw_collector_context_ends(context);
 	if (gp_load32_acquire(&session.finished) != 0 ||
 	    session.cupti.cuptiGetContextId(context, &end.id) != CUPTI_SUCCESS)
 		return;
@@ -474,7 +477,7 @@ int gp_session_start_fetching(void)
 	pthread_detach(thread);
 	session.fetching = true;
 	gp_profiler_thread_await_start(&session.has_begun);
-	gp_hw_sampler_start(&session.cupti);
+	gp_hw_collector_start(&session.cupti);
 	return 0;
 }
 
@@ -506,12 +509,12 @@ void gp_session_finish(uint64_t timeout_ns)
 	set_deadline(deadline_ns);
 	/* pairs with fetch_until_finish(): there is a deadline */
 	gp_store32_release(&session.finish, 1);
-	gp_hw_sampler_finish();
+	gp_hw_collector_finish();
 	gp_eventcount_notify(&session.wakeup);
 	while (gp_load32_acquire(&session.finished) == NOT_YET && gp_sys_now_ns() < deadline_ns &&
 	       is_subscribers_process())
 		gp_sys_wait(&session.finished, NOT_YET, 10000000u);
-	gp_hw_sampler_await(deadline_ns);
+	gp_hw_collector_await(deadline_ns);
 	if (!is_subscribers_process()) /* a signal handler forked meanwhile */
 		return;
 	gp_count(GP_COUNTER_EXIT_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
@@ -616,10 +619,8 @@ static int load_libraries(void)
 static int subscribe(gp_session_first_context first_context)
 {
 	static const struct gp_callback_events events = {
-		gp_recording_driver_is_ready,
-		on_context_created,
-		on_context_destroyed,
-		on_kernel_failed,
+		gp_recording_driver_is_ready, on_context_created, on_context_destroyed,
+		gp_stall_sampler_module,      on_kernel_failed,
 	};
 
 	session.pid = getpid();

@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "stacks/dwarf_cursor.h"
+
 /* Address encodings of .eh_frame: the low half is the format, the high half the base. */
 #define FORMAT(encoding)   ((encoding)&0x0fu)
 #define RELATION(encoding) ((encoding)&0x70u)
@@ -23,11 +25,6 @@
 #define REMEMBERED 4u
 
 /* Reads that never pass the end; beyond it everything reads as zero. */
-struct cursor {
-	const uint8_t *at;
-	const uint8_t *end;
-};
-
 struct table_row {
 	int32_t code; /* both are offsets from the header */
 	int32_t description;
@@ -35,8 +32,8 @@ struct table_row {
 
 /* A function's description (FDE), with the part that several descriptions share (CIE). */
 struct description {
-	struct cursor common_program;
-	struct cursor program;
+	struct gp_dwarf_cursor common_program;
+	struct gp_dwarf_cursor program;
 	uint64_t code_start;
 	uint64_t code_end;
 	uint64_t code_step;
@@ -55,58 +52,6 @@ struct machine {
 
 /* ---- reading ---- */
 
-static uint64_t take(struct cursor *cursor, uint32_t bytes)
-{
-	uint64_t value = 0;
-
-	if ((size_t)(cursor->end - cursor->at) < bytes) {
-		cursor->at = cursor->end;
-		return 0;
-	}
-	memcpy(&value, cursor->at, bytes);
-	cursor->at += bytes;
-	return value;
-}
-
-static void skip(struct cursor *cursor, uint64_t bytes)
-{
-	uint64_t left = (uint64_t)(cursor->end - cursor->at);
-
-	cursor->at += bytes < left ? bytes : left;
-}
-
-static uint64_t take_uleb(struct cursor *cursor)
-{
-	uint64_t value = 0;
-
-	for (uint32_t shift = 0; cursor->at < cursor->end && shift < 64; shift += 7) {
-		uint8_t byte = *cursor->at++;
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			break;
-	}
-	return value;
-}
-
-static int64_t take_sleb(struct cursor *cursor)
-{
-	uint64_t value = 0;
-
-	for (uint32_t shift = 0; cursor->at < cursor->end && shift < 64;) {
-		uint8_t byte = *cursor->at++;
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-		if (!(byte & 0x80)) {
-			if ((byte & 0x40) && shift < 64)
-				value |= ~(uint64_t)0 << shift;
-			break;
-		}
-	}
-	return (int64_t)value;
-}
-
 static uint32_t format_bytes(uint8_t encoding)
 {
 	switch (FORMAT(encoding)) {
@@ -121,9 +66,9 @@ static uint32_t format_bytes(uint8_t encoding)
 	}
 }
 
-static uint64_t take_format(struct cursor *cursor, uint8_t encoding)
+static uint64_t take_format(struct gp_dwarf_cursor *cursor, uint8_t encoding)
 {
-	uint64_t value = take(cursor, format_bytes(encoding));
+	uint64_t value = gp_dwarf_take(cursor, format_bytes(encoding));
 
 	if (FORMAT(encoding) == FORMAT_SDATA2)
 		return (uint64_t)(int16_t)value;
@@ -132,7 +77,7 @@ static uint64_t take_format(struct cursor *cursor, uint8_t encoding)
 	return value;
 }
 
-static uint64_t take_address(struct cursor *cursor, uint8_t encoding)
+static uint64_t take_address(struct gp_dwarf_cursor *cursor, uint8_t encoding)
 {
 	uint64_t base = RELATION(encoding) == RELATION_PC ? (uint64_t)cursor->at : 0;
 
@@ -143,17 +88,18 @@ static uint64_t take_address(struct cursor *cursor, uint8_t encoding)
 
 static const uint8_t *search_table(const uint8_t *header, uint64_t pc)
 {
-	struct cursor cursor = {header, header + 64};
+	struct gp_dwarf_cursor cursor = {header, header + 64};
 
-	if (take(&cursor, 1) != 1)
+	if (gp_dwarf_take(&cursor, 1) != 1)
 		return NULL;
-	uint8_t pointer_encoding = (uint8_t)take(&cursor, 1);
+	uint8_t pointer_encoding = (uint8_t)gp_dwarf_take(&cursor, 1);
 
-	if (take(&cursor, 1) != COUNT_ENCODING || take(&cursor, 1) != TABLE_ENCODING)
+	if (gp_dwarf_take(&cursor, 1) != COUNT_ENCODING ||
+	    gp_dwarf_take(&cursor, 1) != TABLE_ENCODING)
 		return NULL;
-	skip(&cursor, format_bytes(pointer_encoding));
+	gp_dwarf_skip(&cursor, format_bytes(pointer_encoding));
 
-	uint64_t low = 0, high = take(&cursor, 4);
+	uint64_t low = 0, high = gp_dwarf_take(&cursor, 4);
 	const struct table_row *rows = (const struct table_row *)cursor.at;
 	int64_t wanted = (int64_t)(pc - (uint64_t)header);
 
@@ -169,27 +115,27 @@ static const uint8_t *search_table(const uint8_t *header, uint64_t pc)
 }
 
 /* A block of .eh_frame after its length; empty for the 64-bit form, which no tool emits. */
-static struct cursor open_block(const uint8_t *at)
+static struct gp_dwarf_cursor open_block(const uint8_t *at)
 {
-	struct cursor cursor = {at, at + 4};
-	uint32_t bytes = (uint32_t)take(&cursor, 4);
+	struct gp_dwarf_cursor cursor = {at, at + 4};
+	uint32_t bytes = (uint32_t)gp_dwarf_take(&cursor, 4);
 
 	cursor.end = bytes != UINT32_MAX ? cursor.at + bytes : cursor.at;
 	return cursor;
 }
 
-static void read_augmentation(struct cursor *cursor, const char *letters,
+static void read_augmentation(struct gp_dwarf_cursor *cursor, const char *letters,
 			      struct description *description)
 {
 	for (; *letters != '\0'; letters++) {
 		if (*letters == 'R') {
-			description->encoding = (uint8_t)take(cursor, 1);
+			description->encoding = (uint8_t)gp_dwarf_take(cursor, 1);
 		} else if (*letters == 'L') {
-			skip(cursor, 1);
+			gp_dwarf_skip(cursor, 1);
 		} else if (*letters == 'P') {
-			uint8_t encoding = (uint8_t)take(cursor, 1);
+			uint8_t encoding = (uint8_t)gp_dwarf_take(cursor, 1);
 
-			skip(cursor, encoding != OMITTED ? format_bytes(encoding) : 0);
+			gp_dwarf_skip(cursor, encoding != OMITTED ? format_bytes(encoding) : 0);
 		} else if (*letters == 'S') {
 			description->is_signal = true;
 		}
@@ -198,25 +144,26 @@ static void read_augmentation(struct cursor *cursor, const char *letters,
 
 static bool read_common(const uint8_t *at, struct description *description)
 {
-	struct cursor cursor = open_block(at);
+	struct gp_dwarf_cursor cursor = open_block(at);
 
-	if (take(&cursor, 4) != 0)
+	if (gp_dwarf_take(&cursor, 4) != 0)
 		return false;
-	uint64_t version = take(&cursor, 1);
+	uint64_t version = gp_dwarf_take(&cursor, 1);
 	const char *letters = (const char *)cursor.at;
 
-	skip(&cursor, strnlen(letters, (size_t)(cursor.end - cursor.at)) + 1);
+	gp_dwarf_skip(&cursor, strnlen(letters, (size_t)(cursor.end - cursor.at)) + 1);
 	if ((version != 1 && version != 3) || (letters[0] != '\0' && letters[0] != 'z'))
 		return false;
-	description->code_step = take_uleb(&cursor);
-	description->data_step = take_sleb(&cursor);
-	if ((version == 1 ? take(&cursor, 1) : take_uleb(&cursor)) != GP_REGISTER_RA)
+	description->code_step = gp_dwarf_take_uleb(&cursor);
+	description->data_step = gp_dwarf_take_sleb(&cursor);
+	if ((version == 1 ? gp_dwarf_take(&cursor, 1) : gp_dwarf_take_uleb(&cursor)) !=
+	    GP_REGISTER_RA)
 		return false;
 	if (letters[0] == 'z') {
-		uint64_t bytes = take_uleb(&cursor);
-		struct cursor augmentation = cursor;
+		uint64_t bytes = gp_dwarf_take_uleb(&cursor);
+		struct gp_dwarf_cursor augmentation = cursor;
 
-		skip(&cursor, bytes);
+		gp_dwarf_skip(&cursor, bytes);
 		read_augmentation(&augmentation, letters + 1, description);
 	}
 	description->common_program = cursor;
@@ -225,18 +172,18 @@ static bool read_common(const uint8_t *at, struct description *description)
 
 static bool read_description(const uint8_t *at, struct description *description)
 {
-	struct cursor cursor = open_block(at);
+	struct gp_dwarf_cursor cursor = open_block(at);
 	const uint8_t *common = cursor.at;
-	uint32_t back = (uint32_t)take(&cursor, 4);
+	uint32_t back = (uint32_t)gp_dwarf_take(&cursor, 4);
 	const char *letters = (const char *)common - back + 9;
 
 	if (back == 0 || !read_common(common - back, description))
 		return false;
 	description->code_start = take_address(&cursor, description->encoding);
-	description->code_end =
-		description->code_start + take(&cursor, format_bytes(description->encoding));
+	description->code_end = description->code_start +
+				gp_dwarf_take(&cursor, format_bytes(description->encoding));
 	if (*letters == 'z')
-		skip(&cursor, take_uleb(&cursor));
+		gp_dwarf_skip(&cursor, gp_dwarf_take_uleb(&cursor));
 	description->program = cursor;
 	return true;
 }
@@ -257,12 +204,12 @@ static void restore_column(struct machine *machine, uint64_t number)
 		machine->row.columns[number] = machine->first.columns[number];
 }
 
-static struct gp_cfi_column take_expression(struct cursor *cursor)
+static struct gp_cfi_column take_expression(struct gp_dwarf_cursor *cursor)
 {
-	uint64_t bytes = take_uleb(cursor);
+	uint64_t bytes = gp_dwarf_take_uleb(cursor);
 	struct gp_cfi_column column = {.how = GP_CFI_AT_EXPRESSION, .expression = cursor->at};
 
-	skip(cursor, bytes);
+	gp_dwarf_skip(cursor, bytes);
 	column.expression_bytes = (uint8_t)(cursor->at - column.expression);
 	if (bytes > UINT8_MAX)
 		column.how = GP_CFI_OTHER;
@@ -292,44 +239,45 @@ static void recall(struct machine *machine)
 		machine->failed = true;
 }
 
-static void run_cfa(struct machine *machine, uint8_t code, struct cursor *cursor, int64_t data_step)
+static void run_cfa(struct machine *machine, uint8_t code, struct gp_dwarf_cursor *cursor,
+		    int64_t data_step)
 {
 	struct gp_cfi_row *row = &machine->row;
 	uint64_t number;
 
 	switch (code) {
 	case 0x0c: /* def_cfa */
-		number = take_uleb(cursor);
-		set_cfa(machine, number, (int64_t)take_uleb(cursor));
+		number = gp_dwarf_take_uleb(cursor);
+		set_cfa(machine, number, (int64_t)gp_dwarf_take_uleb(cursor));
 		break;
 	case 0x0d: /* def_cfa_register */
-		row->cfa_register = (uint32_t)take_uleb(cursor);
+		row->cfa_register = (uint32_t)gp_dwarf_take_uleb(cursor);
 		break;
 	case 0x0e: /* def_cfa_offset */
-		row->cfa.offset = (int32_t)take_uleb(cursor);
+		row->cfa.offset = (int32_t)gp_dwarf_take_uleb(cursor);
 		break;
 	case 0x0f: /* def_cfa_expression */
 		row->cfa = take_expression(cursor);
 		break;
 	case 0x12: /* def_cfa_sf */
-		number = take_uleb(cursor);
-		set_cfa(machine, number, take_sleb(cursor) * data_step);
+		number = gp_dwarf_take_uleb(cursor);
+		set_cfa(machine, number, gp_dwarf_take_sleb(cursor) * data_step);
 		break;
 	default: /* def_cfa_offset_sf */
-		row->cfa.offset = (int32_t)(take_sleb(cursor) * data_step);
+		row->cfa.offset = (int32_t)(gp_dwarf_take_sleb(cursor) * data_step);
 		break;
 	}
 }
 
-static void run_column(struct machine *machine, uint8_t code, struct cursor *cursor,
+static void run_column(struct machine *machine, uint8_t code, struct gp_dwarf_cursor *cursor,
 		       int64_t data_step)
 {
-	uint64_t number = take_uleb(cursor);
+	uint64_t number = gp_dwarf_take_uleb(cursor);
 
 	switch (code) {
 	case 0x05: /* offset_extended */
 		set_column(machine, number, GP_CFI_AT_OFFSET,
-			   (int64_t)take_uleb(cursor) * data_step);
+			   (int64_t)gp_dwarf_take_uleb(cursor) * data_step);
 		break;
 	case 0x06: /* restore_extended */
 		restore_column(machine, number);
@@ -347,28 +295,29 @@ static void run_column(struct machine *machine, uint8_t code, struct cursor *cur
 			take_expression(cursor);
 		break;
 	case 0x11: /* offset_extended_sf */
-		set_column(machine, number, GP_CFI_AT_OFFSET, take_sleb(cursor) * data_step);
+		set_column(machine, number, GP_CFI_AT_OFFSET,
+			   gp_dwarf_take_sleb(cursor) * data_step);
 		break;
 	case 0x16: /* val_expression */
 		take_expression(cursor);
 		set_column(machine, number, GP_CFI_OTHER, 0);
 		break;
 	default: /* register, val_offset, val_offset_sf: one more operand */
-		take_uleb(cursor);
+		gp_dwarf_take_uleb(cursor);
 		set_column(machine, number, GP_CFI_OTHER, 0);
 		break;
 	}
 }
 
 /* The distance by which the location advances, or 0. */
-static uint64_t run_advance(uint8_t code, struct cursor *cursor)
+static uint64_t run_advance(uint8_t code, struct gp_dwarf_cursor *cursor)
 {
 	static const uint8_t operand_bytes[] = {[2] = 1, [3] = 2, [4] = 4};
 
-	return take(cursor, operand_bytes[code]);
+	return gp_dwarf_take(cursor, operand_bytes[code]);
 }
 
-static void run_other(struct machine *machine, uint8_t code, struct cursor *cursor,
+static void run_other(struct machine *machine, uint8_t code, struct gp_dwarf_cursor *cursor,
 		      int64_t data_step)
 {
 	if (code == 0x0a)
@@ -380,26 +329,26 @@ static void run_other(struct machine *machine, uint8_t code, struct cursor *curs
 	else if ((code >= 0x05 && code <= 0x11) || (code >= 0x14 && code <= 0x16))
 		run_column(machine, code, cursor, data_step);
 	else if (code == 0x2e) /* size of the arguments on the stack, irrelevant for the CFA */
-		take_uleb(cursor);
+		gp_dwarf_take_uleb(cursor);
 	else if (code != 0x00)
 		machine->failed = true;
 }
 
 /* Compute the state of the registers at offset `target` from the function's beginning. */
-static void run(struct machine *machine, struct cursor cursor,
+static void run(struct machine *machine, struct gp_dwarf_cursor cursor,
 		const struct description *description, uint64_t target)
 {
 	uint64_t at = 0;
 
 	while (cursor.at < cursor.end && !machine->failed && at <= target) {
-		uint8_t byte = (uint8_t)take(&cursor, 1);
+		uint8_t byte = (uint8_t)gp_dwarf_take(&cursor, 1);
 		uint8_t low = byte & 0x3f;
 
 		if (byte >> 6 == 1)
 			at += low * description->code_step;
 		else if (byte >> 6 == 2)
 			set_column(machine, low, GP_CFI_AT_OFFSET,
-				   (int64_t)take_uleb(&cursor) * description->data_step);
+				   (int64_t)gp_dwarf_take_uleb(&cursor) * description->data_step);
 		else if (byte >> 6 == 3)
 			restore_column(machine, low);
 		else if (low >= 0x02 && low <= 0x04)

@@ -13,6 +13,7 @@ enum gp_option_type {
 	GP_OPTION_SECONDS,  /* 0, 90 or 1.5 */
 	GP_OPTION_SIZE,     /* bytes, within the row's bounds, or 0: 500M, 2G */
 	GP_OPTION_INTERVAL, /* on, 0, or a time within the row's bounds in ns; --NAME alone is on */
+	GP_OPTION_EXPONENT, /* on, 0, or a number within the row's bounds; --NAME alone is on */
 	GP_OPTION_FLAG,
 	GP_OPTION_CHOICE, /* one of the words of the row's argument */
 	GP_OPTION_LIST,   /* any of these words, separated by commas */
@@ -221,6 +222,45 @@ static inline bool gp_option_is_interval(const struct gp_option_row *row, const 
 	return *interval_ns >= row->bounds.least && *interval_ns <= row->bounds.most;
 }
 
+#define GP_OPTION_EXPONENT_ON 20u /* the meaning of "on" */
+
+/* Whether a value is valid for an EXPONENT option: 0, on, 16. */
+static inline bool gp_option_is_exponent(const struct gp_option_row *row, const char *value,
+					 uint64_t *exponent)
+{
+	*exponent = GP_OPTION_EXPONENT_ON;
+	if (strcmp(value, "on") == 0)
+		return true;
+	return strcmp(value, "0") == 0 ? (*exponent = 0, true)
+				       : gp_option_is_number(row, value, exponent);
+}
+
+/* Whether the option may be given without a value, which is then "on". */
+static inline bool gp_option_may_be_alone(const struct gp_option_row *row)
+{
+	return row->type == GP_OPTION_INTERVAL || row->type == GP_OPTION_EXPONENT;
+}
+
+/* The options that need a GPU's performance counters for themselves: a run has one of them. */
+static const enum gp_option gp_option_collectors[] = {
+	GP_OPTION_ID_HW_TIMELINE,
+	GP_OPTION_ID_STALLS,
+};
+
+/* Finds two of them that are both on, given the values of all options. */
+static inline bool gp_option_collectors_clash(const char *const *values, enum gp_option clash[2])
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < sizeof(gp_option_collectors) / sizeof(*gp_option_collectors); i++)
+		if (found < 2 && strcmp(values[gp_option_collectors[i]], "0") != 0)
+			clash[found++] = gp_option_collectors[i];
+	return found == 2;
+}
+
+#define GP_OPTION_CLASH                                                                            \
+	"--%s and --%s exclude each other: both need the performance counters of the GPU; give one of them"
+
 /* Whether a value is invalid; `text` then describes a valid one. */
 static inline bool gp_option_is_wrong(const struct gp_option_row *row, const char *value,
 				      char *text, size_t text_bytes)
@@ -250,6 +290,12 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 		snprintf(text, text_bytes, "a time from %lluus to %llums, such as 200us or 1ms",
 			 (unsigned long long)row->bounds.least / 1000,
 			 (unsigned long long)row->bounds.most / 1000000);
+		return true;
+	}
+	if (row->type == GP_OPTION_EXPONENT && !gp_option_is_exponent(row, value, &number)) {
+		snprintf(text, text_bytes, "on, or a number from %llu to %llu",
+			 (unsigned long long)row->bounds.least,
+			 (unsigned long long)row->bounds.most);
 		return true;
 	}
 	if (row->type == GP_OPTION_CHOICE && !gp_option_has_choice(row, value)) {

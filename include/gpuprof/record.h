@@ -245,6 +245,8 @@ enum gp_string_space {
 	GP_STRING_MODULE = 13,  /* id = module id: the path of its file */
 	GP_STRING_CODE = 14,    /* id = code id: a Python code object, see below */
 	GP_STRING_STACK_COPY = 15, /* id = id of its frame: registers and stack, see below */
+	/* id = of a stall record: a mangled name, the path of a source file, a reason */
+	GP_STRING_STALL = 16,
 };
 
 #define GP_NAME_GIVEN 1u /* given by the program through NVTX */
@@ -844,6 +846,25 @@ struct gp_record_hw_sample {
 	uint32_t zero[2];
 };
 
+/*
+ * Samples of waiting and running warps, from --stalls: all of one kernel, source line and reason
+ * within a time.  A warp that issues an instruction has the reason "selected".
+ */
+struct gp_record_stall {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t line; /* of the file; 0 = unknown */
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint32_t kernel_id; /* these three: GP_STRING_STALL; 0 = unknown */
+	uint32_t file_id;
+	uint32_t reason_id;
+	uint32_t samples;
+	uint32_t not_issued; /* of these: the scheduler issued no instruction of any warp */
+	uint32_t zero[5];
+};
+
 /* Which records of a kind belong to a part (time window) of a trace. */
 enum gp_record_role {
 	GP_ROLE_EVENT, /* the records of its time window: events, whose number grows with the run */
@@ -887,7 +908,8 @@ enum gp_record_role {
 	X(user, 32, SAMPLE, sample, FACT)                                                          \
 	X(user, 33, IN_FLIGHT, in_flight, FACT)                                                    \
 	X(user, 34, STREAM_WAIT, stream_wait, FACT)                                                \
-	X(user, 35, HW_SAMPLE, hw_sample, EVENT)
+	X(user, 35, HW_SAMPLE, hw_sample, EVENT)                                                   \
+	X(user, 36, STALL, stall, EVENT)
 
 /* The same with number, name and struct only. */
 #define GP_RECORD_KINDS(X)                              GP_RECORD_KINDS_FOR(GP_RECORD_KIND_ROW, X)

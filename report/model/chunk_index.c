@@ -352,6 +352,7 @@ INDEX_TIMES(sync, start_ns, end_ns)
 INDEX_TIMES(unified, start_ns, end_ns)
 INDEX_TIMES(host_function, start_ns, end_ns)
 INDEX_TIMES(hw_sample, start_ns, end_ns)
+INDEX_TIMES(stall, start_ns, end_ns)
 INDEX_TIMES(pool, time_ns, time_ns)
 
 static int index_anchor(struct gp_chunk_index *x, const struct gp_record_view *seen)

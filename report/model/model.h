@@ -453,6 +453,7 @@ struct gp_model {
 	struct gp_record_unified *unifieds;
 	struct gp_record_host_function *host_functions; /* as they ran: CUPTI 13.1 and later */
 	struct gp_record_hw_sample *hw_samples;         /* of --hw-timeline; by device, then time */
+	struct gp_record_stall *stalls;                 /* of --stalls; by device, then time */
 	struct gp_waiting *waiting;
 	struct gp_in_flight *in_flight;
 	struct gp_stream_wait *stream_waits;
@@ -473,7 +474,7 @@ struct gp_model {
 	uint32_t frame_count, module_count, mapping_count, waiting_count, detail_count;
 	uint32_t refusal_count;
 	uint32_t sample_count, contradiction_count, in_flight_count, stream_wait_count,
-		hw_sample_count;
+		hw_sample_count, stall_count;
 
 	struct gp_stack_estimate stack_estimate;
 	uint64_t counters[GP_COUNTERS];

@@ -24,6 +24,9 @@ const struct gp_stack_metric_about gp_stack_metrics[GP_STACK_METRICS] = {
 	[GP_STACK_METRIC_HOST_RUNNING] = {"host-running",
 					  "host time by Python stack, without idle threads",
 					  "nanoseconds", "--host-samples=5"},
+	[GP_STACK_METRIC_STALLS] = {"stalls",
+				    "samples of warps by kernel, source line and reason to wait",
+				    "count", "--stalls"},
 };
 
 enum gp_stack_metric gp_stack_metric_find(const char *word)

@@ -21,6 +21,7 @@ enum gp_stack_metric {
 	 * waited
 	 */
 	GP_STACK_METRIC_HOST_RUNNING,
+	GP_STACK_METRIC_STALLS, /* samples of warps: kernel, source line, reason to wait */
 	GP_STACK_METRICS
 };
 

@@ -30,9 +30,9 @@ static void build_parser(struct parser *parser)
 	*text++ = ':'; /* tells a missing argument from an unknown option */
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
-		int argument = row->type == GP_OPTION_FLAG       ? no_argument
-			       : row->type == GP_OPTION_INTERVAL ? optional_argument
-								 : required_argument;
+		int argument = row->type == GP_OPTION_FLAG   ? no_argument
+			       : gp_option_may_be_alone(row) ? optional_argument
+							     : required_argument;
 
 		parser->long_options[i] =
 			(struct option){row->long_name, argument, NULL, TABLE_BASE + i};
@@ -155,9 +155,20 @@ static int fill_in(struct gp_run_options *options, char *message, size_t message
 	return used > 0 ? -EINVAL : 0;
 }
 
+static int refuse_clash(const struct gp_run_options *options, char *message, size_t message_bytes)
+{
+	enum gp_option clash[2];
+
+	if (!gp_option_collectors_clash(options->values, clash))
+		return 0;
+	snprintf(message, message_bytes, GP_OPTION_CLASH, gp_option_rows[clash[0]].long_name,
+		 gp_option_rows[clash[1]].long_name);
+	return -EINVAL;
+}
+
 static void take(struct gp_run_options *options, int option)
 {
-	const char *alone = gp_option_rows[option].type == GP_OPTION_INTERVAL ? "on" : "1";
+	const char *alone = gp_option_may_be_alone(&gp_option_rows[option]) ? "on" : "1";
 
 	options->given[option] = true;
 	options->values[option] = optarg ? optarg : alone;
@@ -193,7 +204,8 @@ int gp_run_options_parse(struct gp_run_options *options, int argc, char **argv, 
 			"no program given; type for example: gpuprof-run ./app, or gpuprof-run --help");
 		return -EINVAL;
 	}
-	return fill_in(options, message, message_bytes);
+	found = fill_in(options, message, message_bytes);
+	return found == 0 ? refuse_clash(options, message, message_bytes) : found;
 }
 
 bool gp_run_options_flag(const struct gp_run_options *options, enum gp_option option)
@@ -299,7 +311,7 @@ void gp_run_options_help(FILE *out)
 			 row->argument ? row->value : "", row->argument && *row->value ? ")" : "",
 			 row->variable);
 		print_option(out, row->short_name, row->long_name, row->argument,
-			     row->type == GP_OPTION_INTERVAL, help);
+			     gp_option_may_be_alone(row), help);
 	}
 	print_option(out, OWN_HELP, "help", NULL, false, "print this text");
 	print_option(out, OWN_VERSION, "version", NULL, false, "print the version");

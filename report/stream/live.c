@@ -375,6 +375,7 @@ GP_RECORD_IGNORE(live, link)
 GP_RECORD_IGNORE(live, host_function)
 GP_RECORD_IGNORE(live, sample)
 GP_RECORD_IGNORE(live, hw_sample)
+GP_RECORD_IGNORE(live, stall)
 /* The tail of the trace keeps these itself (report/trace/tail.h). */
 GP_RECORD_IGNORE(live, thread)
 GP_RECORD_IGNORE(live, counter)

@@ -199,6 +199,7 @@ GP_RECORD_IGNORE(pass, unified)
 GP_RECORD_IGNORE(pass, host_function)
 GP_RECORD_IGNORE(pass, sample)
 GP_RECORD_IGNORE(pass, hw_sample)
+GP_RECORD_IGNORE(pass, stall)
 
 static GP_RECORD_VISITOR(take, pass, struct worker)
 

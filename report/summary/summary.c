@@ -205,6 +205,11 @@ static int print_hardware_folded(const struct gp_summary *summary)
 	return print_folded(summary, gp_summary_print_hardware);
 }
 
+static int print_stalls_folded(const struct gp_summary *summary)
+{
+	return print_folded(summary, gp_summary_print_stalls);
+}
+
 static int print_left_folded(const struct gp_summary *summary)
 {
 	return print_folded(summary, gp_summary_print_left);
@@ -241,6 +246,7 @@ static const struct section {
 	{gp_summary_print_advice, true, true, 0},
 	{print_busy_folded, false, false, 5},
 	{print_hardware_folded, false, false, 0},
+	{print_stalls_folded, false, false, 0},
 	{gp_summary_print_activity, true, true, 4},
 	{gp_summary_print_more, false, false, 1},
 	{gp_summary_print_ranges, true, false, 3},
@@ -393,6 +399,8 @@ static int print_whole_page(const struct gp_summary *summary)
 
 	if (result == 0)
 		result = print_hardware_folded(summary);
+	if (result == 0)
+		result = print_stalls_folded(summary);
 	if (result == 0)
 		result = gp_summary_print_activity(summary);
 	if (result == 0)

@@ -86,6 +86,8 @@ extern const struct gp_breakdown gp_breakdown_bus_bandwidth;
 extern const struct gp_breakdown gp_breakdown_counter;
 extern const struct gp_breakdown gp_breakdown_hw_activity, gp_breakdown_hw_traffic,
 	gp_breakdown_hw_kernel;
+extern const struct gp_breakdown gp_breakdown_stall_reason, gp_breakdown_stall_kernel,
+	gp_breakdown_stall_line;
 
 /* Memory by call site: gathered once for all tables, owned by the scope.  NULL: no memory. */
 const struct gp_memory_sites *gp_scope_memory(struct gp_scope *scope);

@@ -86,7 +86,7 @@ static void add_one_of_each(struct gp_builder *b)
 		if (kind != GP_RECORD_STRING && kind != GP_RECORD_END && kind != GP_RECORD_ANCHOR)
 			gp_builder_add(b, &record);
 	}
-	for (uint16_t space = GP_STRING_KERNEL; space <= GP_STRING_CODE; space++)
+	for (uint16_t space = GP_STRING_KERNEL; space <= GP_STRING_STALL; space++)
 		if (space != GP_STRING_INFO)
 			gp_builder_string(b, space, 40, 0, "a text");
 	gp_builder_string(b, GP_STRING_INFO, GP_INFO_NOTE, 0, "a note");
@@ -136,7 +136,7 @@ static double count_all(const struct gp_model *m)
 	       43.0 * m->host_function_count + 47.0 * m->stream_count + 53.0 * m->context_count +
 	       59.0 * m->thread_count + 61.0 * m->shape_count + 67.0 * m->usage_count +
 	       71.0 * m->module_count + 73.0 * m->event_count + 79.0 * m->gate_count +
-	       83.0 * m->device_count + 89.0 * m->hw_sample_count;
+	       83.0 * m->device_count + 89.0 * m->hw_sample_count + 97.0 * m->stall_count;
 }
 
 static int load(const char *path)

@@ -157,6 +157,21 @@ static inline void scene_others(struct build *b)
 		   .value = {[GP_HW_CLOCK] = 1980000000,
 			     [GP_HW_SM_ACTIVE] = 37500,
 			     [GP_HW_DRAM_READ] = 250000000}});
+	SCENE_ADD(b, stalls, stall_count,
+		  {.start_ns = 500 * SCENE_US,
+		   .end_ns = 1000 * SCENE_US,
+		   .kernel_id = build_stack_text(b, GP_STRING_STALL, "_Z3addPfi", 9),
+		   .file_id = build_stack_text(b, GP_STRING_STALL, "/home/me/add.cu", 15),
+		   .line = 21,
+		   .reason_id = build_stack_text(b, GP_STRING_STALL, "long_scoreboard", 15),
+		   .samples = 75,
+		   .not_issued = 60});
+	SCENE_ADD(b, stalls, stall_count,
+		  {.start_ns = 500 * SCENE_US,
+		   .end_ns = 1000 * SCENE_US,
+		   .kernel_id = build_stack_text(b, GP_STRING_STALL, "_Z3addPfi", 9),
+		   .reason_id = build_stack_text(b, GP_STRING_STALL, "selected", 8),
+		   .samples = 25});
 	SCENE_ADD(b, links, link_count, {.link_kind = GP_LINK_PCIE, .generation = 5, .lanes = 16});
 }
 

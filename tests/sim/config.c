@@ -28,6 +28,7 @@ static const struct {
 	{"counters-busy", SIM_FAULT_COUNTERS_BUSY},
 	{"counters-overflow", SIM_FAULT_COUNTERS_OVERFLOW},
 	{"counters-slow", SIM_FAULT_COUNTERS_SLOW},
+	{"counters-drop", SIM_FAULT_COUNTERS_DROP},
 };
 
 static uint64_t number(const char *name, uint64_t fallback)

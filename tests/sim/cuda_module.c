@@ -3,6 +3,7 @@
 
 #include <cupti.h>
 #include <ctype.h>
+#include <elf.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,15 @@ struct fatbin_wrapper {
 
 #define WRAPPER_MAGIC 0x466243b1u
 
+/* A cubin ends with its section headers or its program headers. */
+static size_t cubin_bytes(const Elf64_Ehdr *head)
+{
+	size_t sections = head->e_shoff + (size_t)head->e_shnum * head->e_shentsize;
+	size_t programs = head->e_phoff + (size_t)head->e_phnum * head->e_phentsize;
+
+	return sections > programs ? sections : programs;
+}
+
 static void tell_module(uint32_t event, const struct CUmod_st *m, const void *image)
 {
 	CUpti_ModuleResourceData data = {.moduleId = m->id, .pCubin = image};
@@ -176,6 +186,8 @@ static void tell_module(uint32_t event, const struct CUmod_st *m, const void *im
 
 	if (image && m->text) {
 		data.cubinSize = strlen(m->text);
+	} else if (image && !memcmp(image, ELFMAG, SELFMAG)) {
+		data.cubinSize = cubin_bytes(image);
 	} else if (image && *(const char *)image && w->magic == WRAPPER_MAGIC) {
 		data.pCubin = (const char *)w->data;
 		data.cubinSize = w->data->header_bytes + w->data->bytes;

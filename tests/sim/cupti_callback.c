@@ -46,6 +46,8 @@ static void record_resource(const struct sim_resource *r)
 		sim_record_context(r->ctx);
 	else if (r->event == CUPTI_CBID_RESOURCE_STREAM_CREATED)
 		sim_record_stream(r->stream);
+	else if (r->event == CUPTI_CBID_RESOURCE_MODULE_LOADED)
+		sim_pc_module(r->descriptor);
 }
 
 static void tell_resource(const struct sim_resource *r)

@@ -257,7 +257,6 @@ CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params *params)
 	return CUPTI_SUCCESS;
 }
 
-/* As in the real one: a first use registers a destructor, after which no use is possible. */
 static _Atomic bool is_destroyed;
 
 static void destroy(void)
@@ -265,7 +264,12 @@ static void destroy(void)
 	is_destroyed = true;
 }
 
-static void use(void)
+void sim_profiler_use_first(void)
+{
+	atexit(destroy);
+}
+
+void sim_profiler_use(void)
 {
 	if (is_destroyed)
 		abort();
@@ -275,10 +279,10 @@ static void set_up_slowly(void)
 {
 	uint64_t until = sim_now_ns() + 300000000;
 
-	atexit(destroy);
+	sim_profiler_use_first();
 	while (sim_now_ns() < until)
 		sched_yield();
-	use();
+	sim_profiler_use();
 }
 
 CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params *params)
@@ -332,7 +336,7 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *params
 	struct data *data = (struct data *)params->pCounterDataImage;
 	uint64_t now = sim_now_ns();
 
-	use();
+	sim_profiler_use();
 	params->overflow = (sim_config()->faults & SIM_FAULT_COUNTERS_OVERFLOW) && decodings++ == 3;
 	if (params->overflow)
 		return CUPTI_ERROR_OUT_OF_MEMORY;

@@ -406,6 +406,7 @@ void sim_record_operation(const struct sim_op *op)
 
 	by_kind[op->kind](op);
 	sim_profiler_operation(op);
+	sim_pc_operation(op);
 }
 
 void sim_record_api(const struct sim_call *call, uint64_t end_ns)

@@ -76,6 +76,15 @@ void sim_record_devices(void);
  */
 
 void sim_profiler_operation(const struct sim_op *op);
+/* As in the real one: a first use registers a destructor, after which no use is possible. */
+void sim_profiler_use_first(void);
+void sim_profiler_use(void);
+
+/* ---- PC sampling (cupti_pc_sampling.c) --------------------------------------------------------
+ */
+
+void sim_pc_operation(const struct sim_op *op);
+void sim_pc_module(const void *descriptor); /* a CUpti_ModuleResourceData that was loaded */
 
 /* ---- what a client says of calls (cupti_calls.c), and its clock (cupti_clock.c) ---------------
  */

@@ -23,7 +23,7 @@ SIM_LDFLAGS := -shared -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs -L$(SIM)
 SIM_CORE   := config clock meeting process call device stream event hostfunc memory graph capture errors
 SIM_CUDA   := cuda_api cuda_init cuda_context cuda_memory cuda_copy cuda_stream cuda_module cuda_launch cuda_graph cuda_pool cuda_managed cuda_array cuda_ipc
 SIM_CUDART := rt_api rt_init rt_register rt_device rt_memory rt_array rt_copy rt_stream rt_graph
-SIM_CUPTI  := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_unified cupti_info cupti_calls cupti_clock cupti_profiler cupti_unsupported
+SIM_CUPTI  := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_unified cupti_info cupti_calls cupti_clock cupti_profiler cupti_pc_sampling cupti_unsupported
 SIM_OBJECT  = $(patsubst %,$(SIM)/obj/%.o,$(1))
 
 # ---- tables out of the CUDA headers ----
@@ -126,6 +126,12 @@ $(O)/programs/zoo: tests/gpu/zoo.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) $(NVCC_FLAGS) -arch=sm_90 -o $@ $<
+# Code with line information, for tests of --stalls.
+programs: $(O)/programs/waits.cubin
+$(O)/programs/waits.cubin: tests/gpu/waits.cu tests/programs/check.h
+	@mkdir -p $(@D)
+	$(call say,NVCC)
+	$(Q)$(NVCC) -std=c++17 -O1 -I. -lineinfo -cubin -arch=sm_90 -o $@ $<
 # Clusters need code for compute capability 9.0.
 $(O)/programs/cover $(O)/programs-static/cover: PROGRAM_ARCH := -gencode arch=compute_75,code=sm_75 \
 	-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]

@@ -85,14 +85,19 @@ uint32_t gp_stack_profile_call(struct gp_stack_profile *profile, const struct gp
 
 #define NAME_BYTES 96
 
+static const char *name_kernel(const struct gp_stack_profile *profile, const char *mangled)
+{
+	return profile->full_names ? gp_names_full(profile->names, mangled)
+				   : gp_names_short(profile->names, mangled);
+}
+
 static const char *name_op(const struct gp_stack_profile *profile, const struct gp_model *model,
 			   const struct gp_op *op, char buffer[NAME_BYTES])
 {
 	const char *kernel = gp_model_kernel_name(model, op);
 
 	if (op->kind == GP_OP_KERNEL)
-		return profile->full_names ? gp_names_full(profile->names, kernel)
-					   : gp_names_short(profile->names, kernel);
+		return name_kernel(profile, kernel);
 	if (op->kind == GP_OP_GRAPH)
 		return "(whole graph)";
 	if (op->kind == GP_OP_COPY)
@@ -261,6 +266,34 @@ static void add_samples(struct gp_stack_profile *profile, const struct gp_model 
 	profile->places = NULL;
 }
 
+/* ---- samples of warps ---- */
+
+static const char *stall_text(const struct gp_model *model, uint32_t id)
+{
+	const struct gp_text *text = gp_model_text(model, GP_STRING_STALL, 0, id);
+
+	return text ? text->bytes : "(unknown)";
+}
+
+/* Samples are of all launches of a kernel, so they have no callers. */
+static void add_stall(struct gp_stack_profile *profile, const struct gp_model *model,
+		      const struct gp_record_stall *stall)
+{
+	const char *kernel = stall_text(model, stall->kernel_id), *file, *name;
+	char line[NAME_BYTES] = "(no line information)";
+	uint32_t node =
+		find_leaf(profile, GP_NONE, name_kernel(profile, kernel), GP_SITE_OPERATION);
+
+	if (stall->line != 0) {
+		file = stall_text(model, stall->file_id);
+		name = strrchr(file, '/');
+		snprintf(line, sizeof(line), "%.64s:%u", name ? name + 1 : file, stall->line);
+	}
+	node = find_leaf(profile, node, line, GP_SITE_OPERATION);
+	node = find_leaf(profile, node, stall_text(model, stall->reason_id), GP_SITE_OPERATION);
+	add(profile, node, GP_STACK_METRIC_STALLS, stall->samples, 0);
+}
+
 /* ---- the whole ---- */
 
 int gp_stack_profile_open(struct gp_stack_profile *profile, bool with_lines, bool full_names)
@@ -307,6 +340,10 @@ int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model
 		if (gp_slice_filter_has(&filter, model->calls[i].start_ns,
 					model->calls[i].start_ns + model->calls[i].duration_ns))
 			add_call(profile, model, &model->calls[i]);
+	for (uint32_t i = 0; result == 0 && i < model->stall_count; i++)
+		if (gp_slice_filter_has(&filter, model->stalls[i].start_ns,
+					model->stalls[i].end_ns))
+			add_stall(profile, model, &model->stalls[i]);
 	if (result == 0)
 		add_samples(profile, model, &filter);
 	if (result == 0)
@@ -367,7 +404,11 @@ void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_st
 {
 	const struct gp_stack_metric_about *about = &gp_stack_metrics[measure];
 
-	if (profile->totals[measure] == 0 && measure >= GP_STACK_METRIC_HOST_TIME)
+	if (profile->totals[measure] == 0 && measure == GP_STACK_METRIC_STALLS)
+		fprintf(out,
+			"gpuprof: nothing to show: the trace has no samples of warps; record them with gpuprof-run %s PROGRAM\n",
+			about->record);
+	else if (profile->totals[measure] == 0 && measure >= GP_STACK_METRIC_HOST_TIME)
 		fprintf(out,
 			"gpuprof: nothing to show: the trace has no Python stack samples; of a Python program record them with gpuprof-run %s PROGRAM\n",
 			about->record);

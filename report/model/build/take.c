@@ -248,6 +248,7 @@ APPEND_TIMED(jit, true, jits, jit_count, zero2[0])
 APPEND_TIMED(unified, true, unifieds, unified_count, zero)
 APPEND_TIMED(host_function, true, host_functions, host_function_count, zero[0])
 APPEND_TIMED(hw_sample, is_device(b, r->device_id), hw_samples, hw_sample_count, zero[0])
+APPEND_TIMED(stall, is_device(b, r->device_id), stalls, stall_count, zero[0])
 APPEND_TIMED(pool, is_device(b, r->device_id), pools, pool_count, zero2)
 
 APPEND(overhead, overheads, overhead_count,

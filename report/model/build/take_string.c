@@ -177,6 +177,7 @@ int gp_take_string(struct gp_model_builder *b, const struct gp_record_string *r,
 	case GP_STRING_MODULE:
 	case GP_STRING_CODE:
 	case GP_STRING_STACK_COPY:
+	case GP_STRING_STALL:
 		return add_text(b, r, text);
 	default:
 		b->model->losses.unknown_records++;

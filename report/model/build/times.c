@@ -310,6 +310,7 @@ static uint64_t time_all(struct gp_model_builder *b, struct gp_timeline *t)
 		SPAN(m->unifieds, m->unified_count, zero),
 		SPAN(m->host_functions, m->host_function_count, zero[0]),
 		SPAN(m->hw_samples, m->hw_sample_count, zero[0]),
+		SPAN(m->stalls, m->stall_count, zero[0]),
 		MOMENT(m->events, m->event_count, device_ns, zero, true),
 		MOMENT(m->pools, m->pool_count, time_ns, zero2, false),
 	};

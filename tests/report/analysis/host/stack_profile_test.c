@@ -199,6 +199,36 @@ static void test_idle_threads_do_not_run(void **state)
 	gp_stack_profile_close(&s.profile);
 }
 
+static uint32_t stall_text(struct scene *s, const char *text)
+{
+	return build_stack_text(&s->b, GP_STRING_STALL, text, strlen(text));
+}
+
+static void test_samples_of_warps(void **state)
+{
+	struct scene s;
+	struct gp_record_stall *stalls = calloc(2, sizeof(*stalls));
+
+	assert_non_null(stalls);
+	begin(&s);
+	stalls[0] = (struct gp_record_stall){.kernel_id = stall_text(&s, "_Z4gemmPf"),
+					     .file_id = stall_text(&s, "/home/me/gemm.cu"),
+					     .line = 7,
+					     .reason_id = stall_text(&s, "wait"),
+					     .samples = 30};
+	stalls[1] = (struct gp_record_stall){
+		.kernel_id = stalls[0].kernel_id, .reason_id = stalls[0].reason_id, .samples = 4};
+	s.b.model->stalls = stalls;
+	s.b.model->stall_count = 2;
+	end(&s);
+	assert_int_equal(value_of(&s, "gemm;gemm.cu:7;wait", GP_STACK_METRIC_STALLS), 30);
+	assert_int_equal(value_of(&s, "gemm;(no line information);wait", GP_STACK_METRIC_STALLS),
+			 4);
+	assert_int_equal(s.profile.totals[GP_STACK_METRIC_STALLS], 34);
+	assert_int_equal(s.profile.without_stack[GP_STACK_METRIC_STALLS], 0);
+	gp_stack_profile_close(&s.profile);
+}
+
 static void test_what_is_missing_is_said(void **state)
 {
 	struct scene s;
@@ -239,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_memory_of_the_peak_and_what_leaked),
 		cmocka_unit_test(test_each_kind_of_memory_has_its_own_peak),
 		cmocka_unit_test(test_idle_threads_do_not_run),
+		cmocka_unit_test(test_samples_of_warps),
 		cmocka_unit_test(test_what_is_missing_is_said),
 		cmocka_unit_test(test_words_of_measures),
 	};

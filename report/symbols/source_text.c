@@ -1,0 +1,152 @@
+#include "report/symbols/source_text.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gpuprof/count.h"
+#include "report/base/named_file.h"
+
+struct file {
+	char *path;
+	char **lines; /* of text; NULL = not readable */
+	uint32_t line_count;
+	char *text;
+};
+
+struct gp_source_text {
+	int64_t until_s;
+	struct file files[GP_SOURCE_TEXT_FILES];
+	uint32_t file_count;
+};
+
+struct gp_source_text *gp_source_text_new(int64_t until_s)
+{
+	struct gp_source_text *sources = calloc(1, sizeof(*sources));
+
+	if (sources)
+		sources->until_s = until_s;
+	return sources;
+}
+
+void gp_source_text_free(struct gp_source_text *sources)
+{
+	for (uint32_t i = 0; sources && i < sources->file_count; i++) {
+		free(sources->files[i].path);
+		free(sources->files[i].lines);
+		free(sources->files[i].text);
+	}
+	free(sources);
+}
+
+static bool is_source(const char *path)
+{
+	static const char *const endings[] = {".cu", ".cuh", ".c",   ".cc",  ".cpp", ".cxx", ".h",
+					      ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".tpp",
+					      ".py", ".ptx", ".cl",  ".f90", ".cuf"};
+	const char *ending = strrchr(path, '.');
+
+	for (size_t i = 0; ending && i < COUNT(endings); i++)
+		if (strcasecmp(ending, endings[i]) == 0)
+			return path[0] == '/' && !gp_named_file_is_of_kernel(path);
+	return false;
+}
+
+static char *read_all(int fd, size_t bytes)
+{
+	char *text = malloc(bytes + 1);
+	size_t used = 0;
+	ssize_t got = 1;
+
+	while (text && used < bytes && (got = read(fd, text + used, bytes - used)) > 0)
+		used += (size_t)got;
+	if (text && (got < 0 || memchr(text, '\0', used))) {
+		free(text);
+		return NULL;
+	}
+	if (text)
+		text[used] = '\0';
+	return text;
+}
+
+static char *read_source(const char *path, int64_t until_s)
+{
+	struct stat status;
+	char *text = NULL;
+	int fd = is_source(path) ? gp_named_file_open(path, O_NOFOLLOW) : -1;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &status) == 0 && status.st_size > 0 &&
+	    status.st_size <= (off_t)GP_SOURCE_TEXT_BYTES && status.st_mtime <= until_s)
+		text = read_all(fd, (size_t)status.st_size);
+	close(fd);
+	return text;
+}
+
+/* Ends each line, and replaces its tabs. */
+static void split(struct file *file)
+{
+	uint32_t count = 1, line = 0;
+
+	for (const char *at = file->text; *at; at++)
+		count += *at == '\n';
+	file->lines = malloc(count * sizeof(*file->lines));
+	if (!file->lines)
+		return;
+	file->line_count = count;
+	file->lines[line++] = file->text;
+	for (char *at = file->text; *at; at++) {
+		if (*at == '\t' || *at == '\r')
+			*at = ' ';
+		if (*at != '\n')
+			continue;
+		*at = '\0';
+		file->lines[line++] = at + 1;
+	}
+}
+
+static void trim(char *line)
+{
+	size_t length = strlen(line);
+
+	while (length > 0 && line[length - 1] == ' ')
+		line[--length] = '\0';
+}
+
+static struct file *find_file(struct gp_source_text *sources, const char *path)
+{
+	struct file *file;
+
+	for (uint32_t i = 0; i < sources->file_count; i++)
+		if (strcmp(sources->files[i].path, path) == 0)
+			return &sources->files[i];
+	if (sources->file_count == GP_SOURCE_TEXT_FILES)
+		return NULL;
+	file = &sources->files[sources->file_count];
+	*file = (struct file){.path = strdup(path)};
+	if (!file->path)
+		return NULL;
+	sources->file_count++;
+	file->text = read_source(path, sources->until_s);
+	if (file->text)
+		split(file);
+	return file;
+}
+
+const char *gp_source_text_line(struct gp_source_text *sources, const char *path, uint32_t line)
+{
+	struct file *file = sources ? find_file(sources, path) : NULL;
+	char *text;
+
+	if (!file || line == 0 || line > file->line_count)
+		return NULL;
+	text = file->lines[line - 1];
+	trim(text);
+	text += strspn(text, " ");
+	return *text ? text : NULL;
+}

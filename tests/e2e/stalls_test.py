@@ -1,0 +1,146 @@
+"""--stalls: samples of warps of the simulated device, which has known counts, by kernel and source line; and the messages if there are none."""
+import json
+import os
+import sys
+
+import support
+from support import BARE, Case
+
+CUBIN = os.path.join(support.BUILD, "programs", "waits.cubin")
+STREAMS = os.path.join(support.BUILD, "programs", "streams")
+SOURCE = os.path.join(support.ROOT, "tests", "gpu", "waits.cu")
+
+# Loads the module twice, before and after the kernels; 3 launches of chase for 1 of roots.
+WORK = """
+import ctypes, sys
+cuda = ctypes.CDLL("libcuda.so.1")
+context, module, chase, roots = (ctypes.c_void_p() for _ in range(4))
+code = open(sys.argv[1], "rb").read()
+cuda.cuInit(0)
+cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+cuda.cuCtxSetCurrent(context)
+cuda.cuModuleLoadData(ctypes.byref(module), code)
+cuda.cuModuleGetFunction(ctypes.byref(chase), module, b"_Z5chasePKjPji")
+cuda.cuModuleGetFunction(ctypes.byref(roots), module, b"_Z5rootsPdi")
+for i in range(200):
+    cuda.cuLaunchKernel(roots if i % 4 == 0 else chase, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+cuda.cuCtxSynchronize()
+print("end")
+if sys.argv[2:]:
+    cuda.cuDevicePrimaryCtxReset_v2(0)
+"""
+KERNEL_NS = 400000
+CYCLES = KERNEL_NS * 3 // 2 * 132  # of all SMs, for one launch
+GROUP = 20  # samples, which the device places together
+
+
+def groups(launches, exponent=20):
+    return (launches * CYCLES >> exponent) // GROUP
+
+
+class Stalls(Case):
+    def record(self, *options, arguments=(), kernel_ns=KERNEL_NS, **variables):
+        result = self.run_program([sys.executable, "-c", WORK, CUBIN, *arguments], options=("-o", self.path("t"), "--chrome", "none", *options),
+                                  GPUSIM_KERNEL_NS=str(kernel_ns), **variables)
+        self.assertEqual((result.returncode, result.stdout), (0, "end\n"), result.stderr)
+        return result
+
+    def tables(self):
+        found = self.run_gpuprof("summary", "--by", "stalls", "-F", "json", self.path("t.gpuprof")).stdout
+        return {table["report"]: table["rows"] for table in json.loads(found)}
+
+    def summary(self):
+        reports = json.loads(self.run_gpuprof("summary", "-F", "json", self.path("t.gpuprof")).stdout)
+        return next(report for report in reports if report["report"] == "summary")
+
+    def kernel_samples(self):
+        found = {}
+        for row in self.tables()["stall-kernel"]:
+            found[row["Name"]] = found.get(row["Name"], 0) + row["Samples"]
+        return found
+
+    def test_counts_by_kernel_reason_and_line(self):
+        self.record("--stalls")
+        expected = {"chase": groups(150), "roots": groups(50)}
+        self.assertEqual(self.kernel_samples(), {name: GROUP * count for name, count in expected.items()})
+        tables = self.tables()
+        whole = sum(expected.values())
+        self.assertEqual({row["Reason"]: (row["Samples"], row["Not issued"]) for row in tables["stall-reason"]},
+                         {"long_scoreboard": (10 * whole, 8 * whole), "wait": (4 * whole, whole), "barrier": (3 * whole, 3 * whole),
+                          "selected": (3 * whole, 0)})
+        with open(SOURCE, encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        for row in tables["stall-line"]:
+            self.assertEqual(row["File"], SOURCE)
+            self.assertEqual(row["Source"] or "", lines[row["Line"] - 1].strip())
+        loads = next(row for row in tables["stall-line"] if (row["Name"], row["Reason"]) == ("chase", "long_scoreboard"))
+        self.assertEqual(loads["Of kernel"], 50)
+        self.assertAlmostEqual(loads["Error"], 98 / (GROUP * expected["chase"]) ** 0.5, places=2)
+
+    def test_the_summary_adds_up(self):
+        """All samples are in kernels, outside of them, or dropped."""
+        result = self.record("--stalls=16", GPUSIM_FAULT="counters-drop")
+        summary = self.summary()
+        found = {row["id"]: row for row in summary["stalls"]}
+        self.assertEqual(found["roots"]["samples"], GROUP * groups(50, 16))
+        self.assertEqual(found["chase"]["reason"], "long_scoreboard")
+        lost = summary["stall_losses"][0]
+        self.assertEqual(lost["samples"], sum(row["samples"] for row in found.values()) + lost["outside"] + lost["dropped"])
+        self.assertEqual(lost["outside"] * 5, lost["dropped"] * 7)
+        self.assertGreater(lost["dropped"], 0)
+        self.assertIn("Why warps wait", result.stderr)
+
+    def test_a_context_that_is_destroyed(self):
+        """Its last samples are fetched before."""
+        self.record("--stalls", arguments=["reset"])
+        self.assertEqual(self.kernel_samples(), {"chase": GROUP * groups(150), "roots": GROUP * groups(50)})
+
+    def test_code_without_lines(self):
+        """Its samples are counted by kernel."""
+        self.run_program([STREAMS], options=("-o", self.path("t"), "--stalls"), GPUSIM_KERNEL_NS=str(KERNEL_NS))
+        self.assertEqual(self.kernel_samples(), {"k_work": GROUP * groups(3200)})
+        self.assertEqual({row["File"] for row in self.tables()["stall-line"]}, {None})
+
+    def test_older_cupti(self):
+        """Before 12.4 the array of program counters has shorter elements."""
+        self.record("--stalls", GPUSIM_CUPTI_VERSION="18")
+        self.assertEqual(self.kernel_samples()["chase"], GROUP * groups(150))
+
+    def test_a_full_buffer(self):
+        """The fetch that found it has no samples; the sampling goes on, and all else is counted."""
+        self.record("--stalls=20", kernel_ns=4 * KERNEL_NS, GPUSIM_FAULT="counters-overflow")
+        self.assertEqual(self.kernel_samples(), {"chase": GROUP * groups(4 * 150), "roots": GROUP * groups(4 * 50)})
+        self.assertIn("buffer of warp samples full", self.run_gpuprof("summary", "--full", self.path("t.gpuprof")).stdout)
+
+    def test_without_permission(self):
+        result = self.record("--stalls", GPUSIM_FAULT="counters-forbidden")
+        self.assertIn("NVreg_RestrictProfilingToAdminUsers=0", result.stderr)
+        self.assertEqual(self.tables()["stall-line"], [])
+
+    def test_counters_in_use_elsewhere(self):
+        """There is no second try: the modules would be loaded before it."""
+        result = self.record("--stalls", GPUSIM_FAULT="counters-busy")
+        self.assertIn("another process", result.stderr)
+        self.assertNotIn("tries again", result.stderr)
+        self.assertEqual(self.tables()["stall-line"], [])
+
+    def test_one_collector_for_each_run(self):
+        result = self.run_program([STREAMS], options=("--stalls", "--hw-timeline"))
+        self.assertEqual(result.returncode, 125)
+        self.assert_one_line(result.stderr, "--hw-timeline", "--stalls", "exclude each other")
+
+    def test_one_collector_under_a_bare_preload(self):
+        """The library says it, and records the rest."""
+        result = self.run_program([STREAMS], BARE, GPUPROF_STALLS="on", GPUPROF_HW_TIMELINE="1ms", GPUPROF_OUTPUT=self.path("t"))
+        self.assertEqual(result.stdout, "streams 64\nkernel.k_work 3200\n")
+        self.assertIn("exclude each other", result.stderr)
+        self.assertEqual(self.tables()["stall-line"], [])
+
+    def test_a_value_out_of_bounds(self):
+        result = self.run_program([STREAMS], options=("--stalls=5",))
+        self.assertEqual(result.returncode, 125)
+        self.assert_one_line(result.stderr, "--stalls", "10 to 31", "5")
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,168 @@
+/* stalls: samples of warps of several processes are added up; shares, their error, source lines. */
+#include "tests/unit.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/analysis/device/stall_reasons.h"
+#include "report/tables/breakdown.h"
+#include "report/tables/by/stalls.h"
+#include "tests/report/stack_builder.h"
+
+static uint32_t text(struct build *b, const char *text)
+{
+	return build_stack_text(b, GP_STRING_STALL, text, strlen(text));
+}
+
+static void add(struct build *b, const char *kernel, uint32_t line, const char *reason,
+		uint32_t samples)
+{
+	struct gp_model *m = b->model;
+
+	m->stalls = realloc(m->stalls, (m->stall_count + 1) * sizeof(*m->stalls));
+	m->stalls[m->stall_count++] =
+		(struct gp_record_stall){.kernel_id = text(b, kernel),
+					 .file_id = line != 0 ? text(b, "/home/me/a.cu") : 0,
+					 .line = line,
+					 .reason_id = text(b, reason),
+					 .samples = samples,
+					 .not_issued = samples / 2};
+}
+
+/* The row of a table with these texts in its columns from `column` on. */
+static const struct gp_value *row_of(const struct gp_table *table, size_t column,
+				     const char *reason)
+{
+	for (size_t i = 0; i < gp_table_rows(table); i++)
+		if (strcmp(gp_table_row(table, i)[column].text, reason) == 0)
+			return gp_table_row(table, i);
+	fail();
+	return NULL;
+}
+
+static void processes_are_added_up(void **state)
+{
+	struct build first = build_begin(1), second = build_begin(2);
+	struct gp_model *models[2];
+	struct gp_scope scope;
+	struct gp_table table;
+	const struct gp_value *row;
+
+	add(&first, "_Z3addPfi", 21, "long_scoreboard", 60);
+	add(&first, "_Z3addPfi", 22, "long_scoreboard", 10);
+	add(&first, "_Z3addPfi", 0, "selected", 20);
+	add(&second, "_Z3addPfi", 21, "long_scoreboard", 10);
+	add(&second, "other", 0, "a_newer_reason", 300);
+	models[0] = build_end(&first);
+	models[1] = build_end(&second);
+	assert_int_equal(gp_scope_open(&scope, models, 2, false), 0);
+
+	assert_int_equal(gp_breakdown_make(&gp_breakdown_stall_kernel, &scope, &table), 0);
+	assert_int_equal(gp_table_rows(&table), 3);
+	row = row_of(&table, 5, "long_scoreboard");
+	assert_int_equal(row[1].whole, 80);
+	assert_int_equal(row[2].whole, 40);
+	assert_true(fabs(row[0].real - 20) < 1e-9);
+	assert_true(fabs(row[3].real - 80) < 1e-9);
+	assert_true(fabs(row[4].real - 7.84) < 1e-9); /* 1.96 * sqrt(0.8 * 0.2 / 100) */
+	gp_table_close(&table);
+
+	assert_int_equal(gp_breakdown_make(&gp_breakdown_stall_line, &scope, &table), 0);
+	assert_int_equal(gp_table_rows(&table), 4);
+	row = row_of(&table, 5, "long_scoreboard"); /* the first has the most samples */
+	assert_int_equal(row[1].whole, 70);
+	assert_int_equal(row[6].whole, 21);
+	assert_string_equal(row[7].text, "/home/me/a.cu");
+	gp_table_close(&table);
+
+	assert_int_equal(gp_breakdown_make(&gp_breakdown_stall_reason, &scope, &table), 0);
+	assert_int_equal(gp_table_rows(&table), 3);
+	row = row_of(&table, 4, "a_newer_reason");
+	assert_int_equal(row[5].kind, GP_VALUE_NONE);
+	gp_table_close(&table);
+	gp_scope_close(&scope);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
+static void errors_of_shares(void **state)
+{
+	assert_true(gp_stall_error(0, 0) == 0);
+	assert_true(gp_stall_error(10, 10) == 0);
+	assert_true(fabs(gp_stall_error(5000, 10000) - 0.98) < 1e-9);
+}
+
+/* ---- source lines ---- */
+
+#define UNTIL_S 1000000
+
+static void write_file(const char *folder, const char *name, const char *content, int64_t time_s,
+		       char path[512])
+{
+	FILE *file;
+
+	snprintf(path, 512, "%s/%s", folder, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(content, file);
+	fclose(file);
+	assert_int_equal(utimensat(AT_FDCWD, path,
+				   (struct timespec[2]){{.tv_sec = time_s}, {.tv_sec = time_s}}, 0),
+			 0);
+}
+
+static void source_lines(void **state)
+{
+	char folder[] = "/tmp/gpuprof-stalls-XXXXXX", path[512], other[512];
+	struct gp_source_text *sources = gp_source_text_new(UNTIL_S);
+
+	assert_non_null(mkdtemp(folder));
+	write_file(folder, "a.cu", "first\n\n\tthird\tline;  \r\nlast", UNTIL_S, path);
+	assert_string_equal(gp_source_text_line(sources, path, 1), "first");
+	assert_null(gp_source_text_line(sources, path, 2));
+	assert_string_equal(gp_source_text_line(sources, path, 3), "third line;");
+	assert_string_equal(gp_source_text_line(sources, path, 4), "last");
+	assert_null(gp_source_text_line(sources, path, 5));
+	assert_null(gp_source_text_line(sources, path, 0));
+	unlink(path);
+
+	/* changed later; of another kind; a link; missing; not absolute; a folder */
+	write_file(folder, "b.cu", "text", UNTIL_S + 1, other);
+	assert_null(gp_source_text_line(sources, other, 1));
+	unlink(other);
+	write_file(folder, "id_rsa", "secret", UNTIL_S, other);
+	assert_null(gp_source_text_line(sources, other, 1));
+	unlink(other);
+	write_file(folder, "id_rsa", "secret", UNTIL_S, path);
+	snprintf(other, sizeof(other), "%s/link.cu", folder);
+	assert_int_equal(symlink(path, other), 0);
+	assert_null(gp_source_text_line(sources, other, 1));
+	unlink(other);
+	unlink(path);
+	snprintf(other, sizeof(other), "%s/none.cu", folder);
+	assert_null(gp_source_text_line(sources, other, 1));
+	assert_null(gp_source_text_line(sources, "Makefile.c", 1));
+	assert_null(gp_source_text_line(sources, "/proc/self/a.c", 1));
+	snprintf(other, sizeof(other), "%s/folder.cu", folder);
+	assert_int_equal(mkdir(other, 0700), 0);
+	assert_null(gp_source_text_line(sources, other, 1));
+	rmdir(other);
+	rmdir(folder);
+	gp_source_text_free(sources);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(processes_are_added_up),
+		cmocka_unit_test(errors_of_shares),
+		cmocka_unit_test(source_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -89,17 +89,26 @@ uint64_t gpuprof_v1_layout(unsigned count, const char *const *names, const char 
 	return gp_schema_register(NULL, &schema);
 }
 
-int gpuprof_v1_range_push_values(const char *text, uint64_t layout, const void *values)
+/* The values of a layout as NVTX has them; without an id if there is no such layout. */
+static struct gp_range_details details_of(uint64_t layout, const void *values)
 {
 	const nvtxPayloadData_t data = {layout, SIZE_MAX, values};
 	const nvtxEventAttributes_t event = {.payload.ullValue = (uintptr_t)&data, .reserved0 = 1};
-	struct gp_message message = gp_message_narrow(text);
 	struct gp_range_details details = {0};
+
+	if (gp_schema_find(NULL, layout) != NULL)
+		details.payload_id = gp_payload_of_event(NULL, &event);
+	return details;
+}
+
+int gpuprof_v1_range_push_values(const char *text, uint64_t layout, const void *values)
+{
+	struct gp_message message = gp_message_narrow(text);
+	struct gp_range_details details;
 
 	if (!gp_ranges_are_enabled())
 		return GP_LEVEL_UNKNOWN;
-	if (gp_schema_find(NULL, layout) != NULL)
-		details.payload_id = gp_payload_of_event(NULL, &event);
+	details = details_of(layout, values);
 	return gp_ranges_push(NULL, &message, &details);
 }
 
@@ -113,6 +122,17 @@ uint64_t gpuprof_v1_range_start(const char *text)
 	struct gp_message message = gp_message_narrow(text);
 
 	return gp_ranges_are_enabled() ? gp_ranges_start(NULL, &message, NULL) : 0;
+}
+
+uint64_t gpuprof_v1_range_start_values(const char *text, uint64_t layout, const void *values)
+{
+	struct gp_message message = gp_message_narrow(text);
+	struct gp_range_details details;
+
+	if (!gp_ranges_are_enabled())
+		return 0;
+	details = details_of(layout, values);
+	return gp_ranges_start(NULL, &message, &details);
 }
 
 void gpuprof_v1_range_end(uint64_t range)

@@ -37,6 +37,8 @@ uint64_t gpuprof_v1_layout(unsigned count, const char *const *names, const char 
 	__attribute__((weak));
 int gpuprof_v1_range_pop(void) __attribute__((weak));
 uint64_t gpuprof_v1_range_start(const char *message) __attribute__((weak));
+uint64_t gpuprof_v1_range_start_values(const char *message, uint64_t layout, const void *values)
+	__attribute__((weak));
 void gpuprof_v1_range_end(uint64_t range) __attribute__((weak));
 void gpuprof_v1_mark(const char *message) __attribute__((weak));
 #pragma GCC visibility pop
@@ -153,6 +155,16 @@ static inline uint64_t gpuprof_range_start(const char *message)
 
 	GPUPROF_FIND(gpuprof_v1_range_start, start);
 	return start ? start(message) : 0;
+}
+
+/* As gpuprof_range_start(), with the values of a layout. */
+static inline uint64_t gpuprof_range_start_values(const char *message, uint64_t layout,
+						  const void *values)
+{
+	uint64_t (*start)(const char *, uint64_t, const void *);
+
+	GPUPROF_FIND(gpuprof_v1_range_start_values, start);
+	return start ? start(message, layout, values) : 0;
 }
 
 static inline void gpuprof_range_end(uint64_t range)

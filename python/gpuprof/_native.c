@@ -29,6 +29,7 @@ static struct {
 	uint64_t (*layout)(unsigned count, const char *const *names, const char *types);
 	int (*pop)(void);
 	uint64_t (*start)(const char *message);
+	uint64_t (*start_values)(const char *message, uint64_t layout, const void *values);
 	void (*end)(uint64_t range);
 	void (*mark)(const char *message);
 	void (*start_recording)(void);
@@ -265,6 +266,16 @@ static struct attributes *attributes_of(PyObject *keywords, PyObject *const *val
 	return attributes;
 }
 
+/* The name of a range, the one positional argument of a function. NULL with an exception. */
+static const char *name_of(PyObject *const *arguments, Py_ssize_t count, const char *function)
+{
+	if (count == 1)
+		return text_of(arguments[0]);
+	PyErr_Format(PyExc_TypeError, "%s() takes a name and attributes, not %zd names", function,
+		     count);
+	return NULL;
+}
+
 /* range(name, **attributes) */
 static PyObject *make_range(PyObject *module, PyObject *const *arguments, Py_ssize_t count,
 			    PyObject *keywords)
@@ -274,12 +285,7 @@ static PyObject *make_range(PyObject *module, PyObject *const *arguments, Py_ssi
 	struct once *range;
 
 	(void)module;
-	if (count != 1) {
-		PyErr_Format(PyExc_TypeError, "range() takes a name and attributes, not %zd names",
-			     count);
-		return NULL;
-	}
-	text = text_of(arguments[0]);
+	text = name_of(arguments, count, "range");
 	if (text == NULL)
 		return NULL;
 	if (!is_active()) {
@@ -473,14 +479,35 @@ static PyType_Spec reusable_spec = {"gpuprof._native.Range", sizeof(struct reusa
 
 /* ---- functions ---- */
 
-static PyObject *start_range(PyObject *module, PyObject *name)
+static uint64_t start(const char *text, const struct attributes *attributes)
 {
-	const char *text = text_of(name);
+	if (attributes != NULL && attributes->layout != 0 && recorder.start_values != NULL)
+		return recorder.start_values(text, attributes->layout, attributes->values);
+	return recorder.start(text);
+}
+
+/* start_range(name, **attributes) */
+static PyObject *start_range(PyObject *module, PyObject *const *arguments, Py_ssize_t count,
+			     PyObject *keywords)
+{
+	struct attributes *attributes = NULL;
+	const char *text;
+	uint64_t id;
 
 	(void)module;
+	text = name_of(arguments, count, "start_range");
 	if (text == NULL)
 		return NULL;
-	return PyLong_FromUnsignedLongLong(is_active() ? recorder.start(text) : 0);
+	if (!is_active())
+		return PyLong_FromLong(0);
+	if (keywords != NULL && PyTuple_Size(keywords) > 0) {
+		attributes = attributes_of(keywords, arguments + count);
+		if (attributes == NULL)
+			return NULL;
+	}
+	id = start(text, attributes);
+	free_attributes(attributes);
+	return PyLong_FromUnsignedLongLong(id);
 }
 
 static PyObject *end_range(PyObject *module, PyObject *number)
@@ -537,6 +564,7 @@ static void find_recorder(void *library)
 	FIND(layout, "layout");
 	FIND(pop, "range_pop");
 	FIND(start, "range_start");
+	FIND(start_values, "range_start_values");
 	FIND(end, "range_end");
 	FIND(mark, "mark");
 	FIND(start_recording, "start");
@@ -586,7 +614,7 @@ static PyObject *trace_path(PyObject *module, PyObject *unused)
 
 static PyMethodDef functions[] = {
 	{"range", (PyCFunction)(void *)make_range, METH_FASTCALL | METH_KEYWORDS, NULL},
-	{"start_range", start_range, METH_O, NULL},
+	{"start_range", (PyCFunction)(void *)start_range, METH_FASTCALL | METH_KEYWORDS, NULL},
 	{"end_range", end_range, METH_O, NULL},
 	{"mark", mark, METH_O, NULL},
 	{"set_enabled", set_enabled, METH_O, NULL},

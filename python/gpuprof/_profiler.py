@@ -7,7 +7,7 @@ from . import _files, _memory, _ranges, _recording, _work
 from ._timing import Timing, own_trace, timing, timings
 
 
-def _report(titles: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def aligned(titles: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Lines of aligned columns; the first one is text."""
     cells = [[str(cell) for cell in row] for row in [titles, *rows]]
     widths = [max(len(row[at]) for row in cells) for at in range(len(titles))]
@@ -43,9 +43,9 @@ class Profiler:
         """A decorator, as gpuprof.profile()."""
         return _ranges.profile(fn, name=operation)
 
-    def start(self, name: str) -> None:
+    def start(self, name: str, **attributes: Any) -> None:
         """Begin a range that stop() ends, on any thread."""
-        self._open.setdefault(name, []).append(_ranges.start_range(name))
+        self._open.setdefault(name, []).append(_ranges.start_range(name, **attributes))
 
     def stop(self, name: str) -> None:
         """End the range that start() began last; KeyError if there is none."""
@@ -78,8 +78,10 @@ class Profiler:
                  _ms(one.min_ns), _ms(one.max_ns)] for one in found]
         total = ["Total", sum(one.calls for one in found), "GPU",
                  _ms(_work.Work(trace).gpu_time_ns(_work.entries_since_reset(trace))), "", "", ""]
-        return _report(["Range", "Calls", "Time of", "Total (ms)", "Mean (ms)", "Min (ms)",
+        return aligned(["Range", "Calls", "Time of", "Total (ms)", "Mean (ms)", "Min (ms)",
                         "Max (ms)"], [*rows, total])
+
+    get_report = get_timing_report
 
     def get_tensor_info(self, name: str) -> _memory.Tensor:
         """A tracked tensor that is alive; KeyError if there is none of that name."""
@@ -104,7 +106,7 @@ class Profiler:
             for key, size in sizes.items():
                 rows.append([f"Pool of {framework}, {key.replace('_bytes', '')}", "", "",
                              f"{size / 1e6:.3f}" if size is not None else "unknown"])
-        return _report(["Tensor", "Shape", "Type", "MB"], rows)
+        return aligned(["Tensor", "Shape", "Type", "MB"], rows)
 
     def get_full_report(self) -> str:
         """Both reports."""
@@ -149,6 +151,9 @@ class Profiler:
 _profiler = Profiler()
 
 
-def get_profiler() -> Profiler:
-    """The profiler of this program."""
+def get_profiler(enabled: Optional[bool] = None) -> Profiler:
+    """The profiler of this program. `enabled` also switches the ranges of the whole program on or
+    off, as gpuprof.enable() and disable() do; None leaves them as they are."""
+    if enabled is not None:
+        (_ranges.enable if enabled else _ranges.disable)()
     return _profiler

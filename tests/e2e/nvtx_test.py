@@ -102,6 +102,7 @@ int main(void)
 	uint64_t layout = gpuprof_layout(3, names, "lds");
 	gpuprof_range_push_values("values", layout, &values);
 	gpuprof_range_push_values("none", layout + 12345, &values);
+	gpuprof_range_end(gpuprof_range_start_values("across", layout, &values));
 	gpuprof_range_pop();
 	gpuprof_range_pop();
 	printf("%d %d %d %d %s\n", layout != 0, gpuprof_layout(1, names, "x") != 0, gpuprof_layout(17, names, "l") != 0,
@@ -406,8 +407,9 @@ class Ranges(support.Case):
         printed = self.run_program([program]).stdout
         self.assertEqual(printed, f"1 0 0 1 {self.only_trace()}\n")
         rows = self.run_gpuprof("export", "--format", "jsonl", "-o", "-", self.only_trace()).stdout.splitlines()
-        self.assertEqual({row["name"]: row.get("fields") for row in map(json.loads, rows) if row["kind"] == "range"},
-                         {"values": {"bytes": -4096, "ratio": 0.5, "from": 'a "b"'}, "none": None})
+        fields = {"bytes": -4096, "ratio": 0.5, "from": 'a "b"'}
+        self.assertEqual({row["name"]: row.get("fields") for row in map(json.loads, rows) if "range" in row["kind"]},
+                         {"values": fields, "none": None, "across": fields})
 
     def test_start_and_stop(self):
         self.run_program([self.compile("window", WINDOW, *FLAGS)])

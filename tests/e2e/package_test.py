@@ -98,7 +98,7 @@ threads = [threading.Thread(target=in_thread) for _ in range(2)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 
-number = gpuprof.start_range("across")
+number = gpuprof.start_range("across", size=3, name="x")
 gpuprof.end_range(number)
 
 with gpuprof.range("kept"):          # ends though ranges are disabled meanwhile
@@ -517,7 +517,8 @@ class RangesTest(Package):
                  107: ["left"], 108: ["left"], 109: ["right"], 110: ["right"], 111: ["stream"], 112: ["stream"], 113: [],
                  114: ["step"], 115: ["kept"], 116: ["after"]}
         self.assertEqual(self.inside(trace), plain)
-        self.assertEqual([row["name"] for row in trace.ranges.rows() if row["kind"] != "range"], ["here", "across"])
+        self.assertEqual([(row["name"], row["fields"]) for row in trace.ranges.rows() if row["kind"] != "range"],
+                         [("here", None), ("across", '{"size":3,"name":"x"}')])
         self.assertEqual([row["error"] for row in trace.ranges.rows() if row["error"]], [])
 
     def test_attributes(self):
@@ -531,6 +532,7 @@ class RangesTest(Package):
 
         for make in (gpuprof.range, gpuprof.Range, gpuprof.start_range, gpuprof.mark):
             self.assertRaises(TypeError, make, 3)
+            self.assertRaises(TypeError, make)
         self.assertRaises(UnicodeEncodeError, gpuprof.range, "\ud800")
 
     def test_without_the_recorder(self):
@@ -540,7 +542,7 @@ class RangesTest(Package):
         self.assertIs(gpuprof.range("a"), gpuprof.range("b"))
         with gpuprof.range("a") as one, gpuprof.Range("b"):
             self.assertIs(one, gpuprof.range("c"))
-        self.assertEqual(gpuprof.start_range("a"), 0)
+        self.assertEqual(gpuprof.start_range("a", size=1), 0)
         gpuprof.end_range(0)
         gpuprof.stop()
 

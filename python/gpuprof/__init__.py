@@ -24,6 +24,8 @@ from ._ranges import (Range, disable, enable, end_range, mark, profile, range, r
 from ._recording import is_active, start, stop, trace_path
 
 if TYPE_CHECKING:
+    from ._compile import (CompiledMode, CompileReport, CudaGraphs, GraphBreak, Kernels, KernelTime,
+                           Recompilation, torch_compile)
     from ._memory import Memory, Tensor, memory, track_tensor, untrack_tensor
     from ._notebook import install_kernelspec, load_ipython_extension
     from ._profiler import Profiler, get_profiler
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 # Imported at their first use: a program that only has ranges does not pay for them.
 _MODULES = {
+    "_compile": ("CompiledMode", "CompileReport", "CudaGraphs", "GraphBreak", "Kernels",
+                 "KernelTime", "Recompilation", "torch_compile"),
     "_memory": ("Memory", "Tensor", "memory", "track_tensor", "untrack_tensor"),
     "_notebook": ("install_kernelspec", "load_ipython_extension"),
     "_profiler": ("Profiler", "get_profiler"),

@@ -158,6 +158,7 @@ class Session:
 
 
 class _Result(NamedTuple):
+    calls: List[_work.Call]
     pending: int
     gpu_ns: int
     busy_ns: int
@@ -182,7 +183,7 @@ class _Result(NamedTuple):
         first_ns = next(row["start_ns"] for row in trace.tables["others"].rows()
                         if row["kind"] == "process")
         return cls(
-            pending=sum(call.is_pending for call in calls),
+            calls=calls, pending=sum(call.is_pending for call in calls),
             gpu_ns=length(operation.span for operation in operations),
             busy_ns=length(union(operation.span for operation in operations)),
             peak_bytes=work.memory(None, [span]).peak_bytes,

@@ -93,7 +93,7 @@ def own_trace() -> Trace:
 def _timing(name: str, of: _work.Inside, work: _work.Work) -> Timing:
     durations = [entry.end_ns - entry.start_ns for entry in of.entries]
     copies = [operation for call in of.calls for operation in call.operations
-              if operation.is_copy]
+              if operation.kind == "copy"]
     busy = union(span for spans in of.spans for span in spans)
     open_ = union((entry.start_ns, entry.end_ns) for entry in of.entries)
     occupied = union([*busy, *((call.start_ns, call.end_ns) for call in of.calls)])

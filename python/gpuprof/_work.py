@@ -10,15 +10,17 @@ from ._trace import Span, Trace, length, union
 
 _LAUNCHES = re.compile(r"(cu|cuda)(Graph)?(Launch|Mem(cpy|set))")
 _KERNELS = re.compile(r"(cu|cuda)Launch(Cooperative)?Kernel")
+_GRAPHS = re.compile(r"(cu|cuda)GraphLaunch")
 _WAITS = re.compile(r"(cu|cuda)(Device|Ctx|Stream|Event)Synchronize")
 _AUTOGRAD = "pt_autograd"  # the threads in which PyTorch runs backward passes
 
 
 class Operation(NamedTuple):
-    """A kernel, copy or memset, or a whole graph."""
+    """An operation of the GPU."""
     name: str
     span: Span
-    is_copy: bool
+    # "kernel", "copy", "memset", or "graph": one whose nodes were not recorded
+    kind: str
     bytes: int
 
 
@@ -30,8 +32,9 @@ class Call(NamedTuple):
     operations: List[Operation]
     # it launches, and no operation is recorded yet
     is_pending: bool
-    # it launches a kernel; it waits for the GPU
+    # it launches a kernel; it launches a graph; it waits for the GPU
     is_kernel: bool
+    is_graph: bool
     is_wait: bool
 
 
@@ -192,12 +195,13 @@ def memory_events(trace: Trace) -> List[MemoryEvent]:
 def _calls(trace: Trace) -> List[Call]:
     launched = _operations(trace)
     api = trace.api
-    launching, kernels, waits = ({name for name in api["name"].texts if pattern.match(name)}
-                                 for pattern in (_LAUNCHES, _KERNELS, _WAITS))
+    launching, kernels, graphs, waits = (
+        {name for name in api["name"].texts if pattern.match(name)}
+        for pattern in (_LAUNCHES, _KERNELS, _GRAPHS, _WAITS))
     return sorted(
         Call(start, start + duration, tid, launched.get((pid, correlation), []),
              name in launching and not status and (pid, correlation) not in launched,
-             name in kernels and not status, name in waits)
+             name in kernels and not status, name in graphs and not status, name in waits)
         for name, tid, start, duration, pid, correlation, status in zip(
             *(api[column].to_list() for column in (
                 "name", "tid", "start_ns", "duration_ns", "pid", "correlation", "status"))))
@@ -206,13 +210,14 @@ def _calls(trace: Trace) -> List[Call]:
 def _operations(trace: Trace) -> Dict[Tuple[int, int], List[Operation]]:
     """By process and correlation id."""
     launched: Dict[Tuple[int, int], List[Operation]] = defaultdict(list)
-    for table in (trace.kernels, trace.copies, trace.graphs):
+    for kind_of_all, table in (("kernel", trace.kernels), ("", trace.copies),
+                               ("graph", trace.graphs)):
         columns = [table[column].to_list()
                    for column in ("name", "start_ns", "duration_ns", "pid", "correlation")]
-        kinds = table["kind"] if "kind" in table.columns else [""] * len(table)
+        kinds = [kind_of_all] * len(table) if kind_of_all else table["kind"]
         sizes = table["bytes"] if "bytes" in table.columns else [0] * len(table)
         for name, start, duration, pid, correlation, kind, size in zip(*columns, kinds, sizes):
             if duration is not None:
                 launched[pid, correlation].append(
-                    Operation(name, (start, start + duration), kind == "copy", size))
+                    Operation(name, (start, start + duration), kind, size))
     return launched

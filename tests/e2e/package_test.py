@@ -10,6 +10,7 @@ import hashlib
 import html.parser
 import io
 import json
+import logging
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -754,6 +756,232 @@ class NotebookTest(Package):
             told = json.load(file)
         self.assertEqual(told["argv"][0], installed["python"])
         self.assertTrue(os.path.exists(told["env"]["LD_PRELOAD"]))
+
+# As PyTorch 2.6, 2.11 and 2.14 log graph breaks.
+BREAKS = [
+    ("""Graph break in user code at /home/net.py:14
+Reason: Unsupported: builtin: print [<class 'torch._dynamo.variables.constant.ConstantVariable'>] False
+User code traceback:
+  File "/home/net.py", line 14, in torch_dynamo_resume_in_forward_at_11
+    print("loss")
+
+Traceback (most recent call last):
+  File "/opt/torch/_dynamo/symbolic_convert.py", line 659, in wrapper
+    return inner_fn(self, inst)
+""", ("Unsupported: builtin: print [<class 'torch._dynamo.variables.constant.ConstantVariable'>] False", "/home/net.py", 14, "forward",
+      'print("loss")', "reorderable_logging_functions", False)),
+    ("""Graph break in user code at /opt/torch/nn/functional.py:90
+Graph Break Reason: Encountered graph break when attempting to trace CALL: a function call, e.g. f(x, y):
+
+Unsupported operation
+  Explanation: Dynamo cannot trace this.
+    It is too hard.
+  Hint: Please report an issue to PyTorch.
+  Hint: Use another operation
+    of the same kind.
+
+  Developer debug context: none
+
+ For more details about this graph break, please visit: https://example.org/gb1.html
+
+User code traceback:
+  File "/home/train.py", line 3, in <module>
+    step(x)
+    ~~~~^^^
+  File "/home/net.py", line 15, in forward
+    y = F.special(x)
+        ^^^^^^^^^^^^
+  File "/opt/torch/nn/functional.py", line 90, in special
+    return torch.special(x)
+
+NoneType: None
+""", ("Unsupported operation: Dynamo cannot trace this.", "/home/net.py", 15, "forward", "y = F.special(x)",
+      "Use another operation of the same kind.", False)),
+    ("""Graph break in user code at /home/net.py:22
+Graph Break Reason: Failed to handle graph break gracefully. Skipping the function and falling back to eager. Graph break encountered:
+
+Data-dependent branching
+  Explanation: Detected data-dependent branching.
+  Hint: Use `torch.cond` to express dynamic control flow.
+
+User code traceback:
+  File "/home/net.py", line 22, in loop
+    if x.sum() > 0:
+
+""", ("Data-dependent branching: Detected data-dependent branching.", "/home/net.py", 22, "loop", "if x.sum() > 0:", "torch.where", True)),
+    ("something new", ("something new", None, None, None, None, None, False)),
+    ("", ("not told", None, None, None, None, None, False)),
+]
+
+
+class CompileTest(Package):
+    """torch_compile() without PyTorch; tests/gpu/compile has the rest."""
+
+    def setUp(self):
+        super().setUp()
+        from gpuprof import _compile, _compile_log, _compile_report
+
+        self.compile, self.log, self.report = _compile, _compile_log, _compile_report
+        patch = mock.patch.dict(sys.modules, torch=types.SimpleNamespace(__file__="/opt/torch/__init__.py"))
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_graph_breaks(self):
+        for payload, (reason, file, line, function, code, suggestion, is_skipped) in BREAKS:
+            told = self.log.graph_break(payload)
+            self.assertEqual(told._replace(suggestion=None), (reason, file, line, function, code, None, is_skipped))
+            self.assertEqual(told.suggestion is None, suggestion is None, told)
+            self.assertIn(suggestion or "", told.suggestion or "")
+
+    def test_suggestions(self):
+        for reason, code, words in (("Unsupported: Tensor.item", "", "capture_scalar_outputs"), ("", "if y.tolist():", "capture_scalar_outputs"),
+                                    ("Data-dependent jump", "", "torch.cond"), ("other", "logger.info(x)", "log outside"),
+                                    ("other", "torch._dynamo.graph_break()", "remove the call"), ("Dynamic shape operator", "y = x.nonzero()", "shape")):
+            self.assertIn(words, self.log.suggestion(reason, code, ""))
+        self.assertIsNone(self.log.suggestion("other", "f(x)", "other\n  Hint: This graph break is fundamental.\n"))
+
+    def test_same_place_is_one_break(self):
+        one = self.log.graph_break(BREAKS[0][0])
+        other = self.log.graph_break(BREAKS[1][0])
+        unknown = self.log.graph_break("")
+        self.assertEqual(self.log.merge([one, other, unknown, one._replace(reason="again", is_skipped=True), unknown]),
+                         [one._replace(is_skipped=True), other, unknown])
+
+    def tell(self, *records):
+        """What the log says of these records: their metadata, with the payload."""
+        logger = logging.getLogger("torch.__trace")
+        with mock.patch.multiple(logger, level=logging.DEBUG, propagate=False), self.log.Log() as log:
+            logger._cache.clear()
+            for metadata, payload in records:
+                logger.debug("", extra={"metadata": metadata, "payload": payload})
+        logger._cache.clear()
+        return log.compilations()
+
+    def test_log(self):
+        first, again, late = ({"frame_id": 0, "frame_compile_id": number} for number in range(3))
+        metrics = {"co_name": "torch_dynamo_resume_in_forward_at_11", "co_filename": "/home/net.py", "co_firstlineno": 9, "has_guarded_code": True,
+                   "entire_frame_compile_time_s": 1.5, "backend_compile_time_s": 1.0}
+        told = self.tell(
+            ({"chromium_event": {}, **first}, "{}"), ({"dynamo_output_graph": {}, **first}, "graph"),
+            ({"artifact": {"name": "dynamo_graph_break_reason"}, **first}, BREAKS[0][0]), ({"compilation_metrics": metrics, **first}, None),
+            ({"artifact": {"name": "recompile_reasons"}, **again}, '["0/1: self.step == 1   # if self.step:  # net.py:9", "0/0: self.step == 0"]'),
+            ({"dynamo_output_graph": {}, **again}, "graph"), ({"compilation_metrics": metrics, **again}, None),
+            ({"compilation_metrics": {"fail_reason": "Dynamo recompile limit exceeded", "fail_type": "Unsupported"}, **late}, None))
+        self.assertEqual((told.graphs, told.is_limit_reached, told.cuda_graph_skips), (2, True, []))
+        self.assertEqual(told.phases_s, {"entire_frame": 3.0, "backend": 2.0})
+        self.assertEqual([(one.line, one.is_skipped) for one in told.graph_breaks], [(14, False)])
+        self.assertEqual(told.recompilations, [("forward", "/home/net.py", 11, ["self.step == 1", "self.step == 0"])])
+
+    def test_log_of_another_version(self):
+        """None, whatever it says; never an exception."""
+        self.assertIsNone(self.tell())
+        self.assertIsNone(self.tell(({"new_event": {}}, "x")))
+        first = {"frame_id": 0, "frame_compile_id": 0}
+        self.assertIsNone(self.tell(({"compilation_metrics": {}, **first}, None), ("no dict", 3)))
+        self.assertEqual([self.log.counters("inductor"), self.log.generated_kernels(), self.log.asks_for_cuda_graphs("default"),
+                          self.log.counted_breaks(None, None)], [None] * 4)
+        self.assertEqual(self.compile._Counts.now(), (None, None, None))
+
+    def test_counters(self):
+        """Reasons without places, where the log has none."""
+        told = self.log.counted_breaks({"old": 1, "call_function print": 1}, {"old": 1, "call_function print": 3, "Tensor.item\nmore": 1, "": 1})
+        self.assertEqual([(one.reason, one.file, one.suggestion is None) for one in told],
+                         [("call_function print", None, True), ("Tensor.item", None, False), ("not told", None, True)])
+        before, after = self.compile._Counts(3, {"a": 1}, None), self.compile._Counts(5, {"a": 2, "b": 4}, None)
+        self.assertEqual([after.kernels_since(before), after.since(before, "a"), after.since(before, "b"), after.since(before, "c"),
+                          after._replace(inductor=None).since(before, "a"), before._replace(generated_kernels=None).kernels_since(before)],
+                         [2, 1, 4, 0, None, None])
+
+    def test_speedup(self):
+        """The median of the ratios of pairs; the bounds are the values of rank 6 and 15 of 20."""
+        self.assertEqual(self.compile.speedup(range(1, 21), [1] * 20), (10.5, 6, 15))
+        self.assertEqual(self.compile.speedup([2, 4, 6, 8, 10, 1000], [1, 2, 3, 4, 5, 1]), (2, 2, 1000))
+        self.assertEqual(self.compile.speedup([1, 2, 3, 4, 5], [1] * 5), (3, None, None))
+
+    def test_a_machine_that_is_not_quiet(self):
+        modes = [self.report.CompiledMode(str(time), eager_times_ms=[time, time, 100.0]) for time in (1.0, 1.2, 1.3)]
+        self.assertEqual(self.compile._unsteady([*modes[:2], self.report.CompiledMode("failed", "error")]), [])
+        (note,) = self.compile._unsteady(modes)
+        self.assertIn("1 ms beside one mode and 1.3 ms", note)
+
+    def test_kernels_of_a_profiler_trace(self):
+        import gpuprof
+        from gpuprof._work import Work
+
+        trace = gpuprof.open(os.path.join(KINETO, "kineto_cnn_cuda_only.json.gz"))
+        calls = Work(trace).launched_in(self.compile._FOREVER)
+        told = self.compile._kernels(calls, "torch.profiler")
+        kernels = [row for row in trace.kernels.rows()]
+        self.assertAlmostEqual(told.launches, len(kernels) / 5)
+        self.assertEqual(told.graph_launches, 0)
+        self.assertAlmostEqual(told.gpu_ms * 5e6, sum(trace.kernels["duration_ns"]) + sum(trace.copies["duration_ns"]))
+        self.assertEqual(told.top[0].name, max(kernels, key=lambda row: row["duration_ns"])["name"])
+
+    def make_report(self, name="Net"):
+        report = self.report
+        work = report.Kernels("gpuprof", 12.0, 0.25, 0.0, [report.KernelTime("<b>kernel</b>", 2.0, 0.125)])
+        good = report.CompiledMode(
+            "default", None, 1.5, 1.25, 1.75, [3.0, 3.0], [2.0, 2.0], 4.0, {"entire_frame": 3.5}, 0, 3,
+            [self.log.graph_break(text) for text, _ in BREAKS[:2]], [self.log.Recompilation("forward", "/home/net.py", 11, ["x == 1", "x == 0"])],
+            work._replace(launches=5.0), report.CudaGraphs(True, 2.0, 1, ["mutated inputs"]), 4, float("inf"), 1e-7, ["a note"])
+        bad = report.CompiledMode("max-autotune", "RuntimeError: no")
+        return report.CompileReport(name, "cuda:0", "2.11", 2, 7, work, {"default": good, "max-autotune": bad}, ["This version does not tell x."])
+
+    def test_report(self):
+        told = self.make_report()
+        self.assertEqual(told.fastest, "default")
+        rows = {line.split()[0]: line.split()[1:] for line in str(told).splitlines() if line.strip()}
+        self.assertEqual(rows["default:"], "used; launches in a call: 2; compiled graphs that are not captured: 1".split())
+        lines = [line.split() for line in str(told).splitlines()]
+        self.assertIn("default 1.50 1.25 to 1.75 3.0000 2.0000 4.0 3 2 1 inf".split(), lines)
+        self.assertIn("eager 12 0.2500 0".split(), lines)
+        self.assertIn("default 5 0.2500 0 4".split(), lines)
+        for words in ("/home/net.py:14 in forward: print(\"loss\")", "guard that failed: x == 1", "RuntimeError: no", "a note", "does not tell x"):
+            self.assertIn(words, str(told))
+        self.assertNotIn("x == 0", str(told))
+        with open(told.to_json(self.path("report.json")), encoding="utf-8") as file:
+            read = json.load(file)
+        self.assertEqual(read, told.to_dict())
+        self.assertEqual((read["modes"]["default"]["max_difference"], read["modes"]["default"]["graph_breaks"][1]["line"],
+                          read["modes"]["max-autotune"]["speedup"], read["fastest"]), (None, 15, None, "default"))
+
+    def test_nothing_is_known(self):
+        report = self.report
+        empty = report.CompiledMode("default", None, 0.9, None, None, [1.0], [1.1], 0.5, cuda_graphs=report.CudaGraphs(True, None, None, []))
+        told = report.CompileReport("f", "cpu", "2.0", 1, 1, None, {"default": empty}, [])
+        self.assertIsNone(told.fastest)
+        self.assertIn("default 0.90 unknown 1.0000 1.1000 0.5 unknown unknown unknown unknown".split(), [line.split() for line in str(told).splitlines()])
+        self.assertIn("asked for; whether they are used is unknown", str(told))
+        self.assertNotIn("GPU work", str(told))
+
+    def test_page(self):
+        """One file; names are text in it."""
+        path = self.make_report("<script>alert()</script>").to_html(self.path("report.html"))
+        tags = []
+        parser = html.parser.HTMLParser()
+        parser.handle_starttag = lambda tag, attributes: tags.append((tag, dict(attributes)))
+        parser.handle_data = lambda text: tags.append((text, {}))
+        with open(path, encoding="utf-8") as file:
+            parser.feed(file.read())
+        names = [tag for tag, _ in tags]
+        self.assertIn("<b>kernel</b>", names)
+        self.assertFalse({"script", "link", "img", "b"} & set(names))
+        self.assertFalse([attributes for _, attributes in tags if "src" in attributes or "href" in attributes])
+
+    def test_without_pytorch(self):
+        import gpuprof
+
+        with mock.patch.dict(sys.modules, torch=None):
+            self.assertRaisesRegex(gpuprof.GpuprofError, "pip install torch", gpuprof.torch_compile, print)
+        old = types.ModuleType("torch")
+        old.__version__ = "1.13.1"
+        with mock.patch.dict(sys.modules, torch=old):
+            self.assertRaisesRegex(gpuprof.GpuprofError, "not 1.13.1", gpuprof.torch_compile, print)
+        old.compile = print
+        with mock.patch.dict(sys.modules, torch=old):
+            self.assertRaises(ValueError, gpuprof.torch_compile, print, modes=())
+            self.assertRaises(ValueError, gpuprof.torch_compile, print, iterations=0)
+            self.assertRaises(TypeError, gpuprof.torch_compile, 3)
 
 
 class Schema(ctypes.Structure):

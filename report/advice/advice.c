@@ -528,6 +528,10 @@ int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, si
 	struct gp_advisor advisor = {.basis = basis};
 	int result = open_advisor(&advisor, models, model_count);
 
+	for (size_t i = 0; result == 0 && i < model_count; i++)
+		result = gp_call_sites_use_stacks(advisor.sites, models[i],
+						  basis->backward[i].stacks);
+
 	*advice = (struct gp_advice){.span_ns = advisor.span_ns, .process_count = model_count};
 	if (result == 0)
 		result = look(&advisor);

@@ -7,7 +7,7 @@
 
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(LEAST_BYTES, 262144, BYTES, "a smaller copy costs little")                           \
-	LIMIT(WRITE_BYTES_A_NS, 50, COUNT, "GB/s: a thread writes memory no faster")               \
+	LIMIT(WRITE_BYTES_A_NS, 200, COUNT, "GB/s: a thread writes no faster, even to its caches") \
 	LIMIT(MOST_COPIES, 8, COUNT, "different copies that one iteration has at most")            \
 	LIMIT(FEW, 3, COUNT, "copies are enough if they cost much: ...")                           \
 	LIMIT(FEW_PERCENT, 10, PERCENT, "... of the recorded time ...")                            \

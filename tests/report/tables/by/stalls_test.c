@@ -119,6 +119,7 @@ static void write_file(const char *folder, const char *name, const char *content
 static void source_lines(void **state)
 {
 	char folder[] = "/tmp/gpuprof-stalls-XXXXXX", path[512], other[512];
+	char content[2 * GP_SOURCE_TEXT_LINE_BYTES];
 	struct gp_source_text *sources = gp_source_text_new(UNTIL_S);
 
 	assert_non_null(mkdtemp(folder));
@@ -129,6 +130,15 @@ static void source_lines(void **state)
 	assert_string_equal(gp_source_text_line(sources, path, 4), "last");
 	assert_null(gp_source_text_line(sources, path, 5));
 	assert_null(gp_source_text_line(sources, path, 0));
+	unlink(path);
+
+	/* a long line is cut, but no character of it */
+	memset(content, 'x', sizeof(content));
+	memcpy(content + GP_SOURCE_TEXT_LINE_BYTES - 1, "\xc3\xa4", 2);
+	content[sizeof(content) - 1] = '\0';
+	write_file(folder, "long.cu", content, UNTIL_S, path);
+	content[GP_SOURCE_TEXT_LINE_BYTES - 1] = '\0';
+	assert_string_equal(gp_source_text_line(sources, path, 1), content);
 	unlink(path);
 
 	/* changed later; of another kind; a link; missing; not absolute; a folder */

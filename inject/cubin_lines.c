@@ -113,8 +113,6 @@ static bool is_inside(const struct cubin *cubin, const Elf64_Shdr *section)
 
 static bool copy_part(const struct cubin *cubin, const Elf64_Shdr *section, struct part *part)
 {
-	if (!is_inside(cubin, section))
-		return false;
 	part->count = section->sh_size;
 	part->bytes = malloc(part->count + 1);
 	if (part->bytes == NULL)
@@ -187,20 +185,22 @@ static bool find_symbols(const struct cubin *cubin, Elf64_Shdr *symbols, Elf64_S
 }
 
 struct gp_cubin_lines *gp_cubin_lines_open(const void *bytes, size_t count, size_t most_bytes,
-					   size_t *kept_bytes)
+					   size_t *needed_bytes)
 {
-	struct gp_cubin_lines *lines = NULL;
+	struct gp_cubin_lines *lines;
 	Elf64_Shdr line, symbols, strings;
 	struct cubin cubin;
 	uint64_t section;
 
-	*kept_bytes = 0;
+	*needed_bytes = 0;
 	if (!open_cubin(&cubin, bytes, count) ||
 	    (section = find_named(&cubin, ".debug_line", &line)) == 0 || line.sh_size == 0 ||
-	    !find_symbols(&cubin, &symbols, &strings) || line.sh_size > most_bytes ||
-	    symbols.sh_size > most_bytes || strings.sh_size > most_bytes ||
-	    line.sh_size + symbols.sh_size + strings.sh_size > most_bytes ||
-	    (lines = calloc(1, sizeof(*lines))) == NULL)
+	    !find_symbols(&cubin, &symbols, &strings) || !is_inside(&cubin, &line) ||
+	    !is_inside(&cubin, &symbols) || !is_inside(&cubin, &strings))
+		return NULL;
+	*needed_bytes = line.sh_size + symbols.sh_size + strings.sh_size;
+	lines = *needed_bytes <= most_bytes ? calloc(1, sizeof(*lines)) : NULL;
+	if (lines == NULL)
 		return NULL;
 	if (!copy_part(&cubin, &line, &lines->line) ||
 	    !copy_part(&cubin, &symbols, &lines->symbols) ||
@@ -209,7 +209,6 @@ struct gp_cubin_lines *gp_cubin_lines_open(const void *bytes, size_t count, size
 		return NULL;
 	}
 	relocate(lines, &cubin, section);
-	*kept_bytes = lines->line.count + lines->symbols.count + lines->strings.count;
 	return lines;
 }
 

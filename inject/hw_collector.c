@@ -38,9 +38,7 @@ static struct {
 
 /* ---- notes ---- */
 
-static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void note(const char *format, ...)
+void gp_hw_note(const char *format, ...)
 {
 	char text[640];
 	va_list values;
@@ -57,13 +55,14 @@ static void note_result(uint16_t device_id, int result)
 	const char *name = NULL, *samples = state.collector->samples;
 
 	if (result == GP_HW_FORBIDDEN) {
-		note("no %s of GPU %u: the driver lets only administrators read performance counters; run as root or with CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or let an administrator load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0",
-		     samples, device_id);
+		gp_hw_note(
+			"no %s of GPU %u: the driver lets only administrators read performance counters; run as root or with CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or let an administrator load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0",
+			samples, device_id);
 		return;
 	}
 	state.cupti->cuptiGetResultString((CUptiResult)result, &name);
-	note("no %s of GPU %u: CUPTI cannot sample its counters (%s)", samples, device_id,
-	     name != NULL ? name : "unknown error");
+	gp_hw_note("no %s of GPU %u: CUPTI cannot sample its counters (%s)", samples, device_id,
+		   name != NULL ? name : "unknown error");
 }
 
 /* Why the collector cannot start at all: -errno. */
@@ -72,16 +71,20 @@ static void note_start(int error)
 	const struct gp_hw_collector *collector = state.collector;
 
 	if (error == -ENOSYS)
-		note("no %s: they need CUPTI %s or newer, and %s is older; name another one with --cupti or GPUPROF_CUPTI",
-		     collector->samples, collector->oldest, state.cupti->path);
+		gp_hw_note(
+			"no %s: they need CUPTI %s or newer, and %s is older; name another one with --cupti or GPUPROF_CUPTI",
+			collector->samples, collector->oldest, state.cupti->path);
 	else if (error == -ENOENT)
-		note("no %s: libnvperf_host.so is missing beside %s; install the CUPTI package of the CUDA Toolkit",
-		     collector->samples, state.cupti->path);
+		gp_hw_note(
+			"no %s: libnvperf_host.so is missing beside %s; install the CUPTI package of the CUDA Toolkit",
+			collector->samples, state.cupti->path);
 	else if (error == -ENOTSUP)
-		note("no %s: the program has a sanitizer's runtime, which would end it when CUPTI's profiler is loaded; build without -fsanitize",
-		     collector->samples);
+		gp_hw_note(
+			"no %s: the program has a sanitizer's runtime, which would end it when CUPTI's profiler is loaded; build without -fsanitize",
+			collector->samples);
 	else
-		note("no %s: CUPTI's profiler cannot start in this process", collector->samples);
+		gp_hw_note("no %s: CUPTI's profiler cannot start in this process",
+			   collector->samples);
 }
 
 /* ---- functions ---- */
@@ -113,9 +116,10 @@ static void note_busy(uint16_t device_id)
 {
 	bool again = state.collector->tries_again;
 
-	note("no %s of GPU %u%s: another process, such as a profiler, uses its performance counters (dcgmi profile --pause frees those of DCGM)%s",
-	     state.collector->samples, device_id, again ? " yet" : "",
-	     again ? "; gpuprof tries again" : "");
+	gp_hw_note(
+		"no %s of GPU %u%s: another process, such as a profiler, uses its performance counters (dcgmi profile --pause frees those of DCGM)%s",
+		state.collector->samples, device_id, again ? " yet" : "",
+		again ? "; gpuprof tries again" : "");
 }
 
 /* Later: 1, 2, 4, ... 60 s from now. */
@@ -305,8 +309,8 @@ static void note_clash(void)
 	for (int i = 0; i < GP_OPTIONS; i++)
 		values[i] = gp_option_text((enum gp_option)i);
 	if (gp_option_collectors_clash(values, clash))
-		note(GP_OPTION_CLASH, gp_option_rows[clash[0]].long_name,
-		     gp_option_rows[clash[1]].long_name);
+		gp_hw_note(GP_OPTION_CLASH, gp_option_rows[clash[0]].long_name,
+			   gp_option_rows[clash[1]].long_name);
 }
 
 void gp_hw_collector_start(const struct gp_cupti *cupti)

@@ -68,6 +68,9 @@ bool gp_hw_collector_is(const struct gp_hw_collector *collector);
 int gp_hw_find_functions(void *libcupti, const char *const *symbols, void **functions,
 			 size_t count);
 
+/* Say it on standard error and in the trace. */
+void gp_hw_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* A device whose counters another process uses may be tried again after 1, 2, 4, ... 60 s. */
 struct gp_hw_try {
 	uint64_t next_ns, delay_ns; /* 0: not tried yet */

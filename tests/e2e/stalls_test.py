@@ -10,23 +10,28 @@ CUBIN = os.path.join(support.BUILD, "programs", "waits.cubin")
 STREAMS = os.path.join(support.BUILD, "programs", "streams")
 SOURCE = os.path.join(support.ROOT, "tests", "gpu", "waits.cu")
 
-# Loads the module twice, before and after the kernels; 3 launches of chase for 1 of roots.
+# CUBIN LAUNCHES CONTEXTS DESTROYED: 1 launch of roots for 3 of chase, in so many contexts, one after another; 1: the last is destroyed, too.
 WORK = """
 import ctypes, sys
 cuda = ctypes.CDLL("libcuda.so.1")
 context, module, chase, roots = (ctypes.c_void_p() for _ in range(4))
 code = open(sys.argv[1], "rb").read()
+launches, contexts, destroyed = (int(text) for text in sys.argv[2:5])
 cuda.cuInit(0)
-cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
-cuda.cuCtxSetCurrent(context)
-cuda.cuModuleLoadData(ctypes.byref(module), code)
-cuda.cuModuleGetFunction(ctypes.byref(chase), module, b"_Z5chasePKjPji")
-cuda.cuModuleGetFunction(ctypes.byref(roots), module, b"_Z5rootsPdi")
-for i in range(200):
+for i in range(launches):
+    if i % (launches // contexts) == 0:
+        if i > 0:
+            cuda.cuCtxSynchronize()
+            cuda.cuDevicePrimaryCtxReset_v2(0)
+        cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+        cuda.cuCtxSetCurrent(context)
+        cuda.cuModuleLoadData(ctypes.byref(module), code)
+        cuda.cuModuleGetFunction(ctypes.byref(chase), module, b"_Z5chasePKjPji")
+        cuda.cuModuleGetFunction(ctypes.byref(roots), module, b"_Z5rootsPdi")
     cuda.cuLaunchKernel(roots if i % 4 == 0 else chase, 1, 1, 1, 32, 1, 1, 0, None, None, None)
 cuda.cuCtxSynchronize()
 print("end")
-if sys.argv[2:]:
+if destroyed:
     cuda.cuDevicePrimaryCtxReset_v2(0)
 """
 KERNEL_NS = 400000
@@ -39,9 +44,9 @@ def groups(launches, exponent=20):
 
 
 class Stalls(Case):
-    def record(self, *options, arguments=(), kernel_ns=KERNEL_NS, **variables):
-        result = self.run_program([sys.executable, "-c", WORK, CUBIN, *arguments], options=("-o", self.path("t"), "--chrome", "none", *options),
-                                  GPUSIM_KERNEL_NS=str(kernel_ns), **variables)
+    def record(self, *options, contexts=1, destroyed=False, kernel_ns=KERNEL_NS, **variables):
+        result = self.run_program([sys.executable, "-c", WORK, CUBIN, "200", str(contexts), str(int(destroyed))],
+                                  options=("-o", self.path("t"), "--chrome", "none", *options), GPUSIM_KERNEL_NS=str(kernel_ns), **variables)
         self.assertEqual((result.returncode, result.stdout), (0, "end\n"), result.stderr)
         return result
 
@@ -92,8 +97,13 @@ class Stalls(Case):
 
     def test_a_context_that_is_destroyed(self):
         """Its last samples are fetched before."""
-        self.record("--stalls", arguments=["reset"])
+        self.record("--stalls", destroyed=True)
         self.assertEqual(self.kernel_samples(), {"chase": GROUP * groups(150), "roots": GROUP * groups(50)})
+
+    def test_many_contexts_one_after_another(self):
+        """More than are sampled at a time."""
+        self.record("--stalls", contexts=100, destroyed=True)
+        self.assertEqual(self.kernel_samples(), {"chase": GROUP * 50 * (groups(1) + groups(2)), "roots": GROUP * 50 * groups(1)})
 
     def test_code_without_lines(self):
         """Its samples are counted by kernel."""

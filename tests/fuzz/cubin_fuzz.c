@@ -32,12 +32,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const names[] = {"_Z5chasePKjPji", "_Z4meetPVfi", "_Z5rootsPdi",
 					    "$_Z5rootsPdi$_Z4rootd", ""};
-	size_t kept_bytes;
-	struct gp_cubin_lines *lines = gp_cubin_lines_open(data, size, MOST_BYTES, &kept_bytes);
+	size_t needed_bytes;
+	struct gp_cubin_lines *lines = gp_cubin_lines_open(data, size, MOST_BYTES, &needed_bytes);
 
 	if (!lines)
 		return 0;
-	if (kept_bytes > MOST_BYTES)
+	if (needed_bytes > MOST_BYTES)
 		abort();
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		const struct gp_cubin_function *function = gp_cubin_lines_function(lines, names[i]);

@@ -50,19 +50,20 @@ void gp_hw_note(const char *format, ...)
 	gp_emit_info(GP_INFO_NOTE, text);
 }
 
-static void note_result(uint16_t device_id, int result)
+/* none: "no", or "no more" if it had samples before. */
+static void note_result(uint16_t device_id, int result, const char *none)
 {
 	const char *name = NULL, *samples = state.collector->samples;
 
 	if (result == GP_HW_FORBIDDEN) {
 		gp_hw_note(
-			"no %s of GPU %u: the driver lets only administrators read performance counters; run as root or with CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or let an administrator load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0",
-			samples, device_id);
+			"%s %s of GPU %u: the driver lets only administrators read performance counters; run as root or with CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or let an administrator load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0",
+			none, samples, device_id);
 		return;
 	}
 	state.cupti->cuptiGetResultString((CUptiResult)result, &name);
-	gp_hw_note("no %s of GPU %u: CUPTI cannot sample its counters (%s)", samples, device_id,
-		   name != NULL ? name : "unknown error");
+	gp_hw_note("%s %s of GPU %u: CUPTI cannot sample its counters (%s)", none, samples,
+		   device_id, name != NULL ? name : "unknown error");
 }
 
 /* Why the collector cannot start at all: -errno. */
@@ -108,7 +109,7 @@ bool gp_hw_try_is_due(const struct gp_hw_try *try)
 
 void gp_hw_give_up(struct gp_hw_try *try, uint16_t device_id, int result)
 {
-	note_result(device_id, result);
+	note_result(device_id, result, "no more");
 	try->is_given_up = true;
 }
 
@@ -141,7 +142,8 @@ bool gp_hw_try_took(struct gp_hw_try *try, uint16_t device_id, int result)
 			note_busy(device_id);
 		delay(try);
 	} else if (result != 0) {
-		gp_hw_give_up(try, device_id, result);
+		note_result(device_id, result, "no");
+		try->is_given_up = true;
 	}
 	return result == 0;
 }

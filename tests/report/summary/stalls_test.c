@@ -26,23 +26,6 @@ static struct build begin(void)
 	return b;
 }
 
-static void add(struct build *b, const char *kernel, uint32_t line, const char *reason,
-		uint32_t samples)
-{
-	struct gp_model *m = b->model;
-	const char *texts[] = {kernel, "/home/me/a.cu", reason};
-	uint32_t ids[3];
-
-	for (size_t i = 0; i < 3; i++)
-		ids[i] = build_stack_text(b, GP_STRING_STALL, texts[i], strlen(texts[i]));
-	m->stalls = realloc(m->stalls, (m->stall_count + 1) * sizeof(*m->stalls));
-	m->stalls[m->stall_count++] = (struct gp_record_stall){.kernel_id = ids[0],
-							       .file_id = line != 0 ? ids[1] : 0,
-							       .line = line,
-							       .reason_id = ids[2],
-							       .samples = samples};
-}
-
 /* The whole summary; frees the model. */
 static char *print(struct gp_model *model)
 {
@@ -62,12 +45,12 @@ static void each_kernel_has_its_top_reason_and_line(void **state)
 	struct build b = begin();
 	char *text;
 
-	add(&b, "few", 0, "selected", 60);
-	add(&b, "few", 3, "wait", 15);
-	add(&b, "few", 4, "barrier", 25);
-	add(&b, "many", 8, "wait", 100);
-	add(&b, "many", 9, "barrier", 100);
-	add(&b, "many", 9, "wait", 100);
+	build_stall(&b, "few", 0, "selected", 60);
+	build_stall(&b, "few", 3, "wait", 15);
+	build_stall(&b, "few", 4, "barrier", 25);
+	build_stall(&b, "many", 8, "wait", 100);
+	build_stall(&b, "many", 9, "barrier", 100);
+	build_stall(&b, "many", 9, "wait", 100);
 	b.model->counters[GP_COUNTER_STALL_SAMPLES] = 800;
 	b.model->counters[GP_COUNTER_STALL_OUTSIDE] = 400;
 	text = print(build_end(&b));

@@ -28,6 +28,7 @@ static const struct gp_hw_collector *const collectors[] = {&gp_hw_sampler, &gp_s
 static struct {
 	const struct gp_cupti *cupti;
 	const struct gp_hw_collector *collector;
+	uint32_t is_decided; /* the first context has started the thread, or has not */
 	uint32_t has_begun, is_set_up, finish, finished;
 	uint32_t requests; /* changes of contexts; the thread sleeps on it */
 	uint32_t served;   /* of these */
@@ -256,10 +257,10 @@ static void await(uint32_t *word, uint32_t value, uint64_t deadline_ns)
 	}
 }
 
-void gp_hw_collector_await_context(void)
+static void await_service(uint64_t deadline_ns)
 {
 	if (is_own_thread_there() && state.collector->is_awaited)
-		await(&state.served, gp_load32(&state.requests), gp_sys_now_ns() + SERVE_MOST_NS);
+		await(&state.served, gp_load32(&state.requests), deadline_ns);
 }
 
 /* ---- the session ---- */
@@ -294,13 +295,28 @@ void gp_hw_collector_context_begins(CUcontext context, uint16_t device_id)
 	request();
 }
 
+void gp_hw_collector_await_context(bool is_first)
+{
+	const struct gp_hw_collector *collector = chosen();
+	uint64_t deadline_ns = gp_sys_now_ns() + SERVE_MOST_NS;
+
+	if (is_first) {
+		gp_store32_release(&state.is_decided, 1);
+		gp_sys_wake(&state.is_decided);
+	}
+	if (collector == NULL || !collector->is_awaited)
+		return;
+	await(&state.is_decided, 1, deadline_ns);
+	await_service(deadline_ns);
+}
+
 void gp_hw_collector_context_ends(CUcontext context)
 {
 	if (!is_own_thread_there() || state.collector->context_ends == NULL)
 		return;
 	state.collector->context_ends(context);
 	request();
-	gp_hw_collector_await_context();
+	await_service(gp_sys_now_ns() + SERVE_MOST_NS);
 }
 
 static void note_clash(void)

@@ -45,9 +45,12 @@ extern const struct gp_hw_collector gp_hw_sampler, gp_stall_sampler;
 
 /* ---- for the session ---- */
 
-/* In CUPTI's callbacks; the second one after the first context has started the recording. */
+/*
+ * In CUPTI's callbacks.  The second one waits until the context is served; is_first: of the context
+ * that has started the recording, for which the threads of others wait, too.
+ */
 void gp_hw_collector_context_begins(CUcontext context, uint16_t device_id);
-void gp_hw_collector_await_context(void);
+void gp_hw_collector_await_context(bool is_first);
 void gp_hw_collector_context_ends(CUcontext context);
 
 /* Start the thread if an option asks for a collector, and there is a trace. */

@@ -34,6 +34,28 @@ print("end")
 if destroyed:
     cuda.cuDevicePrimaryCtxReset_v2(0)
 """
+# Two threads, each with a device of its own, begin at the same time; each launches chase 20 times.
+THREADS = """
+import ctypes, sys, threading
+cuda = ctypes.CDLL("libcuda.so.1")
+code = open(sys.argv[1], "rb").read()
+together = threading.Barrier(2)
+def work(device):
+    context, module, chase = (ctypes.c_void_p() for _ in range(3))
+    together.wait()
+    cuda.cuCtxCreate_v2(ctypes.byref(context), 0, device)
+    cuda.cuModuleLoadData(ctypes.byref(module), code)
+    cuda.cuModuleGetFunction(ctypes.byref(chase), module, b"_Z5chasePKjPji")
+    for i in range(20):
+        cuda.cuLaunchKernel(chase, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+    cuda.cuCtxSynchronize()
+cuda.cuInit(0)
+threads = [threading.Thread(target=work, args=(device,)) for device in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
 KERNEL_NS = 400000
 CYCLES = KERNEL_NS * 3 // 2 * 132  # of all SMs, for one launch
 GROUP = 20  # samples, which the device places together
@@ -104,6 +126,13 @@ class Stalls(Case):
         """More than are sampled at a time."""
         self.record("--stalls", contexts=100, destroyed=True)
         self.assertEqual(self.kernel_samples(), {"chase": GROUP * 50 * (groups(1) + groups(2)), "roots": GROUP * 50 * groups(1)})
+
+    def test_contexts_of_threads_that_begin_together(self):
+        """Each is sampled before it has modules, also if another one has just started the recording."""
+        result = self.run_program([sys.executable, "-c", THREADS, CUBIN], options=("-o", self.path("t"), "--chrome", "none", "--stalls"),
+                                  GPUSIM_KERNEL_NS=str(KERNEL_NS), GPUSIM_DEVICES="2", GPUSIM_FAULT="counters-slow")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.kernel_samples(), {"chase": GROUP * 2 * groups(20)})
 
     def test_code_without_lines(self):
         """Its samples are counted by kernel."""

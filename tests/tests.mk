@@ -223,6 +223,7 @@ SOAKED       := $(addprefix $(O)/tests/collector/,kill_test circular_file_test f
 SOAKS        := '$(O)/tests/torture/soak $(SOAK_SECONDS)' \
 	$(foreach program,launch ranges copies,'env TESTS_ALL_FAULTS=1 TESTS_FAULTS_IN=$(program) PYTHONPATH=tests/lib python3 tests/e2e/faults_test.py') \
 	'env TESTS_ALL_FAULTS=1 PYTHONPATH=tests/lib python3 tests/e2e/cupti_faults_test.py' \
+	'env TESTS_REBUILD=1 PYTHONPATH=tests/lib python3 tests/e2e/packages_test.py' \
 	$(FUZZERS:%='make -s O=$(O) fuzz-% FUZZ_SECONDS=$(SOAK_FUZZING)') '$(O)/tests/torture/torture $(KILLS)' \
 	$(patsubst %,'env GPUPROF_TEST_KILLS=$(KILLS) TESTS_ALL_FAULTS=1 %',$(SOAKED)) \
 	'env GPUPROF_TEST_CAPTURES=20000000 GPUPROF_TEST_SEED=2 $(O)/tests/stacks/walk_test'

@@ -351,7 +351,9 @@ static bool kill_once(uint32_t us)
 static void killed_at_any_instant(void)
 {
 	const char *wanted = getenv("GPUPROF_TEST_KILLS");
-	uint32_t kills = wanted != NULL ? (uint32_t)atoi(wanted) : UNDER_TSAN ? 15 : 50;
+	uint32_t kills = wanted != NULL             ? (uint32_t)atoi(wanted)
+			 : UNDER_TSAN || UNDER_ASAN ? 15
+						    : 50;
 	uint32_t with_replaced = 0, longest_us = 120000;
 	const char *parent = case_folder;
 

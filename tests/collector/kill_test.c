@@ -272,7 +272,9 @@ static void kill_many(enum gp_ring_place place, const char *name)
 {
 	static struct scan scan;
 	const char *wanted = getenv("GPUPROF_TEST_KILLS");
-	uint32_t kills = wanted != NULL ? (uint32_t)atoi(wanted) : UNDER_TSAN ? 50 : 100;
+	uint32_t kills = wanted != NULL             ? (uint32_t)atoi(wanted)
+			 : UNDER_TSAN || UNDER_ASAN ? 50
+						    : 100;
 	uint64_t records = 0, behind = 0, before = 0;
 	uint32_t torn = 0;
 

@@ -18,7 +18,9 @@ static int find_loops(struct gp_analysis *basis, struct gp_model *const *models,
 	basis->iterations = calloc(basis->model_count + 1, sizeof(*basis->iterations));
 	basis->steps = calloc(basis->model_count + 1, sizeof(*basis->steps));
 	basis->phases = calloc(basis->model_count + 1, sizeof(*basis->phases));
-	if (!basis->tunings || !basis->iterations || !basis->steps || !basis->phases)
+	basis->backward = calloc(basis->model_count + 1, sizeof(*basis->backward));
+	if (!basis->tunings || !basis->iterations || !basis->steps || !basis->phases ||
+	    !basis->backward)
 		return -ENOMEM;
 	for (size_t i = 0; result == 0 && i < basis->model_count; i++) {
 		result = gp_tuning_of(&basis->tunings[i], models[i]);
@@ -30,6 +32,8 @@ static int find_loops(struct gp_analysis *basis, struct gp_model *const *models,
 		if (result == 0)
 			result = gp_phases_of(&basis->phases[i], models[i], &basis->iterations[i],
 					      kinds);
+		if (result == 0)
+			result = gp_backward_of(&basis->backward[i], models[i]);
 	}
 	return result;
 }
@@ -195,6 +199,9 @@ void gp_analysis_free(struct gp_analysis *basis)
 		gp_steps_free(&basis->steps[i]);
 	for (size_t i = 0; basis->phases && i < basis->model_count; i++)
 		gp_phases_free(&basis->phases[i]);
+	for (size_t i = 0; basis->backward && i < basis->model_count; i++)
+		gp_backward_free(&basis->backward[i]);
+	free(basis->backward);
 	free(basis->steps);
 	free(basis->phases);
 	free(basis->owners);

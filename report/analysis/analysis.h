@@ -1,6 +1,6 @@
 /*
- * analysis: results that both advice and the summary use, found once: each process's tuning and
- * main loop; and, in one sweep over the devices, the use of their time, their idle gaps, and their
+ * analysis: results that both advice and the summary use, found once: each process's tuning,
+ * main loop and backward passes; and, in one sweep over the devices, the use of their time, their idle gaps, and their
  * work in the loop.
  */
 #ifndef REPORT_ANALYSIS_ANALYSIS_H
@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/analysis/backward/backward.h"
 #include "report/analysis/loop/iterations.h"
 #include "report/analysis/loop/phases.h"
 #include "report/analysis/loop/steps.h"
@@ -22,8 +23,9 @@ struct gp_analysis {
 	struct gp_wheres wheres;          /* by device */
 	/* by device; advice marks the gaps that it has explained */
 	struct gp_idle_gaps idle_gaps;
-	struct gp_steps *steps;   /* by model */
-	struct gp_phases *phases; /* by model: of its steps, with the states of its devices */
+	struct gp_steps *steps;       /* by model */
+	struct gp_phases *phases;     /* by model: of its steps, with the states of its devices */
+	struct gp_backward *backward; /* by model */
 	size_t *owners; /* by device: the process that has its operations; SIZE_MAX = several */
 	uint64_t (
 		*part_ns)[GP_RUN_PARTS][GP_STATES]; /* by device: in the parts of its owner's run */

@@ -27,7 +27,7 @@ struct gp_summary_advice;
 
 /* Rows of its tables, and findings that recur and that are one-time costs; 0 = all. */
 struct gp_summary_rows {
-	size_t operations, calls, ranges, memory, phases, findings, once;
+	size_t operations, calls, ranges, memory, phases, lines, findings, once;
 	bool ranges_in_a_line; /* instead of rows */
 };
 
@@ -50,6 +50,7 @@ struct gp_summary {
 	struct gp_memory_stats memory;
 	struct gp_activity activity;
 	struct gp_summary_ranges *ranges; /* NULL: not gathered yet */
+	struct gp_table *lines;           /* of gp_breakdown_line; NULL: no backward pass */
 	struct gp_summary_advice *advice;
 };
 
@@ -119,6 +120,16 @@ int gp_summary_print_failures(const struct gp_summary *summary);
  */
 int gp_summary_gather_ranges(struct gp_summary *summary);
 void gp_summary_free_ranges(struct gp_summary_ranges *ranges);
+
+/*
+ * The lines with most GPU time of the process whose steps are shown, with that of their backward
+ * pass; nothing if there is none.  They are gathered once.  Return 0 or -errno.  As data: a section
+ * "lines".
+ */
+int gp_summary_gather_lines(struct gp_summary *summary);
+void gp_summary_free_lines(struct gp_summary *summary);
+int gp_summary_print_lines(const struct gp_summary *summary);
+void gp_summary_add_lines(const struct gp_summary *summary, struct gp_document *document);
 
 /* The gathered ranges, by GPU time, if there are any. */
 int gp_summary_print_ranges(const struct gp_summary *summary);

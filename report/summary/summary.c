@@ -114,7 +114,7 @@ static int gather(struct gp_summary *summary)
 		if (gp_tuning_has_any(models[i], &summary->basis->tunings[i]))
 			result = gp_activity_set_apart(&summary->activity, models[i],
 						       summary->basis->tunings[i].of);
-	return result;
+	return result == 0 ? gp_summary_gather_lines(summary) : result;
 }
 
 static int open_models(struct gp_summary *summary, struct gp_model *const *models,
@@ -164,6 +164,7 @@ void gp_summary_close(struct gp_summary *summary)
 	gp_memory_stats_free(&summary->memory);
 	gp_summary_free_ranges(summary->ranges);
 	gp_summary_free_advice(summary->advice);
+	gp_summary_free_lines(summary);
 	gp_device_list_free(&summary->devices);
 	if (summary->own_basis)
 		gp_analysis_free(summary->own_basis);
@@ -184,7 +185,9 @@ static int print_head_folded(const struct gp_summary *summary)
 		result = print_folded(summary, gp_summary_has_steps(summary)
 						       ? gp_summary_print_steps
 						       : gp_summary_print_busy);
-	return result == 0 ? gp_summary_print_phases(summary) : result;
+	if (result == 0)
+		result = gp_summary_print_phases(summary);
+	return result == 0 ? gp_summary_print_lines(summary) : result;
 }
 
 static int print_processes(const struct gp_summary *summary)
@@ -258,7 +261,7 @@ static const struct section {
 };
 
 /* From most to fewest rows; the first that fits is taken, else the last. */
-#define ALL_FINDINGS .phases = 6, .findings = 4, .once = 2
+#define ALL_FINDINGS .phases = 6, .lines = 4, .findings = 4, .once = 2
 static const struct gp_summary_rows screens[] = {
 	{.operations = 5, .calls = 5, .ranges = 3, ALL_FINDINGS},
 	{.operations = 5, .calls = 5, .ranges = 2, .memory = 8, ALL_FINDINGS},
@@ -273,6 +276,7 @@ static const struct gp_summary_rows screens[] = {
 	 .ranges_in_a_line = true,
 	 .memory = 2,
 	 .phases = 5,
+	 .lines = 3,
 	 .findings = 3,
 	 .once = 1},
 };

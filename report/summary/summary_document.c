@@ -182,6 +182,7 @@ static int describe_used(const struct gp_summary *summary, struct gp_document *d
 	add_limits(summary, document);
 	add_estimates(summary, document);
 	gp_summary_add_steps(summary, document);
+	gp_summary_add_lines(summary, document);
 	result = gp_summary_add_ranks(summary, document);
 	if (result == 0)
 		result = gp_summary_add_hardware(summary, document);

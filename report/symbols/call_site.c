@@ -1,5 +1,6 @@
 #include "report/symbols/call_site.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,12 @@ struct site {
 	enum gp_naming naming;
 };
 
+/* The stacks that stand for those of a model's calls. */
+struct other_stacks {
+	const struct gp_model *model;
+	const uint32_t *stacks;
+};
+
 struct gp_call_sites {
 	struct gp_symbols *symbols;
 	struct gp_groups keys; /* all texts of a site in one key */
@@ -70,6 +77,8 @@ struct gp_call_sites {
 	uint32_t site_count, site_capacity;
 	struct gp_frame_numbers known; /* by stack: the number of its site */
 	struct stackless stackless;
+	struct other_stacks *others;
+	uint32_t other_count, other_capacity;
 };
 
 struct gp_call_sites *gp_call_sites_new(void)
@@ -94,6 +103,7 @@ void gp_call_sites_free(struct gp_call_sites *sites)
 		free(sites->sites[i].callers);
 	}
 	free(sites->sites);
+	free(sites->others);
 	gp_frame_numbers_free(&sites->known);
 	gp_groups_free(&sites->keys);
 	gp_symbols_free(sites->symbols);
@@ -280,8 +290,36 @@ static uint32_t find_stackless(struct gp_call_sites *sites, const struct gp_mode
 	return sites->stackless.site;
 }
 
-uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *model,
-			    const struct gp_call *call)
+int gp_call_sites_use_stacks(struct gp_call_sites *sites, const struct gp_model *model,
+			     const uint32_t *stacks)
+{
+	if (!stacks)
+		return 0;
+	if (gp_array_grow(&sites->others, &sites->other_capacity, sites->other_count,
+			  sizeof(*sites->others)) != 0)
+		return -ENOMEM;
+	sites->others[sites->other_count++] = (struct other_stacks){model, stacks};
+	return 0;
+}
+
+/* The call with the stack that stands for its own. */
+static struct gp_call with_other_stack(const struct gp_call_sites *sites,
+				       const struct gp_model *model, const struct gp_call *call)
+{
+	struct gp_call found = *call;
+
+	for (uint32_t i = 0; i < sites->other_count; i++) {
+		uint32_t stack = sites->others[i].model == model
+					 ? sites->others[i].stacks[call - model->calls]
+					 : GP_NONE;
+
+		found.stack = stack != GP_NONE ? stack : found.stack;
+	}
+	return found;
+}
+
+static uint32_t find_site(struct gp_call_sites *sites, const struct gp_model *model,
+			  const struct gp_call *call)
 {
 	struct gp_frame_numbers_of *known;
 	struct texts texts = {.owner = "", .place = "", .callers = ""};
@@ -296,6 +334,14 @@ uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *
 		known->numbers[call->stack] = number_of(sites, &texts);
 	}
 	return known->numbers[call->stack];
+}
+
+uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *model,
+			    const struct gp_call *call)
+{
+	const struct gp_call found = with_other_stack(sites, model, call);
+
+	return find_site(sites, model, &found);
 }
 
 uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_place *places,

@@ -48,6 +48,15 @@ void gp_call_sites_free(struct gp_call_sites *sites);
 uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *model,
 			    const struct gp_call *call);
 
+/*
+ * From now on the site of a call of the model is that of another stack, if it has one there, by
+ * index in calls: of a launch of a backward pass, the one of the line that it belongs to
+ * (report/analysis/backward/backward.h).  They must outlive the sites; NULL: there are none.  Returns
+ * 0 or -ENOMEM.
+ */
+int gp_call_sites_use_stacks(struct gp_call_sites *sites, const struct gp_model *model,
+			     const uint32_t *stacks);
+
 /* In front of the place of a single call: "~ " if its stack is estimated, else "". */
 static inline const char *gp_call_site_mark(const struct gp_call *call)
 {

@@ -119,6 +119,64 @@ void gp_operator_take(struct gp_operator *op, const struct gp_place *place)
 		put_node(op, place->function);
 }
 
+/* ---- kinds ---- */
+
+/* The words of a name, joined. */
+static bool put_kind(char kind[GP_OPERATOR_BYTES], const char *name, size_t length)
+{
+	static const char forward[] = "forward"; /* nll_loss_forward has NllLossBackward0 */
+	size_t used = 0;
+
+	for (size_t i = 0; i < length && used + 1 < GP_OPERATOR_BYTES; i++)
+		if (name[i] != '_')
+			kind[used++] = (char)tolower((unsigned char)name[i]);
+	if (ends(kind, used, forward))
+		used -= strlen(forward);
+	kind[used] = '\0';
+	return used > 0;
+}
+
+/* The kind of the operator NAME of "SPACE::NAME::more". */
+static bool put_kind_in(char kind[GP_OPERATOR_BYTES], const char *function, const char *space)
+{
+	const char *name = function + strlen(space);
+	size_t length;
+
+	if (!begins(function, space))
+		return false;
+	length = strcspn(name, ":<(");
+	return put_kind(kind, name, without_overload(name, length));
+}
+
+bool gp_operator_kind(const char *function, char kind[GP_OPERATOR_BYTES])
+{
+	return put_kind_in(kind, function, "at::_ops::") || put_kind_in(kind, function, "aten::");
+}
+
+bool gp_operator_kind_of_autograd(const char *function, char kind[GP_OPERATOR_BYTES])
+{
+	return put_kind_in(kind, function, "torch::autograd::VariableType::");
+}
+
+bool gp_operator_kind_of_node(const char *function, char kind[GP_OPERATOR_BYTES])
+{
+	static const char backward[] = "Backward";
+	struct gp_operator op = {0};
+	const char *name;
+	size_t length;
+
+	put_node(&op, function);
+	if (!*op.node)
+		put_profiled(&op, function);
+	name = strrchr(op.node, ':') ? strrchr(op.node, ':') + 1 : op.node;
+	length = strlen(name);
+	while (length > 0 && isdigit((unsigned char)name[length - 1]))
+		length--;
+	if (ends(name, length, "Backwards")) /* CopyBackwards, which PyTorch does not generate */
+		length--;
+	return ends(name, length, backward) && put_kind(kind, name, length - strlen(backward));
+}
+
 struct gp_operator gp_operator_of_stack(struct gp_symbols *symbols, const struct gp_model *model,
 					uint32_t stack)
 {

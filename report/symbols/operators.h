@@ -10,6 +10,8 @@
 #ifndef REPORT_SYMBOLS_OPERATORS_H
 #define REPORT_SYMBOLS_OPERATORS_H
 
+#include <stdbool.h>
+
 #include "report/symbols/symbols.h"
 
 #define GP_OPERATOR_BYTES 128u
@@ -26,6 +28,15 @@ struct gp_operator {
 
 /* A stack's next place, from the innermost outwards; a name stays that was found before. */
 void gp_operator_take(struct gp_operator *op, const struct gp_place *place);
+
+/*
+ * The kind that an operator and its node of the backward pass have in common: "addmm" of
+ * at::_ops::addmm_out::call, torch::autograd::VariableType::addmm and AddmmBackward0.  False: the
+ * function is none.
+ */
+bool gp_operator_kind(const char *function, char kind[GP_OPERATOR_BYTES]);
+bool gp_operator_kind_of_autograd(const char *function, char kind[GP_OPERATOR_BYTES]);
+bool gp_operator_kind_of_node(const char *function, char kind[GP_OPERATOR_BYTES]);
 
 /* Of a stack, an index in frames, or GP_NONE. */
 struct gp_operator gp_operator_of_stack(struct gp_symbols *symbols, const struct gp_model *model,

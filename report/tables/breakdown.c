@@ -14,6 +14,7 @@ const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_kind,
 	&gp_breakdown_kind_kernel,
 	&gp_breakdown_operator,
+	&gp_breakdown_line,
 	&gp_breakdown_collective,
 	&gp_breakdown_collective_rank,
 	&gp_breakdown_bus_bandwidth,

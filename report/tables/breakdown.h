@@ -66,6 +66,7 @@ extern const struct gp_breakdown gp_breakdown_concurrency_device, gp_breakdown_c
 extern const struct gp_breakdown gp_breakdown_sequence, gp_breakdown_tuning;
 extern const struct gp_breakdown gp_breakdown_iteration, gp_breakdown_nvtx_time;
 extern const struct gp_breakdown gp_breakdown_phase, gp_breakdown_operator;
+extern const struct gp_breakdown gp_breakdown_line;
 extern const struct gp_breakdown gp_breakdown_critical_path;
 extern const struct gp_breakdown gp_breakdown_memory;
 extern const struct gp_breakdown gp_breakdown_memory_leak, gp_breakdown_memory_cache;

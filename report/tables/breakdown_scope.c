@@ -6,6 +6,7 @@
 #include "report/analysis/analysis.h"
 #include "report/symbols/unique_names.h"
 #include "report/model/recorded.h"
+#include "report/symbols/call_site.h"
 #include "report/base/stats.h"
 
 #define API_IDS 65536u
@@ -111,6 +112,21 @@ struct gp_analysis *gp_scope_analysis(struct gp_scope *scope)
 		return NULL;
 	}
 	return scope->analysis = analysis;
+}
+
+struct gp_call_sites *gp_scope_new_sites(struct gp_scope *scope)
+{
+	const struct gp_analysis *analysis = gp_scope_analysis(scope);
+	struct gp_call_sites *sites = analysis ? gp_call_sites_new() : NULL;
+	int result = 0;
+
+	for (size_t i = 0; sites && result == 0 && i < scope->model_count; i++)
+		result = gp_call_sites_use_stacks(sites, scope->models[i],
+						  analysis->backward[i].stacks);
+	if (result == 0)
+		return sites;
+	gp_call_sites_free(sites);
+	return NULL;
 }
 
 bool gp_scope_has_gpu(const struct gp_scope *scope)

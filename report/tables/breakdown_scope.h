@@ -21,6 +21,7 @@
 #include "report/base/tally.h"
 
 struct gp_torch_snapshot;
+struct gp_call_sites;
 struct gp_analysis;
 
 struct gp_scope {
@@ -82,6 +83,12 @@ const struct gp_kinds *gp_scope_kinds(struct gp_scope *scope);
  * computed once for all tables and the summary.  NULL: no memory.
  */
 struct gp_analysis *gp_scope_analysis(struct gp_scope *scope);
+
+/*
+ * Sites of calls; those of a launch of a backward pass are at the line that it belongs to.  Free
+ * them.  NULL: no memory.
+ */
+struct gp_call_sites *gp_scope_new_sites(struct gp_scope *scope);
 
 /* Whether any of the models recorded GPU operations: else all GPUs would seem idle. */
 bool gp_scope_has_gpu(const struct gp_scope *scope);

@@ -34,6 +34,7 @@ extern const struct gp_rule gp_rule_unified_faults;
 extern const struct gp_rule gp_rule_default_stream;
 extern const struct gp_rule gp_rule_low_occupancy;
 extern const struct gp_rule gp_rule_few_blocks;
+extern const struct gp_rule gp_rule_growing_copies;
 extern const struct gp_rule gp_rule_layout_changes;
 extern const struct gp_rule gp_rule_full_precision;
 extern const struct gp_rule gp_rule_late_rank;

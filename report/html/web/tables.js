@@ -1,7 +1,7 @@
 /* Tables: everything that `gpuprof summary --by` prints. */
 
 const TABLE_GROUPS = [
-	['Where the time went', ['time', 'iteration', 'phase', 'idle', 'gap', 'gap-site', 'host', 'operator', 'kind', 'kind-kernel', 'critical-path', 'tuning', 'queue-kernel', 'queue-stream', 'concurrency-device', 'concurrency-stream']],
+	['Where the time went', ['time', 'iteration', 'phase', 'idle', 'gap', 'gap-site', 'host', 'operator', 'line', 'kind', 'kind-kernel', 'critical-path', 'tuning', 'queue-kernel', 'queue-stream', 'concurrency-device', 'concurrency-stream']],
 	['Kernels', ['kernel', 'grid', 'gpu', 'exec', 'occupancy', 'sequence', 'graph']],
 	['CUDA calls', ['api', 'failure', 'unfinished', 'api-gpu', 'sync', 'module', 'overhead']],
 	['Copies', ['copy-time', 'copy-size', 'unified', 'unified-address', 'unified-fault']],

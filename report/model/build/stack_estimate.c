@@ -24,8 +24,12 @@ enum level {
 	SAME_SHAPE_AFTER_ONE_NAME,
 	SAME_SHAPE_AFTER_TWO_NAMES,
 	SAME_SHAPE_AFTER_FOUR_SHAPES,
+	SAME_SHAPE_AFTER_MANY_SHAPES, /* for layers of the same kernels */
 	LEVELS
 };
+
+/* How many that are. */
+#define MANY 128u
 
 /* Contexts that are told apart; later ones fall back to those of lower levels.  6 MiB. */
 #define MOST_CONTEXTS (1u << 18)
@@ -46,15 +50,19 @@ struct estimator {
 	uint32_t *next;   /* by call: the next one in the list of its context ... */
 	uint32_t *recent; /* ... and the stack before it in its thread, or GP_NONE */
 	uint64_t seed;
+	uint64_t oldest_factor; /* of the oldest shape in launch.many */
 };
 
 /* A launch in the order of its thread. */
 struct launch {
 	uint32_t thread_id;
-	uint32_t recent;    /* the last stack of its own, or GP_NONE */
-	uint32_t estimated; /* launches since the last one that was checked */
-	uint32_t names;     /* before it: 16 bits of the hash of each, the last one lowest */
-	uint32_t shapes;    /* likewise with shapes, 8 bits */
+	uint32_t recent;     /* the last stack of its own, or GP_NONE */
+	uint32_t estimated;  /* launches since the last one that was checked */
+	uint32_t names;      /* before it: 16 bits of the hash of each, the last one lowest */
+	uint32_t shapes;     /* likewise with shapes, 8 bits */
+	uint64_t last[MANY]; /* shapes, the oldest at next ... */
+	uint32_t next;
+	uint64_t many; /* ... and the sum of their products with powers of FACTOR */
 	uint64_t keys[LEVELS];
 };
 
@@ -103,6 +111,27 @@ static bool is_launch(const struct gp_model *m, const struct gp_call *call)
 	       call->status == 0 && !call->captured;
 }
 
+/* Odd, so that no shape is lost by it. */
+#define FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
+static uint64_t oldest_factor(void)
+{
+	uint64_t factor = 1;
+
+	for (uint32_t i = 0; i < MANY; i++)
+		factor *= FACTOR;
+	return factor;
+}
+
+/* One more launch is before the next one, and the oldest is not any more. */
+static void push(const struct estimator *e, struct launch *launch, uint64_t shape)
+{
+	launch->many =
+		launch->many * FACTOR + shape - launch->last[launch->next] * e->oldest_factor;
+	launch->last[launch->next] = shape;
+	launch->next = (launch->next + 1) % MANY;
+}
+
 static void go_on(const struct estimator *e, struct launch *launch, const struct gp_call *call)
 {
 	uint64_t name, shape;
@@ -118,6 +147,8 @@ static void go_on(const struct estimator *e, struct launch *launch, const struct
 	launch->keys[SAME_SHAPE_AFTER_ONE_NAME] = mix(shape + 1, launch->names & 0xffff);
 	launch->keys[SAME_SHAPE_AFTER_TWO_NAMES] = mix(shape + 2, launch->names);
 	launch->keys[SAME_SHAPE_AFTER_FOUR_SHAPES] = mix(shape + 3, launch->shapes);
+	launch->keys[SAME_SHAPE_AFTER_MANY_SHAPES] = mix(shape + 4, launch->many);
+	push(e, launch, shape);
 	launch->names = launch->names << 16 | (name & 0xffff);
 	launch->shapes = launch->shapes << 8 | (shape & 0xff);
 }
@@ -346,7 +377,8 @@ static bool has_sample(const struct gp_model *m)
 
 int gp_estimate_stacks(struct gp_model *model)
 {
-	struct estimator e = {.model = model, .seed = gp_hash_text("stacks")};
+	struct estimator e = {
+		.model = model, .seed = gp_hash_text("stacks"), .oldest_factor = oldest_factor()};
 	int result;
 
 	if (!gp_recorded_samples_launches(model) || !has_sample(model))

@@ -77,7 +77,7 @@ static int take_model(struct gp_scope *scope, const struct gp_model *model, stru
 		.scope = scope,
 		.model = model,
 		.names = gp_scope_names(model),
-		.sites = gp_call_sites_new(),
+		.sites = gp_scope_new_sites(scope),
 		.tally = tally,
 	};
 	struct gp_path path = {0};

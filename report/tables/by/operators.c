@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "gpuprof/count.h"
+#include "report/analysis/analysis.h"
 #include "report/analysis/idle/activity.h"
 #include "report/analysis/loop/phase_places.h"
 #include "report/base/text/format.h"
@@ -39,6 +40,7 @@ struct gathering {
 	struct known *stacks; /* by frame */
 	struct gp_symbols *symbols;
 	struct gp_phase_places *places; /* by row */
+	const struct gp_backward *backward;
 	uint64_t ns, without_stack_ns;
 };
 
@@ -76,6 +78,7 @@ static void take_op(struct gathering *at, const struct gp_op *op)
 	uint32_t stack = call ? call->stack : GP_NONE;
 	uint64_t key[GP_TALLY_KEYS] = {at->process}, before_ns;
 	struct gp_tally_row *row;
+	uint32_t line;
 
 	key[NAME] = key[NODE] = gp_scope_text(at->scope, "");
 	if (stack != GP_NONE) {
@@ -95,8 +98,11 @@ static void take_op(struct gathering *at, const struct gp_op *op)
 	row->sums[ESTIMATED] += call && call->is_estimated ? ns : 0;
 	at->ns += ns;
 	at->without_stack_ns += stack == GP_NONE ? ns : 0;
+	if (gp_backward_answer_of(at->backward, at->model, call, &line) == GP_BACKWARD_NOT &&
+	    line == GP_NONE)
+		line = stack;
 	if (at->tally->error == 0)
-		gp_phase_places_add(at->places, stack, (uint32_t)(row - at->tally->rows), ns);
+		gp_phase_places_add(at->places, line, (uint32_t)(row - at->tally->rows), ns);
 }
 
 /* The model's rows are from that one on. */
@@ -126,6 +132,7 @@ static int take_model(struct gp_scope *scope, struct gp_tally *tally, size_t pro
 {
 	const struct gp_model *model = scope->models[process];
 	struct gp_slice_filter filter = gp_slice_filter_of_part(model);
+	const struct gp_analysis *analysis = gp_scope_analysis(scope);
 	struct gathering at = {
 		.scope = scope,
 		.tally = tally,
@@ -135,11 +142,12 @@ static int take_model(struct gp_scope *scope, struct gp_tally *tally, size_t pro
 		.stacks = calloc((size_t)model->frame_count + 1, sizeof(*at.stacks)),
 		.symbols = gp_symbols_new(),
 		.places = gp_phase_places_new(model),
+		.backward = analysis ? &analysis->backward[process] : NULL,
 	};
 	uint32_t first = tally->count;
 	int result = -ENOMEM;
 
-	if (at.kernels && at.stacks && at.symbols && at.places) {
+	if (at.kernels && at.stacks && at.symbols && at.places && analysis) {
 		for (uint32_t i = 0; i < model->op_count; i++)
 			if (gp_slice_filter_has(&filter, model->ops[i].start_ns,
 						model->ops[i].end_ns))

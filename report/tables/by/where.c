@@ -255,7 +255,7 @@ static void put_gap(struct gp_scope *scope, struct gp_call_sites *sites, struct 
 static int fill_gaps(struct gp_scope *scope, struct gp_table *table)
 {
 	const struct gp_wheres *all = find_wheres(scope);
-	struct gp_call_sites *sites = gp_call_sites_new();
+	struct gp_call_sites *sites = gp_scope_new_sites(scope);
 
 	for (size_t i = 0; all && sites && gp_scope_has_gpu(scope) && i < all->count; i++)
 		for (size_t g = 0; g < all->devices[i].gaps_kept; g++)
@@ -355,7 +355,7 @@ static void put_by_site(const struct by_site *by, struct gp_table *table,
 
 static int fill_sites(struct gp_scope *scope, struct gp_table *table)
 {
-	struct by_site by = {.scope = scope, .sites = gp_call_sites_new()};
+	struct by_site by = {.scope = scope, .sites = gp_scope_new_sites(scope)};
 	const struct gp_sweep_taker taker = {.gap = take_gap, .context = &by};
 	const struct gp_kinds *kinds = gp_scope_kinds(scope);
 	const struct gp_wheres *all = find_wheres(scope);

@@ -107,9 +107,55 @@ static void other_functions_are_no_operators(void **state)
 	assert_string_equal(op.node, "");
 }
 
+/* The operator's function, the one of autograd, and the node's; NULL: there is none. */
+static void operators_and_nodes_have_kinds(void **state)
+{
+	static const struct {
+		const char *operator_name, *node, *kind;
+	} cases[] = {
+		{"addmm_out", "AddmmBackward0", "addmm"},
+		{"add_Tensor", "AddBackward1", "add"},
+		{"relu_", "ReluBackward0", "relu"},
+		{"_to_copy", "ToCopyBackward0", "tocopy"},
+		{"nll_loss_forward", "NllLossBackward0", "nllloss"},
+		{"max_pool2d_with_indices", "MaxPool2DWithIndicesBackward0",
+		 "maxpool2dwithindices"},
+		{"_scaled_dot_product_flash_attention", "ScaledDotProductFlashAttentionBackward0",
+		 "scaleddotproductflashattention"},
+		{"mean_dim", "MeanBackward1", "mean"},
+		{"_cudnn_rnn", "CudnnRnnBackward0", "cudnnrnn"},
+	};
+	char text[256], kind[GP_OPERATOR_BYTES];
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		snprintf(text, sizeof(text), "at::_ops::%s::redispatch", cases[i].operator_name);
+		assert_true(gp_operator_kind(text, kind));
+		assert_string_equal(kind, cases[i].kind);
+		assert_false(gp_operator_kind_of_autograd(text, kind));
+		snprintf(text, sizeof(text), "torch::autograd::VariableType::%s",
+			 cases[i].operator_name);
+		assert_true(gp_operator_kind_of_autograd(text, kind));
+		assert_string_equal(kind, cases[i].kind);
+		assert_false(gp_operator_kind_of_node(text, kind));
+		snprintf(text, sizeof(text), "torch::autograd::generated::%s::apply",
+			 cases[i].node);
+		assert_true(gp_operator_kind_of_node(text, kind));
+		assert_string_equal(kind, cases[i].kind);
+	}
+	assert_true(gp_operator_kind_of_node("torch::autograd::CopyBackwards::apply", kind));
+	assert_string_equal(kind, "copy");
+	assert_true(gp_operator_kind_of_node("AddmmBackward0", kind));
+	assert_string_equal(kind, "addmm");
+	assert_true(gp_operator_kind("aten::addmm", kind));
+	assert_false(gp_operator_kind_of_node("torch::autograd::AccumulateGrad::apply", kind));
+	assert_false(gp_operator_kind_of_node("torch::autograd::Engine::evaluate_function", kind));
+	assert_false(gp_operator_kind("at::native::addmm_out_cuda_impl", kind));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(operators_and_nodes_have_kinds),
 		cmocka_unit_test(overloads_are_left_out),
 		cmocka_unit_test(the_innermost_operator_counts),
 		cmocka_unit_test(collectives_are_methods_of_the_process_group),

@@ -122,6 +122,26 @@ static struct program *new_program(void)
 	return program;
 }
 
+/* Two layers of the same twelve launches, at two lines; only what comes before both differs. */
+static void layers_are_told_apart_by_what_was_long_before(void **state)
+{
+	struct program *program = new_program();
+	struct gp_model *m;
+
+	for (uint32_t step = 0; step < 400; step++) {
+		launch(program, 4, 4, 9);
+		for (uint32_t line = 1; line <= 2; line++)
+			for (uint32_t i = 0; i < 12; i++)
+				launch(program, 1 + i % 2, 1, line);
+	}
+	m = record(program, 5, "--stacks=sample");
+	/* of the first steps, not every place was sampled before */
+	assert_true(count_wrong(program, m) * 100 < program->count);
+	assert_true(error_of(m) < 0.05);
+	gp_model_free(m);
+	free(program);
+}
+
 /* Five lines launch the same kernel with the same shape; others come between. */
 static void a_loop_is_exact(void **state)
 {
@@ -279,6 +299,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_loop_is_exact),
+		cmocka_unit_test(layers_are_told_apart_by_what_was_long_before),
 		cmocka_unit_test(the_callers_of_neighbors_tell_which_work_it_is),
 		cmocka_unit_test(the_error_of_an_irregular_program_is_known),
 		cmocka_unit_test(the_error_is_a_share_of_the_time),

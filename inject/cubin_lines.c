@@ -63,11 +63,8 @@ static bool read_at(const struct cubin *cubin, uint64_t offset, void *into, size
 
 static bool read_section(const struct cubin *cubin, uint64_t index, Elf64_Shdr *section)
 {
-	uint64_t most = cubin->count / sizeof(*section);
-
-	if (index > most || !read_at(cubin, cubin->head.e_shoff, section, sizeof(*section)))
-		return false;
-	return read_at(cubin, cubin->head.e_shoff + index * sizeof(*section), section,
+	return index <= cubin->count / sizeof(*section) &&
+	       read_at(cubin, cubin->head.e_shoff + index * sizeof(*section), section,
 		       sizeof(*section));
 }
 
@@ -116,8 +113,6 @@ static bool is_inside(const struct cubin *cubin, const Elf64_Shdr *section)
 
 static bool copy_part(const struct cubin *cubin, const Elf64_Shdr *section, struct part *part)
 {
-	if (!is_inside(cubin, section))
-		return false;
 	part->count = section->sh_size;
 	part->bytes = malloc(part->count + 1);
 	if (part->bytes == NULL)
@@ -190,20 +185,22 @@ static bool find_symbols(const struct cubin *cubin, Elf64_Shdr *symbols, Elf64_S
 }
 
 struct gp_cubin_lines *gp_cubin_lines_open(const void *bytes, size_t count, size_t most_bytes,
-					   size_t *kept_bytes)
+					   size_t *needed_bytes)
 {
-	struct gp_cubin_lines *lines = NULL;
+	struct gp_cubin_lines *lines;
 	Elf64_Shdr line, symbols, strings;
 	struct cubin cubin;
 	uint64_t section;
 
-	*kept_bytes = 0;
+	*needed_bytes = 0;
 	if (!open_cubin(&cubin, bytes, count) ||
 	    (section = find_named(&cubin, ".debug_line", &line)) == 0 || line.sh_size == 0 ||
-	    !find_symbols(&cubin, &symbols, &strings) || line.sh_size > most_bytes ||
-	    symbols.sh_size > most_bytes || strings.sh_size > most_bytes ||
-	    line.sh_size + symbols.sh_size + strings.sh_size > most_bytes ||
-	    (lines = calloc(1, sizeof(*lines))) == NULL)
+	    !find_symbols(&cubin, &symbols, &strings) || !is_inside(&cubin, &line) ||
+	    !is_inside(&cubin, &symbols) || !is_inside(&cubin, &strings))
+		return NULL;
+	*needed_bytes = line.sh_size + symbols.sh_size + strings.sh_size;
+	lines = *needed_bytes <= most_bytes ? calloc(1, sizeof(*lines)) : NULL;
+	if (lines == NULL)
 		return NULL;
 	if (!copy_part(&cubin, &line, &lines->line) ||
 	    !copy_part(&cubin, &symbols, &lines->symbols) ||
@@ -212,7 +209,6 @@ struct gp_cubin_lines *gp_cubin_lines_open(const void *bytes, size_t count, size
 		return NULL;
 	}
 	relocate(lines, &cubin, section);
-	*kept_bytes = lines->line.count + lines->symbols.count + lines->strings.count;
 	return lines;
 }
 
@@ -262,16 +258,15 @@ static struct gp_dwarf_cursor take_cursor(struct gp_dwarf_cursor *cursor, uint64
 }
 
 struct unit {
-	struct gp_dwarf_cursor folders, files,
-		program; /* the tables are read again for each name */
+	/* the tables are read again for each name */
+	struct gp_dwarf_cursor folders, files, program;
 	uint64_t step;
 	uint8_t line_range, opcode_base;
 	int8_t line_base;
 	struct gp_dwarf_cursor lengths; /* number of operands, by opcode */
 	uint32_t start;
-	/* registers */
-	uint64_t address, file;
-	int64_t line;
+	/* registers; arithmetic is modulo 2^64 */
+	uint64_t address, file, line;
 };
 
 static bool open_unit(struct gp_dwarf_cursor *section, struct unit *unit)
@@ -315,7 +310,8 @@ static const char *folder_of(const struct unit *unit, uint64_t number)
 	return folder;
 }
 
-static void name_file(const struct unit *unit, uint32_t number, struct gp_cubin_place *place)
+/* False: the unit has no such file. */
+static bool name_file(const struct unit *unit, uint32_t number, struct gp_cubin_place *place)
 {
 	struct gp_dwarf_cursor cursor = unit->files;
 	uint64_t folder = 0;
@@ -330,6 +326,7 @@ static void name_file(const struct unit *unit, uint32_t number, struct gp_cubin_
 		gp_dwarf_take_uleb(&cursor); /* size */
 	}
 	place->folder = place->file[0] != '/' ? folder_of(unit, folder) : "";
+	return place->file[0] != '\0';
 }
 
 static struct row *new_row(struct rows *rows)
@@ -351,7 +348,7 @@ static struct row *new_row(struct rows *rows)
 static bool add_row(struct rows *rows, const struct unit *unit, uint32_t section, bool is_end)
 {
 	struct row *last = rows->count > 0 ? &rows->list[rows->count - 1] : NULL, *row;
-	bool has_line = !is_end && unit->line > 0 && unit->line <= UINT32_MAX;
+	bool has_line = !is_end && unit->line <= UINT32_MAX;
 	uint32_t line = has_line ? (uint32_t)unit->line : 0, file = (uint32_t)unit->file;
 
 	if (unit->address >> 32 != section ||
@@ -392,15 +389,15 @@ static bool run_special(struct unit *unit, struct rows *rows, uint32_t section, 
 	uint8_t step = (uint8_t)(code - unit->opcode_base);
 
 	unit->address += unit->step * (step / unit->line_range);
-	unit->line += unit->line_base + step % unit->line_range;
+	unit->line += (uint64_t)(unit->line_base + step % unit->line_range);
 	return add_row(rows, unit, section, false);
 }
 
 /* Operations without effect here have as many operands as the head says. */
 static void run_other(struct unit *unit, uint8_t code)
 {
-	uint8_t operands =
-		unit->lengths.at + code <= unit->lengths.end ? unit->lengths.at[code - 1] : 0;
+	bool is_known = code <= unit->lengths.end - unit->lengths.at;
+	uint8_t operands = is_known ? unit->lengths.at[code - 1] : 0;
 
 	for (uint8_t i = 0; i < operands; i++)
 		gp_dwarf_take_uleb(&unit->program);
@@ -421,8 +418,7 @@ static bool run_one(struct unit *unit, struct rows *rows, uint32_t section)
 		unit->address += unit->step * gp_dwarf_take_uleb(&unit->program);
 		break;
 	case ADVANCE_LINE:
-		unit->line = (int64_t)((uint64_t)unit->line +
-				       (uint64_t)gp_dwarf_take_sleb(&unit->program));
+		unit->line += (uint64_t)gp_dwarf_take_sleb(&unit->program);
 		break;
 	case SET_FILE:
 		unit->file = gp_dwarf_take_uleb(&unit->program);
@@ -554,9 +550,6 @@ bool gp_cubin_function_place(const struct gp_cubin_function *function, uint64_t 
 	if (row == NULL || row->line == 0)
 		return false;
 	cursor = (struct gp_dwarf_cursor){line->bytes + row->unit, line->bytes + line->count};
-	if (!open_unit(&cursor, &unit))
-		return false;
-	name_file(&unit, row->file, place);
 	place->line = row->line;
-	return true;
+	return open_unit(&cursor, &unit) && name_file(&unit, row->file, place);
 }

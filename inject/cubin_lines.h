@@ -18,11 +18,11 @@
 struct gp_cubin_lines;
 
 /*
- * NULL: the module has no lines, is no cubin of this form, or would need more than most_bytes, or
- * there is no memory.  *kept_bytes: of its copy.
+ * NULL: the module has no lines, is no cubin of this form, needs more than most_bytes, or there is
+ * no memory.  *needed_bytes: of its copy; 0 if the module has no lines.
  */
 struct gp_cubin_lines *gp_cubin_lines_open(const void *cubin, size_t bytes, size_t most_bytes,
-					   size_t *kept_bytes);
+					   size_t *needed_bytes);
 void gp_cubin_lines_close(struct gp_cubin_lines *lines);
 
 /* A function of the module; NULL: it has no lines.  Lives as long as the module's lines. */

@@ -28,6 +28,7 @@ static const struct gp_hw_collector *const collectors[] = {&gp_hw_sampler, &gp_s
 static struct {
 	const struct gp_cupti *cupti;
 	const struct gp_hw_collector *collector;
+	uint32_t is_decided; /* the first context has started the thread, or has not */
 	uint32_t has_begun, is_set_up, finish, finished;
 	uint32_t requests; /* changes of contexts; the thread sleeps on it */
 	uint32_t served;   /* of these */
@@ -38,9 +39,7 @@ static struct {
 
 /* ---- notes ---- */
 
-static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void note(const char *format, ...)
+void gp_hw_note(const char *format, ...)
 {
 	char text[640];
 	va_list values;
@@ -52,18 +51,20 @@ static void note(const char *format, ...)
 	gp_emit_info(GP_INFO_NOTE, text);
 }
 
-static void note_result(uint16_t device_id, int result)
+/* none: "no", or "no more" if it had samples before. */
+static void note_result(uint16_t device_id, int result, const char *none)
 {
 	const char *name = NULL, *samples = state.collector->samples;
 
 	if (result == GP_HW_FORBIDDEN) {
-		note("no %s of GPU %u: the driver lets only administrators read performance counters; run as root or with CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or let an administrator load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0",
-		     samples, device_id);
+		gp_hw_note(
+			"%s %s of GPU %u: the driver lets only administrators read performance counters; run as root or with CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or let an administrator load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0",
+			none, samples, device_id);
 		return;
 	}
 	state.cupti->cuptiGetResultString((CUptiResult)result, &name);
-	note("no %s of GPU %u: CUPTI cannot sample its counters (%s)", samples, device_id,
-	     name != NULL ? name : "unknown error");
+	gp_hw_note("%s %s of GPU %u: CUPTI cannot sample its counters (%s)", none, samples,
+		   device_id, name != NULL ? name : "unknown error");
 }
 
 /* Why the collector cannot start at all: -errno. */
@@ -72,16 +73,20 @@ static void note_start(int error)
 	const struct gp_hw_collector *collector = state.collector;
 
 	if (error == -ENOSYS)
-		note("no %s: they need CUPTI %s or newer, and %s is older; name another one with --cupti or GPUPROF_CUPTI",
-		     collector->samples, collector->oldest, state.cupti->path);
+		gp_hw_note(
+			"no %s: they need CUPTI %s or newer, and %s is older; name another one with --cupti or GPUPROF_CUPTI",
+			collector->samples, collector->oldest, state.cupti->path);
 	else if (error == -ENOENT)
-		note("no %s: libnvperf_host.so is missing beside %s; install the CUPTI package of the CUDA Toolkit",
-		     collector->samples, state.cupti->path);
+		gp_hw_note(
+			"no %s: libnvperf_host.so is missing beside %s; install the CUPTI package of the CUDA Toolkit",
+			collector->samples, state.cupti->path);
 	else if (error == -ENOTSUP)
-		note("no %s: the program has a sanitizer's runtime, which would end it when CUPTI's profiler is loaded; build without -fsanitize",
-		     collector->samples);
+		gp_hw_note(
+			"no %s: the program has a sanitizer's runtime, which would end it when CUPTI's profiler is loaded; build without -fsanitize",
+			collector->samples);
 	else
-		note("no %s: CUPTI's profiler cannot start in this process", collector->samples);
+		gp_hw_note("no %s: CUPTI's profiler cannot start in this process",
+			   collector->samples);
 }
 
 /* ---- functions ---- */
@@ -105,7 +110,7 @@ bool gp_hw_try_is_due(const struct gp_hw_try *try)
 
 void gp_hw_give_up(struct gp_hw_try *try, uint16_t device_id, int result)
 {
-	note_result(device_id, result);
+	note_result(device_id, result, "no more");
 	try->is_given_up = true;
 }
 
@@ -113,9 +118,10 @@ static void note_busy(uint16_t device_id)
 {
 	bool again = state.collector->tries_again;
 
-	note("no %s of GPU %u%s: another process, such as a profiler, uses its performance counters (dcgmi profile --pause frees those of DCGM)%s",
-	     state.collector->samples, device_id, again ? " yet" : "",
-	     again ? "; gpuprof tries again" : "");
+	gp_hw_note(
+		"no %s of GPU %u%s: another process, such as a profiler, uses its performance counters (dcgmi profile --pause frees those of DCGM)%s",
+		state.collector->samples, device_id, again ? " yet" : "",
+		again ? "; gpuprof tries again" : "");
 }
 
 /* Later: 1, 2, 4, ... 60 s from now. */
@@ -137,7 +143,8 @@ bool gp_hw_try_took(struct gp_hw_try *try, uint16_t device_id, int result)
 			note_busy(device_id);
 		delay(try);
 	} else if (result != 0) {
-		gp_hw_give_up(try, device_id, result);
+		note_result(device_id, result, "no");
+		try->is_given_up = true;
 	}
 	return result == 0;
 }
@@ -250,10 +257,10 @@ static void await(uint32_t *word, uint32_t value, uint64_t deadline_ns)
 	}
 }
 
-void gp_hw_collector_await_context(void)
+static void await_service(uint64_t deadline_ns)
 {
 	if (is_own_thread_there() && state.collector->is_awaited)
-		await(&state.served, gp_load32(&state.requests), gp_sys_now_ns() + SERVE_MOST_NS);
+		await(&state.served, gp_load32(&state.requests), deadline_ns);
 }
 
 /* ---- the session ---- */
@@ -288,13 +295,28 @@ void gp_hw_collector_context_begins(CUcontext context, uint16_t device_id)
 	request();
 }
 
+void gp_hw_collector_await_context(bool is_first)
+{
+	const struct gp_hw_collector *collector = chosen();
+	uint64_t deadline_ns = gp_sys_now_ns() + SERVE_MOST_NS;
+
+	if (is_first) {
+		gp_store32_release(&state.is_decided, 1);
+		gp_sys_wake(&state.is_decided);
+	}
+	if (collector == NULL || !collector->is_awaited)
+		return;
+	await(&state.is_decided, 1, deadline_ns);
+	await_service(deadline_ns);
+}
+
 void gp_hw_collector_context_ends(CUcontext context)
 {
 	if (!is_own_thread_there() || state.collector->context_ends == NULL)
 		return;
 	state.collector->context_ends(context);
 	request();
-	gp_hw_collector_await_context();
+	await_service(gp_sys_now_ns() + SERVE_MOST_NS);
 }
 
 static void note_clash(void)
@@ -305,8 +327,8 @@ static void note_clash(void)
 	for (int i = 0; i < GP_OPTIONS; i++)
 		values[i] = gp_option_text((enum gp_option)i);
 	if (gp_option_collectors_clash(values, clash))
-		note(GP_OPTION_CLASH, gp_option_rows[clash[0]].long_name,
-		     gp_option_rows[clash[1]].long_name);
+		gp_hw_note(GP_OPTION_CLASH, gp_option_rows[clash[0]].long_name,
+			   gp_option_rows[clash[1]].long_name);
 }
 
 void gp_hw_collector_start(const struct gp_cupti *cupti)

@@ -45,9 +45,12 @@ extern const struct gp_hw_collector gp_hw_sampler, gp_stall_sampler;
 
 /* ---- for the session ---- */
 
-/* In CUPTI's callbacks; the second one after the first context has started the recording. */
+/*
+ * In CUPTI's callbacks.  The second one waits until the context is served; is_first: of the context
+ * that has started the recording, for which the threads of others wait, too.
+ */
 void gp_hw_collector_context_begins(CUcontext context, uint16_t device_id);
-void gp_hw_collector_await_context(void);
+void gp_hw_collector_await_context(bool is_first);
 void gp_hw_collector_context_ends(CUcontext context);
 
 /* Start the thread if an option asks for a collector, and there is a trace. */
@@ -67,6 +70,9 @@ bool gp_hw_collector_is(const struct gp_hw_collector *collector);
 /* Find all these functions of libcupti.  Returns 0 or -ENOSYS. */
 int gp_hw_find_functions(void *libcupti, const char *const *symbols, void **functions,
 			 size_t count);
+
+/* Say it on standard error and in the trace. */
+void gp_hw_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A device whose counters another process uses may be tried again after 1, 2, 4, ... 60 s. */
 struct gp_hw_try {

@@ -130,10 +130,13 @@ static void remember_context(CUcontext context)
 
 static void on_context_created(CUcontext context)
 {
+	bool is_first;
+
 	remember_context(context);
-	if (gp_swap32(&session.context_seen, 1) == 0)
+	is_first = gp_swap32(&session.context_seen, 1) == 0;
+	if (is_first)
 		session.first_context();
-	gp_hw_collector_await_context();
+	gp_hw_collector_await_context(is_first);
 	gp_collector_request_anchor();
 }
 

@@ -14,38 +14,30 @@
 #include "gpuprof/count.h"
 #include "gpuprof/option.h"
 #include "hardware/profiler_host.h"
-#include "inject/cubin_lines.h"
 #include "inject/dlsym.h"
 #include "inject/hw_collector.h"
 #include "inject/options.h"
 #include "inject/pc_sampling.h"
 #include "inject/recording_gate.h"
+#include "inject/stall_modules.h"
 
-#define CONTEXTS       64u /* further ones have no samples */
+#define CONTEXTS       64u /* at a time; further ones have no samples */
 #define FETCHED_PCS    4096u
 #define REASONS        128u /* of a chip: 40 are known */
 #define SCRATCH_BYTES  ((size_t)8 << 20)
 #define USUAL_EXPONENT 18u
 #define USUAL_BUFFER   ((size_t)64 << 20) /* of the hardware, in host memory; 100 ms take 4 MB */
 #define MOST_BUFFER    ((size_t)512 << 20)
-#define LINES_BYTES    ((size_t)16 << 20) /* the copies of all modules' line information */
 #define EMIT_NS        1000000000u
 #define FUNCTIONS      4096u  /* known ones; a power of two */
 #define PLACES         16384u /* with samples since the last emission; a power of two */
 #define MOST_PLACES    (PLACES / 4 * 3)
 #define MOST_PATH      4096
 
-/* ---- modules ---- */
-
-struct module {
-	struct module *next;
-	uint64_t crc;
-	struct gp_cubin_lines *lines;
-};
-
 /* ---- contexts ---- */
 
-enum context_state { FREE, WANTED, RUNNING, ENDING, GONE };
+/* ENDING becomes FREE again; TAKEN: is filled in; GONE: has no more samples. */
+enum context_state { FREE, TAKEN, WANTED, RUNNING, ENDING, GONE };
 
 struct context {
 	CUcontext context;
@@ -79,8 +71,6 @@ struct function {
 static struct {
 	const struct gp_cupti *cupti;
 	struct gp_pc_sampling pc;
-	uint64_t modules; /* atomic; address of the newest struct module */
-	uint64_t kept_bytes;
 	struct context contexts[CONTEXTS];
 	struct gp_pc_data data;      /* of one fetch */
 	struct gp_pc_data unfetched; /* CUPTI wants memory for what is left if it is disabled */
@@ -260,57 +250,20 @@ bool gp_stall_sampler_is_on(void)
 	return gp_hw_collector_is(&gp_stall_sampler);
 }
 
-static struct module *first_module(void)
+static bool is_first(uint32_t *was_seen)
 {
-	return (struct module *)(uintptr_t)gp_load64_acquire(&sampler.modules);
+	return gp_swap32(was_seen, 1) == 0;
 }
 
-static struct module *find_module(uint64_t crc)
-{
-	struct module *module = first_module();
-
-	while (module != NULL && module->crc != crc)
-		module = module->next;
-	return module;
-}
-
-static void add_module(struct module *module)
-{
-	do
-		module->next = first_module();
-	while (!gp_replace64(&sampler.modules, (uintptr_t)module->next, (uintptr_t)module));
-}
-
-static bool has_crc(const void *cubin, size_t bytes, uint64_t *crc)
-{
-	struct gp_pc_crc parameters = {GP_PC_HEAD(struct gp_pc_crc, crc), bytes, cubin, 0};
-
-	if (sampler.pc.crc == NULL || sampler.pc.crc(&parameters) != 0)
-		return false;
-	*crc = parameters.crc;
-	return true;
-}
-
-/* Two threads may add the same module, which does no harm. */
 void gp_stall_sampler_module(const void *cubin, size_t bytes)
 {
-	uint64_t used_bytes = gp_load64(&sampler.kept_bytes), crc;
-	struct module *module;
-	size_t kept_bytes;
+	static uint32_t was_noted;
 
-	if (cubin == NULL || used_bytes >= LINES_BYTES ||
-	    (module = malloc(sizeof(*module))) == NULL)
-		return;
-	module->lines = gp_cubin_lines_open(cubin, bytes, LINES_BYTES - used_bytes, &kept_bytes);
-	if (module->lines != NULL && has_crc(cubin, bytes, &crc) && find_module(crc) == NULL) {
-		module->crc = crc;
-		gp_add64(&sampler.kept_bytes, kept_bytes);
-		add_module(module);
-		return;
-	}
-	if (module->lines != NULL)
-		gp_cubin_lines_close(module->lines);
-	free(module);
+	if (cubin != NULL && sampler.pc.crc != NULL &&
+	    !gp_stall_modules_add(cubin, bytes, sampler.pc.crc) && is_first(&was_noted))
+		gp_hw_note(
+			"samples of warps may have no source line: the program's modules have more than %u MiB of line information",
+			GP_STALL_MODULES_MIB);
 }
 
 /* ---- samples ---- */
@@ -320,12 +273,12 @@ static const struct function *find_function(const struct gp_pc *pc)
 {
 	uint64_t hash = gp_hash_fold(gp_hash_fold(GP_HASH_SEED, pc->crc), (uintptr_t)pc->name);
 	struct function *function = &sampler.functions[hash & (FUNCTIONS - 1)];
-	struct module *module;
+	struct gp_cubin_lines *lines;
 
 	if (function->name == pc->name && function->crc == pc->crc)
 		return function;
-	module = find_module(pc->crc);
-	function->lines = module != NULL ? gp_cubin_lines_function(module->lines, pc->name) : NULL;
+	lines = gp_stall_modules_find(pc->crc);
+	function->lines = lines != NULL ? gp_cubin_lines_function(lines, pc->name) : NULL;
 	function->kernel_id = text_id(
 		function->lines != NULL ? gp_cubin_function_kernel(function->lines) : pc->name);
 	function->crc = pc->crc;
@@ -491,6 +444,13 @@ static void set_state(struct context *context, enum context_state state)
 	gp_store32_release(&context->state, state);
 }
 
+static void stop(struct context *context)
+{
+	if (call_with_context(context, sampler.pc.stop) == 0)
+		fetch(context);
+}
+
+/* Meanwhile the program may have begun to destroy it, and waits. */
 static void begin(struct context *context)
 {
 	if (!gp_hw_try_is_due(&context->try) ||
@@ -499,13 +459,8 @@ static void begin(struct context *context)
 	context->fetched_ns = gp_sys_now_ns();
 	if (sampler.start_ns == 0)
 		emit_places();
-	gp_replace32(&context->state, WANTED, RUNNING);
-}
-
-static void stop(struct context *context)
-{
-	if (call_with_context(context, sampler.pc.stop) == 0)
-		fetch(context);
+	if (!gp_replace32(&context->state, WANTED, RUNNING))
+		stop(context);
 }
 
 /* A full buffer is emptied by a new start. */
@@ -534,7 +489,7 @@ static void serve_context(struct context *context)
 		break;
 	case ENDING:
 		stop(context);
-		set_state(context, GONE);
+		set_state(context, FREE);
 		break;
 	default:
 		break;
@@ -555,8 +510,9 @@ static void fetch_last(void)
 	for (uint32_t i = 0; i < CONTEXTS; i++) {
 		uint32_t running = gp_load32_acquire(&sampler.contexts[i].state);
 
-		if (running == RUNNING || running == ENDING)
-			stop(&sampler.contexts[i]);
+		if (running != RUNNING && running != ENDING)
+			continue;
+		stop(&sampler.contexts[i]);
 		set_state(&sampler.contexts[i], GONE);
 	}
 	emit_places();
@@ -564,16 +520,31 @@ static void fetch_last(void)
 
 /* ---- the program's threads ---- */
 
+static struct context *take_context(void)
+{
+	for (uint32_t i = 0; i < CONTEXTS; i++)
+		if (gp_replace32(&sampler.contexts[i].state, FREE, TAKEN))
+			return &sampler.contexts[i];
+	return NULL;
+}
+
 static void begin_context(CUcontext context, uint16_t device_id)
 {
-	static uint32_t used;
-	uint32_t index = gp_load32(&used) < CONTEXTS ? gp_add32(&used, 1) : CONTEXTS;
+	static uint32_t was_noted;
+	struct context *taken = take_context();
 
-	if (index >= CONTEXTS)
+	if (taken == NULL) {
+		if (is_first(&was_noted))
+			gp_hw_note(
+				"no samples of warps of some contexts: the program has more than %u of them at a time",
+				CONTEXTS);
 		return;
-	sampler.contexts[index].context = context;
-	sampler.contexts[index].device_id = device_id;
-	set_state(&sampler.contexts[index], WANTED);
+	}
+	taken->context = context;
+	taken->device_id = device_id;
+	taken->try = (struct gp_hw_try){0};
+	memset(taken->is_reason, 0, sizeof(taken->is_reason));
+	set_state(taken, WANTED);
 }
 
 /* A context that never ran has nothing to stop. */
@@ -582,7 +553,7 @@ static void end_context(CUcontext context)
 	for (uint32_t i = 0; i < CONTEXTS; i++) {
 		struct context *found = &sampler.contexts[i];
 
-		if (gp_load32_acquire(&found->state) != FREE && found->context == context &&
+		if (gp_load32_acquire(&found->state) >= WANTED && found->context == context &&
 		    !gp_replace32(&found->state, RUNNING, ENDING))
 			gp_replace32(&found->state, WANTED, GONE);
 	}

@@ -46,6 +46,9 @@ $(O)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(O)/libreport.a
 	$(call say,FUZZ)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -fsanitize=fuzzer -o $@ $(filter %.c,$^) $(filter %.a,$^) $(REPORT_LIBS)
 
+# Of the library that lives in the profiled program.
+$(O)/tests/fuzz/cubin_fuzz $(O)/tests/fuzz/cubin_short: inject/cubin_lines.c
+
 # Initial inputs where none are committed: small enough that a mutation can change all of them.
 $(O)/tests/fuzz/seed-code/plugin: tests/stacks/plugin.c
 	@mkdir -p $(@D)
@@ -56,15 +59,19 @@ $(O)/tests/fuzz/seed-pickle/snapshot: tests/fuzz/snapshot.py
 $(O)/tests/fuzz/seed-import/database: tests/fuzz/database.py
 	@mkdir -p $(@D)
 	$(Q)python3 $< $@
+$(O)/tests/fuzz/seed-cubin/waits: tests/fuzz/cubin.py $(O)/programs/waits.cubin
+	@mkdir -p $(@D)
+	$(Q)python3 $^ $@
 # Traces of programs on the simulated device; the last program is killed.
 FUZZ_TRACES := zoo cover graph streams ranges
 $(O)/tests/fuzz/seed-trace/0: tests/fuzz/trace.py | all programs
 	@mkdir -p $(@D) $(O)/tests/fuzz/traces
 	$(Q)export LD_LIBRARY_PATH=$(abspath $(O))/sim; run() { $(O)/gpuprof-run -q --chrome none -o $(O)/tests/fuzz/traces/%p "$$@" >/dev/null; }; \
-		for program in $(FUZZ_TRACES); do run $(O)/programs/$$program || exit 1; done; \
+		for program in $(FUZZ_TRACES); do run $(O)/programs/$$program || exit 1; done; run --stalls $(O)/programs/demo || exit 1; \
 		{ run python3 tests/e2e/gpu.py launch=20 start=5 raise=9; } 2>/dev/null || [ $$? = 137 ]
 	$(Q)$< $(@D) $(O)/tests/fuzz/traces/*.gpuprof
 fuzz-code: $(O)/tests/fuzz/seed-code/plugin
+fuzz-cubin: $(O)/tests/fuzz/seed-cubin/waits
 fuzz-import: $(O)/tests/fuzz/seed-import/database
 fuzz-pickle: $(O)/tests/fuzz/seed-pickle/snapshot
 fuzz-trace: $(O)/tests/fuzz/seed-trace/0
@@ -72,7 +79,7 @@ fuzz-trace: $(O)/tests/fuzz/seed-trace/0
 # Fuzzers without libFuzzer, linked from the existing objects.
 SHORT_TIMES := 1000
 SHORT       := $(addprefix $(O)/tests/fuzz/,$(addsuffix _short,$(FUZZERS)))
-SHORT_SEEDS := code/plugin import/database pickle/snapshot trace/0
+SHORT_SEEDS := code/plugin cubin/waits import/database pickle/snapshot trace/0
 check-built: $(SHORT) $(addprefix $(O)/tests/fuzz/seed-,$(SHORT_SEEDS))
 CHECKS += $(foreach name,$(FUZZERS),'$(O)/tests/fuzz/$(name)_short $(SHORT_TIMES) $(O)/tests/fuzz/seed-$(name) tests/fuzz/$(name)')
 $(SHORT): $(O)/tests/fuzz/%_short: tests/fuzz/%_fuzz.c tests/fuzz/short.c tests/lib/dice.h $(O)/libreport.a

@@ -13,10 +13,12 @@
 
 #define MOST_KERNELS 5u
 #define TEXT_COLUMNS 60
+#define TOP_ROW      1 /* a sum of a top: the number of its row */
 
 struct stalls {
 	struct gp_scope scope;
 	struct gp_tally kernels, reasons, lines;
+	struct gp_tally top_reasons, top_lines; /* by kernel; see rank() */
 	struct gp_source_text *sources;
 	uint64_t samples;
 	uint64_t all, outside, dropped; /* of the whole recording */
@@ -44,6 +46,59 @@ static int compare_samples(const void *a, const void *b, const void *context)
 	return (left < right) - (left > right);
 }
 
+static const char *reason_of(const struct stalls *stalls, const struct gp_tally_row *row)
+{
+	return gp_scope_text_of(&stalls->scope, row->key[GP_STALL_REASON]);
+}
+
+/* Of the reasons, those to wait; of the lines, known ones. */
+static bool is_ranked(const struct stalls *stalls, const struct gp_tally *tally,
+		      const struct gp_tally_row *row)
+{
+	return tally == &stalls->reasons ? !gp_stall_reason_is_work(reason_of(stalls, row))
+					 : row->key[GP_STALL_LINE] != 0;
+}
+
+/* Finds the row of each kernel with the most samples. */
+static int rank(const struct stalls *stalls, const struct gp_tally *tally, struct gp_tally *tops)
+{
+	for (uint32_t i = 0; i < tally->count; i++) {
+		const struct gp_tally_row *row = &tally->rows[i];
+		uint64_t key[GP_TALLY_KEYS] = {[GP_STALL_KERNEL] = row->key[GP_STALL_KERNEL]};
+		struct gp_tally_row *top;
+
+		if (!is_ranked(stalls, tally, row))
+			continue;
+		top = gp_tally_find(tops, key);
+		if (row->sums[GP_STALL_SAMPLES] > top->sums[GP_STALL_SAMPLES]) {
+			top->sums[GP_STALL_SAMPLES] = row->sums[GP_STALL_SAMPLES];
+			top->sums[TOP_ROW] = i;
+		}
+	}
+	return tops->error;
+}
+
+/* That row; NULL: there is none. */
+static const struct gp_tally_row *top_of(const struct gp_tally *tally, struct gp_tally *tops,
+					 const struct gp_tally_row *kernel)
+{
+	uint64_t key[GP_TALLY_KEYS] = {[GP_STALL_KERNEL] = kernel->key[GP_STALL_KERNEL]};
+	const struct gp_tally_row *top = gp_tally_find(tops, key);
+
+	return top->sums[GP_STALL_SAMPLES] > 0 ? &tally->rows[top->sums[TOP_ROW]] : NULL;
+}
+
+static const struct gp_tally_row *top_reason(struct stalls *stalls,
+					     const struct gp_tally_row *kernel)
+{
+	return top_of(&stalls->reasons, &stalls->top_reasons, kernel);
+}
+
+static const struct gp_tally_row *top_line(struct stalls *stalls, const struct gp_tally_row *kernel)
+{
+	return top_of(&stalls->lines, &stalls->top_lines, kernel);
+}
+
 static int gather(const struct gp_summary *summary, struct stalls *stalls)
 {
 	int result = gp_scope_open(&stalls->scope, summary->models, summary->model_count, false);
@@ -58,6 +113,10 @@ static int gather(const struct gp_summary *summary, struct stalls *stalls)
 				       GP_STALL_BIT(KERNEL) | GP_STALL_BIT(FILE) |
 					       GP_STALL_BIT(LINE),
 				       &stalls->lines);
+	if (result == 0)
+		result = rank(stalls, &stalls->reasons, &stalls->top_reasons);
+	if (result == 0)
+		result = rank(stalls, &stalls->lines, &stalls->top_lines);
 	stalls->sources = gp_stalls_sources(&stalls->scope);
 	if (result == 0 && !stalls->sources)
 		result = -ENOMEM;
@@ -75,31 +134,9 @@ static void close_stalls(struct stalls *stalls)
 	gp_tally_free(&stalls->kernels);
 	gp_tally_free(&stalls->reasons);
 	gp_tally_free(&stalls->lines);
+	gp_tally_free(&stalls->top_reasons);
+	gp_tally_free(&stalls->top_lines);
 	gp_scope_close(&stalls->scope);
-}
-
-static const char *reason_of(const struct stalls *stalls, const struct gp_tally_row *row)
-{
-	return gp_scope_text_of(&stalls->scope, row->key[GP_STALL_REASON]);
-}
-
-/* The kernel's row with the most samples; without those of warps that work. */
-static const struct gp_tally_row *top(const struct stalls *stalls, const struct gp_tally *tally,
-				      uint64_t kernel, bool is_reason)
-{
-	const struct gp_tally_row *found = NULL;
-
-	for (uint32_t i = 0; i < tally->count; i++) {
-		const struct gp_tally_row *row = &tally->rows[i];
-
-		if (row->key[GP_STALL_KERNEL] != kernel || row->sums[GP_STALL_SAMPLES] == 0 ||
-		    (is_reason && gp_stall_reason_is_work(reason_of(stalls, row))) ||
-		    (!is_reason && row->key[GP_STALL_LINE] == 0))
-			continue;
-		if (!found || row->sums[GP_STALL_SAMPLES] > found->sums[GP_STALL_SAMPLES])
-			found = row;
-	}
-	return found;
 }
 
 static double share_of(const struct gp_tally_row *part, const struct gp_tally_row *kernel)
@@ -116,10 +153,9 @@ static double error_of(const struct gp_tally_row *part, const struct gp_tally_ro
 
 /* ---- text ---- */
 
-static void print_reason(FILE *out, const struct stalls *stalls, const struct gp_tally_row *kernel)
+static void print_reason(FILE *out, struct stalls *stalls, const struct gp_tally_row *kernel)
 {
-	const struct gp_tally_row *row =
-		top(stalls, &stalls->reasons, kernel->key[GP_STALL_KERNEL], true);
+	const struct gp_tally_row *row = top_reason(stalls, kernel);
 	const struct gp_stall_reason *reason;
 
 	if (!row)
@@ -132,10 +168,9 @@ static void print_reason(FILE *out, const struct stalls *stalls, const struct gp
 	fputs("\n", out);
 }
 
-static void print_line(FILE *out, const struct stalls *stalls, const struct gp_tally_row *kernel)
+static void print_line(FILE *out, struct stalls *stalls, const struct gp_tally_row *kernel)
 {
-	const struct gp_tally_row *row =
-		top(stalls, &stalls->lines, kernel->key[GP_STALL_KERNEL], false);
+	const struct gp_tally_row *row = top_line(stalls, kernel);
 	const char *file, *name, *text;
 	uint32_t line;
 
@@ -155,7 +190,7 @@ static void print_line(FILE *out, const struct stalls *stalls, const struct gp_t
 	fputs("\n", out);
 }
 
-static void print_kernel(FILE *out, const struct stalls *stalls, const struct gp_tally_row *kernel)
+static void print_kernel(FILE *out, struct stalls *stalls, const struct gp_tally_row *kernel)
 {
 	fprintf(out, "  %s %%  ",
 		gp_format_percent((double)kernel->sums[GP_STALL_SAMPLES], (double)stalls->samples)
@@ -177,35 +212,43 @@ static void print_losses(FILE *out, const struct stalls *stalls)
 			gp_format_percent((double)stalls->dropped, (double)stalls->all).text);
 }
 
+static void print_kernels(FILE *out, struct stalls *stalls)
+{
+	if (stalls->samples == 0) {
+		fputs("\nWhy warps wait: no samples in the program's kernels\n", out);
+		print_losses(out, stalls);
+		return;
+	}
+	fprintf(out, "\nWhy warps wait: %s samples, by kernel\n",
+		gp_format_count(stalls->samples).text);
+	for (uint32_t i = 0; i < stalls->kernels.count && i < MOST_KERNELS; i++)
+		print_kernel(out, stalls, &stalls->kernels.rows[i]);
+	print_losses(out, stalls);
+	fputs("  all kernels, reasons and lines: --by stalls\n", out);
+}
+
 int gp_summary_print_stalls(const struct gp_summary *summary)
 {
 	struct stalls stalls = {0};
-	FILE *out = summary->out;
 	int result;
 
 	if (!gp_stalls_any(summary->models, summary->model_count))
 		return 0;
 	result = gather(summary, &stalls);
-	if (result == 0) {
-		fprintf(out, "\nWhy warps wait: %s samples, by kernel\n",
-			gp_format_count(stalls.samples).text);
-		for (uint32_t i = 0; i < stalls.kernels.count && i < MOST_KERNELS; i++)
-			print_kernel(out, &stalls, &stalls.kernels.rows[i]);
-		print_losses(out, &stalls);
-		fputs("  all kernels, reasons and lines: --by stalls\n", out);
-	}
+	if (result == 0)
+		print_kernels(summary->out, &stalls);
 	close_stalls(&stalls);
 	return result;
 }
 
 /* ---- the document ---- */
 
-static void add_kernel(struct gp_document *document, const struct stalls *stalls,
+static void add_kernel(struct gp_document *document, struct stalls *stalls,
 		       const struct gp_tally_row *kernel)
 {
 	uint64_t number = kernel->key[GP_STALL_KERNEL];
-	const struct gp_tally_row *reason = top(stalls, &stalls->reasons, number, true);
-	const struct gp_tally_row *line = top(stalls, &stalls->lines, number, false);
+	const struct gp_tally_row *reason = top_reason(stalls, kernel);
+	const struct gp_tally_row *line = top_line(stalls, kernel);
 
 	gp_document_add_row(document);
 	gp_document_add_text(document, "id", gp_scope_kernel_of(&stalls->scope, number));

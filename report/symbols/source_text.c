@@ -20,6 +20,7 @@ struct file {
 
 struct gp_source_text {
 	int64_t until_s;
+	size_t bytes; /* of all files */
 	struct file files[GP_SOURCE_TEXT_FILES];
 	uint32_t file_count;
 };
@@ -73,49 +74,57 @@ static char *read_all(int fd, size_t bytes)
 	return text;
 }
 
-static char *read_source(const char *path, int64_t until_s)
+static char *read_source(struct gp_source_text *sources, const char *path)
 {
+	size_t most_bytes = GP_SOURCE_TEXT_ALL_BYTES - sources->bytes;
 	struct stat status;
 	char *text = NULL;
 	int fd = is_source(path) ? gp_named_file_open(path, O_NOFOLLOW) : -1;
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &status) == 0 && status.st_size > 0 &&
-	    status.st_size <= (off_t)GP_SOURCE_TEXT_BYTES && status.st_mtime <= until_s)
+	if (most_bytes > GP_SOURCE_TEXT_BYTES)
+		most_bytes = GP_SOURCE_TEXT_BYTES;
+	if (fstat(fd, &status) == 0 && status.st_size > 0 && status.st_size <= (off_t)most_bytes &&
+	    status.st_mtime <= sources->until_s)
 		text = read_all(fd, (size_t)status.st_size);
+	sources->bytes += text ? (size_t)status.st_size : 0;
 	close(fd);
 	return text;
+}
+
+/* Without the spaces around it; a longer one is cut before a character. */
+static char *trim(char *line)
+{
+	size_t length;
+
+	line += strspn(line, " ");
+	length = strlen(line);
+	if (length > GP_SOURCE_TEXT_LINE_BYTES) {
+		length = GP_SOURCE_TEXT_LINE_BYTES;
+		while (length > 0 && (line[length] & 0xc0) == 0x80)
+			length--;
+	}
+	while (length > 0 && line[length - 1] == ' ')
+		length--;
+	line[length] = '\0';
+	return line;
 }
 
 /* Ends each line, and replaces its tabs. */
 static void split(struct file *file)
 {
-	uint32_t count = 1, line = 0;
+	uint32_t count = 1;
+	char *next = file->text, *line;
 
-	for (const char *at = file->text; *at; at++)
-		count += *at == '\n';
-	file->lines = malloc(count * sizeof(*file->lines));
-	if (!file->lines)
-		return;
-	file->line_count = count;
-	file->lines[line++] = file->text;
 	for (char *at = file->text; *at; at++) {
+		count += *at == '\n';
 		if (*at == '\t' || *at == '\r')
 			*at = ' ';
-		if (*at != '\n')
-			continue;
-		*at = '\0';
-		file->lines[line++] = at + 1;
 	}
-}
-
-static void trim(char *line)
-{
-	size_t length = strlen(line);
-
-	while (length > 0 && line[length - 1] == ' ')
-		line[--length] = '\0';
+	file->lines = malloc(count * sizeof(*file->lines));
+	while (file->lines && (line = strsep(&next, "\n")))
+		file->lines[file->line_count++] = trim(line);
 }
 
 static struct file *find_file(struct gp_source_text *sources, const char *path)
@@ -132,7 +141,7 @@ static struct file *find_file(struct gp_source_text *sources, const char *path)
 	if (!file->path)
 		return NULL;
 	sources->file_count++;
-	file->text = read_source(path, sources->until_s);
+	file->text = read_source(sources, path);
 	if (file->text)
 		split(file);
 	return file;
@@ -141,12 +150,8 @@ static struct file *find_file(struct gp_source_text *sources, const char *path)
 const char *gp_source_text_line(struct gp_source_text *sources, const char *path, uint32_t line)
 {
 	struct file *file = sources ? find_file(sources, path) : NULL;
-	char *text;
 
 	if (!file || line == 0 || line > file->line_count)
 		return NULL;
-	text = file->lines[line - 1];
-	trim(text);
-	text += strspn(text, " ");
-	return *text ? text : NULL;
+	return file->lines[line - 1][0] ? file->lines[line - 1] : NULL;
 }

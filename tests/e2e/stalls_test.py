@@ -10,24 +10,51 @@ CUBIN = os.path.join(support.BUILD, "programs", "waits.cubin")
 STREAMS = os.path.join(support.BUILD, "programs", "streams")
 SOURCE = os.path.join(support.ROOT, "tests", "gpu", "waits.cu")
 
-# Loads the module twice, before and after the kernels; 3 launches of chase for 1 of roots.
+# CUBIN LAUNCHES CONTEXTS DESTROYED: 1 launch of roots for 3 of chase, in so many contexts, one after another; 1: the last is destroyed, too.
 WORK = """
 import ctypes, sys
 cuda = ctypes.CDLL("libcuda.so.1")
 context, module, chase, roots = (ctypes.c_void_p() for _ in range(4))
 code = open(sys.argv[1], "rb").read()
+launches, contexts, destroyed = (int(text) for text in sys.argv[2:5])
 cuda.cuInit(0)
-cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
-cuda.cuCtxSetCurrent(context)
-cuda.cuModuleLoadData(ctypes.byref(module), code)
-cuda.cuModuleGetFunction(ctypes.byref(chase), module, b"_Z5chasePKjPji")
-cuda.cuModuleGetFunction(ctypes.byref(roots), module, b"_Z5rootsPdi")
-for i in range(200):
+for i in range(launches):
+    if i % (launches // contexts) == 0:
+        if i > 0:
+            cuda.cuCtxSynchronize()
+            cuda.cuDevicePrimaryCtxReset_v2(0)
+        cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+        cuda.cuCtxSetCurrent(context)
+        cuda.cuModuleLoadData(ctypes.byref(module), code)
+        cuda.cuModuleGetFunction(ctypes.byref(chase), module, b"_Z5chasePKjPji")
+        cuda.cuModuleGetFunction(ctypes.byref(roots), module, b"_Z5rootsPdi")
     cuda.cuLaunchKernel(roots if i % 4 == 0 else chase, 1, 1, 1, 32, 1, 1, 0, None, None, None)
 cuda.cuCtxSynchronize()
 print("end")
-if sys.argv[2:]:
+if destroyed:
     cuda.cuDevicePrimaryCtxReset_v2(0)
+"""
+# Two threads, each with a device of its own, begin at the same time; each launches chase 20 times.
+THREADS = """
+import ctypes, sys, threading
+cuda = ctypes.CDLL("libcuda.so.1")
+code = open(sys.argv[1], "rb").read()
+together = threading.Barrier(2)
+def work(device):
+    context, module, chase = (ctypes.c_void_p() for _ in range(3))
+    together.wait()
+    cuda.cuCtxCreate_v2(ctypes.byref(context), 0, device)
+    cuda.cuModuleLoadData(ctypes.byref(module), code)
+    cuda.cuModuleGetFunction(ctypes.byref(chase), module, b"_Z5chasePKjPji")
+    for i in range(20):
+        cuda.cuLaunchKernel(chase, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+    cuda.cuCtxSynchronize()
+cuda.cuInit(0)
+threads = [threading.Thread(target=work, args=(device,)) for device in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
 """
 KERNEL_NS = 400000
 CYCLES = KERNEL_NS * 3 // 2 * 132  # of all SMs, for one launch
@@ -39,9 +66,9 @@ def groups(launches, exponent=20):
 
 
 class Stalls(Case):
-    def record(self, *options, arguments=(), kernel_ns=KERNEL_NS, **variables):
-        result = self.run_program([sys.executable, "-c", WORK, CUBIN, *arguments], options=("-o", self.path("t"), "--chrome", "none", *options),
-                                  GPUSIM_KERNEL_NS=str(kernel_ns), **variables)
+    def record(self, *options, contexts=1, destroyed=False, kernel_ns=KERNEL_NS, **variables):
+        result = self.run_program([sys.executable, "-c", WORK, CUBIN, "200", str(contexts), str(int(destroyed))],
+                                  options=("-o", self.path("t"), "--chrome", "none", *options), GPUSIM_KERNEL_NS=str(kernel_ns), **variables)
         self.assertEqual((result.returncode, result.stdout), (0, "end\n"), result.stderr)
         return result
 
@@ -92,8 +119,20 @@ class Stalls(Case):
 
     def test_a_context_that_is_destroyed(self):
         """Its last samples are fetched before."""
-        self.record("--stalls", arguments=["reset"])
+        self.record("--stalls", destroyed=True)
         self.assertEqual(self.kernel_samples(), {"chase": GROUP * groups(150), "roots": GROUP * groups(50)})
+
+    def test_many_contexts_one_after_another(self):
+        """More than are sampled at a time."""
+        self.record("--stalls", contexts=100, destroyed=True)
+        self.assertEqual(self.kernel_samples(), {"chase": GROUP * 50 * (groups(1) + groups(2)), "roots": GROUP * 50 * groups(1)})
+
+    def test_contexts_of_threads_that_begin_together(self):
+        """Each is sampled before it has modules, also if another one has just started the recording."""
+        result = self.run_program([sys.executable, "-c", THREADS, CUBIN], options=("-o", self.path("t"), "--chrome", "none", "--stalls"),
+                                  GPUSIM_KERNEL_NS=str(KERNEL_NS), GPUSIM_DEVICES="2", GPUSIM_FAULT="counters-slow")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.kernel_samples(), {"chase": GROUP * 2 * groups(20)})
 
     def test_code_without_lines(self):
         """Its samples are counted by kernel."""

@@ -104,4 +104,23 @@ static inline void build_stack_of_last(struct build *b, uint32_t frame)
 	b->model->calls[b->model->call_count - 1].stack = frame;
 }
 
+/* Samples of warps at a line of BUILD_STALL_FILE; line 0 = unknown. */
+#define BUILD_STALL_FILE "/home/me/a.cu"
+
+static inline void build_stall(struct build *b, const char *kernel, uint32_t line,
+			       const char *reason, uint32_t samples)
+{
+	const char *texts[] = {kernel, BUILD_STALL_FILE, reason};
+	uint32_t index = BUILD_GROW(b, stalls, stall_count), ids[3];
+
+	for (size_t i = 0; i < 3; i++)
+		ids[i] = build_stack_text(b, GP_STRING_STALL, texts[i], strlen(texts[i]));
+	b->model->stalls[index] = (struct gp_record_stall){.kernel_id = ids[0],
+							   .file_id = line != 0 ? ids[1] : 0,
+							   .line = line,
+							   .reason_id = ids[2],
+							   .samples = samples,
+							   .not_issued = samples / 2};
+}
+
 #endif

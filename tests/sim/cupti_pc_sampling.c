@@ -3,9 +3,9 @@
  * of 1.5 GHz while a kernel runs, in groups of 20: a kernel has only whole groups, the rest counts
  * for its next run.  `group` says where the samples of a group are.
  *
- * As on a GPU: samples of modules that were loaded before the sampling was enabled count as outside;
- * only the start fails if the counters are in use, and all later calls fail; a first use registers a destructor, after which
- * no use is possible.
+ * As on a GPU: samples of modules that were loaded before the sampling of their context was enabled
+ * count as outside; only the start fails if the counters are in use, and all later calls fail; a
+ * first use registers a destructor, after which no use is possible.
  */
 #include "tests/sim/cupti_sim.h"
 #include "tests/sim/module.h"
@@ -70,14 +70,19 @@ struct module {
 	bool is_known;
 };
 
+struct sampled {
+	CUcontext ctx;
+	bool is_started;
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	struct work *works;
 	struct tally *tallies;
 	struct module *modules;
-	size_t work_count, tally_count, module_count;
+	struct sampled *sampled; /* the enabled contexts */
+	size_t work_count, tally_count, module_count, sampled_count;
 	uint32_t period;
-	CUcontext enabled, started;
 } pc = {.period = DEFAULT_PERIOD};
 
 static void *grow(void *list, size_t count, size_t bytes)
@@ -85,14 +90,42 @@ static void *grow(void *list, size_t count, size_t bytes)
 	return count % 256 == 0 ? realloc(list, (count + 256) * bytes) : list;
 }
 
+static struct sampled *find_sampled(CUcontext ctx)
+{
+	for (size_t i = 0; i < pc.sampled_count; i++)
+		if (pc.sampled[i].ctx == ctx)
+			return &pc.sampled[i];
+	return NULL;
+}
+
+static bool is_enabled(CUcontext ctx)
+{
+	bool found;
+
+	pthread_mutex_lock(&lock);
+	found = find_sampled(ctx) != NULL;
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+static void set_started(CUcontext ctx, bool is_started)
+{
+	pthread_mutex_lock(&lock);
+	if (find_sampled(ctx))
+		find_sampled(ctx)->is_started = is_started;
+	pthread_mutex_unlock(&lock);
+}
+
 /* ---- what the device tells ---- */
 
 void sim_pc_operation(const struct sim_op *op)
 {
 	CUcontext ctx = op->stream->ctx;
+	const struct sampled *sampled;
 
 	pthread_mutex_lock(&lock);
-	if (op->kind == SIM_OP_KERNEL && pc.started == ctx) {
+	sampled = find_sampled(ctx);
+	if (op->kind == SIM_OP_KERNEL && sampled && sampled->is_started) {
 		pc.works = grow(pc.works, pc.work_count, sizeof(*pc.works));
 		pc.works[pc.work_count++] =
 			(struct work){op->kernel.function, ctx, op->start, op->end};
@@ -118,7 +151,7 @@ void sim_pc_module(const void *descriptor)
 	pc.modules = grow(pc.modules, pc.module_count, sizeof(*pc.modules));
 	pc.modules[pc.module_count++] = (struct module){
 		data->moduleId, data->cubinSize ? crc_of(data->pCubin, data->cubinSize) : 0,
-		pc.enabled != NULL || sim_current() == NULL};
+		find_sampled(sim_current()) != NULL || sim_current() == NULL};
 	pthread_mutex_unlock(&lock);
 }
 
@@ -128,20 +161,27 @@ CUptiResult cuptiPCSamplingEnable(CUpti_PCSamplingEnableParams *params)
 {
 	if (sim_config()->faults & SIM_FAULT_COUNTERS_SLOW)
 		sim_wait_until_ns(sim_now_ns() + 300000000);
-	if (!pc.enabled)
+	if (pc.sampled_count == 0)
 		sim_profiler_use_first();
 	if (sim_config()->faults & SIM_FAULT_COUNTERS_FORBIDDEN)
 		return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
 	sim_profiler_use();
-	pc.enabled = params->ctx;
+	pthread_mutex_lock(&lock);
+	if (!find_sampled(params->ctx)) {
+		pc.sampled = grow(pc.sampled, pc.sampled_count, sizeof(*pc.sampled));
+		pc.sampled[pc.sampled_count++] = (struct sampled){params->ctx, false};
+	}
+	pthread_mutex_unlock(&lock);
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiPCSamplingDisable(CUpti_PCSamplingDisableParams *params)
 {
-	(void)params;
 	sim_profiler_use();
-	pc.enabled = pc.started = NULL;
+	pthread_mutex_lock(&lock);
+	if (find_sampled(params->ctx))
+		*find_sampled(params->ctx) = pc.sampled[--pc.sampled_count];
+	pthread_mutex_unlock(&lock);
 	return CUPTI_SUCCESS;
 }
 
@@ -167,7 +207,7 @@ static bool set(const CUpti_PCSamplingConfigurationInfo *setting)
 CUptiResult
 cuptiPCSamplingSetConfigurationAttribute(CUpti_PCSamplingConfigurationInfoParams *params)
 {
-	if (params->ctx != pc.enabled)
+	if (!is_enabled(params->ctx))
 		return CUPTI_ERROR_INVALID_OPERATION;
 	for (size_t i = 0; i < params->numAttributes; i++)
 		if (!set(&params->pPCSamplingConfigurationInfo[i]))
@@ -201,19 +241,18 @@ CUptiResult cuptiPCSamplingStart(CUpti_PCSamplingStartParams *params)
 	static _Atomic unsigned int tries;
 
 	sim_profiler_use();
-	if (params->ctx != pc.enabled)
+	if (!is_enabled(params->ctx))
 		return CUPTI_ERROR_INVALID_OPERATION;
 	if (sim_config()->faults & SIM_FAULT_COUNTERS_BUSY)
 		return tries++ == 0 ? CUPTI_ERROR_HARDWARE_BUSY : CUPTI_ERROR_UNKNOWN;
-	pc.started = params->ctx;
+	set_started(params->ctx, true);
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiPCSamplingStop(CUpti_PCSamplingStopParams *params)
 {
-	(void)params;
 	sim_profiler_use();
-	pc.started = NULL;
+	set_started(params->ctx, false);
 	return CUPTI_SUCCESS;
 }
 

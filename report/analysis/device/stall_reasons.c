@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gpuprof/count.h"
+#include "gpuprof/counter.h"
 
 #define DEVIATIONS 1.96 /* of the normal distribution: 95 % lie within */
 
@@ -28,10 +29,17 @@ bool gp_stall_reason_is_work(const char *name)
 	return strcmp(name, "selected") == 0;
 }
 
+const char *gp_stall_text(const struct gp_model *model, uint32_t id)
+{
+	const struct gp_text *text = gp_model_text(model, GP_STRING_STALL, 0, id);
+
+	return text ? text->bytes : "(unknown)";
+}
+
 bool gp_stalls_any(struct gp_model *const *models, size_t model_count)
 {
 	for (size_t i = 0; i < model_count; i++)
-		if (models[i]->stall_count > 0)
+		if (models[i]->stall_count > 0 || models[i]->counters[GP_COUNTER_STALL_SAMPLES] > 0)
 			return true;
 	return false;
 }

@@ -1,3 +1,4 @@
+#include "report/analysis/device/stall_reasons.h"
 #include "report/analysis/host/stack_profile.h"
 
 #include <errno.h>
@@ -268,29 +269,22 @@ static void add_samples(struct gp_stack_profile *profile, const struct gp_model 
 
 /* ---- samples of warps ---- */
 
-static const char *stall_text(const struct gp_model *model, uint32_t id)
-{
-	const struct gp_text *text = gp_model_text(model, GP_STRING_STALL, 0, id);
-
-	return text ? text->bytes : "(unknown)";
-}
-
 /* Samples are of all launches of a kernel, so they have no callers. */
 static void add_stall(struct gp_stack_profile *profile, const struct gp_model *model,
 		      const struct gp_record_stall *stall)
 {
-	const char *kernel = stall_text(model, stall->kernel_id), *file, *name;
+	const char *kernel = gp_stall_text(model, stall->kernel_id), *file, *name;
 	char line[NAME_BYTES] = "(no line information)";
 	uint32_t node =
 		find_leaf(profile, GP_NONE, name_kernel(profile, kernel), GP_SITE_OPERATION);
 
 	if (stall->line != 0) {
-		file = stall_text(model, stall->file_id);
+		file = gp_stall_text(model, stall->file_id);
 		name = strrchr(file, '/');
 		snprintf(line, sizeof(line), "%.64s:%u", name ? name + 1 : file, stall->line);
 	}
 	node = find_leaf(profile, node, line, GP_SITE_OPERATION);
-	node = find_leaf(profile, node, stall_text(model, stall->reason_id), GP_SITE_OPERATION);
+	node = find_leaf(profile, node, gp_stall_text(model, stall->reason_id), GP_SITE_OPERATION);
 	add(profile, node, GP_STACK_METRIC_STALLS, stall->samples, 0);
 }
 

@@ -9,13 +9,6 @@
 
 /* ---- adding up ---- */
 
-static const char *text_of(const struct gp_model *model, uint32_t id)
-{
-	const struct gp_text *text = gp_model_text(model, GP_STRING_STALL, 0, id);
-
-	return text ? text->bytes : "(unknown)";
-}
-
 static void add(struct gp_scope *scope, const struct gp_model *model, unsigned keys,
 		const struct gp_record_stall *stall, struct gp_tally *tally)
 {
@@ -23,14 +16,14 @@ static void add(struct gp_scope *scope, const struct gp_model *model, unsigned k
 	struct gp_tally_row *row;
 
 	if (keys & GP_STALL_BIT(KERNEL))
-		key[GP_STALL_KERNEL] = gp_scope_text(scope, text_of(model, stall->kernel_id));
+		key[GP_STALL_KERNEL] = gp_scope_text(scope, gp_stall_text(model, stall->kernel_id));
 	if (keys & GP_STALL_BIT(FILE))
 		key[GP_STALL_FILE] = gp_scope_text(
-			scope, stall->file_id != 0 ? text_of(model, stall->file_id) : "");
+			scope, stall->file_id != 0 ? gp_stall_text(model, stall->file_id) : "");
 	if (keys & GP_STALL_BIT(LINE))
 		key[GP_STALL_LINE] = stall->line;
 	if (keys & GP_STALL_BIT(REASON))
-		key[GP_STALL_REASON] = gp_scope_text(scope, text_of(model, stall->reason_id));
+		key[GP_STALL_REASON] = gp_scope_text(scope, gp_stall_text(model, stall->reason_id));
 	row = gp_tally_find(tally, key);
 	row->sums[GP_STALL_SAMPLES] += stall->samples;
 	row->sums[GP_STALL_NOT_ISSUED] += stall->not_issued;
@@ -183,7 +176,7 @@ static int fill_lines(struct gp_scope *scope, struct gp_table *table)
 }
 
 #define NOTHING                                                                                    \
-	"no samples of warps: record with gpuprof-run --stalls; if that recorded none, a note of the summary says why"
+	"no samples of warps: record with gpuprof-run --stalls; if that recorded none, a note of the summary says why, or the kernels were too short"
 
 const struct gp_breakdown gp_breakdown_stall_reason = {
 	.word = "stalls",

@@ -199,29 +199,15 @@ static void test_idle_threads_do_not_run(void **state)
 	gp_stack_profile_close(&s.profile);
 }
 
-static uint32_t stall_text(struct scene *s, const char *text)
-{
-	return build_stack_text(&s->b, GP_STRING_STALL, text, strlen(text));
-}
-
 static void test_samples_of_warps(void **state)
 {
 	struct scene s;
-	struct gp_record_stall *stalls = calloc(2, sizeof(*stalls));
 
-	assert_non_null(stalls);
 	begin(&s);
-	stalls[0] = (struct gp_record_stall){.kernel_id = stall_text(&s, "_Z4gemmPf"),
-					     .file_id = stall_text(&s, "/home/me/gemm.cu"),
-					     .line = 7,
-					     .reason_id = stall_text(&s, "wait"),
-					     .samples = 30};
-	stalls[1] = (struct gp_record_stall){
-		.kernel_id = stalls[0].kernel_id, .reason_id = stalls[0].reason_id, .samples = 4};
-	s.b.model->stalls = stalls;
-	s.b.model->stall_count = 2;
+	build_stall(&s.b, "_Z4gemmPf", 7, "wait", 30);
+	build_stall(&s.b, "_Z4gemmPf", 0, "wait", 4);
 	end(&s);
-	assert_int_equal(value_of(&s, "gemm;gemm.cu:7;wait", GP_STACK_METRIC_STALLS), 30);
+	assert_int_equal(value_of(&s, "gemm;a.cu:7;wait", GP_STACK_METRIC_STALLS), 30);
 	assert_int_equal(value_of(&s, "gemm;(no line information);wait", GP_STACK_METRIC_STALLS),
 			 4);
 	assert_int_equal(s.profile.totals[GP_STACK_METRIC_STALLS], 34);

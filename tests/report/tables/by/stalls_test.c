@@ -14,26 +14,6 @@
 #include "report/tables/by/stalls.h"
 #include "tests/report/stack_builder.h"
 
-static uint32_t text(struct build *b, const char *text)
-{
-	return build_stack_text(b, GP_STRING_STALL, text, strlen(text));
-}
-
-static void add(struct build *b, const char *kernel, uint32_t line, const char *reason,
-		uint32_t samples)
-{
-	struct gp_model *m = b->model;
-
-	m->stalls = realloc(m->stalls, (m->stall_count + 1) * sizeof(*m->stalls));
-	m->stalls[m->stall_count++] =
-		(struct gp_record_stall){.kernel_id = text(b, kernel),
-					 .file_id = line != 0 ? text(b, "/home/me/a.cu") : 0,
-					 .line = line,
-					 .reason_id = text(b, reason),
-					 .samples = samples,
-					 .not_issued = samples / 2};
-}
-
 /* The row of a table with these texts in its columns from `column` on. */
 static const struct gp_value *row_of(const struct gp_table *table, size_t column,
 				     const char *reason)
@@ -53,11 +33,11 @@ static void processes_are_added_up(void **state)
 	struct gp_table table;
 	const struct gp_value *row;
 
-	add(&first, "_Z3addPfi", 21, "long_scoreboard", 60);
-	add(&first, "_Z3addPfi", 22, "long_scoreboard", 10);
-	add(&first, "_Z3addPfi", 0, "selected", 20);
-	add(&second, "_Z3addPfi", 21, "long_scoreboard", 10);
-	add(&second, "other", 0, "a_newer_reason", 300);
+	build_stall(&first, "_Z3addPfi", 21, "long_scoreboard", 60);
+	build_stall(&first, "_Z3addPfi", 22, "long_scoreboard", 10);
+	build_stall(&first, "_Z3addPfi", 0, "selected", 20);
+	build_stall(&second, "_Z3addPfi", 21, "long_scoreboard", 10);
+	build_stall(&second, "other", 0, "a_newer_reason", 300);
 	models[0] = build_end(&first);
 	models[1] = build_end(&second);
 	assert_int_equal(gp_scope_open(&scope, models, 2, false), 0);
@@ -77,7 +57,7 @@ static void processes_are_added_up(void **state)
 	row = row_of(&table, 5, "long_scoreboard"); /* the first has the most samples */
 	assert_int_equal(row[1].whole, 70);
 	assert_int_equal(row[6].whole, 21);
-	assert_string_equal(row[7].text, "/home/me/a.cu");
+	assert_string_equal(row[7].text, BUILD_STALL_FILE);
 	gp_table_close(&table);
 
 	assert_int_equal(gp_breakdown_make(&gp_breakdown_stall_reason, &scope, &table), 0);
@@ -119,6 +99,7 @@ static void write_file(const char *folder, const char *name, const char *content
 static void source_lines(void **state)
 {
 	char folder[] = "/tmp/gpuprof-stalls-XXXXXX", path[512], other[512];
+	char content[2 * GP_SOURCE_TEXT_LINE_BYTES];
 	struct gp_source_text *sources = gp_source_text_new(UNTIL_S);
 
 	assert_non_null(mkdtemp(folder));
@@ -129,6 +110,15 @@ static void source_lines(void **state)
 	assert_string_equal(gp_source_text_line(sources, path, 4), "last");
 	assert_null(gp_source_text_line(sources, path, 5));
 	assert_null(gp_source_text_line(sources, path, 0));
+	unlink(path);
+
+	/* a long line is cut, but no character of it */
+	memset(content, 'x', sizeof(content));
+	memcpy(content + GP_SOURCE_TEXT_LINE_BYTES - 1, "\xc3\xa4", 2);
+	content[sizeof(content) - 1] = '\0';
+	write_file(folder, "long.cu", content, UNTIL_S, path);
+	content[GP_SOURCE_TEXT_LINE_BYTES - 1] = '\0';
+	assert_string_equal(gp_source_text_line(sources, path, 1), content);
 	unlink(path);
 
 	/* changed later; of another kind; a link; missing; not absolute; a folder */

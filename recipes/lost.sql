@@ -1,6 +1,7 @@
 -- Ranks without a trace, and ranks that did not end with exit 0.
 --
--- missing: 1 = there is no trace of the rank.  world_size counts if the job has it.
+-- missing: 1 = there is no trace of the rank.  Ranks that --ranks left out are listed, too.
+-- Without a world size in the traces, ranks above the highest one with a trace are unknown.
 -- map
 SELECT rank, host, world_size, ended, is_complete FROM ranks WHERE rank IS NOT NULL
 -- reduce

@@ -1,6 +1,7 @@
--- Use of the GPUs over time: busy percent of each rank in 60 slices of the job, for a heat map.
+-- Busy share of each GPU over time, in 60 slices of the job, for a heat map.
 --
--- Time in which an operation ran, from the gaps between them; empty before a rank's first call and after its last.
+-- busy_percent: the share of a slice in which an operation ran, computed from the gaps between
+-- operations.  Slices before the first call of a rank and after its last one have no row.
 -- map
 SELECT r.rank AS rank, r.host AS host, r.pid AS pid, r.start_ns AS first_ns, r.start_ns + r.duration_ns AS last_ns,
        i.device AS device, i.start_ns AS start_ns, i.duration_ns AS duration_ns

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Ask a question about all ranks of a job: SQL over the folder that `gpuprof export -F parquet` wrote.
+"""Query the traces of all ranks of a job with SQL, in the folder that `gpuprof export -F parquet` wrote.
 
     gpuprof export -F parquet -o OUT JOB
     gpuprof recipe NAME OUT
 
-A recipe is a file NAME.sql beside this one, or any file whose name ends in .sql, in up to three statements: map reads the
-tables (ranks, ops, calls, ranges, collectives, iterations, idle, ...) of some hosts; combine gets the rows of map in the
-table `mapped`, all rows of equal columns after "by" together; reduce gets all rows, in `combined`, or in `mapped` if there
-is no combine.  DuckDB computes them: on this machine in one process, or with --engine dask in the tasks of Dask's workers,
-which exchange rows through files in OUT and need no more memory than --memory each.
+A recipe is a file NAME.sql beside this one, or any file whose name ends in .sql.  It has two or three statements:
+
+    map      reads the tables (ranks, ops, calls, ranges, collectives, iterations, idle, ...) of some hosts
+    combine  reads the rows of map in the table `mapped`; rows with equal values in the columns after "by" are in one run
+    reduce   reads all rows, in the table `combined`, or in `mapped` if there is no combine
+
+DuckDB computes them: on this machine in one process, or with --engine dask in the tasks of Dask's workers.  Workers
+exchange rows through files in OUT, and DuckDB uses at most --memory in each process before it continues on disk.
 """
 import argparse
 import csv
@@ -28,7 +31,7 @@ import uuid
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUCKETS = 32  # of rows that are combined: each must fit into a worker's memory
 TASKS_PER_WORKER = 4
-NEEDS_DUCKDB = ("recipe: DuckDB is not installed; type: pip install duckdb (or name its shared library by LIBDUCKDB=/path/libduckdb.so)")
+NEEDS_DUCKDB = ("recipe: DuckDB is not installed; type: pip install duckdb (or set LIBDUCKDB to the path of libduckdb.so)")
 
 
 class RecipeError(Exception):
@@ -49,7 +52,7 @@ class Recipe:
         keys = [name[len("by "):] for name in self.sql if name.startswith("by ")]
         self.keys = keys[0] if keys else ""
         if "map" not in self.sql or "reduce" not in self.sql or bool(self.keys) != ("combine" in self.sql):
-            raise RecipeError(f"recipe: {path} needs '-- map' and '-- reduce', and '-- combine' together with '-- by COLUMNS'")
+            raise RecipeError(f"recipe: {path} needs the lines '-- map' and '-- reduce', and either both or none of '-- by COLUMNS' and '-- combine'")
 
 
 def recipe_names():
@@ -59,7 +62,7 @@ def recipe_names():
 def find_recipe(name):
     path = name if name.endswith(".sql") else os.path.join(HERE, name + ".sql")
     if os.path.basename(name) != name and not name.endswith(".sql") or not os.path.isfile(path):
-        raise RecipeError(f"recipe: there is no recipe {name!r}; the recipes are: {', '.join(recipe_names())}")
+        raise RecipeError(f"recipe: there is no recipe and no .sql file {name!r}; the recipes are: {', '.join(recipe_names())}")
     return Recipe(path)
 
 
@@ -163,7 +166,7 @@ def tables_of(folder):
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*", "*.parquet"))):
         tables.setdefault(os.path.basename(os.path.dirname(path)), {})[os.path.basename(path)] = path
     if "ranks" not in tables:
-        raise RecipeError(f"recipe: {folder} has no tables; type: gpuprof export -F parquet -o OUT JOB")
+        raise RecipeError(f"recipe: {folder} has no tables; type: gpuprof export -F parquet -o OUT JOB, then name OUT here")
     return tables
 
 

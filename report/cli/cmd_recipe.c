@@ -15,24 +15,23 @@ static const char usage[] =
 	"usage: gpuprof recipe [options] NAME OUT\n"
 	"       gpuprof recipe --list\n"
 	"\n"
-	"Ask a question about all ranks of a job, in SQL.  OUT is the folder that this wrote:\n"
+	"Query the traces of all ranks of a job with SQL.  OUT is a folder that this command wrote:\n"
 	"\n"
 	"  gpuprof export -F parquet -o OUT JOB\n"
 	"\n"
-	"NAME is one of the list, or a file of yours that ends in .sql.  DuckDB computes the answer:\n"
-	"type pip install duckdb, or name its shared library by LIBDUCKDB.\n"
+	"NAME is a recipe of the list, or a file of yours whose name ends in .sql.  Recipes need DuckDB:\n"
+	"type pip install duckdb, or set LIBDUCKDB to the path of libduckdb.so.\n"
 	"\n"
 	"      --list           list the recipes\n"
-	"      --engine ENGINE  duckdb: in one process (default); dask: in Dask's workers, which\n"
-	"                       exchange rows through files in OUT\n"
-	"      --scheduler FILE dask: the scheduler file of a running cluster (default: workers on this\n"
-	"                       machine)\n"
-	"      --memory SIZE    of each process, before it spills to disk (default 1GB)\n"
+	"      --engine ENGINE  duckdb: run in one process (default); dask: run in Dask's workers on\n"
+	"                       this machine, which exchange rows through files in OUT\n"
+	"      --scheduler FILE run in the workers of a running Dask cluster; FILE is its scheduler file\n"
+	"      --memory SIZE    memory of each process, before it continues on disk (default 1GB)\n"
 	"  -F, --format FORMAT  text (default), csv or json\n"
 	"  -h, --help           print this text\n"
 	"\n"
 	"  gpuprof recipe straggler OUT\n"
-	"  gpuprof recipe --engine dask --scheduler scheduler.json busbw OUT\n";
+	"  gpuprof recipe --scheduler scheduler.json busbw OUT\n";
 
 struct arguments {
 	const char *engine, *scheduler, *memory, *format;

@@ -1,6 +1,7 @@
--- GPU time of all ranks by purpose (GEMM, attention, communication, copy, ...).
+-- GPU time of all ranks by purpose: GEMM, attention, communication, copy, ...
 --
--- The sums of durations, as `gpuprof summary --by kind` has them; per_rank_ns is their mean over the ranks.
+-- The sums of durations, as in `gpuprof summary --by kind`, but copy includes memsets.
+-- per_rank_ns: the mean over the ranks that have such operations.
 -- map
 SELECT purpose, sum(duration_ns)::BIGINT AS total_ns, count(*) AS operations, count(DISTINCT (rank, pid)) AS ranks
 FROM ops GROUP BY ALL

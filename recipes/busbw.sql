@@ -1,7 +1,10 @@
--- Bus bandwidth of collectives by communicator and size, as `gpuprof summary --by bus-bandwidth` and nccl-tests state it.
+-- Bus bandwidth of collectives, by communicator and size.
 --
--- From the shortest kernel of each operation, whose rank waited for no other; bytes are those of one rank, as the
--- program passed them to NCCL.  Operations without NCCL's ranges are left out, and so is SendRecv.
+-- As `gpuprof summary --by bus-bandwidth` and nccl-tests state it.  It is computed from the shortest
+-- kernel of each operation, because the rank of that kernel waited for no other rank.
+-- bytes: those of one rank, as the program passed them to NCCL.
+-- SendRecv and operations without NCCL's NVTX ranges (NCCL 2.26 and later) are left out.
+-- empty: no collective has a known size: these come from the NVTX ranges of NCCL 2.26 and later (--trace nvtx)
 -- map
 SELECT rank, host, pid, device, communicator, channel, sequence, name, kernel, duration_ns, bytes, ranks, may_lack_last
 FROM collectives WHERE communicator IS NOT NULL AND bytes > 0 AND name <> 'SendRecv'

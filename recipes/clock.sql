@@ -1,7 +1,10 @@
--- How far the clocks of hosts are apart, by the ends of collectives: no rank leaves them before the others.
+-- How far the clocks of hosts are apart, from the ends of collectives.
 --
--- Against the host of the lowest rank: the median distance, its drift, and its standard error.  gpuprof export aligns
--- the clocks of hosts before it writes times, so what is left is the error of that.
+-- The kernels of a collective end on all ranks at about the same time.  gpuprof export aligns the
+-- clocks of hosts before it writes times, so the distances here are the error of the alignment.
+-- ahead_ns: the median distance from the clock of the reference, the host of the lowest rank;
+-- drift_ns_per_s: its change over time; error_ns: its standard error.
+-- empty: the traces are of one host, or have no collective operations in common
 -- map
 SELECT rank, host, coalesce(communicator, 0) AS communicator, channel, sequence, kernel,
        start_ns + duration_ns AS end_ns

@@ -1,8 +1,10 @@
--- Late ranks of collectives, by kernel and communicator, as `gpuprof summary --by collective-rank` has them.
+-- Late ranks of collectives, by kernel and communicator.
 --
--- No rank leaves these operations before all have entered them, so the last one's kernel is the shortest.
--- last: how often the rank was the last; held_up_ns: how long the others waited for it, on average;
--- waited_ns: how long it waited itself.
+-- As in `gpuprof summary --by collective-rank`.  No rank leaves these operations before all ranks
+-- have entered them, so the kernel of the last rank is the shortest.
+-- last: how often the rank was the last; held_up_ns: how long the others waited for it (the sum over
+-- the operations of the average over the others); waited_ns: how long the rank waited itself.
+-- empty: no two ranks have as many operations of a collective (AllReduce, AllGather, ReduceScatter, AllToAll)
 -- map
 SELECT rank, host, pid, device, coalesce(communicator, 0) AS communicator, channel, sequence, kernel, duration_ns,
        may_lack_last
@@ -12,7 +14,8 @@ FROM collectives WHERE waits_for_all = 1
 WITH gpus AS (
     SELECT kernel, communicator, channel, host, pid, device, count(*) AS n, max(may_lack_last) AS lacks
     FROM mapped GROUP BY ALL),
-fitting AS (  -- whole traces have the same number of operations, and no trace has more
+fitting AS (
+    -- complete traces have the same number of operations, and no trace has more
     SELECT kernel, communicator, channel FROM gpus GROUP BY ALL
     HAVING count(DISTINCT n) FILTER (lacks = 0) <= 1 AND coalesce(max(n) FILTER (lacks = 0), max(n)) = max(n)),
 parts AS (

@@ -1,6 +1,8 @@
--- Kernels that took longer on one rank than on the median rank: a slower GPU, other shapes, or more work.
+-- Kernels that took longer on one rank than on the median rank.
 --
--- The 100 largest differences of sums; of kernels that compute, because those that communicate wait.
+-- The cause is a slower GPU, other shapes, or more work (more_operations).  The 100 largest
+-- differences of sums, without kernels of communication, because these include waiting.
+-- empty: no kernel took longer on one rank than on the median rank
 -- map
 SELECT rank, host, pid, name, count(*) AS operations, sum(duration_ns)::BIGINT AS total_ns
 FROM ops WHERE kind = 'kernel' AND purpose <> 'communication' AND duration_ns IS NOT NULL

@@ -1,7 +1,8 @@
--- Communication that nothing hides: time in which a GPU only communicates, by rank.
+-- Time in which a GPU only communicates, by rank.
 --
--- communicating_ns: any kernel of communication runs; exposed_ns: and no other operation, as the metric
--- exposed_communication_time of `gpuprof check` has it; hidden_percent: the rest.
+-- communicating_ns: time in which a kernel of communication runs; exposed_ns: the part of it in which
+-- no other operation runs (the metric exposed_communication_time of `gpuprof check`);
+-- hidden_percent: the share of the other part; busy_ns: time in which any operation runs.
 -- map
 WITH edges AS (
     SELECT rank, host, pid, device, start_ns AS at_ns, (purpose = 'communication')::INTEGER AS c,

@@ -1,6 +1,6 @@
--- How long kernels took: a histogram of the 20 kernels with the most time, in powers of two.
+-- Histogram of kernel durations, for the 20 kernels with the most time.
 --
--- A row counts durations from from_ns to less than twice that.
+-- A row counts the durations from from_ns to less than twice from_ns.
 -- map
 SELECT name, (1::BIGINT << floor(log2(greatest(duration_ns, 1)))::INTEGER) AS from_ns, count(*) AS operations,
        sum(duration_ns)::BIGINT AS total_ns

@@ -1,12 +1,23 @@
 -- Ranks without a trace, and ranks that did not end with exit 0.
 --
--- missing: 1 = there is no trace of the rank.  world_size counts if the job has it.
+-- missing: 1 = there is no trace of the rank.  Ranks that --ranks left out are not listed; with
+-- --ranks node, nobody knows which ranks should have a trace.  Without a world size in the traces,
+-- ranks above the highest one with a trace are unknown.
+-- empty: every rank has a trace, and ended with exit 0
 -- map
-SELECT rank, host, world_size, ended, is_complete FROM ranks WHERE rank IS NOT NULL
+SELECT rank, host, world_size, ended, is_complete, only_ranks FROM ranks WHERE rank IS NOT NULL
 -- reduce
-SELECT wanted.rank AS rank, host, coalesce(ended, 'no trace') AS ended, (host IS NULL)::BIGINT AS missing,
-       is_complete
-FROM (SELECT unnest(range((SELECT greatest(coalesce(max(world_size), 0), max(rank) + 1) FROM mapped)::BIGINT)) AS rank) AS wanted
-LEFT JOIN mapped ON mapped.rank = wanted.rank
+WITH job AS (
+    SELECT greatest(coalesce(max(world_size), 0), max(rank) + 1)::BIGINT AS size, max(only_ranks) AS only_ranks
+    FROM mapped),
+lists AS (  -- 0,7,64-71
+    SELECT unnest(CASE WHEN only_ranks IS NULL THEN ['0-' || (size - 1)] WHEN only_ranks = 'node' THEN []
+                  ELSE string_split(only_ranks, ',') END) AS list, size FROM job),
+wanted AS (
+    SELECT DISTINCT unnest(range(split_part(list, '-', 1)::BIGINT,
+                                 least(split_part(list, '-', -1)::BIGINT + 1, size))) AS rank FROM lists)
+SELECT coalesce(wanted.rank, mapped.rank) AS rank, host, coalesce(ended, 'no trace') AS ended,
+       (host IS NULL)::BIGINT AS missing, is_complete
+FROM wanted FULL JOIN mapped ON mapped.rank = wanted.rank
 WHERE ended IS NULL OR ended <> 'exit 0' OR is_complete = 0
-ORDER BY rank
+ORDER BY 1

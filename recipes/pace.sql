@@ -1,6 +1,8 @@
--- Length of the iterations of the main loop, by rank: a rank with a slower pace, or with more slow iterations.
+-- Length of the iterations of the main loop, by rank.
 --
--- Of the steady and slow iterations; the median, the 90th percentile and the longest.
+-- Shows a rank that is slower than the others, or has more slow iterations.  Warm-up is left out.
+-- steady, slow: numbers of iterations; median_ns, p90_ns (90th percentile), longest_ns: of both kinds.
+-- empty: no main loop was found in any trace
 -- map
 SELECT rank, host, pid, count(*) FILTER (part = 'steady') AS steady, count(*) FILTER (part = 'slow') AS slow,
        median(duration_ns)::BIGINT AS median_ns, quantile_cont(duration_ns, 0.9)::BIGINT AS p90_ns,

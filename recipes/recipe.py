@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Ask a question about all ranks of a job: SQL over the folder that `gpuprof export -F parquet` wrote.
+"""Query the traces of all ranks of a job with SQL, in the folder that `gpuprof export -F parquet` wrote.
 
     gpuprof export -F parquet -o OUT JOB
     gpuprof recipe NAME OUT
 
-A recipe is a file NAME.sql beside this one, or any file whose name ends in .sql, in up to three statements: map reads the
-tables (ranks, ops, calls, ranges, collectives, iterations, idle, ...) of some hosts; combine gets the rows of map in the
-table `mapped`, all rows of equal columns after "by" together; reduce gets all rows, in `combined`, or in `mapped` if there
-is no combine.  DuckDB computes them: on this machine in one process, or with --engine dask in the tasks of Dask's workers,
-which exchange rows through files in OUT and need no more memory than --memory each.
+A recipe is a file NAME.sql beside this one, or any file whose name ends in .sql.  It has two or three statements:
+
+    map      reads the tables (ranks, ops, calls, ranges, collectives, iterations, idle, ...) of some hosts
+    combine  reads the rows of map in the table `mapped`; rows with equal values in the columns after "by" are in one run
+    reduce   reads all rows, in the table `combined`, or in `mapped` if there is no combine
+
+DuckDB computes them: on this machine in one process, or with --engine dask in the tasks of Dask's workers.  Workers
+exchange rows through files in OUT, and DuckDB uses at most --memory in each process before it continues on disk.
 """
 import argparse
 import csv
@@ -17,6 +20,7 @@ import ctypes.util
 import glob
 import importlib.util
 import json
+import logging
 import os
 import re
 import shutil
@@ -28,7 +32,8 @@ import uuid
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUCKETS = 32  # of rows that are combined: each must fit into a worker's memory
 TASKS_PER_WORKER = 4
-NEEDS_DUCKDB = ("recipe: DuckDB is not installed; type: pip install duckdb (or name its shared library by LIBDUCKDB=/path/libduckdb.so)")
+WORKERS_S = 30
+NEEDS_DUCKDB = ("recipe: DuckDB is not installed; type: pip install duckdb (or set LIBDUCKDB to the path of libduckdb.so)")
 
 
 class RecipeError(Exception):
@@ -43,13 +48,16 @@ class Recipe:
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        parts = re.split(r"^-- (map|by .*|combine|reduce)$", text, flags=re.MULTILINE)
-        self.about = parts[0].lstrip("- ").splitlines()[0] if parts[0].strip() else ""
-        self.sql = dict(zip(parts[1::2], (part.strip().rstrip(";") for part in parts[2::2])))
-        keys = [name[len("by "):] for name in self.sql if name.startswith("by ")]
-        self.keys = keys[0] if keys else ""
+        parts = re.split(r"^--[ \t]*(map|(?:by[ \t].*\n--[ \t]*)?combine|reduce)[ \t]*$", text, flags=re.MULTILINE | re.IGNORECASE)
+        self.head = [line[len("--"):].strip() for line in parts[0].splitlines() if line.startswith("--")]
+        self.about = next((line for line in self.head if line), "")
+        self.empty = next((line[len("empty:"):].strip() for line in self.head if line.startswith("empty:")), "no row fits")
+        names = [part.lower().split()[-1] for part in parts[1::2]]
+        self.sql = dict(zip(names, (part.strip().rstrip(";") for part in parts[2::2])))
+        keys = re.search(r"^--[ \t]*by[ \t]+(.*?)[ \t]*\n--[ \t]*combine", text, flags=re.MULTILINE | re.IGNORECASE)
+        self.keys = keys.group(1) if keys else ""
         if "map" not in self.sql or "reduce" not in self.sql or bool(self.keys) != ("combine" in self.sql):
-            raise RecipeError(f"recipe: {path} needs '-- map' and '-- reduce', and '-- combine' together with '-- by COLUMNS'")
+            raise RecipeError(f"recipe: {path} needs the lines '-- map' and '-- reduce', and either both or none of '-- by COLUMNS' and '-- combine'")
 
 
 def recipe_names():
@@ -59,7 +67,7 @@ def recipe_names():
 def find_recipe(name):
     path = name if name.endswith(".sql") else os.path.join(HERE, name + ".sql")
     if os.path.basename(name) != name and not name.endswith(".sql") or not os.path.isfile(path):
-        raise RecipeError(f"recipe: there is no recipe {name!r}; the recipes are: {', '.join(recipe_names())}")
+        raise RecipeError(f"recipe: there is no recipe and no .sql file {name!r}; the recipes are: {', '.join(recipe_names())}")
     return Recipe(path)
 
 
@@ -98,7 +106,7 @@ class Library:
         result = (ctypes.c_uint64 * self.RESULT_WORDS)()
         try:
             if self.lib.duckdb_query(self.connection, sql.encode(), ctypes.byref(result)):
-                raise RecipeError("recipe: " + self.lib.duckdb_result_error(ctypes.byref(result)).decode().splitlines()[0])
+                raise RecipeError(message_of(self.lib.duckdb_result_error(ctypes.byref(result)).decode()))
             columns = range(self.lib.duckdb_column_count(ctypes.byref(result)))
             names = [self.lib.duckdb_column_name(ctypes.byref(result), i).decode() for i in columns]
             kinds = [self.lib.duckdb_column_type(ctypes.byref(result), i) for i in columns]
@@ -123,12 +131,18 @@ class Package:
         try:
             cursor = self.connection.execute(sql)
         except self.module.Error as error:
-            raise RecipeError("recipe: " + str(error).splitlines()[0]) from None
+            raise RecipeError(message_of(str(error))) from None
         names = [column[0] for column in cursor.description or []]
         return names, [list(row) for row in cursor.fetchall()] if names else []
 
     def close(self):
         self.connection.close()
+
+
+def message_of(text):
+    """DuckDB's message without the quoted SQL, in one line."""
+    lines = (line.strip() for line in text.split("LINE ", maxsplit=1)[0].splitlines())
+    return "recipe: " + " ".join(line for line in lines if line)
 
 
 def connect(library, memory, scratch, threads=None):
@@ -163,7 +177,7 @@ def tables_of(folder):
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*", "*.parquet"))):
         tables.setdefault(os.path.basename(os.path.dirname(path)), {})[os.path.basename(path)] = path
     if "ranks" not in tables:
-        raise RecipeError(f"recipe: {folder} has no tables; type: gpuprof export -F parquet -o OUT JOB")
+        raise RecipeError(f"recipe: {folder} has no tables; type: gpuprof export -F parquet -o OUT JOB, then name OUT here")
     return tables
 
 
@@ -215,11 +229,18 @@ def run_in_dask(recipe, tables, settings, scheduler):
         distributed = importlib.import_module("distributed")
     except ImportError:
         raise RecipeError("recipe: Dask is not installed; type: pip install distributed (Debian: python3-distributed)") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # an error of a task is ours to report
+    if scheduler and not os.path.isfile(scheduler):
+        raise RecipeError(f"recipe: there is no scheduler file {scheduler}; type: dask scheduler --scheduler-file {scheduler}")
     if scheduler:
         client = distributed.Client(scheduler_file=scheduler)
     else:
         client = distributed.Client(n_workers=min(os.cpu_count() or 1, 4), threads_per_worker=1, dashboard_address=None)
     with client:
+        try:
+            client.wait_for_workers(1, timeout=WORKERS_S)
+        except Exception as error:  # its class differs between versions
+            raise RecipeError(f"recipe: the scheduler has no workers after {WORKERS_S} s; type: dask worker --scheduler-file FILE") from error
         hosts = list(tables["ranks"])
         workers = max(len(client.scheduler_info()["workers"]), 1)
         step = max(-(-len(hosts) // (workers * TASKS_PER_WORKER)), 1)
@@ -243,7 +264,7 @@ def run_in_dask(recipe, tables, settings, scheduler):
 # ---- output ----
 
 def text_of(value):
-    return "-" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    return "-" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def write(names, rows, form, out):
@@ -275,29 +296,37 @@ def parse(arguments):
 
 
 def run(a):
-    recipe, tables = find_recipe(a.name), tables_of(a.folder)
-    scratch = tempfile.mkdtemp(prefix=".recipe-", dir=a.folder)
+    is_spread = a.engine == "dask" or a.scheduler
+    recipe, tables = find_recipe(a.name), tables_of(os.path.abspath(a.folder))
+    scratch = tempfile.mkdtemp(prefix=".recipe-", dir=os.path.abspath(a.folder) if is_spread else None)
     settings = (os.environ.get("LIBDUCKDB"), a.memory, scratch)
     try:
-        if a.engine == "dask" or a.scheduler:
-            return run_in_dask(recipe, tables, settings, a.scheduler)
-        return run_in_one_process(recipe, tables, settings)
+        names, rows = run_in_dask(recipe, tables, settings, a.scheduler) if is_spread else run_in_one_process(recipe, tables, settings)
+        if not rows:
+            print(f"gpuprof: recipe: no rows: {recipe.empty}", file=sys.stderr)
+        return names, rows
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
 def main(arguments=None):
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # files of its own are removed
     a = parse(arguments)
     if a.list:
         for name in recipe_names():
             print(f"{name:<16} {find_recipe(name).about}")
         return 0
     try:
+        if a.folder is None:
+            print("\n".join(line for line in find_recipe(a.name).head if not line.startswith("empty:")).strip())
+            return 0
         write(*run(a), a.format, sys.stdout)
     except RecipeError as error:
         print(f"gpuprof: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     except OSError as error:
         print(f"gpuprof: recipe: {error}", file=sys.stderr)
         return 1

@@ -1,7 +1,10 @@
--- Ranks that the others wait for in collectives: who is late, how often, and what it costs.
+-- Ranks that the others wait for in collectives: how often, and how long.
 --
--- As `gpuprof summary --by rank` has it: held_up_ns is how long the others waited for the rank, on average;
--- waited_ns how long it waited itself.  The first operation of a kind is left out: it waits for startup.
+-- As in `gpuprof summary --by rank`.  last: how often the rank was the last; held_up_ns: how long the
+-- others waited for it (the sum over the operations of the average over the others); waited_ns: how
+-- long the rank waited itself.  The first operation of each kernel and communicator is left out,
+-- because it waits until all ranks have started.
+-- empty: no two ranks have as many operations of a collective (AllReduce, AllGather, ReduceScatter, AllToAll)
 -- map
 SELECT rank, host, pid, device, coalesce(communicator, 0) AS communicator, channel, sequence, kernel, duration_ns,
        may_lack_last
@@ -11,7 +14,8 @@ FROM collectives WHERE waits_for_all = 1
 WITH gpus AS (
     SELECT kernel, communicator, channel, host, pid, device, count(*) AS n, max(may_lack_last) AS lacks
     FROM mapped GROUP BY ALL),
-fitting AS (  -- whole traces have the same number of operations, and no trace has more
+fitting AS (
+    -- complete traces have the same number of operations, and no trace has more
     SELECT kernel, communicator, channel FROM gpus GROUP BY ALL
     HAVING count(DISTINCT n) FILTER (lacks = 0) <= 1 AND coalesce(max(n) FILTER (lacks = 0), max(n)) = max(n)),
 parts AS (

@@ -1,6 +1,7 @@
--- Use of the GPUs over time: busy percent of each rank in 60 slices of the job, for a heat map.
+-- Busy share of each GPU over time, in 60 slices of the job, for a heat map.
 --
--- Time in which an operation ran, from the gaps between them; empty before a rank's first call and after its last.
+-- busy_percent: the share of a slice in which an operation ran, computed from the gaps between
+-- operations.  Slices before the first call of a rank and after its last one have no row.
 -- map
 SELECT r.rank AS rank, r.host AS host, r.pid AS pid, r.start_ns AS first_ns, r.start_ns + r.duration_ns AS last_ns,
        i.device AS device, i.start_ns AS start_ns, i.duration_ns AS duration_ns
@@ -13,7 +14,8 @@ slices AS (
            least(from_ns + (n + 1) * slice_ns, last_ns) AS b_ns
     FROM gpus, job, (SELECT unnest(range(60)) AS n))
 SELECT s.rank AS rank, s.host AS host, s.device AS device, s.slice AS slice,
-       round(1e2 - 1e2 * coalesce(sum(least(m.start_ns + m.duration_ns, b_ns) - greatest(m.start_ns, a_ns)), 0)
+       round(1e2 - 1e2 * coalesce(sum(least(m.start_ns + m.duration_ns, b_ns) - greatest(m.start_ns, a_ns))
+                                     FILTER (m.pid IS NOT NULL), 0)
              / (b_ns - a_ns), 2) AS busy_percent
 FROM slices AS s
 LEFT JOIN mapped AS m

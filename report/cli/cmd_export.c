@@ -55,13 +55,14 @@ struct opened {
 
 static const char usage[] =
 	"usage: gpuprof export [options] FILE\n"
+	"       gpuprof export -F parquet [-o OUT] FILE|FOLDER\n"
 	"       gpuprof export --list\n"
 	"\n"
-	"Write a trace file in another format.\n"
+	"Write a trace file in another format, or all traces in a folder as Parquet tables.\n"
 	"\n"
 	"  -F, --format FORMAT  write this format, see below (default chrome)\n"
 	"  -o, --output OUT     write to OUT, - for standard output (default: beside FILE);\n"
-	"                       NAME.gz is compressed\n"
+	"                       NAME.gz is compressed.  With parquet, OUT is a new or empty folder\n"
 	"      --list           list the formats, their suffixes and readers\n"
 	"  -h, --help           print this text\n"
 	"\n"
@@ -87,6 +88,7 @@ static const char usage[] =
 	"\n"
 	"  gpuprof export --start 1s --end 1.2s --min-duration 10us FILE\n"
 	"  gpuprof export --format sqlite FILE\n"
+	"  gpuprof export -F parquet -o OUT FOLDER\n"
 	"  gpuprof export -F folded -v leaked-bytes -o - FILE | flamegraph.pl > leaks.svg\n"
 	"\n"
 	"Formats:\n";
@@ -394,6 +396,11 @@ int gp_command_export(int argc, char **argv)
 		return status;
 	if (a.request.exporter->write_folder && gp_trace_files_is_folder(a.trace))
 		return export_folder(&a);
+	if (gp_trace_files_is_folder(a.trace))
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"export: %s is a folder; name one trace in it, or type: gpuprof merge -F %s -o OUT %s",
+			a.trace, a.request.exporter->name, a.trace);
 	status = open_trace(&a, &opened);
 	if (status == 0 && a.output && gp_output_is_same(a.output, a.trace))
 		status = gp_command_fail(

@@ -13,26 +13,28 @@
 
 static const char usage[] =
 	"usage: gpuprof recipe [options] NAME OUT\n"
+	"       gpuprof recipe NAME        print what a recipe answers, and its columns\n"
 	"       gpuprof recipe --list\n"
 	"\n"
-	"Ask a question about all ranks of a job, in SQL.  OUT is the folder that this wrote:\n"
+	"Query the traces of all ranks of a job with SQL.  OUT is a folder that this command wrote:\n"
 	"\n"
 	"  gpuprof export -F parquet -o OUT JOB\n"
 	"\n"
-	"NAME is one of the list, or a file of yours that ends in .sql.  DuckDB computes the answer:\n"
-	"type pip install duckdb, or name its shared library by LIBDUCKDB.\n"
+	"NAME is a recipe of the list, or a file of yours whose name ends in .sql.  Recipes need DuckDB:\n"
+	"type pip install duckdb, or set LIBDUCKDB to the path of libduckdb.so.\n"
 	"\n"
 	"      --list           list the recipes\n"
-	"      --engine ENGINE  duckdb: in one process (default); dask: in Dask's workers, which\n"
-	"                       exchange rows through files in OUT\n"
-	"      --scheduler FILE dask: the scheduler file of a running cluster (default: workers on this\n"
-	"                       machine)\n"
-	"      --memory SIZE    of each process, before it spills to disk (default 1GB)\n"
+	"      --engine ENGINE  run in one process (duckdb, the default), or in Dask's workers on this\n"
+	"                       machine (dask), which exchange rows through files in OUT\n"
+	"      --scheduler FILE  run in the workers of a Dask cluster that has this scheduler file\n"
+	"      --memory SIZE    memory of each process, before it continues on disk (default 1GB)\n"
 	"  -F, --format FORMAT  text (default), csv or json\n"
 	"  -h, --help           print this text\n"
 	"\n"
 	"  gpuprof recipe straggler OUT\n"
-	"  gpuprof recipe --engine dask --scheduler scheduler.json busbw OUT\n";
+	"  gpuprof recipe --scheduler scheduler.json busbw OUT\n"
+	"\n"
+	"Exit status: 0, 1 if the recipe fails, 2 for a wrong command line.\n";
 
 struct arguments {
 	const char *engine, *scheduler, *memory, *format;
@@ -99,7 +101,7 @@ int gp_command_recipe(int argc, char **argv)
 
 	if (status != GP_COMMAND_GO_ON)
 		return status;
-	if (argc - optind != (a.list ? 0 : 2))
+	if (a.list ? argc != optind : argc - optind < 1 || argc - optind > 2)
 		return gp_command_fail(
 			GP_EXIT_USAGE,
 			"recipe: name a recipe and a folder of tables, or type: gpuprof recipe --list");

@@ -6,6 +6,7 @@
 #include "gpuprof/shell_word.h"
 #include "gpuprof/trace.h"
 #include "report/base/text/did_you_mean.h"
+#include "report/codec/gzip.h"
 #include "report/codec/output_file.h"
 
 int gp_export_request_take_format(const struct gp_command_line *line, const char *name)
@@ -62,6 +63,11 @@ int gp_export_request_check_name(const struct gp_command_line *line, const char 
 	char word[GP_SHELL_WORD_BYTES], *path;
 	int status;
 
+	if (output && exporter->write_folder &&
+	    (strcmp(output, "-") == 0 || gp_gzip_is_meant(output)))
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "%s: --format %s writes a folder; name it after -o",
+				       line->command, exporter->name);
 	if (!output || !is_trace_name(output) || gp_output_is_trace(output))
 		return GP_COMMAND_GO_ON;
 	path = gp_output_path(output, exporter->suffix);

@@ -75,8 +75,8 @@ static const struct gp_parquet_table other_tables[] = {
 	{"ranks",
 	 {SIGNED("pid"), SIGNED("world_size"), SIGNED("local_rank"), TEXT("job"), TEXT("program"),
 	  SIGNED("start_ns"), SIGNED("duration_ns"), TEXT("ended"), SIGNED("is_complete"),
-	  SIGNED("gpus"), TEXT("gpu")},
-	 11},
+	  SIGNED("gpus"), TEXT("gpu"), TEXT("only_ranks")},
+	 12},
 	{"collectives",
 	 {SIGNED("pid"), SIGNED("device"), UNSIGNED("communicator"), SIGNED("channel"),
 	  SIGNED("sequence"), TEXT("name"), TEXT("kernel"), SIGNED("start_ns"),
@@ -211,6 +211,7 @@ static struct gp_value text_or_none(const char *text)
 static void put_rank(struct job *job, const struct gp_model *model)
 {
 	struct gp_figure ended = gp_recorded_how_ended(model);
+	struct gp_recorded_ranks only = gp_recorded_ranks(model);
 	const struct gp_value row[] = {
 		gp_value_whole(model->pid),
 		number_or_none(model->info[GP_INFO_WORLD_SIZE]),
@@ -223,9 +224,10 @@ static void put_rank(struct job *job, const struct gp_model *model)
 		gp_value_whole(gp_recorded_is_whole(model) && !gp_recorded_has_lost(model)),
 		gp_value_whole(model->device_count),
 		model->device_count > 0 ? text_or_none(model->device_names[0]) : gp_value_none(),
+		text_or_none(only.text),
 	};
 
-	static_assert(COUNT(row) == 11, "as many as columns");
+	static_assert(COUNT(row) == 12, "as many as columns");
 	gp_parquet_folder_put(job->folder, RANKS, row);
 }
 

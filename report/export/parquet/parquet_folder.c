@@ -63,7 +63,7 @@ static int make_folder(const char *path, char *message, size_t message_bytes)
 	if (errno != EEXIST)
 		return fail(-errno, path, message, message_bytes);
 	snprintf(message, message_bytes,
-		 "%s exists and is no empty folder; name another one after -o", path);
+		 "%s exists, but is not an empty folder; name a new folder after -o", path);
 	return -EEXIST;
 }
 

@@ -420,7 +420,7 @@ class BadTraces(Case):
 
     def test_a_folder(self):
         """The summary takes one, and finds no trace in it; an export is of one trace."""
-        for arguments, part in ((["summary"], "has no trace"), (["export", "-o", self.path("out.json")], f"{self.folder}/*.gpuprof")):
+        for arguments, part in ((["summary"], "has no trace"), (["export", "-o", self.path("out.json")], f"gpuprof merge -F chrome -o OUT {self.folder}")):
             result = self.run_gpuprof(*arguments, self.folder)
             self.assertNotEqual(result.returncode, 0)
             self.assert_one_line(result.stderr, self.folder, part)

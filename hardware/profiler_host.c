@@ -6,23 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * CUPTI's parameters.  They are declared here because cupti_profiler_host.h is C++, and toolkits
- * before 12.6 lack it.  bytes: up to the last member, without padding.
- */
-#define HEAD                                                                                       \
-	size_t bytes;                                                                              \
-	void *reserved
-#define SIZE(type, last) (offsetof(type, last) + sizeof(((type *)NULL)->last))
+#include "hardware/cupti_params.h"
+
+/* CUPTI's parameters. */
 
 struct chips {
-	HEAD;
+	struct gp_cupti_head head;
 	size_t count;
 	const char *const *names;
 };
 
 struct open {
-	HEAD;
+	struct gp_cupti_head head;
 	int kind;
 	const char *chip;
 	const uint8_t *availability;
@@ -30,12 +25,12 @@ struct open {
 };
 
 struct close {
-	HEAD;
+	struct gp_cupti_head head;
 	void *object;
 };
 
 struct metrics {
-	HEAD;
+	struct gp_cupti_head head;
 	void *object;
 	int type;
 	const char *const *names;
@@ -43,7 +38,7 @@ struct metrics {
 };
 
 struct submetrics {
-	HEAD;
+	struct gp_cupti_head head;
 	void *object;
 	int type;
 	const char *metric;
@@ -52,41 +47,41 @@ struct submetrics {
 };
 
 struct properties {
-	HEAD;
+	struct gp_cupti_head head;
 	void *object;
 	const char *metric, *description, *hardware_unit, *unit;
 	int type;
 };
 
 struct add {
-	HEAD;
+	struct gp_cupti_head head;
 	void *object;
 	const char *const *metrics;
 	size_t count;
 };
 
 struct image_size {
-	HEAD;
+	struct gp_cupti_head head;
 	void *object;
 	size_t image_bytes;
 };
 
 struct image {
-	HEAD;
+	struct gp_cupti_head head;
 	void *object;
 	size_t image_bytes;
 	uint8_t *image;
 };
 
 struct passes {
-	HEAD;
+	struct gp_cupti_head head;
 	size_t image_bytes;
 	uint8_t *image;
 	size_t passes;
 };
 
 struct evaluate {
-	HEAD;
+	struct gp_cupti_head head;
 	void *object;
 	const uint8_t *data;
 	size_t data_bytes, range_index;
@@ -195,7 +190,7 @@ int gp_profiler_host_open(struct gp_profiler_host *host, void *libcupti, gp_prof
 
 int gp_profiler_host_chips(struct gp_profiler_host *host, const char *const **names, size_t *count)
 {
-	struct chips chips = {.bytes = SIZE(struct chips, names)};
+	struct chips chips = {.head = GP_CUPTI_HEAD(struct chips, names)};
 	int error = call(host, GP_PROFILER_CHIPS, &chips);
 
 	*names = chips.names;
@@ -206,7 +201,8 @@ int gp_profiler_host_chips(struct gp_profiler_host *host, const char *const **na
 int gp_profiler_config_open(struct gp_profiler_config *config, struct gp_profiler_host *host,
 			    const char *chip, enum gp_profiler_kind kind)
 {
-	struct open open = {.bytes = SIZE(struct open, object), .kind = (int)kind, .chip = chip};
+	struct open open = {
+		.head = GP_CUPTI_HEAD(struct open, object), .kind = (int)kind, .chip = chip};
 	int error = call(host, GP_PROFILER_OPEN, &open);
 
 	*config = (struct gp_profiler_config){.host = host, .object = open.object};
@@ -215,7 +211,8 @@ int gp_profiler_config_open(struct gp_profiler_config *config, struct gp_profile
 
 void gp_profiler_config_close(struct gp_profiler_config *config)
 {
-	struct close close = {.bytes = SIZE(struct close, object), .object = config->object};
+	struct close close = {.head = GP_CUPTI_HEAD(struct close, object),
+			      .object = config->object};
 
 	call(config->host, GP_PROFILER_CLOSE, &close);
 	free(config->image);
@@ -224,7 +221,7 @@ void gp_profiler_config_close(struct gp_profiler_config *config)
 
 static int add_metrics(struct gp_profiler_config *config, const char *const *metrics, size_t count)
 {
-	struct add add = {.bytes = SIZE(struct add, count),
+	struct add add = {.head = GP_CUPTI_HEAD(struct add, count),
 			  .object = config->object,
 			  .metrics = metrics,
 			  .count = count};
@@ -234,9 +231,9 @@ static int add_metrics(struct gp_profiler_config *config, const char *const *met
 
 static int make_image(struct gp_profiler_config *config)
 {
-	struct image_size size = {.bytes = SIZE(struct image_size, image_bytes),
+	struct image_size size = {.head = GP_CUPTI_HEAD(struct image_size, image_bytes),
 				  .object = config->object};
-	struct image image = {.bytes = SIZE(struct image, image), .object = config->object};
+	struct image image = {.head = GP_CUPTI_HEAD(struct image, image), .object = config->object};
 	int error = call(config->host, GP_PROFILER_IMAGE_SIZE, &size);
 
 	if (error != 0)
@@ -251,7 +248,7 @@ static int make_image(struct gp_profiler_config *config)
 
 static int count_passes(struct gp_profiler_config *config)
 {
-	struct passes passes = {.bytes = SIZE(struct passes, passes),
+	struct passes passes = {.head = GP_CUPTI_HEAD(struct passes, passes),
 				.image_bytes = config->image_bytes,
 				.image = config->image};
 	int error = call(config->host, GP_PROFILER_PASSES, &passes);
@@ -274,7 +271,7 @@ int gp_profiler_config_evaluate(struct gp_profiler_config *config, const char *c
 				size_t count, const uint8_t *data, size_t data_bytes,
 				size_t range_index, double *values)
 {
-	struct evaluate evaluate = {.bytes = SIZE(struct evaluate, values),
+	struct evaluate evaluate = {.head = GP_CUPTI_HEAD(struct evaluate, values),
 				    .object = config->object,
 				    .data = data,
 				    .data_bytes = data_bytes,
@@ -289,8 +286,9 @@ int gp_profiler_config_evaluate(struct gp_profiler_config *config, const char *c
 int gp_profiler_metrics(struct gp_profiler_config *config, enum gp_profiler_type type,
 			const char *const **names, size_t *count)
 {
-	struct metrics metrics = {
-		.bytes = SIZE(struct metrics, count), .object = config->object, .type = (int)type};
+	struct metrics metrics = {.head = GP_CUPTI_HEAD(struct metrics, count),
+				  .object = config->object,
+				  .type = (int)type};
 	int error = call(config->host, GP_PROFILER_METRICS, &metrics);
 
 	*names = metrics.names;
@@ -301,7 +299,7 @@ int gp_profiler_metrics(struct gp_profiler_config *config, enum gp_profiler_type
 int gp_profiler_submetrics(struct gp_profiler_config *config, const char *metric,
 			   enum gp_profiler_type type, const char *const **names, size_t *count)
 {
-	struct submetrics submetrics = {.bytes = SIZE(struct submetrics, names),
+	struct submetrics submetrics = {.head = GP_CUPTI_HEAD(struct submetrics, names),
 					.object = config->object,
 					.type = (int)type,
 					.metric = metric};
@@ -315,8 +313,9 @@ int gp_profiler_submetrics(struct gp_profiler_config *config, const char *metric
 int gp_profiler_describe(struct gp_profiler_config *config, const char *name,
 			 struct gp_profiler_metric *metric)
 {
-	struct properties properties = {
-		.bytes = SIZE(struct properties, type), .object = config->object, .metric = name};
+	struct properties properties = {.head = GP_CUPTI_HEAD(struct properties, type),
+					.object = config->object,
+					.metric = name};
 	int error = call(config->host, GP_PROFILER_PROPERTIES, &properties);
 
 	*metric = (struct gp_profiler_metric){.description = properties.description,

@@ -72,7 +72,7 @@ static int open_profiler(const struct gp_cupti *cupti, void *libcupti)
 		GP_PM_FUNCTIONS(X)
 #undef X
 	};
-	struct gp_pm_initialize initialize = {GP_PM_HEAD(struct gp_pm_initialize, head)};
+	struct gp_cupti_initialize initialize = {GP_CUPTI_HEAD(struct gp_cupti_initialize, head)};
 	int error = gp_hw_find_functions(libcupti, symbols, (void **)&sampler.pm, COUNT(symbols));
 
 	(void)cupti;
@@ -89,7 +89,8 @@ static int open_profiler(const struct gp_cupti *cupti, void *libcupti)
 /* Returns 0, or CUPTI's error. */
 static int make_config(struct device *device)
 {
-	struct gp_pm_chip_name chip = {GP_PM_HEAD(struct gp_pm_chip_name, name), device->id, NULL};
+	struct gp_cupti_chip_name chip = {GP_CUPTI_HEAD(struct gp_cupti_chip_name, name),
+					  device->id, NULL};
 	int result = sampler.pm.chip_name(&chip), error;
 
 	if (result != 0)
@@ -122,7 +123,7 @@ static uint32_t most_samples(void)
 static int make_data(struct device *device)
 {
 	struct gp_pm_data_size size = {
-		GP_PM_HEAD(struct gp_pm_data_size, data_bytes),
+		GP_CUPTI_HEAD(struct gp_pm_data_size, data_bytes),
 		device->object,
 		device->choice.taken,
 		device->choice.taken_count,
@@ -140,7 +141,7 @@ static int make_data(struct device *device)
 
 static int empty_data(struct device *device)
 {
-	struct gp_pm_data data = {GP_PM_HEAD(struct gp_pm_data, data), device->object,
+	struct gp_pm_data data = {GP_CUPTI_HEAD(struct gp_pm_data, data), device->object,
 				  device->data_bytes, device->data};
 
 	return sampler.pm.begin_data(&data);
@@ -148,7 +149,7 @@ static int empty_data(struct device *device)
 
 static int call_with_object(struct device *device, int (*function)(struct gp_pm_object *))
 {
-	struct gp_pm_object object = {GP_PM_HEAD(struct gp_pm_object, object), device->object};
+	struct gp_pm_object object = {GP_CUPTI_HEAD(struct gp_pm_object, object), device->object};
 
 	return function(&object);
 }
@@ -157,7 +158,7 @@ static int call_with_object(struct device *device, int (*function)(struct gp_pm_
 static int configure(struct device *device)
 {
 	struct gp_pm_config config = {
-		GP_PM_HEAD(struct gp_pm_config, append),
+		GP_CUPTI_HEAD(struct gp_pm_config, append),
 		device->object,
 		device->choice.config.image_bytes,
 		device->choice.config.image,
@@ -177,7 +178,7 @@ static int configure(struct device *device)
 
 static int start_device(struct device *device)
 {
-	struct gp_pm_enable enable = {GP_PM_HEAD(struct gp_pm_enable, object), device->id, NULL};
+	struct gp_pm_enable enable = {GP_CUPTI_HEAD(struct gp_pm_enable, object), device->id, NULL};
 	int result = device->has_config ? 0 : make_config(device);
 
 	if (result == 0)
@@ -231,7 +232,7 @@ static void emit(const struct device *device, const struct gp_pm_sample_info *in
 
 static void take_sample(struct device *device, size_t index)
 {
-	struct gp_pm_sample_info info = {GP_PM_HEAD(struct gp_pm_sample_info, end_ns),
+	struct gp_pm_sample_info info = {GP_CUPTI_HEAD(struct gp_pm_sample_info, end_ns),
 					 device->object,
 					 device->data,
 					 device->data_bytes,
@@ -258,13 +259,13 @@ static void take_sample(struct device *device, size_t index)
 
 static int decode(struct device *device, size_t *count)
 {
-	struct gp_pm_decode parameters = {GP_PM_HEAD(struct gp_pm_decode, overflow),
+	struct gp_pm_decode parameters = {GP_CUPTI_HEAD(struct gp_pm_decode, overflow),
 					  device->object,
 					  device->data,
 					  device->data_bytes,
 					  0,
 					  0};
-	struct gp_pm_data_info info = {GP_PM_HEAD(struct gp_pm_data_info, completed),
+	struct gp_pm_data_info info = {GP_CUPTI_HEAD(struct gp_pm_data_info, completed),
 				       device->data,
 				       device->data_bytes,
 				       0,

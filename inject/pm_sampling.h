@@ -1,9 +1,6 @@
 /*
  * pm_sampling: CUPTI's functions that sample performance counters (PM sampling).  They are found at
  * run time, because libcupti before 12.6 lacks them, and so do the headers of its toolkit.
- *
- * Each parameter struct begins with its size and a reserved pointer.  The size counts the members
- * up to the last one that this library knows (GP_PM_HEAD), without padding.
  */
 #ifndef INJECT_PM_SAMPLING_H
 #define INJECT_PM_SAMPLING_H
@@ -11,36 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct gp_pm_head {
-	size_t bytes;
-	void *reserved;
-};
-
-/* The head of a parameter struct, given its last member. */
-#define GP_PM_HEAD(type, last)                                                                     \
-	{                                                                                          \
-		offsetof(type, last) + sizeof(((type *)0)->last), NULL                             \
-	}
-
-struct gp_pm_initialize {
-	struct gp_pm_head head;
-};
-
-struct gp_pm_chip_name {
-	struct gp_pm_head head;
-	size_t device;
-	const char *name; /* out */
-};
+#include "hardware/cupti_params.h"
 
 /* Enable fills in the object; disable, start and stop take it. */
 struct gp_pm_enable {
-	struct gp_pm_head head;
+	struct gp_cupti_head head;
 	size_t device;
 	void *object;
 };
 
 struct gp_pm_object {
-	struct gp_pm_head head;
+	struct gp_cupti_head head;
 	void *object;
 };
 
@@ -48,7 +26,7 @@ struct gp_pm_object {
 #define GP_PM_KEEP_OLDEST 0
 
 struct gp_pm_config {
-	struct gp_pm_head head;
+	struct gp_cupti_head head;
 	void *object;
 	size_t image_bytes;
 	const uint8_t *image;
@@ -59,7 +37,7 @@ struct gp_pm_config {
 };
 
 struct gp_pm_data_size {
-	struct gp_pm_head head;
+	struct gp_cupti_head head;
 	void *object;
 	const char *const *metrics;
 	size_t metric_count;
@@ -68,14 +46,14 @@ struct gp_pm_data_size {
 };
 
 struct gp_pm_data {
-	struct gp_pm_head head;
+	struct gp_cupti_head head;
 	void *object;
 	size_t data_bytes;
 	uint8_t *data;
 };
 
 struct gp_pm_decode {
-	struct gp_pm_head head;
+	struct gp_cupti_head head;
 	void *object;
 	uint8_t *data;
 	size_t data_bytes;
@@ -84,14 +62,14 @@ struct gp_pm_decode {
 };
 
 struct gp_pm_data_info {
-	struct gp_pm_head head;
+	struct gp_cupti_head head;
 	const uint8_t *data;
 	size_t data_bytes;
 	size_t samples, populated, completed; /* out */
 };
 
 struct gp_pm_sample_info {
-	struct gp_pm_head head;
+	struct gp_cupti_head head;
 	void *object;
 	const uint8_t *data;
 	size_t data_bytes;
@@ -100,8 +78,8 @@ struct gp_pm_sample_info {
 };
 
 #define GP_PM_FUNCTIONS(X)                                                                         \
-	X(initialize, "cuptiProfilerInitialize", gp_pm_initialize)                                 \
-	X(chip_name, "cuptiDeviceGetChipName", gp_pm_chip_name)                                    \
+	X(initialize, "cuptiProfilerInitialize", gp_cupti_initialize)                              \
+	X(chip_name, "cuptiDeviceGetChipName", gp_cupti_chip_name)                                 \
 	X(enable, "cuptiPmSamplingEnable", gp_pm_enable)                                           \
 	X(disable, "cuptiPmSamplingDisable", gp_pm_object)                                         \
 	X(set_config, "cuptiPmSamplingSetConfig", gp_pm_config)                                    \

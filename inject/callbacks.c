@@ -9,6 +9,7 @@
 #include "inject/call_stacks.h"
 #include "inject/contexts.h"
 #include "inject/control.h"
+#include "inject/counter_windows.h"
 #include "inject/graph_nodes.h"
 #include "inject/in_flight.h"
 #include "inject/launch_call.h"
@@ -37,6 +38,7 @@ static __thread struct {
 	uint32_t driver_correlation_id; /* of the last driver call outside of runtime calls */
 	uint32_t pairs;                 /* of callbacks, for sampling */
 	uint32_t stack_id;              /* of the call, if it was taken at the beginning */
+	struct gp_counter_launch counted;
 	uint64_t entry_ticks;         /* time inside the entry callback if it was sampled; else 0 */
 	struct gp_launches *launches; /* inject/in_flight.h */
 	struct gp_launch_sampler sampler;
@@ -296,8 +298,13 @@ static inline void note_entry(bool driver, const CUpti_CallbackData *data)
 
 COLD static void enter_watched_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 {
+	const struct gp_api_entry *entry = gp_api_table_find(driver, cbid);
+
 	note_entry(driver, data);
-	if (!gp_control_enter(gp_api_table_find(driver, cbid), data))
+	if ((gp_load32(&gp_watch) & GP_WATCH_COUNTERS) &&
+	    gp_counter_windows_enter(&local.counted, entry, data, *data->correlationData))
+		note_entry(driver, data);
+	if (!gp_control_enter(entry, data))
 		*data->correlationData = 0;
 }
 
@@ -369,13 +376,24 @@ COLD static bool leave_watched_call(bool driver, uint32_t cbid, const CUpti_Call
 				has_failed(api, return_code(api, data)), duration_ticks);
 }
 
+/* The last work of a callback: a window of hardware counters may open, which takes a while. */
+COLD static void leave_window(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
+{
+	uint16_t api = (uint16_t)(cbid | (driver ? GP_API_DRIVER : 0));
+
+	gp_counter_windows_exit(&local.counted, gp_api_table_find(driver, cbid), data,
+				return_code(api, data) == 0 && local.captured == 0);
+}
+
 /* A call that is excluded, or whose entry was missed, such as cuInit itself. */
-COLD static void leave_other_call(bool driver, uint32_t cbid)
+COLD static void leave_other_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 {
 	if (!driver)
 		local.in_runtime = 0;
 	if (gp_load32(&gp_watch) != 0)
 		gp_control_exit(gp_api_table_find(driver, cbid));
+	if (gp_load32(&gp_watch) & GP_WATCH_COUNTERS)
+		leave_window(driver, cbid, data);
 }
 
 static void on_exit_of(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
@@ -392,6 +410,8 @@ static void on_exit_of(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 			      ? plausible(local.entry_ticks + gp_clock_ticks() - now_ticks)
 			      : 0);
 	local.entry_ticks = 0;
+	if (gp_load32(&gp_watch) & GP_WATCH_COUNTERS)
+		leave_window(driver, cbid, data);
 }
 
 void gp_callbacks_exclude_thread(bool leave_out)
@@ -412,7 +432,7 @@ static inline __attribute__((always_inline)) void on_call(bool driver, uint32_t 
 	} else if (*data->correlationData != 0) {
 		on_exit_of(driver, cbid, data);
 	} else {
-		leave_other_call(driver, cbid);
+		leave_other_call(driver, cbid, data);
 	}
 }
 

@@ -176,13 +176,13 @@ static void scan(bool flushed)
 {
 	fetching.was_flushed = flushed;
 	check_cupti_conflict();
-	if (gp_recording_has_operations())
+	if (gp_recording_has_kernels())
 		gp_in_flight_scan(&fetching.decoder, gp_sys_now_ns(), flushed);
 }
 
 void gp_cupti_activity_emit_unfinished(uint64_t until_ns)
 {
-	if (gp_recording_has_operations())
+	if (gp_recording_has_kernels())
 		gp_in_flight_emit(&fetching.decoder, fetching.was_flushed, until_ns);
 }
 

@@ -4,12 +4,14 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "collector/atomic.h"
 #include "collector/collector.h"
 #include "collector/hash_bytes.h"
 #include "collector/text.h"
 #include "inject/contexts.h"
 #include "inject/control.h"
 #include "inject/cupti_versions.h"
+#include "inject/recording_gate.h"
 
 /* A field that not every version has; 0 if missing. */
 static uint64_t late(const struct gp_decoder *decoder, enum gp_cupti_field field,
@@ -127,9 +129,18 @@ static void emit_operation(struct gp_decoder *decoder, const void *record, uint3
 	decoder->records += emit_caused(record, correlation_id);
 }
 
+/* CUPTI launches a kernel of its own before each kernel that its range profiler measures. */
+static bool is_of_cupti(const gp_kernel_view *kernel)
+{
+	return (gp_load32(&gp_watch) & GP_WATCH_COUNTERS) && kernel->name != NULL &&
+	       strcmp(kernel->name, "WaitNs") == 0;
+}
+
 /* --kernels does not apply to kernels that ran while the recording was paused. */
 static bool is_wanted(const gp_kernel_view *kernel)
 {
+	if (is_of_cupti(kernel))
+		return false;
 	if (kernel->name == NULL || gp_control_wants_kernel(kernel->name))
 		return true;
 	if (!is_excluded(kernel->correlationId))

@@ -23,7 +23,8 @@
 #define FIRST_RETRY_NS 1000000000u
 #define LAST_RETRY_NS  60000000000u
 
-static const struct gp_hw_collector *const collectors[] = {&gp_hw_sampler, &gp_stall_sampler};
+static const struct gp_hw_collector *const collectors[] = {
+	&gp_hw_sampler, &gp_stall_sampler, &gp_counter_windows, &gp_roofline_windows};
 
 static struct {
 	const struct gp_cupti *cupti;

@@ -41,7 +41,8 @@ struct gp_hw_collector {
 	bool tries_again; /* if another process uses the counters */
 };
 
-extern const struct gp_hw_collector gp_hw_sampler, gp_stall_sampler;
+extern const struct gp_hw_collector gp_hw_sampler, gp_stall_sampler, gp_counter_windows,
+	gp_roofline_windows;
 
 /* ---- for the session ---- */
 

@@ -10,6 +10,7 @@
 #include "gpuprof/record.h"
 #include "inject/api_table.h"
 #include "inject/control.h"
+#include "inject/kernel_counters.h"
 #include "inject/graph_nodes.h"
 #include "inject/options.h"
 #include "inject/stall_sampler.h"
@@ -141,6 +142,19 @@ static void add_trace(uint32_t bits)
 	(void)gp_or32(&recording.trace, bits);
 }
 
+/* Windows of hardware counters may need them to be off. */
+static void leave_out_kernels(void)
+{
+	for (size_t i = 0; i < COUNT(kinds); i++)
+		if (kinds[i].kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+			recording.refused |= 1u << i;
+}
+
+bool gp_recording_has_kernels(void)
+{
+	return is_traced(GP_TRACE_GPU) && !gp_kernel_counters_patch_code();
+}
+
 bool gp_recording_has_operations(void)
 {
 	return is_traced(GP_TRACE_GPU);
@@ -158,6 +172,8 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 	gp_client_callbacks_init(cupti, subscriber);
 	gp_client_kinds_init(gp_cupti_can(cupti->version, GP_CUPTI_NUMBERS_LAUNCHES));
 	add_trace(gp_trace_list());
+	if (!gp_recording_has_kernels())
+		leave_out_kernels();
 	if (strcmp(gp_option_text(GP_OPTION_ID_GRAPHS), "graph") == 0 && is_traced(GP_TRACE_GPU))
 		add_trace(WHOLE_GRAPHS);
 	if (gp_recording_has_nodes())
@@ -172,7 +188,8 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 	for (size_t i = 0; i < COUNT(definitions); i++)
 		gp_client_kinds_set_ours(definitions[i], true);
 	for (size_t i = 0; i < COUNT(kinds); i++)
-		gp_client_kinds_set_ours(kinds[i].kind, is_traced(kinds[i].trace));
+		gp_client_kinds_set_ours(kinds[i].kind, is_traced(kinds[i].trace) &&
+								(recording.refused >> i & 1) == 0);
 }
 
 /* ---- records ---- */

@@ -42,8 +42,9 @@ void gp_recording_driver_is_ready(void);
  */
 bool gp_recording_is_for_client(void);
 
-/* Whether GPU activity is recorded at all. */
+/* Whether GPU activity is recorded at all; whether kernels have records of CUPTI's. */
 bool gp_recording_has_operations(void);
+bool gp_recording_has_kernels(void);
 
 /* Whether nodes of graphs are recorded, rather than whole graphs or no GPU activity. */
 bool gp_recording_has_nodes(void);

@@ -30,11 +30,12 @@
 enum gp_watch {
 	GP_WATCH_CLOSED = 1, /* the gate is closed: the call is excluded */
 	GP_WATCH_GATE = 2,   /* the gate may move: ask gp_recording_gate_admits() for every call */
-	GP_WATCH_PROFILER = 4, /* cudaProfilerStart and cudaProfilerStop control the recording */
-	GP_WATCH_BEFORE = 8,   /* launches are counted until the first window */
-	GP_WATCH_WITHIN = 16,  /* launches are counted within a window */
-	GP_WATCH_KERNELS = 32, /* some kernels are excluded */
-	GP_WATCH_SHORT = 64,   /* short calls are excluded */
+	GP_WATCH_PROFILER = 4,   /* cudaProfilerStart and cudaProfilerStop control the recording */
+	GP_WATCH_BEFORE = 8,     /* launches are counted until the first window */
+	GP_WATCH_WITHIN = 16,    /* launches are counted within a window */
+	GP_WATCH_KERNELS = 32,   /* some kernels are excluded */
+	GP_WATCH_SHORT = 64,     /* short calls are excluded */
+	GP_WATCH_COUNTERS = 128, /* launches open and close windows (inject/counter_windows.h) */
 };
 extern uint32_t gp_watch __attribute__((visibility("hidden"))); /* one load, in every callback */
 

@@ -597,7 +597,7 @@ static CUptiResult start_recording(void)
 		gp_cupti_activity_request, gp_cupti_activity_complete);
 
 	gp_recording_init(&session.cupti, session.subscriber);
-	if (gp_recording_has_operations())
+	if (gp_recording_has_kernels())
 		gp_in_flight_begin();
 	if (result == CUPTI_SUCCESS)
 		result = gp_recording_begin();

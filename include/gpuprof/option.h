@@ -14,6 +14,7 @@ enum gp_option_type {
 	GP_OPTION_SIZE,     /* bytes, within the row's bounds, or 0: 500M, 2G */
 	GP_OPTION_INTERVAL, /* on, 0, or a time within the row's bounds in ns; --NAME alone is on */
 	GP_OPTION_EXPONENT, /* on, 0, or a number within the row's bounds; --NAME alone is on */
+	GP_OPTION_METRICS,  /* a text; --NAME alone is on */
 	GP_OPTION_FLAG,
 	GP_OPTION_CHOICE, /* one of the words of the row's argument */
 	GP_OPTION_LIST,   /* any of these words, separated by commas */
@@ -238,13 +239,16 @@ static inline bool gp_option_is_exponent(const struct gp_option_row *row, const 
 /* Whether the option may be given without a value, which is then "on". */
 static inline bool gp_option_may_be_alone(const struct gp_option_row *row)
 {
-	return row->type == GP_OPTION_INTERVAL || row->type == GP_OPTION_EXPONENT;
+	return row->type == GP_OPTION_INTERVAL || row->type == GP_OPTION_EXPONENT ||
+	       row->type == GP_OPTION_METRICS;
 }
 
 /* The options that need a GPU's performance counters for themselves: a run has one of them. */
 static const enum gp_option gp_option_collectors[] = {
 	GP_OPTION_ID_HW_TIMELINE,
 	GP_OPTION_ID_STALLS,
+	GP_OPTION_ID_COUNTERS,
+	GP_OPTION_ID_ROOFLINE,
 };
 
 /* Finds two of them that are both on, given the values of all options. */

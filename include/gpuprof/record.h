@@ -212,6 +212,9 @@ struct gp_record_memset {
 	uint32_t channel_id;
 };
 
+/* A reader's overhead_kind for a gp_record_hw_window: no number of CUPTI's. */
+#define GP_OVERHEAD_HW_WINDOW 0x40000000u
+
 /* Overhead that CUPTI or the driver reports. */
 struct gp_record_overhead {
 	uint8_t kind;
@@ -247,6 +250,8 @@ enum gp_string_space {
 	GP_STRING_STACK_COPY = 15, /* id = id of its frame: registers and stack, see below */
 	/* id = of a stall record: a mangled name, the path of a source file, a reason */
 	GP_STRING_STALL = 16,
+	GP_STRING_METRIC = 17,     /* id = metric_id of a gp_record_hw_value: CUPTI's full name */
+	GP_STRING_METRIC_SET = 18, /* id = set_id of a gp_record_hw_window: the set's name */
 };
 
 #define GP_NAME_GIVEN 1u /* given by the program through NVTX */
@@ -865,6 +870,42 @@ struct gp_record_stall {
 	uint32_t zero[5];
 };
 
+/*
+ * A window in which the hardware counters of one context's kernels were read (--counters).  The
+ * kernels that were launched between start and stop ran one after the other, and each has its
+ * values.  The launching thread waited from open to start, and from stop to close.
+ */
+struct gp_record_hw_window {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t id; /* from 1 on */
+	uint64_t open_ticks;
+	uint64_t start_ticks;
+	uint64_t stop_ticks;
+
+	uint64_t close_ticks;
+	uint32_t thread_id; /* the thread that opened it */
+	uint32_t set_id;    /* GP_STRING_METRIC_SET */
+	uint32_t launches;  /* of kernels, between start and stop */
+	uint32_t measured;  /* of these, the ones with values */
+	uint32_t flags;     /* GP_HW_WINDOW_* */
+	uint32_t close_thread_id;
+};
+#define GP_HW_WINDOW_HAS_RECORDS 1u /* CUPTI's kernel records were on: they add instructions */
+
+/* The value of one metric for one kernel of a window. */
+struct gp_record_hw_value {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t zero;
+	uint32_t correlation_id; /* of the launch */
+	uint32_t metric_id;      /* GP_STRING_METRIC */
+	uint32_t window_id;
+	uint64_t value; /* the bits of a double */
+	uint64_t zero2;
+};
+
 /* Which records of a kind belong to a part (time window) of a trace. */
 enum gp_record_role {
 	GP_ROLE_EVENT, /* the records of its time window: events, whose number grows with the run */
@@ -909,7 +950,9 @@ enum gp_record_role {
 	X(user, 33, IN_FLIGHT, in_flight, FACT)                                                    \
 	X(user, 34, STREAM_WAIT, stream_wait, FACT)                                                \
 	X(user, 35, HW_SAMPLE, hw_sample, EVENT)                                                   \
-	X(user, 36, STALL, stall, EVENT)
+	X(user, 36, STALL, stall, EVENT)                                                           \
+	X(user, 37, HW_WINDOW, hw_window, FACT)                                                    \
+	X(user, 38, HW_VALUE, hw_value, FACT)
 
 /* The same with number, name and struct only. */
 #define GP_RECORD_KINDS(X)                              GP_RECORD_KINDS_FOR(GP_RECORD_KIND_ROW, X)

@@ -365,7 +365,9 @@ int gp_import_counter(struct gp_importing *im, uint64_t start_ns, const char *ke
 	struct gp_counted counted = {.start_ns = start_ns,
 				     .kernel = counter_text(im, kernel),
 				     .counter = counter_text(im, counter),
-				     .value = value};
+				     .value = value,
+				     .op = GP_NONE,
+				     .window = GP_NONE};
 	int result = counted.kernel == GP_NONE || counted.counter == GP_NONE ? -ENOMEM : 0;
 
 	if (result == 0)

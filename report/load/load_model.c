@@ -483,8 +483,9 @@ static void cut_ranges(struct gp_model *m, const struct gp_chunk_index *chosen)
 static int finish(struct reading *r)
 {
 	static int (*const joins[])(struct gp_model_builder *) = {
-		gp_resolve_totals, gp_join_ops,    gp_join_in_flight, gp_join_captures,
-		free_joins,        gp_join_memory, name_unnamed_apis, gp_join_ranges,
+		gp_resolve_totals, gp_join_ops,       gp_join_hw_values,
+		gp_join_in_flight, gp_join_captures,  free_joins,
+		gp_join_memory,    name_unnamed_apis, gp_join_ranges,
 	};
 	struct gp_model *m = r->builder.model;
 	int result;
@@ -610,6 +611,7 @@ static void end_reading(struct reading *r)
 	gp_spill_free(r->builder.anchors);
 	gp_spill_free(r->builder.context_ends);
 	gp_spill_free(r->builder.range_points);
+	gp_spill_free(r->builder.hw_values);
 	gp_spill_free(r->builder.keys);
 	gp_model_builder_free_details(&r->builder);
 	free(r->covered);

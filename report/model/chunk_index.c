@@ -411,6 +411,8 @@ GP_RECORD_IGNORE(index, waiting)
 GP_RECORD_IGNORE(index, sample)
 GP_RECORD_IGNORE(index, in_flight)
 GP_RECORD_IGNORE(index, stream_wait)
+GP_RECORD_IGNORE(index, hw_window)
+GP_RECORD_IGNORE(index, hw_value)
 
 static GP_RECORD_VISITOR(visit, index, struct gp_chunk_index)
 

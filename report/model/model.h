@@ -68,8 +68,9 @@ struct gp_op {
 	uint32_t call;    /* the call that started it, or GP_NONE */
 	uint32_t next_op; /* the next one of the same call, by start */
 	uint16_t device_id;
-	uint16_t kind : 2;  /* enum gp_op_kind */
-	uint16_t flags : 1; /* copies, memsets: GP_COPY_ASYNC */
+	uint16_t kind : 2; /* enum gp_op_kind */
+	/* copies, memsets: GP_COPY_ASYNC; kernels: it ran in a hw_window, which changed its time */
+	uint16_t flags : 1;
 	/*
 	 * no timestamps: start = end = the call's start; or ones that cannot be right
 	 * (report/model/build/bad_timestamps.h): end = start; in no sum of times
@@ -88,6 +89,12 @@ static inline bool gp_op_is_on_host(const struct gp_op *op)
 	return op->copy_kind == GP_COPY_HTOH && op->kind == GP_OP_COPY;
 }
 static_assert(sizeof(struct gp_op) == 64, "operations are most of a model");
+
+/* Whether it ran alone while its hardware counters were read: its time is not that of the program. */
+static inline bool gp_op_is_in_window(const struct gp_op *op)
+{
+	return op->kind == GP_OP_KERNEL && op->flags != 0;
+}
 
 /* How long it had a GPU; 0 where that is not known, or it was a copy from host to host. */
 static inline uint64_t gp_op_gpu_ns(const struct gp_op *op)
@@ -366,13 +373,29 @@ struct gp_packed_names {
 	uint64_t text_bytes; /* of the packed names */
 };
 
-/* A hardware counter's value for one kernel: only in traces of other recorders. */
+/*
+ * A window in which the kernels of a context ran one after the other, and were measured
+ * (--counters).  By start.
+ */
+struct gp_hw_window {
+	uint64_t start_ns, end_ns;  /* with setting up and reading the counters */
+	uint64_t first_ns, last_ns; /* kernels launched in this part were measured */
+	uint32_t id, set_id, thread_id;
+	uint32_t launches, measured; /* kernels; those with values */
+	uint16_t device_id;
+	bool has_records; /* CUPTI's kernel records added instructions to the kernels */
+};
+
+/* A hardware counter's value for one kernel; of one kernel, they are adjacent. */
 struct gp_counted {
 	/* of the kernel's turn, by the profiler: in the order of the launches */
 	uint64_t start_ns;
 	uint32_t kernel; /* index in counter_texts, as counter */
 	uint32_t counter;
 	double value;
+	uint32_t
+		op; /* the kernel's operation, or GP_NONE: of other recorders, or it has no record */
+	uint32_t window; /* index in hw_windows, or GP_NONE */
 };
 
 struct gp_totals;
@@ -454,6 +477,7 @@ struct gp_model {
 	struct gp_record_host_function *host_functions; /* as they ran: CUPTI 13.1 and later */
 	struct gp_record_hw_sample *hw_samples;         /* of --hw-timeline; by device, then time */
 	struct gp_record_stall *stalls;                 /* of --stalls; by device, then time */
+	struct gp_hw_window *hw_windows;                /* of --counters; by start */
 	struct gp_waiting *waiting;
 	struct gp_in_flight *in_flight;
 	struct gp_stream_wait *stream_waits;
@@ -474,7 +498,7 @@ struct gp_model {
 	uint32_t frame_count, module_count, mapping_count, waiting_count, detail_count;
 	uint32_t refusal_count;
 	uint32_t sample_count, contradiction_count, in_flight_count, stream_wait_count,
-		hw_sample_count, stall_count;
+		hw_sample_count, stall_count, hw_window_count;
 
 	struct gp_stack_estimate stack_estimate;
 	uint64_t counters[GP_COUNTERS];

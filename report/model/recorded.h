@@ -32,6 +32,12 @@ bool gp_recorded_part(const struct gp_model *model, uint32_t *next, struct gp_re
  */
 bool gp_recorded_kind(const struct gp_model *model, const char *word);
 
+/*
+ * False: CUPTI made no kernel records, because --counters counted instructions by opcode. Only the
+ * measured kernels are there, without times.
+ */
+bool gp_recorded_has_kernels(const struct gp_model *model);
+
 /* The list of --ranks, by which only some ranks of the job were recorded; empty = all were. */
 struct gp_recorded_ranks {
 	char text[GP_RECORDED_WORDS_BYTES];

@@ -376,6 +376,8 @@ GP_RECORD_IGNORE(live, host_function)
 GP_RECORD_IGNORE(live, sample)
 GP_RECORD_IGNORE(live, hw_sample)
 GP_RECORD_IGNORE(live, stall)
+GP_RECORD_IGNORE(live, hw_window)
+GP_RECORD_IGNORE(live, hw_value)
 /* The tail of the trace keeps these itself (report/trace/tail.h). */
 GP_RECORD_IGNORE(live, thread)
 GP_RECORD_IGNORE(live, counter)

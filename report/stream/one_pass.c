@@ -200,6 +200,8 @@ GP_RECORD_IGNORE(pass, host_function)
 GP_RECORD_IGNORE(pass, sample)
 GP_RECORD_IGNORE(pass, hw_sample)
 GP_RECORD_IGNORE(pass, stall)
+GP_RECORD_IGNORE(pass, hw_window)
+GP_RECORD_IGNORE(pass, hw_value)
 
 static GP_RECORD_VISITOR(take, pass, struct worker)
 

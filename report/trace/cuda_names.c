@@ -119,6 +119,8 @@ const char *gp_overhead_name(uint32_t overhead_kind)
 {
 	if (overhead_kind == 1)
 		return "Driver Compiler";
+	if (overhead_kind == GP_OVERHEAD_HW_WINDOW)
+		return "Hardware Counters";
 	return overhead_kind & 0xffff ? "Unknown"
 				      : pick(overheads, COUNT(overheads), overhead_kind >> 16);
 }
@@ -187,7 +189,7 @@ bool gp_overhead_is_of_loading(uint32_t overhead_kind)
 bool gp_overhead_is_of_profiler(uint32_t overhead_kind)
 {
 	return (overhead_kind >= 1 << 16 && overhead_kind <= 3 << 16) || overhead_kind == 7 << 16 ||
-	       overhead_kind == 8 << 16;
+	       overhead_kind == 8 << 16 || overhead_kind == GP_OVERHEAD_HW_WINDOW;
 }
 
 bool gp_overhead_is_of_context(uint32_t overhead_kind)

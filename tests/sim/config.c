@@ -29,6 +29,7 @@ static const struct {
 	{"counters-overflow", SIM_FAULT_COUNTERS_OVERFLOW},
 	{"counters-slow", SIM_FAULT_COUNTERS_SLOW},
 	{"counters-drop", SIM_FAULT_COUNTERS_DROP},
+	{"counters-broken", SIM_FAULT_COUNTERS_BROKEN},
 };
 
 static uint64_t number(const char *name, uint64_t fallback)

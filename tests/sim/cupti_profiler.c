@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpuprof/hw_metric.h"
+#include "tests/sim/cupti_profiler.h"
 
 #define IMAGE_BYTES 64 /* of a config: any size will do */
 
@@ -32,6 +32,9 @@ static const char *const names[] = {
 	[GP_HW_PCIE_WRITE] = "pcie__write_bytes.sum",
 	[GP_HW_NVLINK_RECEIVED] = "nvlrx__bytes.sum",
 	[GP_HW_NVLINK_SENT] = "nvltx__bytes.sum",
+#define METRIC(ID, name, value) [SIM_##ID] = (name),
+#include "tests/sim/range_metric.def"
+#undef METRIC
 };
 
 /* ---- operations, from the initialization on ---- */
@@ -76,6 +79,7 @@ void sim_profiler_operation(const struct sim_op *op)
 
 	if (!is_initialized)
 		return;
+	sim_range_operation(op);
 	pthread_mutex_lock(&lock);
 	if (works->count == works->capacity) {
 		size_t capacity = works->capacity ? 2 * works->capacity : 1024;
@@ -97,7 +101,7 @@ struct CUpti_Profiler_Host_Object {
 
 static int find_metric(const char *name)
 {
-	for (int i = 0; i < GP_HW_METRICS; i++)
+	for (int i = 0; i < SIM_METRICS; i++)
 		if (!strcmp(names[i], name))
 			return i;
 	return -1;
@@ -189,17 +193,7 @@ cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Par
 
 /* ---- samples ---- */
 
-struct sample {
-	uint64_t start, end;
-	double values[GP_HW_METRICS];
-};
-
-struct data {
-	size_t capacity, count;
-	struct sample samples[];
-};
-
-static uint64_t overlap(const struct work *work, const struct sample *sample)
+static uint64_t overlap(const struct work *work, const struct sim_sample *sample)
 {
 	uint64_t start = work->start > sample->start ? work->start : sample->start;
 	uint64_t end = work->end < sample->end ? work->end : sample->end;
@@ -207,7 +201,7 @@ static uint64_t overlap(const struct work *work, const struct sample *sample)
 	return end > start ? end - start : 0;
 }
 
-static void measure(const struct works *works, struct sample *sample)
+static void measure(const struct works *works, struct sim_sample *sample)
 {
 	double kernels = 0, length = (double)(sample->end - sample->start), read = 0, written = 0;
 	double *values = sample->values;
@@ -302,16 +296,17 @@ CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params *params)
 
 CUptiResult cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params *params)
 {
-	params->counterDataSize = sizeof(struct data) + params->maxSamples * sizeof(struct sample);
+	params->counterDataSize =
+		sizeof(struct sim_data) + params->maxSamples * sizeof(struct sim_sample);
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiPmSamplingCounterDataImageInitialize(
 	CUpti_PmSampling_CounterDataImage_Initialize_Params *params)
 {
-	struct data *data = (struct data *)params->pCounterData;
+	struct sim_data *data = (struct sim_data *)params->pCounterData;
 
-	data->capacity = (params->counterDataSize - sizeof(*data)) / sizeof(struct sample);
+	data->capacity = (params->counterDataSize - sizeof(*data)) / sizeof(struct sim_sample);
 	data->count = 0;
 	return CUPTI_SUCCESS;
 }
@@ -333,7 +328,7 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *params
 {
 	static _Atomic unsigned int decodings;
 	struct CUpti_PmSampling_Object *sampler = params->pPmSamplingObject;
-	struct data *data = (struct data *)params->pCounterDataImage;
+	struct sim_data *data = (struct sim_data *)params->pCounterDataImage;
 	uint64_t now = sim_now_ns();
 
 	sim_profiler_use();
@@ -342,7 +337,7 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *params
 		return CUPTI_ERROR_OUT_OF_MEMORY;
 	pthread_mutex_lock(&lock);
 	while (data->count < data->capacity && sampler->next + sampler->interval <= now) {
-		struct sample *sample = &data->samples[data->count++];
+		struct sim_sample *sample = &data->samples[data->count++];
 
 		sample->start = sampler->next;
 		sample->end = sampler->next += sampler->interval;
@@ -361,7 +356,7 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *params
 
 CUptiResult cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInfo_Params *params)
 {
-	const struct data *data = (const struct data *)params->pCounterDataImage;
+	const struct sim_data *data = (const struct sim_data *)params->pCounterDataImage;
 
 	params->numTotalSamples = data->capacity;
 	params->numPopulatedSamples = data->count;
@@ -372,7 +367,7 @@ CUptiResult cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInf
 CUptiResult
 cuptiPmSamplingCounterDataGetSampleInfo(CUpti_PmSampling_CounterData_GetSampleInfo_Params *params)
 {
-	const struct data *data = (const struct data *)params->pCounterDataImage;
+	const struct sim_data *data = (const struct sim_data *)params->pCounterDataImage;
 
 	if (params->sampleIndex >= data->count)
 		return CUPTI_ERROR_INVALID_PARAMETER;
@@ -384,7 +379,7 @@ cuptiPmSamplingCounterDataGetSampleInfo(CUpti_PmSampling_CounterData_GetSampleIn
 CUptiResult
 cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params *params)
 {
-	const struct data *data = (const struct data *)params->pCounterDataImage;
+	const struct sim_data *data = (const struct sim_data *)params->pCounterDataImage;
 
 	if (params->rangeIndex >= data->count)
 		return CUPTI_ERROR_INVALID_PARAMETER;

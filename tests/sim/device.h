@@ -105,15 +105,17 @@
  *		old-driver		cuptiSubscribe returns 15, as if CUPTI needs a newer driver
  *		kernel-fails		a wait for a busy device or stream returns 700 immediately;
  *					later calls return 700, too, and running work never ends
- *		counters-forbidden	PM sampling and PC sampling return 35
+ *		counters-forbidden	PM sampling, PC sampling and the range profiler return 35
  *		counters-busy		the first configuration of PM sampling returns 26, as does the
- *					first start of PC sampling; later ones return 999
+ *					first start of PC sampling, whose later ones return 999, and of
+ *					the range profiler
  *		counters-slow		their setup takes 0.3 s; that of PM sampling registers a
  *					destructor after which any use aborts, as PC sampling always does
  *		counters-overflow	the fourth decoding, or third fetch, finds the hardware's buffer
- *					full
+ *					full; sessions of the range profiler lose their last range
  *		counters-drop		fetches of PC samples have 7 more outside of kernels, and 5
  *					dropped ones
+ *		counters-broken		stopping the range profiler returns 999
  *	The folder old/ beside the libraries holds a libcupti without the functions that came after
  *	11.8.  The libcupti in broken/ lacks cuptiActivityRegisterCallbacks.  Select one with
  *	--cupti (GPUPROF_CUPTI), because the libcupti beside libcudart precedes LD_LIBRARY_PATH.
@@ -155,6 +157,7 @@ enum sim_fault {
 	SIM_FAULT_COUNTERS_OVERFLOW = 1 << 17,
 	SIM_FAULT_COUNTERS_SLOW = 1 << 18,
 	SIM_FAULT_COUNTERS_DROP = 1 << 19,
+	SIM_FAULT_COUNTERS_BROKEN = 1 << 20,
 };
 
 struct sim_config {

@@ -23,7 +23,7 @@ SIM_LDFLAGS := -shared -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs -L$(SIM)
 SIM_CORE   := config clock meeting process call device stream event hostfunc memory graph capture errors
 SIM_CUDA   := cuda_api cuda_init cuda_context cuda_memory cuda_copy cuda_stream cuda_module cuda_launch cuda_graph cuda_pool cuda_managed cuda_array cuda_ipc
 SIM_CUDART := rt_api rt_init rt_register rt_device rt_memory rt_array rt_copy rt_stream rt_graph
-SIM_CUPTI  := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_unified cupti_info cupti_calls cupti_clock cupti_profiler cupti_pc_sampling cupti_unsupported
+SIM_CUPTI  := cupti_callback cupti_activity cupti_buffer cupti_record cupti_meta cupti_unified cupti_info cupti_calls cupti_clock cupti_profiler cupti_range_profiler cupti_pc_sampling cupti_unsupported
 SIM_OBJECT  = $(patsubst %,$(SIM)/obj/%.o,$(1))
 
 # ---- tables out of the CUDA headers ----
@@ -50,7 +50,7 @@ $(SIM)/obj/%.o: tests/sim/%.c | $(SIM_TABLES)
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(SIM_CFLAGS) -c -o $@ $<
-$(SIM)/obj/cupti_profiler.o: SIM_CFLAGS += -Iinclude -Itests/sim/cxx
+$(SIM)/obj/cupti_profiler.o $(SIM)/obj/cupti_range_profiler.o: SIM_CFLAGS += -Iinclude -Itests/sim/cxx
 $(SIM)/obj/cuda_api.o: $(SIM_GEN)/sim_drv_wrappers.inc
 $(SIM)/obj/rt_api.o: $(SIM_GEN)/sim_rt_wrappers.inc
 

@@ -56,7 +56,14 @@ struct gp_model_capacity {
 		details, contexts, streams, threads, usages, notes, anchors, syncs, events, nodes,
 		jits, pools, unifieds, host_functions, gates, waiting, texts, range_points, ranges,
 		mappings, refusals, frames, modules, links, samples, in_flight, stream_waits,
-		hw_samples, stalls;
+		hw_samples, stalls, hw_windows, hw_values, counted, counter_texts;
+};
+
+/* A value as it was recorded. */
+struct gp_hw_value {
+	uint64_t bits; /* of a double */
+	uint32_t correlation_id, metric_id, window_id;
+	uint32_t op; /* the kernel's index */
 };
 
 struct gp_model_builder {
@@ -83,6 +90,8 @@ struct gp_model_builder {
 	uint32_t context_end_count;
 	struct gp_range_point *range_points;
 	uint32_t range_point_count;
+	struct gp_hw_value *hw_values; /* until gp_join_hw_values() */
+	uint32_t hw_value_count;
 	struct gp_details *details; /* known ones; report/model/build/op_detail.c */
 	/* of all calls, sorted; from gp_join_ops() to gp_join_captures() */
 	struct gp_call_key *keys;
@@ -117,6 +126,8 @@ int gp_resolve_times(struct gp_model_builder *b);                       /* by gp
 int gp_resolve_stacks(struct gp_model *model);                          /* by gp_resolve() */
 int gp_resolve_totals(struct gp_model_builder *b); /* report/model/build/resolve_totals.c */
 int gp_join_ops(struct gp_model_builder *b);
+int gp_note_hw_windows(struct gp_model_builder *b); /* by gp_resolve() */
+int gp_join_hw_values(struct gp_model_builder *b);
 int gp_join_conditionals(struct gp_model_builder *b); /* by gp_join_ops() */
 int gp_join_in_flight(struct gp_model_builder *b);
 int gp_join_captures(struct gp_model_builder *b);

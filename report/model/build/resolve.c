@@ -358,7 +358,7 @@ int gp_resolve(struct gp_model_builder *b)
 	if (gp_resolve_stacks(b->model) != 0)
 		return -ENOMEM;
 	if (move_names(b) != 0 || gp_resolve_times(b) != 0 || order_calls(b) != 0 ||
-	    order_records(b->model) != 0)
+	    gp_note_hw_windows(b) != 0 || order_records(b->model) != 0)
 		return -ENOMEM;
 	settle_gates(b->model);
 	drop_paused_samples(b->model);

@@ -274,6 +274,20 @@ APPEND(in_flight, in_flight, in_flight_count,
 	       .name = r->name_id,
 	       .asked = r->unflushed == 0,
        })
+APPEND_OF_DEVICE(hw_window, hw_windows, hw_window_count,
+		 (struct gp_hw_window){
+			 .start_ns = r->open_ticks,
+			 .first_ns = r->start_ticks,
+			 .last_ns = r->stop_ticks,
+			 .end_ns = r->close_ticks,
+			 .id = r->id,
+			 .set_id = r->set_id,
+			 .thread_id = r->thread_id,
+			 .launches = r->launches,
+			 .measured = r->measured,
+			 .device_id = r->device_id,
+			 .has_records = (r->flags & GP_HW_WINDOW_HAS_RECORDS) != 0,
+		 })
 APPEND(sample, samples, sample_count,
        (struct gp_sample){
 	       .start_ns = r->start_ticks,
@@ -304,6 +318,8 @@ APPEND_VALID(range, true, b, range_points, range_point_count,
 APPEND(stream_wait, stream_waits, stream_wait_count,
        (struct gp_stream_wait){
 	       .stream = r->stream, .era = r->era, .correlation_id = r->correlation_id})
+APPEND_VALID(hw_value, true, b, hw_values, hw_value_count,
+	     (struct gp_hw_value){r->value, r->correlation_id, r->metric_id, r->window_id, GP_NONE})
 APPEND(frame, frames, frame_count,
        (struct gp_frame){
 	       .address = r->address,

@@ -282,6 +282,11 @@ static uint64_t time_before(struct gp_timeline *t, uint64_t first_ticks, uint64_
 		array, &(count), sizeof(*(array)), FIELD(array, start_ns), FIELD(array, end_ns),   \
 			NO_FIELD, false                                                            \
 	}
+#define INSIDE(array, count)                                                                       \
+	{                                                                                          \
+		array, &(count), sizeof(*(array)), FIELD(array, first_ns), FIELD(array, last_ns),  \
+			NO_FIELD, false                                                            \
+	}
 #define SPAN(array, count, anchors)                                                                \
 	{                                                                                          \
 		array, &(count), sizeof(*(array)), FIELD(array, start_ns), FIELD(array, end_ns),   \
@@ -302,6 +307,8 @@ static uint64_t time_all(struct gp_model_builder *b, struct gp_timeline *t)
 		POINT(m->waiting, m->waiting_count, start_ns),
 		POINT(m->in_flight, m->in_flight_count, time_ns),
 		LOOKS(m->samples, m->sample_count),
+		LOOKS(m->hw_windows, m->hw_window_count),
+		INSIDE(m->hw_windows, m->hw_window_count),
 		POINT(b->context_ends, b->context_end_count, time_ns),
 		POINT(b->range_points, b->range_point_count, time_ns),
 		SPAN(m->overheads, m->overhead_count, zero),

@@ -1,0 +1,597 @@
+#include "inject/counter_windows.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "collector/atomic.h"
+#include "collector/collector.h"
+#include "collector/sys.h"
+#include "gpuprof/count.h"
+#include "inject/callbacks.h"
+#include "inject/dlsym.h"
+#include "inject/hw_collector.h"
+#include "inject/kernel_counters.h"
+#include "inject/options.h"
+#include "inject/recording_gate.h"
+
+/* Part of the interval until the first window: programs begin with work that does not repeat. */
+#define FIRST_PART     5u
+#define WINDOW_MOST_NS 1000000000u /* of a program that launches little */
+#define LAUNCH_MOST_NS 1000000000u /* other threads wait so long for a launch */
+#define QUIET_NS       20000000u   /* a window waits so long for the launches of other threads */
+#define QUIET_CHECKS   400u
+#define NEAR_NS        10000000u /* longer than nearly all launches last */
+#define LEAST_STACK    (512u << 10)
+#define SETUP_MOST_NS  2000000000u
+#define MOST_FAILURES  3u
+#define UNKNOWN_RESULT 999          /* CUPTI_ERROR_UNKNOWN: a later window may succeed */
+#define HANG_NS        10000000000u /* a launch of a window that lasts so long is told */
+#define NS_PER_S       1000000000u
+
+enum state {
+	NOT_READY, /* the sets are not chosen yet */
+	WAITING,   /* for the time of the next window */
+	OPENING,
+	OPEN,
+	ENDED, /* no window opens any more */
+};
+
+/* CUPTI silently drops kernels that do not fit: a window has fewer. */
+static_assert(GP_COUNTER_WINDOW_KERNELS < GP_KERNEL_COUNTERS_MOST, "");
+
+static struct {
+	struct gp_driver driver;
+	uint32_t set_count, next_set; /* windows of the sets alternate */
+	uint64_t interval_ns;
+	uint64_t next_ticks; /* when the next window opens */
+	uint64_t near_ticks; /* launches count from so long before on */
+	uint64_t context;    /* the measured one; 0 = none */
+	uint16_t device_id;
+	struct gp_hw_try try;
+	uint32_t state;       /* enum state */
+	uint32_t captures;    /* of graphs, at the moment */
+	uint32_t has_awaited; /* a thread has waited for the sets */
+	uint32_t failures;    /* windows that CUPTI did not end well, in a row */
+	bool has_opened, has_closed, has_noted_context, has_noted_hang;
+
+	uint32_t launching; /* threads in a launch */
+	/* 1 while a launch of the window is made, or the window is opened or closed */
+	uint32_t lock;
+	uint32_t holder;       /* correlation id of that launch; 0 = none */
+	uint64_t launch_ticks; /* when it began */
+	bool is_disordered;    /* a launch was made without the lock */
+	struct gp_record_hw_window window;
+	uint32_t launches[GP_COUNTER_WINDOW_KERNELS]; /* their correlation ids */
+	uint32_t kernels;                             /* records of our own */
+} windows;
+
+/* ---- the time of the next window ---- */
+
+static uint64_t ticks_of(uint64_t duration_ns)
+{
+	return duration_ns / 1000 * gp_clock_ticks_per_second() / (NS_PER_S / 1000);
+}
+
+static void set_state(enum state state)
+{
+	gp_store32_release(&windows.state, state);
+	gp_sys_wake(&windows.state);
+}
+
+static void wait_for(uint64_t duration_ns)
+{
+	gp_store64(&windows.next_ticks, gp_clock_ticks() + ticks_of(duration_ns));
+	set_state(windows.try.is_given_up ? ENDED : WAITING);
+}
+
+/* Found at run time, because C libraries have different versions of them. */
+typedef int get_attributes(pthread_t thread, pthread_attr_t *attributes);
+typedef int get_stack(const pthread_attr_t *attributes, void **lowest, size_t *bytes);
+
+static struct {
+	get_attributes *attributes;
+	get_stack *stack;
+} stacks;
+
+static void find_stacks(void)
+{
+	stacks.attributes = (get_attributes *)gp_dlsym_in_libc("pthread_getattr_np", 0);
+	stacks.stack = (get_stack *)gp_dlsym_in_libc("pthread_attr_getstack", 0);
+}
+
+/* False: the thread's stack is too small for CUPTI. */
+static bool has_stack(void)
+{
+	pthread_attr_t attributes;
+	size_t bytes = 0;
+	void *lowest = NULL;
+
+	if (stacks.attributes == NULL || stacks.stack == NULL ||
+	    stacks.attributes(pthread_self(), &attributes) != 0)
+		return false;
+	stacks.stack(&attributes, &lowest, &bytes);
+	pthread_attr_destroy(&attributes);
+	return (uintptr_t)__builtin_frame_address(0) - (uintptr_t)lowest >= LEAST_STACK;
+}
+
+/* ---- setting up ---- */
+
+static int open_windows(const struct gp_cupti *cupti, void *libcupti)
+{
+	int error = gp_kernel_counters_open(libcupti);
+
+	(void)cupti;
+	if (error != 0)
+		return error;
+	windows.window.kind = GP_RECORD_HW_WINDOW;
+	windows.window.slots = sizeof(windows.window) / GP_SLOT_BYTES;
+	windows.interval_ns = gp_option_ns(GP_OPTION_ID_COUNTERS_INTERVAL);
+	windows.near_ticks = ticks_of(NEAR_NS);
+	gp_driver_open(&windows.driver);
+	gp_watch_set(GP_WATCH_COUNTERS);
+	if (gp_kernel_counters_patch_code())
+		gp_hw_note(
+			"kernels have no records, because CUPTI counts instructions by opcode only without them: the trace has the measured kernels alone, without times; record times and traffic in another run, with --roofline");
+	return 0;
+}
+
+/*
+ * In a window a launch returns when its kernel has ended.  A kernel that waits for something that
+ * its thread does later never ends: CUPTI offers no way out of that.
+ */
+static void note_hang(void)
+{
+	if (windows.has_noted_hang || gp_load32_acquire(&windows.holder) == 0 ||
+	    gp_clock_ticks() - gp_load64(&windows.launch_ticks) < ticks_of(HANG_NS))
+		return;
+	windows.has_noted_hang = true;
+	gp_hw_note(
+		"a kernel whose hardware counters are being read has not ended for 10 s: if it waits for other kernels or for the program, it never will; record without --counters and --roofline");
+}
+
+/* ---- the trace ---- */
+
+static void emit_window(size_t ranges)
+{
+	struct gp_record_hw_window *window = &windows.window;
+	uint32_t set = window->set_id - 1;
+
+	gp_kernel_counters_define(set);
+	window->measured = 0;
+	if (ranges == window->launches && !windows.is_disordered)
+		for (uint32_t i = 0; i < window->launches; i++)
+			window->measured +=
+				gp_kernel_counters_emit(set, i, windows.launches[i], window->id);
+	window->close_ticks = gp_clock_ticks();
+	window->close_thread_id = gp_sys_thread_id();
+	gp_emit((const struct gp_record *)window);
+	gp_count(GP_COUNTER_HW_WINDOWS, 1);
+	gp_count(GP_COUNTER_HW_MEASURED, window->measured);
+	gp_count(GP_COUNTER_HW_UNMEASURED, window->launches - window->measured);
+}
+
+/* The grid and the block of a launch: six numbers. */
+static const uint32_t *dimensions_of(const struct gp_api_entry *entry, const void *parameters)
+{
+	if (entry->shape == GP_SHAPE_LAUNCHED || entry->shape == GP_SHAPE_COOPERATIVE)
+		return (const uint32_t *)((const char *)parameters + sizeof(void *));
+	return entry->shape == GP_SHAPE_CONFIGURED ? *(const uint32_t *const *)parameters : NULL;
+}
+
+/* If CUPTI makes no kernel records: one without times, which names the kernel of the values. */
+static void emit_launch(const struct gp_api_entry *entry, const CUpti_CallbackData *data)
+{
+	const uint32_t *dimensions = dimensions_of(entry, data->functionParams);
+	struct gp_record_shape shape = {.kind = GP_RECORD_SHAPE,
+					.slots = sizeof(shape) / GP_SLOT_BYTES,
+					.id = ++windows.kernels};
+	struct gp_record_kernel kernel = {.kind = GP_RECORD_KERNEL,
+					  .slots = sizeof(kernel) / GP_SLOT_BYTES,
+					  .device_id = windows.device_id,
+					  .correlation_id = data->correlationId,
+					  .name_id = shape.id,
+					  .shape_id = shape.id,
+					  .context_id = data->contextUid};
+
+	if (dimensions == NULL || data->symbolName == NULL)
+		return;
+	memcpy(shape.grid, dimensions, sizeof(shape.grid));
+	memcpy(shape.block, dimensions + 3, sizeof(shape.block));
+	gp_emit_string(GP_STRING_KERNEL, shape.id, 0, data->symbolName,
+		       (uint32_t)strlen(data->symbolName));
+	gp_emit((const struct gp_record *)&shape);
+	gp_emit((const struct gp_record *)&kernel);
+}
+
+/* ---- windows ---- */
+
+static void begin_window(uint32_t set)
+{
+	struct gp_record_hw_window *window = &windows.window;
+
+	window->id++;
+	window->device_id = windows.device_id;
+	window->set_id = set + 1;
+	window->thread_id = gp_sys_thread_id();
+	window->launches = 0;
+	window->flags = gp_kernel_counters_patch_code() ? 0 : GP_HW_WINDOW_HAS_RECORDS;
+	window->start_ticks = gp_clock_ticks();
+	windows.is_disordered = false;
+}
+
+/* CUPTI failed in a window: its kernels have no values, and the next window tries it anew. */
+static void note_failure(int result)
+{
+	windows.failures = result == 0 ? 0 : windows.failures + 1;
+	if (result == 0)
+		return;
+	gp_kernel_counters_disable();
+	if (windows.failures >= MOST_FAILURES)
+		gp_hw_give_up(&windows.try, windows.device_id, result);
+}
+
+/* The thread is excluded and has the lock, and no other one is in a launch. */
+static void open_window(void)
+{
+	uint32_t set = windows.next_set;
+	int result;
+
+	windows.window.open_ticks = gp_clock_ticks();
+	result = gp_kernel_counters_begin(set, windows.context);
+	if (result == UNKNOWN_RESULT)
+		note_failure(result);
+	else if (result != 0 || !windows.has_opened)
+		gp_hw_try_took(&windows.try, windows.device_id, result);
+	if (result != 0) {
+		wait_for(windows.interval_ns);
+		return;
+	}
+	windows.has_opened = true;
+	begin_window(set);
+	set_state(OPEN);
+}
+
+/* The thread is excluded and has the lock, and the window's context is current. */
+static void close_window(void)
+{
+	size_t ranges;
+	int result;
+
+	windows.window.stop_ticks = gp_clock_ticks();
+	result = gp_kernel_counters_end(windows.window.set_id - 1, &ranges);
+	emit_window(ranges);
+	note_failure(result);
+	windows.next_set = windows.window.set_id % windows.set_count;
+	wait_for(windows.interval_ns);
+	if (!windows.has_closed)
+		gp_hw_stay_before_others();
+	windows.has_closed = true;
+}
+
+/* ---- launches ---- */
+
+/* False: a launch lasts long.  Its kernel may wait for this thread, so this one goes on. */
+static bool take_lock(void)
+{
+	uint64_t now_ns, until_ns;
+
+	if (gp_replace32(&windows.lock, 0, 1))
+		return true;
+	now_ns = gp_sys_now_ns();
+	until_ns = now_ns + LAUNCH_MOST_NS;
+	while (now_ns < until_ns) {
+		gp_sys_wait(&windows.lock, 1, until_ns - now_ns);
+		if (gp_replace32(&windows.lock, 0, 1))
+			return true;
+		now_ns = gp_sys_now_ns();
+	}
+	return false;
+}
+
+static void release_lock(void)
+{
+	gp_store32_release(&windows.lock, 0);
+	gp_sys_wake(&windows.lock);
+}
+
+/*
+ * Words in the names of kernels that wait for kernels of other devices or processes, which may be
+ * launched only after this launch has returned.
+ */
+static bool waits_for_others(const char *name)
+{
+	static const char *const words[] = {"nccl",
+					    "nvshmem",
+					    "mscclpp",
+					    "one_shot_",
+					    "two_shot_",
+					    "multimem",
+					    "cross_device_reduce",
+					    "deep_ep",
+					    "barrier"};
+
+	for (size_t i = 0; name != NULL && i < COUNT(words); i++)
+		if (strstr(name, words[i]) != NULL)
+			return true;
+	return false;
+}
+
+static bool is_over(void)
+{
+	uint64_t ticks = gp_clock_ticks() - windows.window.start_ticks;
+
+	return windows.window.launches == GP_COUNTER_WINDOW_KERNELS ||
+	       ticks > ticks_of(WINDOW_MOST_NS) || !gp_recording_gate_is_open();
+}
+
+static bool must_close(const struct gp_api_entry *entry, const CUpti_CallbackData *data)
+{
+	if (entry->class != GP_API_LAUNCH)
+		return true;
+	return is_over() || entry->shape == GP_SHAPE_COOPERATIVE_EACH ||
+	       waits_for_others(data->symbolName);
+}
+
+/*
+ * The call's context is that of the window.  False: the window has closed.  The lock of a launch
+ * that counts is held until it returns.
+ */
+static bool enter_window(const struct gp_api_entry *entry, const CUpti_CallbackData *data)
+{
+	if (!take_lock()) {
+		windows.is_disordered = true;
+		return true;
+	}
+	if (gp_load32_acquire(&windows.state) == OPEN) {
+		if (!must_close(entry, data)) {
+			windows.launches[windows.window.launches++] = data->correlationId;
+			gp_store64(&windows.launch_ticks, gp_clock_ticks());
+			gp_store32_release(&windows.holder, data->correlationId);
+			return true;
+		}
+		gp_callbacks_exclude_thread(true);
+		close_window();
+		gp_callbacks_exclude_thread(false);
+	}
+	release_lock();
+	return false;
+}
+
+/* Ordered before the load of the state: a window opens only while nothing is being launched. */
+static void begin_launch(struct gp_counter_launch *launch)
+{
+	if (!launch->is_made) /* else the thread left a launch by longjmp() */
+		gp_add32_ordered(&windows.launching, 1);
+	launch->is_made = true;
+}
+
+static void end_launch(struct gp_counter_launch *launch)
+{
+	if (launch->is_made)
+		gp_add32_ordered(&windows.launching, UINT32_MAX);
+	launch->is_made = false;
+}
+
+static bool is_in_window(const CUpti_CallbackData *data)
+{
+	uint32_t state = gp_load32_ordered(&windows.state);
+
+	return (state == OPEN || state == OPENING) &&
+	       (uint64_t)(uintptr_t)data->context == gp_load64(&windows.context);
+}
+
+static bool is_launch(const struct gp_api_entry *entry)
+{
+	return entry->class == GP_API_LAUNCH || entry->class == GP_API_GRAPH_LAUNCH;
+}
+
+/* Most launches: the next window is far. */
+static bool is_far(uint64_t ticks)
+{
+	return gp_load32(&windows.state) <= WAITING &&
+	       ticks + gp_load64(&windows.near_ticks) < gp_load64(&windows.next_ticks);
+}
+
+bool gp_counter_windows_enter(struct gp_counter_launch *launch, const struct gp_api_entry *entry,
+			      const CUpti_CallbackData *data, uint64_t ticks)
+{
+	bool is_done = false;
+	int saved;
+
+	if (entry == NULL)
+		return false;
+	if (entry->class == GP_API_CAPTURE_BEGIN)
+		gp_add32_ordered(&windows.captures, 1);
+	else if ((!is_launch(entry) && entry->class != GP_API_CONTROL) || is_far(ticks))
+		return false;
+	saved = errno;
+	while (!is_done) {
+		if (is_launch(entry))
+			begin_launch(launch);
+		is_done = !is_in_window(data);
+		if (is_done)
+			break;
+		end_launch(launch);
+		is_done = enter_window(entry, data);
+	}
+	errno = saved;
+	return true;
+}
+
+static void note_other_context(void)
+{
+	if (!windows.has_noted_context)
+		gp_hw_note(
+			"hardware counters of one CUDA context alone: the program has several, and the kernels of the others are not measured");
+	windows.has_noted_context = true;
+}
+
+/* The lock stops new launches.  False: one lasts long, or a graph is being captured. */
+static bool awaits_quiet(void)
+{
+	for (uint32_t i = 0; i < QUIET_CHECKS; i++) {
+		if (gp_load32_ordered(&windows.captures) != 0)
+			return false;
+		if (gp_load32_ordered(&windows.launching) == 0)
+			return true;
+		gp_sys_sleep(QUIET_NS / QUIET_CHECKS);
+	}
+	return false;
+}
+
+static void try_to_open(void)
+{
+	if (!gp_replace32(&windows.lock, 0, 1))
+		return;
+	if (gp_replace32(&windows.state, WAITING, OPENING)) {
+		gp_callbacks_exclude_thread(true);
+		if (awaits_quiet())
+			open_window();
+		else
+			wait_for(QUIET_NS);
+		gp_callbacks_exclude_thread(false);
+	}
+	release_lock();
+}
+
+/* Without pauses between windows, short programs are to have windows, too. */
+static void await_sets(void)
+{
+	uint64_t now_ns = gp_sys_now_ns(), until_ns = now_ns + SETUP_MOST_NS;
+
+	while (gp_load32_acquire(&windows.state) == NOT_READY && now_ns < until_ns &&
+	       gp_load32(&windows.has_awaited) == 0) {
+		gp_sys_wait(&windows.state, NOT_READY, until_ns - now_ns);
+		now_ns = gp_sys_now_ns();
+	}
+	gp_store32(&windows.has_awaited, 1);
+}
+
+/* After a launch. */
+static bool is_due(const CUpti_CallbackData *data)
+{
+	if (gp_load32_acquire(&windows.state) != WAITING ||
+	    gp_clock_ticks() < gp_load64(&windows.next_ticks) || !gp_recording_gate_is_open() ||
+	    !gp_hw_try_is_due(&windows.try))
+		return false;
+	if ((uint64_t)(uintptr_t)data->context == gp_load64(&windows.context))
+		return has_stack();
+	note_other_context();
+	return false;
+}
+
+void gp_counter_windows_exit(struct gp_counter_launch *launch, const struct gp_api_entry *entry,
+			     const CUpti_CallbackData *data, bool has_kernel)
+{
+	int saved = errno;
+
+	end_launch(launch);
+	if (entry == NULL)
+		return;
+	if (entry->class == GP_API_CAPTURE_END && gp_load32(&windows.captures) != 0)
+		gp_add32_ordered(&windows.captures, UINT32_MAX);
+	if (entry->class != GP_API_LAUNCH)
+		return;
+	if (gp_load32(&windows.holder) == data->correlationId && gp_load32(&windows.lock) != 0) {
+		if (has_kernel && gp_kernel_counters_patch_code())
+			emit_launch(entry, data);
+		windows.window.launches -= !has_kernel;
+		gp_store32(&windows.holder, 0);
+		release_lock();
+	} else if (has_kernel) {
+		if (windows.interval_ns == 0)
+			await_sets();
+		if (is_due(data))
+			try_to_open();
+	}
+	errno = saved;
+}
+
+/* ---- the collector ---- */
+
+static void begin_context(CUcontext context, uint16_t device_id)
+{
+	if (gp_load64(&windows.context) != 0)
+		return;
+	windows.device_id = device_id;
+	gp_store64_release(&windows.context, (uint64_t)(uintptr_t)context);
+}
+
+/* Its object ends with it. */
+static void end_context(CUcontext context)
+{
+	if ((uint64_t)(uintptr_t)context != gp_load64(&windows.context))
+		return;
+	gp_store64(&windows.context, 0);
+	gp_kernel_counters_forget();
+	if (!gp_replace32(&windows.state, OPEN, WAITING))
+		return;
+	gp_count(GP_COUNTER_HW_UNMEASURED, windows.window.launches);
+}
+
+/* On the collector's thread, which has the lock. */
+static void close_from_here(void)
+{
+	CUcontext context = (CUcontext)(uintptr_t)gp_load64(&windows.context), popped;
+
+	if (gp_load32_acquire(&windows.state) != OPEN || windows.driver.cuCtxPushCurrent == NULL ||
+	    windows.driver.cuCtxPushCurrent(context) != CUDA_SUCCESS)
+		return;
+	close_window();
+	windows.driver.cuCtxPopCurrent(&popped);
+}
+
+/* The program launches nothing more for now: such a time is none of the window. */
+static void close_late_window(void)
+{
+	if (gp_load32_acquire(&windows.state) != OPEN || !gp_replace32(&windows.lock, 0, 1))
+		return;
+	if (gp_clock_ticks() - windows.window.start_ticks > ticks_of(WINDOW_MOST_NS))
+		close_from_here();
+	release_lock();
+}
+
+/* Choosing metrics takes 0.1 s and a large stack. */
+static void choose_sets(void)
+{
+	int result;
+
+	find_stacks();
+	result = gp_kernel_counters_choose(windows.device_id, &windows.set_count);
+	if (result != 0)
+		gp_hw_try_took(&windows.try, windows.device_id, result);
+	windows.try.is_given_up = windows.set_count == 0;
+	wait_for(windows.interval_ns / FIRST_PART);
+}
+
+static void serve(void)
+{
+	note_hang();
+	close_late_window();
+	if (gp_load32_acquire(&windows.state) == NOT_READY &&
+	    gp_load64_acquire(&windows.context) != 0)
+		choose_sets();
+}
+
+/* The program ends within a window: its kernels so far get their values. */
+static void end_windows(void)
+{
+	if (!take_lock())
+		return;
+	close_from_here();
+	set_state(ENDED);
+	release_lock();
+}
+
+#define WINDOWS_OF(OPTION)                                                                         \
+	{                                                                                          \
+		.option = GP_OPTION_ID_##OPTION, .samples = "hardware counters", .oldest = "12.6", \
+		.time_counter = GP_COUNTER_HW_SAMPLING_NS, .open = open_windows, .serve = serve,   \
+		.fetch_last = end_windows, .context_begins = begin_context,                        \
+		.context_ends = end_context, .tries_again = true,                                  \
+	}
+
+const struct gp_hw_collector gp_counter_windows = WINDOWS_OF(COUNTERS);
+const struct gp_hw_collector gp_roofline_windows = WINDOWS_OF(ROOFLINE);

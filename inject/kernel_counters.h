@@ -1,0 +1,58 @@
+/*
+ * kernel_counters: the sets of metrics of --counters and --roofline, and the sessions of CUPTI's
+ * range profiler that read one of them from each kernel.
+ *
+ * 	gp_kernel_counters_open(libcupti);
+ * 	gp_kernel_counters_choose(device, &count);      the sets that the chip has
+ * 	gp_kernel_counters_begin(set, context);         kernels run one after the other from here on
+ * 	...
+ * 	gp_kernel_counters_end(set, &ranges);
+ * 	gp_kernel_counters_emit(set, range, ...);       the values of one kernel, for the trace
+ *
+ * Functions that return a result return CUPTI's, 0 = success.  Only one thread at a time may call
+ * these functions, as a profiler thread (gp_callbacks_exclude_thread()).  Sessions need the context
+ * to be current, and a large stack.
+ */
+#ifndef INJECT_KERNEL_COUNTERS_H
+#define INJECT_KERNEL_COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Kernels of a session; further ones have no values. */
+#define GP_KERNEL_COUNTERS_MOST 48u
+
+/* Takes 0.1 s.  As open() of a collector (inject/hw_collector.h). */
+int gp_kernel_counters_open(void *libcupti);
+
+/*
+ * Whether --counters counts instructions by opcode (sets like flops), for which CUPTI patches code.
+ * It counts nothing in kernels that it patches for their records, too, so these must be off from
+ * the beginning.
+ */
+bool gp_kernel_counters_patch_code(void);
+
+/* Takes 0.1 s.  count: the sets; if it is 0, a note says why. */
+int gp_kernel_counters_choose(uint16_t device_id, uint32_t *count);
+
+/* Fails if another process uses the counters.  All sessions are of the same context. */
+int gp_kernel_counters_begin(uint32_t set, uint64_t context);
+
+/* ranges: the measured kernels, in the order in which they ran. */
+int gp_kernel_counters_end(uint32_t set, size_t *ranges);
+
+/* After an error: the next session starts from the beginning. */
+void gp_kernel_counters_disable(void);
+
+/* The context is destroyed, and all of CUPTI's with it. */
+void gp_kernel_counters_forget(void);
+
+/* Once before the first values of a set: its names. */
+void gp_kernel_counters_define(uint32_t set);
+
+/* Returns whether the range has values.  set_id in a gp_record_hw_window: set + 1. */
+bool gp_kernel_counters_emit(uint32_t set, uint32_t range, uint32_t correlation_id,
+			     uint32_t window_id);
+
+#endif

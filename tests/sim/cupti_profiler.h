@@ -1,0 +1,34 @@
+/* The metrics of the simulated chip "SIM100", and their values in samples and ranges. */
+#ifndef TESTS_SIM_CUPTI_PROFILER_H
+#define TESTS_SIM_CUPTI_PROFILER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpuprof/hw_metric.h"
+#include "tests/sim/device.h"
+
+/* Those of samples, then those of ranges alone. */
+enum sim_metric {
+	SIM_LAST_OF_SAMPLES = GP_HW_METRICS - 1,
+#define METRIC(ID, name, value) SIM_##ID,
+#include "tests/sim/range_metric.def"
+#undef METRIC
+	SIM_METRICS
+};
+
+struct sim_sample {
+	uint64_t start, end;
+	double values[SIM_METRICS];
+};
+
+/* A counter data image. */
+struct sim_data {
+	size_t capacity, count;
+	struct sim_sample samples[];
+};
+
+/* By the range profiler (cupti_range_profiler.c): a kernel was submitted, and its times are known. */
+void sim_range_operation(const struct sim_op *op);
+
+#endif

@@ -62,6 +62,12 @@ int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns)
 	return 0;
 }
 
+void gp_groups_add_outside(struct gp_groups *groups, uint32_t row, uint64_t duration_ns)
+{
+	groups->rows[row].total_ns += duration_ns;
+	groups->rows[row].count++;
+}
+
 void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row)
 {
 	groups->rows[row].count++;

@@ -57,6 +57,9 @@ uint32_t gp_groups_find(struct gp_groups *groups, const char *key);
 /* Adds one operation with its duration. Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns);
 
+/* Adds one operation, whose duration counts in the sum alone, but not in the distribution. */
+void gp_groups_add_outside(struct gp_groups *groups, uint32_t row, uint64_t duration_ns);
+
 /* Adds one operation without a duration. */
 void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row);
 

@@ -80,6 +80,11 @@ void gp_tally_value(struct gp_tally *tally, struct gp_tally_row *row, size_t ser
 	s->total += value;
 }
 
+void gp_tally_add(struct gp_tally_row *row, size_t series, uint64_t value)
+{
+	row->series[series].total += value;
+}
+
 double gp_tally_total(const struct gp_tally *tally, size_t series)
 {
 	double total = 0;

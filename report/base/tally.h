@@ -51,6 +51,9 @@ struct gp_tally_row *gp_tally_find(struct gp_tally *tally, const uint64_t key[GP
 void gp_tally_value(struct gp_tally *tally, struct gp_tally_row *row, size_t series,
 		    uint64_t value);
 
+/* Adds to the total of a series a value that is left out of its distribution. */
+void gp_tally_add(struct gp_tally_row *row, size_t series, uint64_t value);
+
 /* The sum of a series over all rows. */
 double gp_tally_total(const struct gp_tally *tally, size_t series);
 

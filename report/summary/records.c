@@ -68,6 +68,8 @@ static const char *explain_missing(const struct gp_model *model)
 
 	if (model->recorder)
 		return "captured into a graph, or not recorded by the profiler";
+	if (!gp_recorded_has_kernels(model))
+		return "not measured: kernels have no other records with such --counters";
 	if (model->losses.live)
 		return "in flight, or not delivered yet";
 	if (!model->losses.closed && gp_recorded_has_lost(model))

@@ -245,6 +245,8 @@ void gp_scope_count_op(struct gp_tally *tally, struct gp_tally_row *row, const s
 	row->count++;
 	if (op->untimed)
 		row->sums[GP_SCOPE_UNTIMED]++;
+	else if (gp_op_is_in_window(op))
+		gp_tally_add(row, 0, op->end_ns - op->start_ns);
 	else
 		gp_tally_value(tally, row, 0, op->end_ns - op->start_ns);
 }

@@ -125,7 +125,10 @@ int gp_scope_ops(struct gp_scope *scope, struct gp_tally *tally, gp_scope_take_o
 int gp_scope_calls(struct gp_scope *scope, struct gp_tally *tally,
 		   void (*take)(struct gp_tally *tally, const struct gp_scope_call *at));
 
-/* Count an operation in the row: its time in series 0, or, without a time, in sums 0. */
+/*
+ * Count an operation in the row: its time in series 0, or, without a time, in sums 0.  The time of a
+ * kernel in a window of --counters is in the total of the series alone.
+ */
 void gp_scope_count_op(struct gp_tally *tally, struct gp_tally_row *row, const struct gp_op *op);
 
 /* The same for GPU time only: a copy from host to host counts without its time. */

@@ -297,6 +297,8 @@ int gp_unfinished_find(const struct gp_model *model, struct gp_unfinished_list *
 	int result;
 
 	*list = (struct gp_unfinished_list){0};
+	if (!gp_recorded_has_kernels(model))
+		return 0;
 	if (model->totals || (model->in_flight_count == 0 && model->losses.ops_untimed == 0))
 		return 0;
 	result = gp_device_waits_find(model, &f.waits);

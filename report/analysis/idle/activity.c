@@ -162,6 +162,10 @@ static int add_operation(struct gp_activity *activity, uint32_t row, const struc
 	++*count_of(activity, op);
 	activity->operations.rows[row].is_separate = gp_op_is_on_host(op);
 	add_bytes(&activity->operations.rows[row], model, op);
+	if (gp_op_is_in_window(op) && !op->untimed) {
+		gp_groups_add_outside(&activity->operations, row, op->end_ns - op->start_ns);
+		return 0;
+	}
 	if (!op->untimed)
 		return gp_groups_add(&activity->operations, row, op->end_ns - op->start_ns);
 	gp_groups_add_untimed(&activity->operations, row);

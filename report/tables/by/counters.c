@@ -167,17 +167,25 @@ static void take_value(struct walk *walk, const struct gp_counted *at, const cha
 	gp_tally_value(walk->tally, row, 0, bits);
 }
 
+/* Other recorders do not tell it, but measure all kernels: then the order tells. */
+static uint32_t launch_of(const struct gp_model *model, const struct gp_counted *counted)
+{
+	return counted->op != GP_NONE ? model->ops[counted->op].call : GP_NONE;
+}
+
 static void take_all(struct walk *walk)
 {
 	const struct gp_model *model = walk->model;
-	bool is_joined = walk->kernel_count == walk->call_count;
+	bool is_in_order = walk->kernel_count == walk->call_count;
 
 	for (uint32_t k = 0; k < walk->kernel_count; k++) {
 		const char *innermost = "", *outermost = "";
+		uint32_t call = launch_of(model, &model->counted[walk->kernels[k]]);
 
-		if (is_joined)
-			find_operators(walk, &walk->model->calls[walk->calls[k]], &innermost,
-				       &outermost);
+		if (call == GP_NONE && is_in_order)
+			call = walk->calls[k];
+		if (call != GP_NONE)
+			find_operators(walk, &model->calls[call], &innermost, &outermost);
 		for (uint32_t i = walk->kernels[k];
 		     i < model->counted_count &&
 		     (i == walk->kernels[k] || !begins_kernel(model, i));
@@ -212,12 +220,17 @@ static void put_real(struct gp_table *table, double value)
 }
 
 /*
- * The sum of shares and ratios is meaningless: "....pct_of_peak_sustained_active", "....pct",
- * "....ratio".
+ * The sum of shares, ratios, rates and peaks is meaningless: "....pct_of_peak_sustained_active",
+ * "....pct", "....ratio", "....per_second", "....peak_sustained".
  */
 static bool has_sum(const char *counter)
 {
-	return strstr(counter, ".pct") == NULL && strstr(counter, ".ratio") == NULL;
+	static const char *const ends[] = {".pct", ".ratio", ".per_", ".peak_"};
+
+	for (size_t i = 0; i < COUNT(ends); i++)
+		if (strstr(counter, ends[i]) != NULL)
+			return false;
+	return true;
 }
 
 static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
@@ -278,9 +291,9 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 }
 
 const struct gp_breakdown gp_breakdown_counter = {
-	.help = "hardware counters of kernels by operator (traces of torch.profiler only)",
+	.help = "hardware counters of kernels, by counter, kernel and operator",
 	.nothing =
-		"no hardware counter is in this trace; gpuprof records none, torch.profiler does with CUPTI's range profiler",
+		"no hardware counter of kernels: record with gpuprof-run --counters; if that recorded none, a note of the summary says why",
 	.head = {"counter", "Hardware counters", columns, COUNT(columns)},
 	.sort_column = COUNTER_COLUMN,
 	.fold_before = 8,

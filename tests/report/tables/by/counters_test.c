@@ -22,7 +22,8 @@ static void count_kernels(struct build *b, uint32_t count)
 		m->counter_texts[m->counter_text_count] =
 			build_copy_text(texts[m->counter_text_count]);
 	for (uint32_t i = 0; i < count; i++)
-		m->counted[i] = (struct gp_counted){.start_ns = i, .counter = 1, .value = 2};
+		m->counted[i] = (struct gp_counted){
+			.start_ns = i, .counter = 1, .value = 2, .op = GP_NONE, .window = GP_NONE};
 	m->counted_count = count;
 }
 

@@ -98,6 +98,9 @@ int gp_summary_add_hardware(const struct gp_summary *summary, struct gp_document
 /* The stall samples (--stalls): why warps wait; prints nothing if there are none. */
 int gp_summary_print_stalls(const struct gp_summary *summary);
 int gp_summary_add_stalls(const struct gp_summary *summary, struct gp_document *document);
+/* The hardware counters of kernels (--counters); prints nothing if there are none. */
+int gp_summary_print_roofline(const struct gp_summary *summary);
+int gp_summary_add_roofline(const struct gp_summary *summary, struct gp_document *document);
 
 /* For totals: a few hints where time goes. */
 int gp_summary_print_signs(const struct gp_summary *summary);

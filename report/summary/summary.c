@@ -213,6 +213,11 @@ static int print_stalls_folded(const struct gp_summary *summary)
 	return print_folded(summary, gp_summary_print_stalls);
 }
 
+static int print_roofline_folded(const struct gp_summary *summary)
+{
+	return print_folded(summary, gp_summary_print_roofline);
+}
+
 static int print_left_folded(const struct gp_summary *summary)
 {
 	return print_folded(summary, gp_summary_print_left);
@@ -250,6 +255,7 @@ static const struct section {
 	{print_busy_folded, false, false, 5},
 	{print_hardware_folded, false, false, 0},
 	{print_stalls_folded, false, false, 0},
+	{print_roofline_folded, false, false, 0},
 	{gp_summary_print_activity, true, true, 4},
 	{gp_summary_print_more, false, false, 1},
 	{gp_summary_print_ranges, true, false, 3},
@@ -405,6 +411,8 @@ static int print_whole_page(const struct gp_summary *summary)
 		result = print_hardware_folded(summary);
 	if (result == 0)
 		result = print_stalls_folded(summary);
+	if (result == 0)
+		result = print_roofline_folded(summary);
 	if (result == 0)
 		result = gp_summary_print_activity(summary);
 	if (result == 0)

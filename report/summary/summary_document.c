@@ -188,6 +188,8 @@ static int describe_used(const struct gp_summary *summary, struct gp_document *d
 		result = gp_summary_add_hardware(summary, document);
 	if (result == 0)
 		result = gp_summary_add_stalls(summary, document);
+	if (result == 0)
+		result = gp_summary_add_roofline(summary, document);
 	gp_document_add_section(document, "devices");
 	for (size_t i = 0; i < summary->devices.count; i++)
 		add_device(summary, i, document);

@@ -61,6 +61,8 @@ const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_nvtx_launch,
 	&gp_breakdown_nvtx_sequence,
 	&gp_breakdown_counter,
+	&gp_breakdown_roofline,
+	&gp_breakdown_roofline_peak,
 	&gp_breakdown_hw_activity,
 	&gp_breakdown_hw_traffic,
 	&gp_breakdown_hw_kernel,

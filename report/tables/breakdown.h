@@ -84,7 +84,8 @@ extern const struct gp_breakdown gp_breakdown_nvtx, gp_breakdown_nvtx_group, gp_
 extern const struct gp_breakdown gp_breakdown_nvtx_launch, gp_breakdown_nvtx_sequence;
 extern const struct gp_breakdown gp_breakdown_collective_rank, gp_breakdown_rank;
 extern const struct gp_breakdown gp_breakdown_bus_bandwidth;
-extern const struct gp_breakdown gp_breakdown_counter;
+extern const struct gp_breakdown gp_breakdown_counter, gp_breakdown_roofline,
+	gp_breakdown_roofline_peak;
 extern const struct gp_breakdown gp_breakdown_hw_activity, gp_breakdown_hw_traffic,
 	gp_breakdown_hw_kernel;
 extern const struct gp_breakdown gp_breakdown_stall_reason, gp_breakdown_stall_kernel,

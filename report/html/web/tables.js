@@ -2,7 +2,7 @@
 
 const TABLE_GROUPS = [
 	['Where the time went', ['time', 'iteration', 'phase', 'idle', 'gap', 'gap-site', 'host', 'operator', 'line', 'kind', 'kind-kernel', 'critical-path', 'tuning', 'queue-kernel', 'queue-stream', 'concurrency-device', 'concurrency-stream']],
-	['Kernels', ['kernel', 'grid', 'gpu', 'exec', 'occupancy', 'sequence', 'graph']],
+	['Kernels', ['kernel', 'grid', 'gpu', 'exec', 'occupancy', 'roofline-kernel', 'roofline-peak', 'counter', 'sequence', 'graph']],
 	['CUDA calls', ['api', 'failure', 'unfinished', 'api-gpu', 'sync', 'module', 'overhead']],
 	['Copies', ['copy-time', 'copy-size', 'unified', 'unified-address', 'unified-fault']],
 	['Ranges', ['nvtx', 'nvtx-group', 'nvtx-gpu', 'nvtx-kernel', 'nvtx-time']],
@@ -92,7 +92,8 @@ function tablesView() {
 				),
 			),
 		);
-		right.replaceChildren(bar, ...(table.rows.length === 1 ? [namesAndValues(grid)] : [constantsOf(grid), grid.node]));
+		const chart = word === 'roofline-kernel' ? rooflineChart() : null;
+		right.replaceChildren(bar, ...(chart ? [chart] : []), ...(table.rows.length === 1 ? [namesAndValues(grid)] : [constantsOf(grid), grid.node]));
 		choose.value = word;
 		for (const button of side.querySelectorAll('button'))
 			button.setAttribute('aria-current', button.dataset.word === word);

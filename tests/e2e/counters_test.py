@@ -1,0 +1,123 @@
+"""--counters and --roofline: exact counters of the simulated device's kernels, in windows, and the messages if there are none."""
+import json
+import os
+
+import support
+from support import Case
+
+STREAMS = os.path.join(support.BUILD, "programs", "streams")
+GRAPH = os.path.join(support.BUILD, "programs", "graph")
+OUTPUT = "streams 16\nkernel.k_work 1600\n"  # of 32 threads each
+KERNEL = {"GPUSIM_KERNEL_NS": "400000"}
+EVERY = ("--counters-interval", "0")
+
+
+class Counters(Case):
+    def record(self, *options, program=(STREAMS, "2", "8", "100"), **variables):
+        result = self.run_program(list(program), options=("-o", self.path("t"), *options), **{**KERNEL, **variables})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def table(self, words, name):
+        found = json.loads(self.run_gpuprof("summary", "--by", words, "-F", "json", self.path("t.gpuprof")).stdout or "[]")
+        reports = found if isinstance(found, list) else [found]
+        return next((report["rows"] for report in reports if report["report"] == name), [])
+
+    def counters(self):
+        return {row["Counter"]: row for row in self.table("counter", "counter")}
+
+    def missing(self):
+        return {row["Loss"]: row["Count"] for row in self.table("missing", "missing")}
+
+    def assert_values(self, expected, least=40):
+        """The same value for each measured kernel; at least one full window."""
+        rows = self.counters()
+        for name, value in expected.items():
+            self.assertEqual((rows[name]["Min"], rows[name]["Max"], rows[name]["Name"]), (value, value, "k_work"), name)
+            self.assertGreaterEqual(rows[name]["Count"], least, name)
+
+    def test_values_of_each_kernel(self):
+        """From two threads that launch at the same time; all kernels have their records."""
+        result = self.record("--counters", *EVERY)
+        self.assertEqual(result.stdout, OUTPUT)
+        self.assert_values({"gpu__time_duration.sum": 400000, "dram__bytes_read.sum": 400000000, "l1tex__t_bytes.sum": 2400000000,
+                            "smsp__inst_executed.sum": 10, "sm__cycles_elapsed.avg.per_second": 1.5e9})
+        self.assertEqual(self.missing(), {})
+        kernel = self.table("kernel", "kernel")[0]
+        self.assertEqual(kernel["Count"], 1600)  # without CUPTI's own kernels
+        self.assertAlmostEqual(kernel["Total"], 1600 * 400000, delta=1600)
+
+    def test_a_list_of_metrics(self):
+        self.record("--counters=lts__t_bytes.sum,gpu__time_duration.sum", *EVERY)
+        self.assertEqual(set(self.counters()), {"lts__t_bytes.sum", "gpu__time_duration.sum"})
+
+    def test_roofline(self):
+        """Its sets alternate.  600 MB in 0.4 ms are 75 % of the peak of DRAM, which is 2 TB/s."""
+        self.record("--roofline", *EVERY)
+        row = self.table("roofline", "roofline-kernel")[0]
+        self.assertEqual((row["Name"], row["Grid"], row["Block"], row["Bound"], row["Unit"]),
+                         ("k_work", "1 x 1 x 1", "32 x 1 x 1", "memory", "DRAM"))
+        self.assertEqual((row["DRAM"], row["L2"], row["Of peak"]), (600000000, 1200000000, 75))
+        peaks = {peak["Unit"]: peak["Peak"] for peak in self.table("roofline", "roofline-peak")}
+        self.assertEqual((peaks["DRAM"], peaks["FP32"], peaks["BF16 tensor"]), (2000, 30, 300))
+        reports = json.loads(self.run_gpuprof("summary", "-F", "json", self.path("t.gpuprof")).stdout)
+        summary = next(report for report in reports if report["report"] == "summary")
+        self.assertEqual([kernel["bound"] for kernel in summary["roofline"]], ["memory"])
+
+    def test_operations_without_kernel_records(self):
+        """CUPTI counts them only without; the measured kernels have a record without times."""
+        result = self.record("--counters=flops", *EVERY)
+        self.assertIn("kernels have no records", result.stderr)
+        self.assert_values({"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": 3200,
+                            "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum": 320})
+        self.assertEqual(self.table("roofline", "roofline-kernel")[0]["FLOPs"], 6720)
+
+    def test_the_first_window_comes_later(self):
+        self.record("--counters", "--counters-interval", "1000")
+        self.assertEqual(self.counters(), {})
+
+    def test_graphs_end_a_window(self):
+        result = self.record("--counters", *EVERY, program=(GRAPH,))
+        self.assertNotIn("hardware counters", result.stderr)
+        self.assertEqual(self.missing(), {})
+
+    def test_ranges_that_cupti_drops(self):
+        """It is not known which: no kernel has values, and all of the windows are counted."""
+        self.record("--counters", *EVERY, GPUSIM_FAULT="counters-overflow")
+        self.assertEqual(self.counters(), {})
+        self.assertGreaterEqual(self.missing()["HW_UNMEASURED"], 40)
+
+    def test_a_failing_profiler(self):
+        result = self.record("--counters", *EVERY, GPUSIM_FAULT="counters-broken")
+        self.assertEqual(result.stdout, OUTPUT)
+        self.assertIn("no more hardware counters of GPU 0", result.stderr)
+
+    def test_without_permission(self):
+        result = self.record("--counters", *EVERY, GPUSIM_FAULT="counters-forbidden")
+        self.assertIn("NVreg_RestrictProfilingToAdminUsers=0", result.stderr)
+        self.assertEqual(self.counters(), {})
+
+    def test_counters_in_use_elsewhere(self):
+        result = self.record("--counters", *EVERY, GPUSIM_FAULT="counters-busy")
+        self.assertIn("tries again", result.stderr)
+        self.assertEqual(self.missing(), {})
+
+    def test_metrics_that_cannot_be_measured(self):
+        for metrics, words in (("roofline-hv", "no metric 'roofline-hv'"), ("timeline", "no metric 'timeline'"),
+                               ("gpu__time_duration.sum,sm__nothing.sum", "no metric 'sm__nothing.sum'")):
+            result = self.record("--counters=" + metrics, *EVERY, program=(STREAMS, "1", "1", "1"))
+            self.assertIn(words, result.stderr)
+
+    def test_an_old_cupti(self):
+        result = self.record("--counters", "--cupti=" + support.BUILD + "/sim/old/libcupti.so.13")
+        self.assertIn("CUPTI 12.6", result.stderr)
+
+    def test_one_collector_for_a_run(self):
+        for options in (("--counters", "--hw-timeline"), ("--roofline", "--counters")):
+            result = self.run_program([STREAMS], options=options)
+            self.assertEqual(result.returncode, 125)
+            self.assert_one_line(result.stderr, *options, "exclude each other")
+
+
+if __name__ == "__main__":
+    support.main()

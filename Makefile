@@ -199,7 +199,7 @@ GPU_RULES := $(patsubst tests/gpu/sins/%.cu,$(O)/rules/%,$(wildcard tests/gpu/si
 NVCC_STATIC = $(NVCC) -std=c++17 -O1 -g -I. -cudart static -Wno-deprecated-gpu-targets
 .PHONY: gpu-programs
 gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead $(O)/bench/liboverhead.so $(O)/bench/floor.so \
-	$(O)/tests/gpu/occupancy $(O)/tests/gpu/gate $(O)/tests/gpu/waits $(GPU_RULES) $(SIM_RECORDER) $(TORTURE)
+	$(O)/tests/gpu/occupancy $(O)/tests/gpu/gate $(O)/tests/gpu/waits $(O)/tests/gpu/counted $(GPU_RULES) $(SIM_RECORDER) $(TORTURE)
 $(O)/programs-static/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)

@@ -296,15 +296,19 @@ static inline void note_entry(bool driver, const CUpti_CallbackData *data)
 		local.entry_ticks = gp_clock_ticks() - now_ticks;
 }
 
+COLD static void enter_window(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
+{
+	if (gp_counter_windows_enter(&local.counted, gp_api_table_find(driver, cbid), data,
+				     *data->correlationData))
+		note_entry(driver, data);
+}
+
 COLD static void enter_watched_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 {
-	const struct gp_api_entry *entry = gp_api_table_find(driver, cbid);
-
 	note_entry(driver, data);
-	if ((gp_load32(&gp_watch) & GP_WATCH_COUNTERS) &&
-	    gp_counter_windows_enter(&local.counted, entry, data, *data->correlationData))
-		note_entry(driver, data);
-	if (!gp_control_enter(entry, data))
+	if (gp_load32(&gp_watch) & GP_WATCH_COUNTERS)
+		enter_window(driver, cbid, data);
+	if (!gp_control_enter(gp_api_table_find(driver, cbid), data))
 		*data->correlationData = 0;
 }
 
@@ -386,14 +390,20 @@ COLD static void leave_window(bool driver, uint32_t cbid, const CUpti_CallbackDa
 }
 
 /* A call that is excluded, or whose entry was missed, such as cuInit itself. */
-COLD static void leave_other_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
+COLD static void leave_other_call(bool driver, uint32_t cbid)
 {
 	if (!driver)
 		local.in_runtime = 0;
 	if (gp_load32(&gp_watch) != 0)
 		gp_control_exit(gp_api_table_find(driver, cbid));
-	if (gp_load32(&gp_watch) & GP_WATCH_COUNTERS)
-		leave_window(driver, cbid, data);
+}
+
+/* The same with windows of hardware counters. */
+COLD static void leave_other_call_and_window(bool driver, uint32_t cbid,
+					     const CUpti_CallbackData *data)
+{
+	leave_other_call(driver, cbid);
+	leave_window(driver, cbid, data);
 }
 
 static void on_exit_of(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
@@ -431,8 +441,10 @@ static inline __attribute__((always_inline)) void on_call(bool driver, uint32_t 
 		on_enter(driver, cbid, data);
 	} else if (*data->correlationData != 0) {
 		on_exit_of(driver, cbid, data);
+	} else if (gp_load32(&gp_watch) & GP_WATCH_COUNTERS) {
+		leave_other_call_and_window(driver, cbid, data);
 	} else {
-		leave_other_call(driver, cbid, data);
+		leave_other_call(driver, cbid);
 	}
 }
 

@@ -10,7 +10,7 @@ from typing import List, NoReturn
 from . import _program
 
 # The options of gpuprof run without a value.
-_FLAGS = ("-q", "--quiet", "-h", "--help", "-V", "--version", "--html", "--no-command", "--strict")
+_FLAGS = ("-q", "--quiet", "-h", "--help", "-V", "--version", "--html", "--no-command", "--roofline", "--strict")
 
 
 def _command(arguments: List[str]) -> List[str]:

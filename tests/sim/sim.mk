@@ -128,6 +128,7 @@ $(O)/programs/zoo: tests/gpu/zoo.cu
 	$(Q)$(NVCC) $(NVCC_FLAGS) -arch=sm_90 -o $@ $<
 # Code with line information, for tests of --stalls.
 programs: $(O)/programs/waits.cubin
+$(O)/tests/inject/cubin_lines_test: | $(O)/programs/waits.cubin
 $(O)/programs/waits.cubin: tests/gpu/waits.cu tests/programs/check.h
 	@mkdir -p $(@D)
 	$(call say,NVCC)

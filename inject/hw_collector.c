@@ -299,7 +299,7 @@ void gp_hw_collector_context_begins(CUcontext context, uint16_t device_id)
 void gp_hw_collector_await_context(bool is_first)
 {
 	const struct gp_hw_collector *collector = chosen();
-	uint64_t deadline_ns = gp_sys_now_ns() + SERVE_MOST_NS;
+	uint64_t start_ns = gp_sys_now_ns(), deadline_ns = start_ns + SERVE_MOST_NS;
 
 	if (is_first) {
 		gp_store32_release(&state.is_decided, 1);
@@ -309,6 +309,7 @@ void gp_hw_collector_await_context(bool is_first)
 		return;
 	await(&state.is_decided, 1, deadline_ns);
 	await_service(deadline_ns);
+	gp_count(GP_COUNTER_HW_SETUP_NS, gp_sys_now_ns() - start_ns);
 }
 
 void gp_hw_collector_context_ends(CUcontext context)
@@ -334,6 +335,7 @@ static void note_clash(void)
 
 void gp_hw_collector_start(const struct gp_cupti *cupti)
 {
+	uint64_t start_ns = gp_sys_now_ns();
 	void *libcupti;
 	pthread_t thread;
 	int error;
@@ -360,6 +362,7 @@ void gp_hw_collector_start(const struct gp_cupti *cupti)
 	/* else the program must not end before the counters are set up: this thread waits for it */
 	gp_profiler_thread_await_start(ends_with_main_thread() ? &state.has_begun
 							       : &state.is_set_up);
+	gp_count(GP_COUNTER_HW_SETUP_NS, gp_sys_now_ns() - start_ns);
 }
 
 void gp_hw_collector_finish(void)

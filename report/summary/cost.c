@@ -54,10 +54,14 @@ static void print_share(const struct gp_summary *summary, double cost_ns)
 
 static void print_kinds_of_cost(FILE *out, const struct gp_own_overhead *cost)
 {
-	fprintf(out, " (hooks %s, CUPTI callbacks %s, GPU records %s)",
+	fprintf(out, " (hooks %s, CUPTI callbacks %s, GPU records %s",
 		cost->hooks_unknown ? "not measured" : gp_format_ns_about(cost->hooks_ns).text,
 		gp_format_ns_about(cost->callbacks_ns).text,
 		gp_format_ns_about(cost->records_ns).text);
+	if (cost->setup_ns > 0)
+		fprintf(out, ", setup of hardware counters %s",
+			gp_format_ns_about(cost->setup_ns).text);
+	fputs(")", out);
 }
 
 /* Whether gpuprof recorded at least one of the processes. */

@@ -172,6 +172,7 @@ static struct gp_own_overhead cost_of(const struct gp_model *model)
 {
 	struct gp_own_overhead cost = {
 		.hooks_ns = hook_ns(model),
+		.setup_ns = (double)model->counters[GP_COUNTER_HW_SETUP_NS],
 		.hooks_unknown = model->counters[GP_COUNTER_HOOKS_SAMPLED] == 0 &&
 				 model->counters[GP_COUNTER_HOOKS] > 0,
 	};
@@ -194,6 +195,7 @@ static void add_model(struct gp_own_overhead *cost, const struct gp_model *model
 	cost->hooks_unknown |= one.hooks_unknown;
 	cost->callbacks_ns += one.callbacks_ns;
 	cost->records_ns += one.records_ns;
+	cost->setup_ns += one.setup_ns;
 }
 
 struct gp_own_overhead gp_own_overhead_of(struct gp_model *const *models, size_t model_count)
@@ -208,5 +210,5 @@ struct gp_own_overhead gp_own_overhead_of(struct gp_model *const *models, size_t
 
 double gp_own_overhead_total_ns(const struct gp_own_overhead *cost)
 {
-	return cost->hooks_ns + cost->callbacks_ns + cost->records_ns;
+	return cost->hooks_ns + cost->callbacks_ns + cost->records_ns + cost->setup_ns;
 }

@@ -18,6 +18,7 @@ struct gp_own_overhead {
 	double hooks_ns; /* inside gpuprof's callbacks, from the sampled ones; of the kept part */
 	double callbacks_ns; /* CUPTI around them */
 	double records_ns;   /* CUPTI for kernel, copy and memset records */
+	double setup_ns;     /* waiting until hardware counters could be read */
 	bool hooks_unknown;  /* there were some, but none was sampled in a process */
 };
 

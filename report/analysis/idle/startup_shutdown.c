@@ -336,6 +336,15 @@ static int split_whole(struct gp_startup_shutdown *ends, const struct gp_model *
 	return result;
 }
 
+/* While contexts are made, gpuprof sets up the reading of hardware counters: that is none of theirs. */
+static void leave_out_own_setup(struct gp_end *first, const struct gp_model *model)
+{
+	uint64_t setup_ns = model->counters[GP_COUNTER_HW_SETUP_NS];
+	uint64_t *context_ns = &first->part_ns[GP_END_CONTEXT];
+
+	*context_ns -= setup_ns < *context_ns ? setup_ns : *context_ns;
+}
+
 int gp_startup_shutdown_of(struct gp_startup_shutdown *ends, const struct gp_model *model)
 {
 	struct gp_interval work;
@@ -358,6 +367,7 @@ int gp_startup_shutdown_of(struct gp_startup_shutdown *ends, const struct gp_mod
 	ends->nccl_use_ns = first_use_ns(model, made_ns);
 	if (result == 0 && !gp_recorded_is_last_part(model) && !gp_recorded_is_damaged(model))
 		result = split(&ends->first, &told, model->first_call_ns, work.start_ns);
+	leave_out_own_setup(&ends->first, model);
 	if (result == 0 && !gp_recorded_why_not_all(model))
 		result = split(&ends->last, &told, work.end_ns, model->last_call_ns);
 	gp_spill_free(told.calls);

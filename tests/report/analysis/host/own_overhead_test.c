@@ -104,7 +104,7 @@ static void test_without_records_there_is_nothing_to_correct(void **state)
 static void test_the_hooks_of_what_is_kept(void **state)
 {
 	struct gp_model *model = launch(1, 100000, 1000, true);
-	struct gp_own_overhead cost;
+	struct gp_own_overhead cost, with_setup;
 
 	model->ns_per_tick = 1;
 	model->counters[GP_COUNTER_HOOKS] = 10 * CALLS;
@@ -115,6 +115,12 @@ static void test_the_hooks_of_what_is_kept(void **state)
 	model->counters[GP_COUNTER_LEFT_OUT_OLD] = 9 * 2 * CALLS;
 	cost = gp_own_overhead_of(&model, 1);
 	assert_int_equal(cost.hooks_ns + 0.5, CALLS * 100);
+	model->counters[GP_COUNTER_HW_SETUP_NS] = 5000000;
+	with_setup = gp_own_overhead_of(&model, 1);
+	assert_int_equal(with_setup.setup_ns, 5000000);
+	assert_int_equal(gp_own_overhead_total_ns(&with_setup) - gp_own_overhead_total_ns(&cost) +
+				 0.5,
+			 5000000);
 	gp_model_free(model);
 }
 

@@ -62,6 +62,12 @@ static void ends_are_split_by_what_they_were_for(void **state)
 	assert_int_equal(ends.nccl_made, 1);
 	assert_int_equal(ends.nccl_end_ns, 300 * MS);
 	assert_string_equal(ends.nccl_make, "ncclCommInitRank");
+	model->counters[GP_COUNTER_HW_SETUP_NS] = 60 * MS;
+	assert_int_equal(gp_startup_shutdown_of(&ends, model), 0);
+	assert_int_equal(ends.first.part_ns[GP_END_CONTEXT], 40 * MS);
+	model->counters[GP_COUNTER_HW_SETUP_NS] = 200 * MS;
+	assert_int_equal(gp_startup_shutdown_of(&ends, model), 0);
+	assert_int_equal(ends.first.part_ns[GP_END_CONTEXT], 0);
 	gp_model_free(model);
 }
 

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "collector/atomic.h"
@@ -10,11 +9,11 @@
 #include "collector/sys.h"
 #include "gpuprof/count.h"
 #include "inject/callbacks.h"
-#include "inject/dlsym.h"
 #include "inject/hw_collector.h"
 #include "inject/kernel_counters.h"
 #include "inject/options.h"
 #include "inject/recording_gate.h"
+#include "inject/thread_stack.h"
 
 /* Part of the interval until the first window: programs begin with work that does not repeat. */
 #define FIRST_PART     5u
@@ -22,8 +21,8 @@
 #define LAUNCH_MOST_NS 1000000000u /* other threads wait so long for a launch */
 #define QUIET_NS       20000000u   /* a window waits so long for the launches of other threads */
 #define QUIET_CHECKS   400u
-#define NEAR_NS        10000000u /* longer than nearly all launches last */
-#define LEAST_STACK    (512u << 10)
+#define NEAR_NS        10000000u    /* longer than nearly all launches last */
+#define LEAST_STACK    (512u << 10) /* of a thread that calls CUPTI's profiler */
 #define SETUP_MOST_NS  2000000000u
 #define MOST_FAILURES  3u
 #define UNKNOWN_RESULT 999          /* CUPTI_ERROR_UNKNOWN: a later window may succeed */
@@ -52,6 +51,7 @@ static struct {
 	struct gp_hw_try try;
 	uint32_t state;       /* enum state */
 	uint32_t captures;    /* of graphs, at the moment */
+	uint32_t tries;       /* to open a window, since the last one */
 	uint32_t has_awaited; /* a thread has waited for the sets */
 	uint32_t failures;    /* windows that CUPTI did not end well, in a row */
 	bool has_opened, has_closed, has_noted_context, has_noted_hang;
@@ -59,19 +59,21 @@ static struct {
 	uint32_t launching; /* threads in a launch */
 	/* 1 while a launch of the window is made, or the window is opened or closed */
 	uint32_t lock;
-	uint32_t holder;       /* correlation id of that launch; 0 = none */
-	uint64_t launch_ticks; /* when it began */
-	bool is_disordered;    /* a launch was made without the lock */
+	uint32_t holder;        /* correlation id of that launch; 0 = none */
+	uint64_t launch_ticks;  /* when it began */
+	uint32_t is_disordered; /* a launch was made without the lock */
+	uint32_t is_unwanted;   /* a thread that cannot close the window needs it closed */
 	struct gp_record_hw_window window;
 	uint32_t launches[GP_COUNTER_WINDOW_KERNELS]; /* their correlation ids */
-	uint32_t kernels;                             /* records of our own */
 } windows;
 
 /* ---- the time of the next window ---- */
 
 static uint64_t ticks_of(uint64_t duration_ns)
 {
-	return duration_ns / 1000 * gp_clock_ticks_per_second() / (NS_PER_S / 1000);
+	uint64_t per_s = gp_clock_ticks_per_second();
+
+	return duration_ns / NS_PER_S * per_s + duration_ns % NS_PER_S * per_s / NS_PER_S;
 }
 
 static void set_state(enum state state)
@@ -84,36 +86,6 @@ static void wait_for(uint64_t duration_ns)
 {
 	gp_store64(&windows.next_ticks, gp_clock_ticks() + ticks_of(duration_ns));
 	set_state(windows.try.is_given_up ? ENDED : WAITING);
-}
-
-/* Found at run time, because C libraries have different versions of them. */
-typedef int get_attributes(pthread_t thread, pthread_attr_t *attributes);
-typedef int get_stack(const pthread_attr_t *attributes, void **lowest, size_t *bytes);
-
-static struct {
-	get_attributes *attributes;
-	get_stack *stack;
-} stacks;
-
-static void find_stacks(void)
-{
-	stacks.attributes = (get_attributes *)gp_dlsym_in_libc("pthread_getattr_np", 0);
-	stacks.stack = (get_stack *)gp_dlsym_in_libc("pthread_attr_getstack", 0);
-}
-
-/* False: the thread's stack is too small for CUPTI. */
-static bool has_stack(void)
-{
-	pthread_attr_t attributes;
-	size_t bytes = 0;
-	void *lowest = NULL;
-
-	if (stacks.attributes == NULL || stacks.stack == NULL ||
-	    stacks.attributes(pthread_self(), &attributes) != 0)
-		return false;
-	stacks.stack(&attributes, &lowest, &bytes);
-	pthread_attr_destroy(&attributes);
-	return (uintptr_t)__builtin_frame_address(0) - (uintptr_t)lowest >= LEAST_STACK;
 }
 
 /* ---- setting up ---- */
@@ -160,7 +132,7 @@ static void emit_window(size_t ranges)
 
 	gp_kernel_counters_define(set);
 	window->measured = 0;
-	if (ranges == window->launches && !windows.is_disordered)
+	if (ranges == window->launches && gp_load32(&windows.is_disordered) == 0)
 		for (uint32_t i = 0; i < window->launches; i++)
 			window->measured +=
 				gp_kernel_counters_emit(set, i, windows.launches[i], window->id);
@@ -172,45 +144,13 @@ static void emit_window(size_t ranges)
 	gp_count(GP_COUNTER_HW_UNMEASURED, window->launches - window->measured);
 }
 
-/* The grid and the block of a launch: six numbers. */
-static const uint32_t *dimensions_of(const struct gp_api_entry *entry, const void *parameters)
-{
-	if (entry->shape == GP_SHAPE_LAUNCHED || entry->shape == GP_SHAPE_COOPERATIVE)
-		return (const uint32_t *)((const char *)parameters + sizeof(void *));
-	return entry->shape == GP_SHAPE_CONFIGURED ? *(const uint32_t *const *)parameters : NULL;
-}
-
-/* If CUPTI makes no kernel records: one without times, which names the kernel of the values. */
-static void emit_launch(const struct gp_api_entry *entry, const CUpti_CallbackData *data)
-{
-	const uint32_t *dimensions = dimensions_of(entry, data->functionParams);
-	struct gp_record_shape shape = {.kind = GP_RECORD_SHAPE,
-					.slots = sizeof(shape) / GP_SLOT_BYTES,
-					.id = ++windows.kernels};
-	struct gp_record_kernel kernel = {.kind = GP_RECORD_KERNEL,
-					  .slots = sizeof(kernel) / GP_SLOT_BYTES,
-					  .device_id = windows.device_id,
-					  .correlation_id = data->correlationId,
-					  .name_id = shape.id,
-					  .shape_id = shape.id,
-					  .context_id = data->contextUid};
-
-	if (dimensions == NULL || data->symbolName == NULL)
-		return;
-	memcpy(shape.grid, dimensions, sizeof(shape.grid));
-	memcpy(shape.block, dimensions + 3, sizeof(shape.block));
-	gp_emit_string(GP_STRING_KERNEL, shape.id, 0, data->symbolName,
-		       (uint32_t)strlen(data->symbolName));
-	gp_emit((const struct gp_record *)&shape);
-	gp_emit((const struct gp_record *)&kernel);
-}
-
 /* ---- windows ---- */
 
 static void begin_window(uint32_t set)
 {
 	struct gp_record_hw_window *window = &windows.window;
 
+	windows.tries = 0;
 	window->id++;
 	window->device_id = windows.device_id;
 	window->set_id = set + 1;
@@ -218,7 +158,8 @@ static void begin_window(uint32_t set)
 	window->launches = 0;
 	window->flags = gp_kernel_counters_patch_code() ? 0 : GP_HW_WINDOW_HAS_RECORDS;
 	window->start_ticks = gp_clock_ticks();
-	windows.is_disordered = false;
+	gp_store32(&windows.is_disordered, 0);
+	gp_store32(&windows.is_unwanted, 0);
 }
 
 /* CUPTI failed in a window: its kernels have no values, and the next window tries it anew. */
@@ -272,15 +213,15 @@ static void close_window(void)
 
 /* ---- launches ---- */
 
-/* False: a launch lasts long.  Its kernel may wait for this thread, so this one goes on. */
-static bool take_lock(void)
+/* False: a launch lasts longer. */
+static bool take_lock(uint64_t most_ns)
 {
 	uint64_t now_ns, until_ns;
 
 	if (gp_replace32(&windows.lock, 0, 1))
 		return true;
 	now_ns = gp_sys_now_ns();
-	until_ns = now_ns + LAUNCH_MOST_NS;
+	until_ns = now_ns + most_ns;
 	while (now_ns < until_ns) {
 		gp_sys_wait(&windows.lock, 1, until_ns - now_ns);
 		if (gp_replace32(&windows.lock, 0, 1))
@@ -323,7 +264,8 @@ static bool is_over(void)
 	uint64_t ticks = gp_clock_ticks() - windows.window.start_ticks;
 
 	return windows.window.launches == GP_COUNTER_WINDOW_KERNELS ||
-	       ticks > ticks_of(WINDOW_MOST_NS) || !gp_recording_gate_is_open();
+	       ticks > ticks_of(WINDOW_MOST_NS) || gp_load32(&windows.is_disordered) != 0 ||
+	       gp_load32(&windows.is_unwanted) != 0 || !gp_recording_gate_is_open();
 }
 
 static bool must_close(const struct gp_api_entry *entry, const CUpti_CallbackData *data)
@@ -334,29 +276,45 @@ static bool must_close(const struct gp_api_entry *entry, const CUpti_CallbackDat
 	       waits_for_others(data->symbolName);
 }
 
-/*
- * The call's context is that of the window.  False: the window has closed.  The lock of a launch
- * that counts is held until it returns.
- */
-static bool enter_window(const struct gp_api_entry *entry, const CUpti_CallbackData *data)
+/* Has the lock, and releases it.  False: the window is open still. */
+static bool close_and_release(void)
 {
-	if (!take_lock()) {
-		windows.is_disordered = true;
-		return true;
-	}
-	if (gp_load32_acquire(&windows.state) == OPEN) {
-		if (!must_close(entry, data)) {
-			windows.launches[windows.window.launches++] = data->correlationId;
-			gp_store64(&windows.launch_ticks, gp_clock_ticks());
-			gp_store32_release(&windows.holder, data->correlationId);
-			return true;
-		}
+	if (gp_thread_stack_has(LEAST_STACK)) {
 		gp_callbacks_exclude_thread(true);
 		close_window();
 		gp_callbacks_exclude_thread(false);
+		release_lock();
+		return true;
 	}
+	gp_store32(&windows.is_unwanted, 1);
 	release_lock();
-	return false;
+	gp_hw_collector_serve();
+	return gp_load32_acquire(&windows.state) != OPEN;
+}
+
+/*
+ * The call's context is that of the window.  False: the window has closed.  The lock of a launch
+ * that counts is held until it returns.  If another one lasts long, its kernel may wait for this
+ * thread.  So this one goes on without the lock, and so do the next ones, which wait no more.
+ */
+static bool enter_window(const struct gp_api_entry *entry, const CUpti_CallbackData *data)
+{
+	bool has_lock = take_lock(gp_load32(&windows.is_disordered) != 0 ? 0 : LAUNCH_MOST_NS);
+
+	if (has_lock && gp_load32_acquire(&windows.state) != OPEN) {
+		release_lock();
+		return false;
+	}
+	if (has_lock && !must_close(entry, data)) {
+		windows.launches[windows.window.launches++] = data->correlationId;
+		gp_store64(&windows.launch_ticks, gp_clock_ticks());
+		gp_store32_release(&windows.holder, data->correlationId);
+		return true;
+	}
+	if (has_lock && close_and_release())
+		return false;
+	gp_store32(&windows.is_disordered, 1);
+	return true;
 }
 
 /* Ordered before the load of the state: a window opens only while nothing is being launched. */
@@ -447,10 +405,11 @@ static void try_to_open(void)
 		return;
 	if (gp_replace32(&windows.state, WAITING, OPENING)) {
 		gp_callbacks_exclude_thread(true);
+		windows.tries++;
 		if (awaits_quiet())
 			open_window();
-		else
-			wait_for(QUIET_NS);
+		else /* each try holds up other threads, so they become rarer */
+			wait_for((uint64_t)QUIET_NS * windows.tries);
 		gp_callbacks_exclude_thread(false);
 	}
 	release_lock();
@@ -467,6 +426,7 @@ static void await_sets(void)
 		now_ns = gp_sys_now_ns();
 	}
 	gp_store32(&windows.has_awaited, 1);
+	gp_sys_wake(&windows.state); /* the next thread that waits here */
 }
 
 /* After a launch. */
@@ -477,9 +437,15 @@ static bool is_due(const CUpti_CallbackData *data)
 	    !gp_hw_try_is_due(&windows.try))
 		return false;
 	if ((uint64_t)(uintptr_t)data->context == gp_load64(&windows.context))
-		return has_stack();
+		return gp_thread_stack_has(LEAST_STACK);
 	note_other_context();
 	return false;
+}
+
+static bool ends_capture(const struct gp_api_entry *entry, bool has_succeeded)
+{
+	return entry->class == GP_API_CAPTURE_END ||
+	       (entry->class == GP_API_CAPTURE_BEGIN && !has_succeeded);
 }
 
 void gp_counter_windows_exit(struct gp_counter_launch *launch, const struct gp_api_entry *entry,
@@ -490,13 +456,13 @@ void gp_counter_windows_exit(struct gp_counter_launch *launch, const struct gp_a
 	end_launch(launch);
 	if (entry == NULL)
 		return;
-	if (entry->class == GP_API_CAPTURE_END && gp_load32(&windows.captures) != 0)
+	if (ends_capture(entry, has_kernel) && gp_load32(&windows.captures) != 0)
 		gp_add32_ordered(&windows.captures, UINT32_MAX);
 	if (entry->class != GP_API_LAUNCH)
 		return;
 	if (gp_load32(&windows.holder) == data->correlationId && gp_load32(&windows.lock) != 0) {
 		if (has_kernel && gp_kernel_counters_patch_code())
-			emit_launch(entry, data);
+			gp_kernel_counters_emit_kernel(entry, data, windows.device_id);
 		windows.window.launches -= !has_kernel;
 		gp_store32(&windows.holder, 0);
 		release_lock();
@@ -519,16 +485,23 @@ static void begin_context(CUcontext context, uint16_t device_id)
 	gp_store64_release(&windows.context, (uint64_t)(uintptr_t)context);
 }
 
-/* Its object ends with it. */
+/* Its object ends with it, and so does a window.  Another thread may be closing that one. */
 static void end_context(CUcontext context)
 {
+	bool has_lock;
+
 	if ((uint64_t)(uintptr_t)context != gp_load64(&windows.context))
 		return;
+	has_lock = take_lock(LAUNCH_MOST_NS);
 	gp_store64(&windows.context, 0);
 	gp_kernel_counters_forget();
-	if (!gp_replace32(&windows.state, OPEN, WAITING))
-		return;
-	gp_count(GP_COUNTER_HW_UNMEASURED, windows.window.launches);
+	if (gp_load32_acquire(&windows.state) == OPEN) {
+		windows.window.stop_ticks = gp_clock_ticks();
+		emit_window(0);
+		wait_for(windows.interval_ns);
+	}
+	if (has_lock)
+		release_lock();
 }
 
 /* On the collector's thread, which has the lock. */
@@ -544,11 +517,19 @@ static void close_from_here(void)
 }
 
 /* The program launches nothing more for now: such a time is none of the window. */
+static bool is_late(void)
+{
+	return gp_clock_ticks() - windows.window.start_ticks > ticks_of(WINDOW_MOST_NS);
+}
+
 static void close_late_window(void)
 {
-	if (gp_load32_acquire(&windows.state) != OPEN || !gp_replace32(&windows.lock, 0, 1))
+	bool is_unwanted = gp_load32(&windows.is_unwanted) != 0;
+
+	if (gp_load32_acquire(&windows.state) != OPEN ||
+	    !take_lock(is_unwanted ? LAUNCH_MOST_NS : 0))
 		return;
-	if (gp_clock_ticks() - windows.window.start_ticks > ticks_of(WINDOW_MOST_NS))
+	if (is_late() || is_unwanted)
 		close_from_here();
 	release_lock();
 }
@@ -558,7 +539,7 @@ static void choose_sets(void)
 {
 	int result;
 
-	find_stacks();
+	gp_thread_stack_find();
 	result = gp_kernel_counters_choose(windows.device_id, &windows.set_count);
 	if (result != 0)
 		gp_hw_try_took(&windows.try, windows.device_id, result);
@@ -578,7 +559,7 @@ static void serve(void)
 /* The program ends within a window: its kernels so far get their values. */
 static void end_windows(void)
 {
-	if (!take_lock())
+	if (!take_lock(LAUNCH_MOST_NS))
 		return;
 	close_from_here();
 	set_state(ENDED);

@@ -64,8 +64,8 @@ static void note_result(uint16_t device_id, int result, const char *none)
 		return;
 	}
 	state.cupti->cuptiGetResultString((CUptiResult)result, &name);
-	gp_hw_note("%s %s of GPU %u: CUPTI cannot sample its counters (%s)", none, samples,
-		   device_id, name != NULL ? name : "unknown error");
+	gp_hw_note("%s %s of GPU %u: CUPTI cannot read its counters (%s)", none, samples, device_id,
+		   name != NULL ? name : "unknown error");
 }
 
 /* Why the collector cannot start at all: -errno. */
@@ -258,10 +258,22 @@ static void await(uint32_t *word, uint32_t value, uint64_t deadline_ns)
 	}
 }
 
+static void await_served(uint64_t deadline_ns)
+{
+	if (is_own_thread_there())
+		await(&state.served, gp_load32(&state.requests), deadline_ns);
+}
+
 static void await_service(uint64_t deadline_ns)
 {
 	if (is_own_thread_there() && state.collector->is_awaited)
-		await(&state.served, gp_load32(&state.requests), deadline_ns);
+		await_served(deadline_ns);
+}
+
+void gp_hw_collector_serve(void)
+{
+	request();
+	await_served(gp_sys_now_ns() + SERVE_MOST_NS);
 }
 
 /* ---- the session ---- */

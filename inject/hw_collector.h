@@ -68,6 +68,9 @@ bool gp_hw_collector_is(const struct gp_hw_collector *collector);
 
 /* ---- for the collectors ---- */
 
+/* Let the thread serve now, and wait for that, at most 5 s.  On a thread of the program. */
+void gp_hw_collector_serve(void);
+
 /* Find all these functions of libcupti.  Returns 0 or -ENOSYS. */
 int gp_hw_find_functions(void *libcupti, const char *const *symbols, void **functions,
 			 size_t count);

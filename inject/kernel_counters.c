@@ -31,8 +31,9 @@ static struct {
 	struct gp_profiler_host host;
 	struct set sets[MOST_SETS];
 	uint32_t set_count;
-	bool has_noted; /* why there are none */
-	void *object;   /* of CUPTI, for the context; NULL: not enabled */
+	bool has_noted;   /* why there are none */
+	void *object;     /* of CUPTI, for the context; NULL: not enabled */
+	uint32_t kernels; /* records of our own */
 } counters;
 
 /* ---- what is measured ---- */
@@ -318,4 +319,37 @@ bool gp_kernel_counters_emit(uint32_t index, uint32_t range, uint32_t correlatio
 	for (size_t i = 0; i < set->choice.taken_count; i++)
 		emit_value(correlation_id, window_id, metric_id(index, i), values[i]);
 	return true;
+}
+
+/* The grid and the block of a launch: six numbers. */
+static const uint32_t *dimensions_of(const struct gp_api_entry *entry, const void *parameters)
+{
+	if (entry->shape == GP_SHAPE_LAUNCHED || entry->shape == GP_SHAPE_COOPERATIVE)
+		return (const uint32_t *)((const char *)parameters + sizeof(void *));
+	return entry->shape == GP_SHAPE_CONFIGURED ? *(const uint32_t *const *)parameters : NULL;
+}
+
+void gp_kernel_counters_emit_kernel(const struct gp_api_entry *entry,
+				    const CUpti_CallbackData *data, uint16_t device_id)
+{
+	const uint32_t *dimensions = dimensions_of(entry, data->functionParams);
+	struct gp_record_shape shape = {.kind = GP_RECORD_SHAPE,
+					.slots = sizeof(shape) / GP_SLOT_BYTES,
+					.id = ++counters.kernels};
+	struct gp_record_kernel kernel = {.kind = GP_RECORD_KERNEL,
+					  .slots = sizeof(kernel) / GP_SLOT_BYTES,
+					  .device_id = device_id,
+					  .correlation_id = data->correlationId,
+					  .name_id = shape.id,
+					  .shape_id = shape.id,
+					  .context_id = data->contextUid};
+
+	if (dimensions == NULL || data->symbolName == NULL)
+		return;
+	memcpy(shape.grid, dimensions, sizeof(shape.grid));
+	memcpy(shape.block, dimensions + 3, sizeof(shape.block));
+	gp_emit_string(GP_STRING_KERNEL, shape.id, 0, data->symbolName,
+		       (uint32_t)strlen(data->symbolName));
+	gp_emit((const struct gp_record *)&shape);
+	gp_emit((const struct gp_record *)&kernel);
 }

@@ -20,6 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cupti.h>
+
+#include "inject/api_table.h"
+
 /* Kernels of a session; further ones have no values. */
 #define GP_KERNEL_COUNTERS_MOST 48u
 
@@ -54,5 +58,12 @@ void gp_kernel_counters_define(uint32_t set);
 /* Returns whether the range has values.  set_id in a gp_record_hw_window: set + 1. */
 bool gp_kernel_counters_emit(uint32_t set, uint32_t range, uint32_t correlation_id,
 			     uint32_t window_id);
+
+/*
+ * If CUPTI makes no kernel records: one without times, which names the kernel of the values.  At
+ * the end of its launch.
+ */
+void gp_kernel_counters_emit_kernel(const struct gp_api_entry *entry,
+				    const CUpti_CallbackData *data, uint16_t device_id);
 
 #endif

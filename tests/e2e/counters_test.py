@@ -1,15 +1,58 @@
 """--counters and --roofline: exact counters of the simulated device's kernels, in windows, and the messages if there are none."""
 import json
 import os
+import sys
 
 import support
 from support import Case
 
 STREAMS = os.path.join(support.BUILD, "programs", "streams")
 GRAPH = os.path.join(support.BUILD, "programs", "graph")
+GPU = [sys.executable, os.path.join(support.ROOT, "tests", "e2e", "gpu.py")]
 OUTPUT = "streams 16\nkernel.k_work 1600\n"  # of 32 threads each
 KERNEL = {"GPUSIM_KERNEL_NS": "400000"}
 EVERY = ("--counters-interval", "0")
+TIME = "gpu__time_duration.sum"
+# The main thread opens the window, and one with a small stack launches on until it is full.
+SMALL_STACK = """
+import threading
+import gpu
+
+def launch():
+    device.call("cuCtxSetCurrent", device.context)
+    device.start(100)
+
+device = gpu.Device()
+device.start(11)
+threading.stack_size(256 << 10)
+thread = threading.Thread(target=launch)
+thread.start()
+thread.join()
+device.sync()
+"""
+# Nothing of the context is current when it ends.
+CONTEXT_ENDS = """
+import ctypes
+import gpu
+
+device = gpu.Device()
+device.start(11)
+device.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
+device.call("cuCtxDestroy_v2", device.context)
+"""
+# The second capture of the stream cannot begin.
+FAILED_CAPTURE = """
+import ctypes
+import gpu
+
+device, stream, graph = gpu.Device(), ctypes.c_void_p(), ctypes.c_void_p()
+device.call("cuStreamCreate", ctypes.byref(stream), 1)
+device.call("cuStreamBeginCapture_v2", stream, 2)
+assert device.cuda.cuStreamBeginCapture_v2(stream, 2) != 0
+device.call("cuStreamEndCapture", stream, ctypes.byref(graph))
+device.start(31)
+device.sync()
+"""
 
 
 class Counters(Case):
@@ -17,6 +60,10 @@ class Counters(Case):
         result = self.run_program(list(program), options=("-o", self.path("t"), *options), **{**KERNEL, **variables})
         self.assertEqual(result.returncode, 0, result.stderr)
         return result
+
+    def record_script(self, text):
+        program = self.write("script.py", text)
+        return self.record("--counters", *EVERY, program=(sys.executable, program), PYTHONPATH=os.path.dirname(GPU[1]))
 
     def table(self, words, name):
         found = json.loads(self.run_gpuprof("summary", "--by", words, "-F", "json", self.path("t.gpuprof")).stdout or "[]")
@@ -80,6 +127,27 @@ class Counters(Case):
         result = self.record("--counters", *EVERY, program=(GRAPH,))
         self.assertNotIn("hardware counters", result.stderr)
         self.assertEqual(self.missing(), {})
+
+    def test_the_program_ends_in_a_window(self):
+        self.record("--counters", *EVERY, program=(*GPU, "start=31"))
+        self.assertEqual(self.counters()[TIME]["Count"], 30)
+        self.assertEqual(self.missing(), {})
+
+    def test_a_thread_with_a_small_stack(self):
+        """gpuprof's thread closes the window for it, and it opens none."""
+        self.record_script(SMALL_STACK)
+        self.assertEqual(self.counters()[TIME]["Count"], 40)
+        self.assertEqual(self.missing(), {})
+
+    def test_the_context_ends_in_a_window(self):
+        self.record_script(CONTEXT_ENDS)
+        self.assertEqual(self.missing(), {"HW_UNMEASURED": 10})
+        self.assertEqual([row["Count"] for row in self.table("overhead", "overhead") if row["Kind"] == "Hardware Counters"], [1])
+
+    def test_a_capture_that_fails(self):
+        """It is over: windows open after it."""
+        self.record_script(FAILED_CAPTURE)
+        self.assertEqual(self.counters()[TIME]["Count"], 30)
 
     def test_ranges_that_cupti_drops(self):
         """It is not known which: no kernel has values, and all of the windows are counted."""

@@ -5,7 +5,7 @@
  * As on a GPU: further ranges than the session has places for are dropped silently.  After a graph
  * launch in a session, stopping fails until the profiler is disabled.  CUPTI runs a kernel of its
  * own before each measured one.  If kernels have records, these add instructions, and patched code
- * counts nothing.
+ * counts nothing.  Starting and stopping take a large stack.
  */
 #include "tests/sim/cupti_sim.h"
 
@@ -27,6 +27,16 @@ struct CUpti_RangeProfiler_Object {
 /* One session at a time is enough. */
 static struct CUpti_RangeProfiler_Object *running;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+#define STACK_BYTES (384u << 10)
+
+static __attribute__((noinline)) void take_stack(void)
+{
+	volatile char bytes[STACK_BYTES];
+
+	for (size_t i = 0; i < sizeof(bytes); i += 4096)
+		bytes[sizeof(bytes) - 1 - i] = 0;
+}
 
 static double product(const unsigned int *three)
 {
@@ -144,6 +154,7 @@ CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *params)
 {
 	static _Atomic unsigned int tries;
 
+	take_stack();
 	if ((sim_config()->faults & SIM_FAULT_COUNTERS_BUSY) && tries++ == 0)
 		return CUPTI_ERROR_HARDWARE_BUSY;
 	pthread_mutex_lock(&lock);
@@ -158,6 +169,7 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params *params)
 	bool is_broken = params->pRangeProfilerObject->is_broken ||
 			 (sim_config()->faults & SIM_FAULT_COUNTERS_BROKEN);
 
+	take_stack();
 	pthread_mutex_lock(&lock);
 	running = NULL;
 	pthread_mutex_unlock(&lock);

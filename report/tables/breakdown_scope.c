@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/analysis/analysis.h"
+#include "report/analysis/idle/activity.h"
 #include "report/symbols/unique_names.h"
 #include "report/model/recorded.h"
 #include "report/symbols/call_site.h"
@@ -249,6 +250,16 @@ void gp_scope_count_op(struct gp_tally *tally, struct gp_tally_row *row, const s
 		gp_tally_add(row, 0, op->end_ns - op->start_ns);
 	else
 		gp_tally_value(tally, row, 0, op->end_ns - op->start_ns);
+}
+
+void gp_scope_count_call(struct gp_tally *tally, struct gp_tally_row *row,
+			 const struct gp_scope_call *at)
+{
+	row->count++;
+	if (gp_activity_is_in_window(at->model, at->call))
+		gp_tally_add(row, 0, at->call->duration_ns);
+	else
+		gp_tally_value(tally, row, 0, at->call->duration_ns);
 }
 
 void gp_scope_count_gpu_op(struct gp_tally *tally, struct gp_tally_row *row, const struct gp_op *op)

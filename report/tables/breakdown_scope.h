@@ -136,6 +136,10 @@ void gp_scope_count_gpu_op(struct gp_tally *tally, struct gp_tally_row *row,
 			   const struct gp_op *op);
 #define GP_SCOPE_UNTIMED 0
 
+/* Count a call in the row, its time in series 0, as above. */
+void gp_scope_count_call(struct gp_tally *tally, struct gp_tally_row *row,
+			 const struct gp_scope_call *at);
+
 /* ---- the rows ---- */
 
 /* The first columns of most tables: the row's share of the time of all rows, and its time. */

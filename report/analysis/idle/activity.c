@@ -25,6 +25,11 @@ bool gp_activity_is_failure(const struct gp_model *model, const struct gp_call *
 	       !reports_another(gp_model_api(model, call->api).name);
 }
 
+bool gp_activity_is_in_window(const struct gp_model *model, const struct gp_call *call)
+{
+	return call->first_op != GP_NONE && gp_op_is_in_window(&model->ops[call->first_op]);
+}
+
 void gp_activity_free(struct gp_activity *activity)
 {
 	gp_groups_free(&activity->operations);
@@ -236,7 +241,10 @@ static int add_call(struct gp_activity *activity, const struct gp_model *model,
 		activity->calls.rows[*row].failed++;
 		activity->failures++;
 	}
-	return gp_groups_add(&activity->calls, *row, call->duration_ns);
+	if (!gp_activity_is_in_window(model, call))
+		return gp_groups_add(&activity->calls, *row, call->duration_ns);
+	gp_groups_add_outside(&activity->calls, *row, call->duration_ns);
+	return 0;
 }
 
 static int gather_calls(struct gp_activity *activity, const struct gp_model *model)

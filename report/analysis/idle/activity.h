@@ -45,6 +45,9 @@ int gp_activity_set_apart(struct gp_activity *activity, const struct gp_model *m
  */
 bool gp_activity_is_failure(const struct gp_model *model, const struct gp_call *call);
 
+/* Whether a call launched in a window of --counters: it lasted until its kernel had ended. */
+bool gp_activity_is_in_window(const struct gp_model *model, const struct gp_call *call);
+
 /* The memory of a memset if CUPTI does not tell it: for many in graphs. */
 #define GP_ACTIVITY_UNTOLD 0u
 

@@ -25,10 +25,9 @@ static const struct gp_table_column thread_columns[] = {
 static void count_call(struct gp_tally *tally, struct gp_tally_row *row,
 		       const struct gp_scope_call *at)
 {
-	row->count++;
+	gp_scope_count_call(tally, row, at);
 	row->sums[FAILED] += gp_activity_is_failure(at->model, at->call);
 	row->sums[LAUNCHES] += at->class == GP_API_LAUNCH || at->class == GP_API_GRAPH_LAUNCH;
-	gp_tally_value(tally, row, 0, at->call->duration_ns);
 }
 
 static void take_function(struct gp_tally *tally, const struct gp_scope_call *at)

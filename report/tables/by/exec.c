@@ -29,6 +29,16 @@ static const struct gp_table_column columns[] = {
 
 #define FIRST_OF_QUEUE 14 /* first column of the queue variant */
 
+/* Times in a window of --counters are in totals alone. */
+static void add_time(struct gp_tally *tally, struct gp_tally_row *row, size_t series,
+		     const struct gp_op *op, uint64_t duration_ns)
+{
+	if (gp_op_is_in_window(op))
+		gp_tally_add(row, series, duration_ns);
+	else
+		gp_tally_value(tally, row, series, duration_ns);
+}
+
 /* Kernels of graphs are left out: one graph launch has many kernels. */
 static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 {
@@ -44,12 +54,12 @@ static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 	row = gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){at->process, call->thread_id,
 							     op->device_id, call->api, at->name});
 	row->count++;
-	gp_tally_value(tally, row, API, call->duration_ns);
-	gp_tally_value(tally, row, KERNEL, op->end_ns - op->start_ns);
+	add_time(tally, row, API, op, call->duration_ns);
+	add_time(tally, row, KERNEL, op, op->end_ns - op->start_ns);
 	if (op->start_ns >= end_ns)
-		gp_tally_value(tally, row, QUEUE, op->start_ns - end_ns);
+		add_time(tally, row, QUEUE, op, op->start_ns - end_ns);
 	end_ns = op->end_ns > end_ns ? op->end_ns : end_ns;
-	gp_tally_value(tally, row, TOTAL, end_ns - call->start_ns);
+	add_time(tally, row, TOTAL, op, end_ns - call->start_ns);
 }
 
 static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,

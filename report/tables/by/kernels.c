@@ -124,8 +124,7 @@ static void take_call(struct gp_tally *tally, const struct gp_scope_call *at)
 	struct gp_tally_row *row =
 		gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){at->name, API_CALL});
 
-	row->count++;
-	gp_tally_value(tally, row, 0, at->call->duration_ns);
+	gp_scope_count_call(tally, row, at);
 }
 
 static int fill_calls_and_ops(struct gp_scope *scope, struct gp_table *table)

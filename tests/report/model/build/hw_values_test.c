@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "gpuprof/count.h"
+#include "report/analysis/idle/activity.h"
 #include "report/base/tally.h"
 #include "report/tables/breakdown_scope.h"
 #include "tests/report/trace_builder.h"
@@ -124,6 +125,8 @@ static void test_times_in_a_window_count_in_sums_alone(void **state)
 	assert_int_equal(row->series[0].total, 400);
 	assert_int_equal(row->series[0].count, 2);
 	gp_tally_free(&tally);
+	for (uint32_t i = 0; i < m->call_count; i++)
+		assert_int_equal(gp_activity_is_in_window(m, &m->calls[i]), i == 1 || i == 2);
 	gp_model_free(m);
 }
 

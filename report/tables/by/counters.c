@@ -35,7 +35,8 @@ static bool begins_kernel(const struct gp_model *model, uint32_t i)
 {
 	const struct gp_counted *at = &model->counted[i];
 
-	return i == 0 || at->start_ns != at[-1].start_ns || at->kernel != at[-1].kernel;
+	return i == 0 || at->start_ns != at[-1].start_ns || at->kernel != at[-1].kernel ||
+	       at->op != at[-1].op;
 }
 
 static int compare_kernels(const void *a, const void *b, const void *context)
@@ -167,23 +168,25 @@ static void take_value(struct walk *walk, const struct gp_counted *at, const cha
 	gp_tally_value(walk->tally, row, 0, bits);
 }
 
-/* Other recorders do not tell it, but measure all kernels: then the order tells. */
-static uint32_t launch_of(const struct gp_model *model, const struct gp_counted *counted)
+/* Other recorders do not tell it; if they measured all kernels, the order does. */
+static uint32_t launch_of(const struct walk *walk, uint32_t kernel)
 {
-	return counted->op != GP_NONE ? model->ops[counted->op].call : GP_NONE;
+	const struct gp_model *model = walk->model;
+	const struct gp_counted *counted = &model->counted[walk->kernels[kernel]];
+
+	if (counted->op != GP_NONE)
+		return model->ops[counted->op].call;
+	return walk->kernel_count == walk->call_count ? walk->calls[kernel] : GP_NONE;
 }
 
 static void take_all(struct walk *walk)
 {
 	const struct gp_model *model = walk->model;
-	bool is_in_order = walk->kernel_count == walk->call_count;
 
 	for (uint32_t k = 0; k < walk->kernel_count; k++) {
 		const char *innermost = "", *outermost = "";
-		uint32_t call = launch_of(model, &model->counted[walk->kernels[k]]);
+		uint32_t call = launch_of(walk, k);
 
-		if (call == GP_NONE && is_in_order)
-			call = walk->calls[k];
 		if (call != GP_NONE)
 			find_operators(walk, &model->calls[call], &innermost, &outermost);
 		for (uint32_t i = walk->kernels[k];

@@ -68,7 +68,7 @@ function rooflineAxes(s) {
 			draw('text', { x: left - 6, y: s.y(10 ** n) + 4, 'text-anchor': 'end' }, rates[n] ?? powerOfTen(n)),
 		);
 	nodes.push(
-		draw('text', { x: (left + width - right) / 2, y: height - 6, 'text-anchor': 'middle' }, 'FLOP per byte of DRAM; for L2 and L1 read the lines by their own traffic'),
+		draw('text', { x: (left + width - right) / 2, y: height - 6, 'text-anchor': 'middle' }, 'FLOP per byte of DRAM (lines of L2 and L1: per byte of L2 and L1)'),
 		draw('text', { x: 12, y: (top + height - bottom) / 2, 'text-anchor': 'middle', transform: 'rotate(-90 12 ' + (top + height - bottom) / 2 + ')' }, 'FLOP/s'),
 	);
 	return nodes;
@@ -124,9 +124,10 @@ function rooflinePoints(s, points) {
 
 /* Null: no kernel has FLOPs. */
 function rooflineChart() {
-	const rows = recordsOf('roofline-kernel'),
-		device = rows[0]?.Device,
-		points = rows.filter((row) => row.Device === device && row.FLOPs > 0 && row.DRAM > 0 && row.Time > 0).map((row) => ({ x: row.FLOPs / row.DRAM, y: row.FLOPs / (row.Time / 1e9), row })),
+	const all = recordsOf('roofline-kernel'),
+		device = all[0]?.Device,
+		rows = all.filter((row) => row.Device === device),
+		points = rows.filter((row) => row.FLOPs > 0 && row.DRAM > 0 && row.Time > 0).map((row) => ({ x: row.FLOPs / row.DRAM, y: row.FLOPs / (row.Time / 1e9), row })),
 		peaks = rooflinePeaks(device);
 	if (!points.length || !peaks.memories.length || !peaks.units.length) return null;
 	const s = rooflineScales(peaks, points),

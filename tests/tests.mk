@@ -68,6 +68,7 @@ $(O)/tests/fuzz/seed-trace/0: tests/fuzz/trace.py | all programs
 	@mkdir -p $(@D) $(O)/tests/fuzz/traces
 	$(Q)export LD_LIBRARY_PATH=$(abspath $(O))/sim; run() { $(O)/gpuprof-run -q --chrome none -o $(O)/tests/fuzz/traces/%p "$$@" >/dev/null; }; \
 		for program in $(FUZZ_TRACES); do run $(O)/programs/$$program || exit 1; done; run --stalls $(O)/programs/demo || exit 1; \
+		run --counters --counters-interval 0 $(O)/programs/streams 1 2 10 || exit 1; \
 		{ run python3 tests/e2e/gpu.py launch=20 start=5 raise=9; } 2>/dev/null || [ $$? = 137 ]
 	$(Q)$< $(@D) $(O)/tests/fuzz/traces/*.gpuprof
 fuzz-code: $(O)/tests/fuzz/seed-code/plugin

@@ -69,7 +69,7 @@ static const char *explain_missing(const struct gp_model *model)
 	if (model->recorder)
 		return "captured into a graph, or not recorded by the profiler";
 	if (!gp_recorded_has_kernels(model))
-		return "not measured: kernels have no other records with such --counters";
+		return "not measured: with these --counters, only measured kernels have a record";
 	if (model->losses.live)
 		return "in flight, or not delivered yet";
 	if (!model->losses.closed && gp_recorded_has_lost(model))

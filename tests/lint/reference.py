@@ -93,7 +93,7 @@ class Reference:
                     if argument == "NULL"
                     else f" {'LIST' if kind == 'LIST' else 'WORD' if words else argument}"
                 )
-                value = f"[={argument}]" if kind in ("INTERVAL", "EXPONENT") else value
+                value = f"[={argument}]" if kind in ("INTERVAL", "EXPONENT", "METRICS") else value
                 shown = "" if kind == "FLAG" else f"`{default}`" if default else "none"
                 yield (
                     f"`{short}--{option}{value}`",

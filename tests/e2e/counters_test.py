@@ -93,6 +93,7 @@ class Counters(Case):
         kernel = self.table("kernel", "kernel")[0]
         self.assertEqual(kernel["Count"], 1600)  # without CUPTI's own kernels
         self.assertAlmostEqual(kernel["Total"], 1600 * 400000, delta=1600)
+        self.assertEqual(self.table("idle", "idle")[0]["Cause"], "profiler")  # whichever thread launched next
 
     def test_a_list_of_metrics(self):
         self.record("--counters=lts__t_bytes.sum,gpu__time_duration.sum", *EVERY)

@@ -243,8 +243,9 @@ static int add_profiler(struct gp_process_calls *calls, const struct gp_model *m
 		if (!gp_overhead_is_of_profiler(overhead->overhead_kind) ||
 		    !gp_overhead_holds_up(model, overhead))
 			continue;
-		result = add(&calls->profiler, overhead->start_ns, overhead->end_ns, 0,
-			     GP_IDLE_PROFILER);
+		result = add(overhead->overhead_kind == GP_OVERHEAD_HW_WINDOW ? &calls->windows
+									      : &calls->profiler,
+			     overhead->start_ns, overhead->end_ns, 0, GP_IDLE_PROFILER);
 		if (result == 0 && overhead->thread_id != 0)
 			result = add(&calls->profiler_in, overhead->start_ns, overhead->end_ns,
 				     overhead->thread_id, GP_IDLE_PROFILER);
@@ -304,6 +305,8 @@ int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *m
 	if (result == 0)
 		result = put_in_order(&calls->profiler_in);
 	if (result == 0)
+		result = put_in_order(&calls->windows);
+	if (result == 0)
 		result = put_in_order(&calls->unrecorded);
 	return result == 0 ? put_in_order(&calls->others) : result;
 }
@@ -314,6 +317,7 @@ void gp_process_calls_free(struct gp_process_calls *calls)
 	gp_spill_free(calls->others.times);
 	gp_spill_free(calls->profiler.times);
 	gp_spill_free(calls->profiler_in.times);
+	gp_spill_free(calls->windows.times);
 	gp_spill_free(calls->unrecorded.times);
 	*calls = (struct gp_process_calls){0};
 }

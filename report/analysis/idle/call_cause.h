@@ -94,6 +94,8 @@ struct gp_process_calls {
 	struct gp_call_times profiler;
 	/* The same of threads that are known: device_id is the thread's. */
 	struct gp_call_times profiler_in;
+	/* Windows of --counters, which hold up all threads; device_id is 0 */
+	struct gp_call_times windows;
 	/* Of calls whose work on a GPU has no record: GP_IDLE_UNKNOWN; device_id is 0 */
 	struct gp_call_times unrecorded;
 };

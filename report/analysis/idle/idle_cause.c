@@ -30,8 +30,8 @@ struct split {
 	bool in_call;                /* the thread is */
 	const struct gp_model *model;
 	const struct gp_call_sums *sums;
-	struct cursor setups, others, profiler; /* of the model's process */
-	struct cursor profiler_in;              /* of the thread */
+	struct cursor setups, others, profiler, windows; /* of the model's process */
+	struct cursor profiler_in;                       /* of the thread */
 };
 
 const char *gp_idle_cause_name(enum gp_idle_cause cause)
@@ -136,7 +136,7 @@ static void put_call(struct split *split, enum gp_idle_cause cause, uint64_t end
 	put(split, cause, end_ns);
 }
 
-static void put_within(struct split *split, enum gp_idle_cause cause, uint64_t end_ns)
+static void put_of_thread(struct split *split, enum gp_idle_cause cause, uint64_t end_ns)
 {
 	if (cause == GP_IDLE_HOST)
 		put_host(split, end_ns);
@@ -144,6 +144,17 @@ static void put_within(struct split *split, enum gp_idle_cause cause, uint64_t e
 		put_call(split, cause, end_ns);
 	else
 		put(split, cause, end_ns);
+}
+
+static void put_within(struct split *split, enum gp_idle_cause cause, uint64_t end_ns)
+{
+	struct gp_call_time time;
+
+	while (split->reached_ns < end_ns && next_time(split, &split->windows, end_ns, &time)) {
+		put_of_thread(split, cause, time.start_ns);
+		put(split, GP_IDLE_PROFILER, time.end_ns);
+	}
+	put_of_thread(split, cause, end_ns);
 }
 
 static void until(struct split *split, enum gp_idle_cause cause, uint64_t end_ns)
@@ -357,6 +368,7 @@ static void choose_host(struct split *split, const struct gp_model *model,
 	split->setups = cursor_at(&calls->setups, 0, start_ns);
 	split->others = cursor_at(&calls->others, op->device_id, start_ns);
 	split->profiler = cursor_at(&calls->profiler, 0, start_ns);
+	split->windows = cursor_at(&calls->windows, 0, start_ns);
 	split->profiler_in = cursor_at(&calls->profiler_in, thread_id, start_ns);
 }
 

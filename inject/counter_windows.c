@@ -562,6 +562,9 @@ static void end_windows(void)
 	if (!take_lock(LAUNCH_MOST_NS))
 		return;
 	close_from_here();
+	if (windows.window.id == 0 && !windows.try.is_given_up)
+		gp_hw_note(
+			"no kernel was measured: the program ended before the first window of hardware counters; record it with --counters-interval=0");
 	set_state(ENDED);
 	release_lock();
 }

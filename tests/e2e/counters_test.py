@@ -121,8 +121,9 @@ class Counters(Case):
         self.assertEqual(self.table("roofline", "roofline-kernel")[0]["FLOPs"], 6720)
 
     def test_the_first_window_comes_later(self):
-        self.record("--counters", "--counters-interval", "1000")
+        result = self.record("--counters", "--counters-interval", "1000")
         self.assertEqual(self.counters(), {})
+        self.assert_one_line("\n".join(line for line in result.stderr.splitlines() if line.startswith("gpuprof: no kernel")), "--counters-interval=0")
 
     def test_graphs_end_a_window(self):
         result = self.record("--counters", *EVERY, program=(GRAPH,))

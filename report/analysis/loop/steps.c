@@ -91,7 +91,23 @@ static uint32_t count_slow(const struct gp_iterations *all, uint32_t first, uint
 	return count;
 }
 
-static int sort_out(struct gp_steps *steps, const struct gp_iterations *all)
+static bool ends_before(const void *element, const void *key)
+{
+	return ((const struct gp_hw_window *)element)->end_ns <= *(const uint64_t *)key;
+}
+
+/* gpuprof held up such a step, in which it read the hardware counters of kernels. */
+static bool has_window(const struct gp_model *model, const struct gp_iteration *step)
+{
+	uint32_t at =
+		gp_array_lower_bound(model->hw_windows, model->hw_window_count,
+				     sizeof(*model->hw_windows), ends_before, &step->start_ns);
+
+	return at < model->hw_window_count && model->hw_windows[at].start_ns < step->end_ns;
+}
+
+static int sort_out(struct gp_steps *steps, const struct gp_iterations *all,
+		    const struct gp_model *model)
 {
 	uint64_t *lengths_ns = gp_spill_take(((size_t)all->count + 1) * sizeof(*lengths_ns));
 	uint32_t warm_up, ends = 0;
@@ -107,7 +123,8 @@ static int sort_out(struct gp_steps *steps, const struct gp_iterations *all)
 	median_ns = find_median(all, warm_up, lengths_ns);
 	has_slow = count_slow(all, warm_up, median_ns) * GP_SLOW_PART <= all->count - warm_up;
 	for (uint32_t i = 0; i < all->count; i++) {
-		bool slow = has_slow && is_slow(all, i, median_ns);
+		bool slow =
+			has_slow && is_slow(all, i, median_ns) && !has_window(model, &all->rows[i]);
 
 		if (i >= warm_up)
 			steps->parts[i] = slow ? GP_RUN_SLOW : GP_RUN_STEADY;
@@ -189,7 +206,7 @@ int gp_steps_of(struct gp_steps *steps, const struct gp_iterations *iterations,
 	*steps = (struct gp_steps){0};
 	if (iterations->count == 0)
 		return 0;
-	result = sort_out(steps, iterations);
+	result = sort_out(steps, iterations, model);
 	if (result == 0)
 		result = cut(steps, iterations);
 	return result == 0 ? measure(steps, model) : result;

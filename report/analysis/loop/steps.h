@@ -5,7 +5,8 @@
  * of a stretch, and the last before recording paused, end with their own last operation.  A step is
  * slow if it takes GP_SLOW_PERCENT or more of the median of the steps of known length after the
  * warm-up.  Slow steps at the very beginning are warm-up: first use of kernels, autotuning, lazy
- * loading.  All other steps are the steady state.  If more than 1/GP_SLOW_PART of the steps after the
+ * loading.  A step in which gpuprof read hardware counters (--counters) is never slow.  All other
+ * steps are the steady state.  If more than 1/GP_SLOW_PART of the steps after the
  * warm-up are slow, that is how the loop is (every fourth step updates the weights, say): these are
  * steady, too.
  *

@@ -76,6 +76,25 @@ static void slow_steps_at_the_beginning_are_warm_up(void **state)
 	close_run(&run);
 }
 
+/* gpuprof itself held up the sixth step; the fifth is slow by itself. */
+static void a_step_in_which_counters_were_read_is_not_slow(void **state)
+{
+	struct gp_hw_window window = {.start_ns = 78 * MS, .end_ns = 90 * MS};
+	struct run run;
+
+	OPEN(&run, 10, 10, 10, 10, 30, 30, 10, 10, 10, 10, 10, 10);
+	assert_int_equal(run.steps.counts[GP_RUN_SLOW], 2);
+	gp_steps_free(&run.steps);
+	run.model->hw_windows = &window;
+	run.model->hw_window_count = 1;
+	assert_int_equal(gp_steps_of(&run.steps, &run.iterations, run.model), 0);
+	assert_int_equal(run.steps.parts[4], GP_RUN_SLOW);
+	assert_int_equal(run.steps.parts[5], GP_RUN_STEADY);
+	run.model->hw_windows = NULL;
+	run.model->hw_window_count = 0;
+	close_run(&run);
+}
+
 /* Without the warm-up and the slow step of 30 ms; the last one's length is not known. */
 static void the_median_and_its_spread_are_of_steady_steps(void **state)
 {
@@ -167,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slow_steps_at_the_beginning_are_warm_up),
+		cmocka_unit_test(a_step_in_which_counters_were_read_is_not_slow),
 		cmocka_unit_test(the_median_and_its_spread_are_of_steady_steps),
 		cmocka_unit_test(slow_begins_at_1_3_times_the_median),
 		cmocka_unit_test(the_time_between_stretches_is_of_no_step),

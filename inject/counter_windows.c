@@ -564,7 +564,10 @@ static void end_windows(void)
 	close_from_here();
 	if (windows.window.id == 0 && !windows.try.is_given_up)
 		gp_hw_note(
-			"no kernel was measured: the program ended before the first window of hardware counters; record it with --counters-interval=0");
+			"no kernel was measured: %s",
+			windows.interval_ns > 0
+				? "the program ended before the first window of hardware counters; record it with --counters-interval=0"
+				: "no window of hardware counters opened; kernels of graphs cannot be measured");
 	set_state(ENDED);
 	release_lock();
 }

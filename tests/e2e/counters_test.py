@@ -92,7 +92,7 @@ class Counters(Case):
         self.assertEqual(self.missing(), {})
         kernel = self.table("kernel", "kernel")[0]
         self.assertEqual(kernel["Count"], 1600)  # without CUPTI's own kernels
-        self.assertAlmostEqual(kernel["Total"], 1600 * 400000, delta=1600)
+        self.assertAlmostEqual(kernel["Total"], 1600 * 400000, delta=8000)
         self.assertEqual(self.table("idle", "idle")[0]["Cause"], "profiler")  # whichever thread launched next
 
     def test_a_list_of_metrics(self):

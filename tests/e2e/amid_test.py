@@ -653,6 +653,9 @@ class Amid(Case):
             result = self.run_program([self.program, "forks", str(us)], BARE, GPUPROF_OUTPUT="t", GPUPROF_CHROME="none",
                                       GPUPROF_FINISH_TIMEOUT="8", GPUPROF_SUMMARY=self.path("summary"))
             subprocess.run(["pkill", "-KILL", "-f", self.program], check=False)
+            if result.stderr.startswith("Fatal glibc error: array index"):  # glibc 2.36 forks while exit() removes fork handlers
+                os.unlink(self.path("t.gpuprof"))
+                continue
             self.assertEqual((result.returncode, result.stderr), (3, ""))
             self.assertLess(time.monotonic() - start, 8)
             with open(self.path("summary"), encoding="utf-8") as file:

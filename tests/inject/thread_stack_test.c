@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <ucontext.h>
 
+#include "tests/lib/sanitizer.h"
 #include "tests/unit.h"
 
 #define SMALL (256u << 10)
@@ -38,7 +39,7 @@ static void ask_in_thread_of(size_t bytes)
 static void small_and_large_stacks(void **state)
 {
 	ask_in_thread_of(SMALL);
-	assert_true(has_small);
+	assert_true(has_small || UNDER_TSAN); /* whose own variables take much of it */
 	assert_false(has_large);
 	ask_in_thread_of(LARGE);
 	assert_true(has_large);

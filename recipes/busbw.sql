@@ -10,17 +10,10 @@ SELECT rank, host, pid, device, communicator, channel, sequence, name, kernel, d
 FROM collectives WHERE communicator IS NOT NULL AND bytes > 0 AND name <> 'SendRecv'
 -- by kernel, communicator, channel
 -- combine
-WITH gpus AS (
-    SELECT kernel, communicator, channel, host, pid, device, count(*) AS n, max(may_lack_last) AS lacks
-    FROM mapped GROUP BY ALL),
-fitting AS (
-    SELECT kernel, communicator, channel FROM gpus GROUP BY ALL
-    HAVING count(DISTINCT n) FILTER (lacks = 0) <= 1 AND coalesce(max(n) FILTER (lacks = 0), max(n)) = max(n)),
-operations AS (
+WITH operations AS (
     SELECT kernel, communicator, name, max(bytes) AS bytes, max(ranks) AS ranks, min(duration_ns) AS shortest_ns,
            count(*) AS gpus
-    FROM mapped JOIN fitting USING (kernel, communicator, channel)
-    GROUP BY kernel, communicator, channel, sequence, name)
+    FROM matched GROUP BY kernel, communicator, channel, sequence, name)
 SELECT * FROM operations WHERE gpus > 1 AND ranks >= gpus AND shortest_ns > 0
 -- reduce
 WITH sizes AS (

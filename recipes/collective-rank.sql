@@ -11,17 +11,9 @@ SELECT rank, host, pid, device, coalesce(communicator, 0) AS communicator, chann
 FROM collectives WHERE waits_for_all = 1
 -- by kernel, communicator, channel
 -- combine
-WITH gpus AS (
-    SELECT kernel, communicator, channel, host, pid, device, count(*) AS n, max(may_lack_last) AS lacks
-    FROM mapped GROUP BY ALL),
-fitting AS (
-    -- complete traces have the same number of operations, and no trace has more
-    SELECT kernel, communicator, channel FROM gpus GROUP BY ALL
-    HAVING count(DISTINCT n) FILTER (lacks = 0) <= 1 AND coalesce(max(n) FILTER (lacks = 0), max(n)) = max(n)),
-parts AS (
-    SELECT mapped.*, min(duration_ns) OVER w AS shortest_ns, count(*) OVER w AS gpus
-    FROM mapped JOIN fitting USING (kernel, communicator, channel)
-    WINDOW w AS (PARTITION BY kernel, communicator, channel, sequence)),
+WITH parts AS (
+    SELECT *, min(duration_ns) OVER w AS shortest_ns, count(*) OVER w AS gpus
+    FROM matched WINDOW w AS (PARTITION BY kernel, communicator, channel, sequence)),
 waits AS (
     SELECT *, duration_ns - shortest_ns AS waited_ns, sum(duration_ns - shortest_ns) OVER w AS all_waited_ns,
            count(*) FILTER (duration_ns = shortest_ns) OVER w AS as_short

@@ -171,6 +171,18 @@ def files_in_sql(paths):
 
 # ---- stages ----
 
+# Of `mapped`, the collectives whose n-th operations are the same on all GPUs, as in collective_ranks.h of the reports:
+# complete traces have the same number of operations, and no trace has more.
+MATCHED = """
+WITH gpus AS (
+    SELECT kernel, communicator, channel, host, pid, device, count(*) AS n, max(may_lack_last) AS lacks
+    FROM mapped GROUP BY ALL),
+fitting AS (
+    SELECT kernel, communicator, channel FROM gpus GROUP BY ALL
+    HAVING count(DISTINCT n) FILTER (lacks = 0) <= 1 AND coalesce(max(n) FILTER (lacks = 0), max(n)) = max(n))
+SELECT mapped.* FROM mapped JOIN fitting USING (kernel, communicator, channel)"""
+
+
 def tables_of(folder):
     """{table: {name of the host's file: path}}"""
     tables = {}
@@ -179,6 +191,12 @@ def tables_of(folder):
     if "ranks" not in tables:
         raise RecipeError(f"recipe: {folder} has no tables; type: gpuprof export -F parquet -o OUT JOB, then name OUT here")
     return tables
+
+
+def define_matched(database, sql):
+    """The view `matched`, if the statement reads it."""
+    if re.search(r"\bmatched\b", sql):
+        database.query(f"CREATE VIEW matched AS {MATCHED}")
 
 
 def define_tables(database, tables, hosts):
@@ -209,6 +227,7 @@ def combine_task(recipe, bucket, folders, settings):
         return []
     database = connect(*settings, threads=1)
     database.query(f"CREATE VIEW mapped AS SELECT * FROM {files_in_sql(sorted(files))}")
+    define_matched(database, recipe.sql["combine"])
     path = os.path.join(settings[2], f"combined-{uuid.uuid4().hex}.parquet")
     database.query(f"COPY ({recipe.sql['combine']}) TO {quote(path)} (FORMAT parquet)")
     database.close()
@@ -220,6 +239,7 @@ def run_in_one_process(recipe, tables, settings):
     define_tables(database, tables, list(tables["ranks"]))
     database.query(f"CREATE TEMP TABLE mapped AS {recipe.sql['map']}")
     if recipe.keys:
+        define_matched(database, recipe.sql["combine"])
         database.query(f"CREATE TEMP TABLE combined AS {recipe.sql['combine']}")
     return database.query(recipe.sql["reduce"])
 
@@ -257,6 +277,7 @@ def run_in_dask(recipe, tables, settings, scheduler):
     else:  # no bucket has rows: the columns alone
         define_tables(database, tables, hosts)
         database.query(f"CREATE VIEW mapped AS {recipe.sql['map']}")
+        define_matched(database, recipe.sql["combine"])
         database.query(f"CREATE VIEW combined AS {recipe.sql['combine']}")
     return database.query(recipe.sql["reduce"])
 

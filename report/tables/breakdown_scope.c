@@ -294,6 +294,17 @@ int gp_scope_table_of_ops(struct gp_scope *scope, struct gp_table *table, gp_sco
 	return gp_scope_rows(scope, table, &tally, result, put);
 }
 
+int gp_scope_table_of_models(struct gp_scope *scope, struct gp_table *table,
+			     gp_scope_take_model *take, gp_scope_put_row *put)
+{
+	struct gp_tally tally = {0};
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = take(scope, &tally, i);
+	return gp_scope_rows(scope, table, &tally, result, put);
+}
+
 void gp_scope_take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 {
 	const uint64_t key[GP_TALLY_KEYS] = {at->name};

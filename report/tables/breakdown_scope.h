@@ -171,6 +171,11 @@ int gp_scope_rows(struct gp_scope *scope, struct gp_table *table, struct gp_tall
 int gp_scope_table_of_ops(struct gp_scope *scope, struct gp_table *table, gp_scope_take_op *take,
 			  gp_scope_put_row *put);
 
+/* The same with the models, one after the other: process is a model's index. */
+typedef int gp_scope_take_model(struct gp_scope *scope, struct gp_tally *tally, size_t process);
+int gp_scope_table_of_models(struct gp_scope *scope, struct gp_table *table,
+			     gp_scope_take_model *take, gp_scope_put_row *put);
+
 /* Count a kernel under its name. */
 void gp_scope_take_kernel(struct gp_tally *tally, const struct gp_scope_op *at);
 

@@ -181,12 +181,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
-	struct gp_tally tally = {0};
-	int result = 0;
-
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = take_model(scope, &tally, i);
-	return gp_scope_rows(scope, table, &tally, result, put_row);
+	return gp_scope_table_of_models(scope, table, take_model, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_operator = {

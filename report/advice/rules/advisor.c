@@ -440,6 +440,15 @@ uint64_t gp_advisor_host_part_ns(const struct gp_idle_gap *idle_gap)
 	return gp_idle_gap_ns(idle_gap) - gp_idle_gap_cause_ns(idle_gap, GP_IDLE_DEPENDENCY);
 }
 
+uint64_t gp_advisor_waited_ns(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	uint64_t busy_ns = gp_advisor_busy_ns(advisor, device_of_call(advisor, call),
+					      call->start_ns, gp_call_end_ns(call));
+
+	return busy_ns + GP_RETURN_NS < call->duration_ns ? busy_ns + GP_RETURN_NS
+							  : call->duration_ns;
+}
+
 uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
 				  uint64_t most_ns, struct gp_idle_gap **idle_gap)
 {
@@ -449,11 +458,7 @@ uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_ca
 	*idle_gap = NULL;
 	if (!after || after->told != GP_NONE)
 		return 0;
-	waited_ns = gp_advisor_busy_ns(advisor, device_of_call(advisor, call), call->start_ns,
-				       gp_call_end_ns(call)) +
-		    GP_RETURN_NS;
-	if (waited_ns > call->duration_ns)
-		waited_ns = call->duration_ns;
+	waited_ns = gp_advisor_waited_ns(advisor, call);
 	if (waited_ns > most_ns)
 		waited_ns = most_ns;
 	if (waited_ns > gp_advisor_host_part_ns(after))
@@ -462,6 +467,16 @@ uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_ca
 	if (saves_ns * 2 >= gp_idle_gap_ns(after))
 		*idle_gap = after;
 	return saves_ns;
+}
+
+struct gp_idle_gap *gp_advisor_next_idle_gap(const struct gp_advisor *advisor,
+					     const struct gp_idle_gap *idle_gap)
+{
+	const struct gp_device_idle_gaps *device =
+		&advisor->basis->idle_gaps.devices[idle_gap->device];
+	uint32_t next = (uint32_t)(idle_gap - device->idle_gaps) + 1;
+
+	return next < device->count ? &device->idle_gaps[next] : NULL;
 }
 
 static const struct gp_call *call_of(const struct gp_advisor *advisor, struct gp_op_at at)

@@ -267,6 +267,13 @@ uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_idle_gap *i
 /* The part of a gap in which no launched operation was waiting: the host can have caused it. */
 uint64_t gp_advisor_host_part_ns(const struct gp_idle_gap *idle_gap);
 
+/* How long a call waited for the GPU, with its return. */
+uint64_t gp_advisor_waited_ns(const struct gp_advisor *advisor, const struct gp_call *call);
+
+/* The next gap of its device; NULL: it is the last one. */
+struct gp_idle_gap *gp_advisor_next_idle_gap(const struct gp_advisor *advisor,
+					     const struct gp_idle_gap *idle_gap);
+
 /*
  * The saving if the program does not wait in a call: at most its wait, most_ns, and the idle time of
  * the GPU right after it that no other call has taken.  Ask once for each call.  *idle_gap becomes

@@ -11,6 +11,7 @@
 
 #define PLACES_BYTES 1024
 #define TEXT_BYTES   512
+#define MOST_PERCENT 55u /* of the time: a function with less has not most of it */
 
 static bool is_nearly_all(uint64_t ns, uint64_t all_ns)
 {
@@ -175,13 +176,13 @@ static void note_callers(struct gp_advisor *advisor, struct callers *callers, ui
 		note_caller(advisor, callers, part.text, part.length, site, depth, ns);
 }
 
-/* The innermost function with nearly all of the time, or NULL. */
+/* The innermost function with most of the time, or NULL. */
 static const struct caller *find_common(const struct callers *callers, uint64_t all_ns)
 {
 	const struct caller *best = NULL;
 
 	for (uint32_t i = 0; i < callers->count; i++)
-		if (is_nearly_all(callers->rows[i].ns, all_ns) &&
+		if (callers->rows[i].ns * 100 >= all_ns * MOST_PERCENT &&
 		    (!best || callers->rows[i].depth < best->depth))
 			best = &callers->rows[i];
 	return best;
@@ -245,10 +246,9 @@ static void put_shares(const struct gp_groups *named, const uint32_t *order, uin
 	}
 }
 
-/* A place can have several sites, with other callers.  first: the place with most. */
+/* A place can have several sites, with other callers. */
 static void name_shares(struct gp_advisor *advisor, const struct gp_launch_places *places,
-			uint32_t helpers, uint64_t all_ns, char text[PLACES_BYTES],
-			char first[TEXT_BYTES])
+			uint32_t helpers, uint64_t all_ns, char text[PLACES_BYTES])
 {
 	struct gp_groups named = {0};
 	uint32_t *order;
@@ -266,38 +266,12 @@ static void name_shares(struct gp_advisor *advisor, const struct gp_launch_place
 						   : gp_groups_add(&named, row, places->site_ns[i]);
 	}
 	order = advisor->error == 0 ? gp_groups_by_time(&named) : NULL;
-	if (order) {
+	if (order)
 		put_shares(&named, order, all_ns, text);
-		snprintf(first, TEXT_BYTES, "%s", named.rows[order[0]].key);
-	} else if (advisor->error == 0) {
+	else if (advisor->error == 0)
 		advisor->error = -ENOMEM;
-	}
 	free(order);
 	gp_groups_free(&named);
-}
-
-/* The site with most of those of that place. */
-static uint32_t site_of_place(struct gp_advisor *advisor, const struct gp_launch_places *places,
-			      uint32_t helpers, const char *place)
-{
-	uint32_t best = GP_NO_SITE, site;
-	struct part part;
-
-	for (uint32_t i = 0; i < places->count; i++) {
-		part = first_part(advisor, i, helpers);
-		if (strlen(place) == part.length && strncmp(place, part.text, part.length) == 0 &&
-		    places->site_ns[i] > (best == GP_NO_SITE ? 0 : places->site_ns[best]))
-			best = i;
-	}
-	if (best == GP_NO_SITE || helpers == 0)
-		return best;
-	site = gp_call_sites_of_text(advisor->sites,
-				     (struct gp_call_site){place,
-							   first_part(advisor, best, helpers).rest,
-							   "", true, GP_NAMED});
-	if (site == GP_NO_SITE)
-		advisor->error = -ENOMEM;
-	return site;
 }
 
 /* Calls without a stack are of no place. */
@@ -313,7 +287,6 @@ static uint32_t sum_up(struct gp_advisor *advisor, struct gp_launch_places *plac
 {
 	uint32_t most, helpers, site;
 	struct callers callers = {0};
-	char first[TEXT_BYTES] = "";
 	uint64_t all_ns = 0;
 
 	text[0] = '\0';
@@ -324,15 +297,13 @@ static uint32_t sum_up(struct gp_advisor *advisor, struct gp_launch_places *plac
 	if (most == GP_NO_SITE || is_nearly_all(places->site_ns[most], all_ns))
 		return most;
 	helpers = count_helpers(advisor, places, most);
-	name_shares(advisor, places, helpers, all_ns, text, first);
+	name_shares(advisor, places, helpers, all_ns, text);
 	for (uint32_t i = 0; i < places->count && advisor->error == 0; i++)
 		if (places->site_ns[i] > 0)
 			note_callers(advisor, &callers, i, helpers, places->site_ns[i]);
 	site = advisor->error == 0 ? site_of_common(advisor, &callers, all_ns) : GP_NO_SITE;
 	gp_groups_free(&callers.functions);
 	free(callers.rows);
-	if (site == GP_NO_SITE && advisor->error == 0)
-		site = site_of_place(advisor, places, helpers, first);
 	return site;
 }
 

@@ -1,6 +1,6 @@
 /*
  * launch_places: the places of the launches that a GPU waits for.  Often these are many lines of one
- * loop: then it is the function with nearly all of them, and its range of lines.
+ * loop: then it is the innermost function with most of them, and its range of lines.
  */
 #ifndef REPORT_ADVICE_RULES_LAUNCH_PLACES_H
 #define REPORT_ADVICE_RULES_LAUNCH_PLACES_H
@@ -20,10 +20,9 @@ void gp_launch_places_add(struct gp_advisor *advisor, struct gp_launch_places *p
 void gp_launch_places_free(struct gp_launch_places *places);
 
 /*
- * Make the case's site the one with nearly all of the time; else a new one for the function with
- * nearly all of it, as "step (train.py:40-58)"; else the one with most.  No launch has a stack: it
- * stays.  If no place has nearly all, the text becomes "37 places launch them: forward
- * (model.py:12) 31 %, ...", else "".
+ * Make the case's site the one with nearly all of the time; else a new one for the innermost
+ * function with most of it, as "step (train.py:40-58)"; if there is none, it stays.  If no place has
+ * nearly all, the text becomes "37 places launch them: forward (model.py:12) 31 %, ...", else "".
  */
 void gp_launch_places_put(struct gp_advisor *advisor, struct gp_launch_places *places,
 			  struct gp_case *found, uint64_t *places_text);

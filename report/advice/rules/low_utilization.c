@@ -94,6 +94,7 @@ const struct gp_rule gp_rule_low_utilization = {
 		      .saves_ns = 20000000,
 		      .count = 100,
 		      .reason = "Less idle time is usual around input and output"},
+	.at = "mostly at",
 	.own_bytes = sizeof(struct own),
 	.look = look,
 	.add_values = add_values,

@@ -6,6 +6,7 @@
 #include "report/advice/rules/language.h"
 #include "report/advice/rules/launch_places.h"
 #include "report/advice/rules/host_samples.h"
+#include "report/analysis/idle/call_cause.h"
 #include "report/analysis/loop/sequence_text.h"
 
 #define LIMITS(LIMIT)                                                                              \
@@ -31,6 +32,16 @@ static bool goes_on_launching(const struct gp_idle_gap_at *at)
 	       at->call_after->start_ns <= gp_call_end_ns(at->call_before) + MOST_NS;
 }
 
+/* Of a kernel, a memset or a copy on the device. */
+static bool is_launch(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	uint8_t class = gp_advisor_class(advisor, call);
+
+	return class == GP_API_LAUNCH ||
+	       ((class == GP_API_COPY || class == GP_API_MEMSET) &&
+		gp_call_cause(advisor->model, call) == GP_IDLE_LAUNCH);
+}
+
 static bool waits_for_launch(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	uint64_t cause_ns = gp_idle_gap_cause_ns(at->idle_gap, GP_IDLE_LAUNCH) +
@@ -39,8 +50,7 @@ static bool waits_for_launch(const struct gp_advisor *advisor, const struct gp_i
 
 	return idle_ns <= MOST_NS && at->call_before && goes_on_launching(at) &&
 	       !gp_advisor_tunes(advisor, at->call_after) &&
-	       gp_advisor_class(advisor, at->call_after) == GP_API_LAUNCH &&
-	       gp_advisor_class(advisor, at->call_before) == GP_API_LAUNCH &&
+	       is_launch(advisor, at->call_after) && is_launch(advisor, at->call_before) &&
 	       cause_ns * 100 >= idle_ns * LAUNCH_PERCENT;
 }
 
@@ -211,19 +221,20 @@ const struct gp_rule gp_rule_short_kernels = {
 	.id = "short-kernels",
 	.title = "kernels are shorter than their launches",
 	.found =
-		"the GPU waits for the launches of {count} kernels, which run for only {mean_ns} on average[; {places}|{samples}][; the same {sequence_length} operations repeat {sequence_count} times: {sequence}; a graph needs {sequence_count} launches in place of {sequence_launches}]",
+		"the GPU waits for the launches of {count} operations, which run for only {mean_ns} on average[; {places}|{samples}][; the same {sequence_length} operations repeat {sequence_count} times: {sequence}; a graph needs {sequence_count} launches in place of {sequence_launches}]",
 	.change =
 		"[{?language=jax}put the whole step into one jax.jit: it fuses kernels, and launches the rest as one|[let the optimizer launch a few kernels in place of {optimizer_operations} in each step (fused=True or foreach=True); then |{?is_inference}process several inputs together (larger batches), or ]capture the loop's launches in a CUDA graph ([{?language=torch}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs|{?language=cupy}begin_capture() of a cupy.cuda.Stream|{?language=python}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit|cudaStreamBeginCapture, cudaGraphLaunch]), [{?language=torch}{?is_compiled}and compile the rest of the loop, such as the optimizer's step|or fuse kernels[{?language=torch} (torch.compile)|{?language=cupy} (cupy.fuse)]]]",
 	.meaning =
-		"The GPU was idle between two launches, for up to {MOST_NS} each time, and the host did nothing else that takes longer. A launch takes some microseconds on the host, with a framework ten to fifty. If kernels are shorter, the GPU waits before each one. A CUDA graph launches hundreds of kernels by one call, about a microsecond apart. The saving is the time between the kernels beyond that. The finding names the places that launch, and the function that most launches come from. Without call stacks it names the Python functions that stack samples found between the launches (--host-samples).",
+		"The GPU was idle between two launches (of kernels, memsets or copies on the device), for up to {MOST_NS} each time, and the host did nothing else that takes longer. A launch takes some microseconds on the host, with a framework ten to fifty. If kernels are shorter, the GPU waits before each one. A CUDA graph launches hundreds of kernels by one call, about a microsecond apart. The saving is the time between the kernels beyond that. The finding names the places that launch, and the innermost function that most launches come from. Without call stacks it names the Python functions that stack samples found between the launches (--host-samples).",
 	.remedy =
-		"Capture a step in a graph (cudaStreamBeginCapture, torch.cuda.graphs, torch.compile with mode=\"reduce-overhead\") and launch it in each iteration. Fuse elementwise kernels (torch.compile, jax.jit). Larger batches make kernels longer.",
+		"Compute at once what a loop computes element by element. Capture a step in a graph (cudaStreamBeginCapture, torch.cuda.graphs, torch.compile with mode=\"reduce-overhead\") and launch it in each iteration. Fuse elementwise kernels (torch.compile, jax.jit). Larger batches make kernels longer.",
 	.ignore = "Shapes or the sequence of kernels change with each iteration.",
 	.threshold = {.saves_percent = 10,
 		      .saves_ns = 1000000,
 		      .count = 200,
 		      .reason = "Fewer launches are setup"},
 	.limits = limits,
+	.at = "mostly at",
 	.own_bytes = sizeof(struct own),
 	.look = look,
 	.add_values = add_values,

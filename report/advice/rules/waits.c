@@ -1,5 +1,6 @@
 #include "report/advice/rules/waits.h"
 
+
 /* The number of calls of a thread with one site and function. */
 static uint64_t *count_calls(struct gp_advisor *advisor, struct gp_tally *tally,
 			     const struct gp_call *call)
@@ -21,21 +22,74 @@ static void count_all(struct gp_advisor *advisor, struct gp_tally *tally)
 		advisor->error = tally->error;
 }
 
-static void take_call(struct gp_advisor *advisor, const struct gp_call *call, bool in_loop)
+/* When the thread waits next. */
+static uint64_t next_wait_ns(const struct gp_advisor *advisor, const struct gp_call_list *syncs,
+			     uint32_t at)
 {
-	struct gp_idle_gap *idle_gap;
-	uint64_t saves_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &idle_gap);
-	uint64_t api = gp_advisor_api(advisor, call);
-	uint32_t site = gp_advisor_site(advisor, call);
-	struct gp_case *found;
-	struct gp_waits *own;
+	const struct gp_call *call = gp_advisor_call(advisor, syncs, at), *next;
 
+	if (at + 1 == syncs->count)
+		return UINT64_MAX;
+	next = gp_advisor_call(advisor, syncs, at + 1);
+	return next->thread_id == call->thread_id ? next->start_ns + advisor->model->base_unix_ns
+						  : UINT64_MAX;
+}
+
+/*
+ * Without its waits the host launches earlier by the time that it did not wait: that saves idle time
+ * from the gap after a wait on, until the thread waits again.
+ */
+static uint64_t save_behind(struct gp_advisor *advisor, const struct gp_case *found,
+			    struct gp_idle_gap *idle_gap, uint64_t until_ns)
+{
+	struct gp_waits *own = found->own;
+	uint64_t saves_ns = 0;
+
+	for (; own->ahead_ns > 0 && idle_gap && idle_gap->start_ns < until_ns;
+	     idle_gap = gp_advisor_next_idle_gap(advisor, idle_gap)) {
+		uint64_t most_ns = gp_advisor_host_part_ns(idle_gap), ns;
+
+		if (idle_gap->told != GP_NONE || idle_gap->cause == GP_IDLE_UNKNOWN ||
+		    !gp_idle_gap_is_between(idle_gap))
+			continue;
+		ns = gp_advisor_take(advisor, idle_gap,
+				     most_ns < own->ahead_ns ? most_ns : own->ahead_ns);
+		own->ahead_ns -= ns;
+		saves_ns += ns;
+		if (2 * ns >= gp_idle_gap_ns(idle_gap))
+			gp_advisor_tell(advisor, found, idle_gap);
+	}
+	return saves_ns;
+}
+
+/* What the host would be ahead by ends where the thread waits elsewhere. */
+static void follow(struct gp_waits *own, const struct gp_call *call, uint32_t at)
+{
+	if (own->last + 1 != at || own->thread_id != call->thread_id)
+		own->ahead_ns = 0;
+	own->last = at;
+	own->thread_id = call->thread_id;
+}
+
+static void take_call(struct gp_advisor *advisor, const struct gp_call_list *syncs, uint32_t at,
+		      bool in_loop)
+{
+	const struct gp_call *call = gp_advisor_call(advisor, syncs, at);
+	uint32_t site = gp_advisor_site(advisor, call);
+	struct gp_case *found = gp_advisor_case(advisor, in_loop ? site : GP_NO_SITE,
+						gp_advisor_api(advisor, call), 0);
+	struct gp_idle_gap *idle_gap, *after = gp_advisor_idle_gap_after(advisor, call);
+	uint64_t saves_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &idle_gap);
+	struct gp_waits *own = found->own;
+
+	follow(own, call, at);
 	if (saves_ns == 0)
 		return;
-	found = gp_advisor_case(advisor, in_loop ? site : GP_NO_SITE, api, 0);
+	own->ahead_ns += gp_advisor_waited_ns(advisor, call) - saves_ns;
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, saves_ns, idle_gap);
+	gp_advisor_save(advisor, found, call->start_ns,
+			save_behind(advisor, found, after, next_wait_ns(advisor, syncs, at)));
 	gp_advisor_show(advisor, found, call);
-	own = found->own;
 	gp_next_wait_add(advisor, &own->next, call, saves_ns);
 	if (saves_ns > own->most_ns) {
 		own->most_ns = saves_ns;
@@ -53,7 +107,7 @@ void gp_waits_look(struct gp_advisor *advisor, bool in_loop)
 		const struct gp_call *call = gp_advisor_call(advisor, syncs, i);
 
 		if ((*count_calls(advisor, &tally, call) >= GP_LOOP_CALLS) == in_loop)
-			take_call(advisor, call, in_loop);
+			take_call(advisor, syncs, i, in_loop);
 	}
 	gp_tally_free(&tally);
 }

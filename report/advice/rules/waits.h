@@ -7,6 +7,9 @@
 struct gp_waits {
 	uint64_t most_ns; /* the largest saving of one call: the case's site is that call's */
 	struct gp_next_wait next;
+	uint64_t ahead_ns;  /* by so much the host would be ahead, after the waits so far */
+	uint32_t last;      /* the last one, in gp_advisor_calls() ... */
+	uint32_t thread_id; /* ... and its thread */
 };
 
 /*

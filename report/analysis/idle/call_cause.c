@@ -20,12 +20,26 @@ static const uint8_t causes[] = {
 };
 static_assert(sizeof(causes) == GP_API_CLASSES, "a class has no cause");
 
+#define ENQUEUE_NS 100000u /* a longer call waited */
+
+/* The host only launches a memset, or a copy on one device, as it does a kernel. */
+static bool is_launched(const struct gp_model *model, const struct gp_call *call)
+{
+	const struct gp_op *op = call->first_op != GP_NONE ? &model->ops[call->first_op] : NULL;
+
+	return op && call->duration_ns < ENQUEUE_NS &&
+	       (op->kind == GP_OP_SET ||
+		(op->kind == GP_OP_COPY && op->copy_kind == GP_COPY_DTOD));
+}
+
 enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_call *call)
 {
 	uint8_t class = gp_model_api_class(model, call->api);
 
 	if (call->captured)
 		return GP_IDLE_SETUP;
+	if ((class == GP_API_COPY || class == GP_API_MEMSET) && is_launched(model, call))
+		return GP_IDLE_LAUNCH;
 	return class < GP_API_CLASSES ? causes[class] : GP_IDLE_HOST;
 }
 

@@ -915,7 +915,7 @@ static char *print_brief(const struct gp_advice *advice)
 
 static char *print_on_screen(const char *found, const char *place, const char *callers)
 {
-	struct gp_finding finding = {.rule = gp_rule_find("short-kernels"),
+	struct gp_finding finding = {.rule = gp_rule_find("low-occupancy"),
 				     .saves_ns = MS,
 				     .found = strdup(found),
 				     .change = "do it otherwise",
@@ -934,7 +934,7 @@ static void expect_on_screen(const char *found, const char *place, const char *c
 			     const char *expected)
 {
 	char *text = print_on_screen(found, place, callers);
-	char *from = strstr(text, "short-kernels: ");
+	char *from = strstr(text, "low-occupancy: ");
 
 	assert_non_null(from);
 	assert_string_equal(from, expected);
@@ -1017,22 +1017,22 @@ static void test_savings_that_overlap(void **state)
 static void test_what_does_not_fit_on_a_screen(void **state)
 {
 	expect_on_screen("it waits; for one", PLACE, "main",
-			 "short-kernels: it waits; for one, at " PLACE " < main\n" CHANGE);
+			 "low-occupancy: it waits; for one, at " PLACE " < main\n" CHANGE);
 	expect_on_screen(WORDS WORDS "for one", PLACE, WORDS WORDS,
-			 "short-kernels: " WORDS WORDS "for\n          one, at " PLACE "\n" CHANGE);
+			 "low-occupancy: " WORDS WORDS "for\n          one, at " PLACE "\n" CHANGE);
 	expect_on_screen("it waits: for that; " WORDS WORDS WORDS WORDS WORDS, PLACE, "main",
-			 "short-kernels: it waits: for that, at " PLACE "\n" CHANGE);
+			 "low-occupancy: it waits: for that, at " PLACE "\n" CHANGE);
 	expect_on_screen("it waits: " WORDS WORDS WORDS WORDS WORDS, "", "",
-			 "short-kernels: it waits\n" CHANGE);
+			 "low-occupancy: it waits\n" CHANGE);
 	/*
 	 * what is left of the sentence stays, and the place loses the middle of its function, never
 	 * of its line
 	 */
 	expect_on_screen(WORDS WORDS "for one", PLACE WORDS WORDS WORDS WORDS "(far.py:7)", "",
-			 "short-kernels: " WORDS WORDS "for\n          one, at " PLACE
+			 "low-occupancy: " WORDS WORDS "for\n          one, at " PLACE
 			 "so and so many w... many words and some more, (far.py:7)\n" CHANGE);
 	expect_on_screen(WORDS WORDS WORDS WORDS "and that", PLACE, "",
-			 "short-kernels: " WORDS WORDS
+			 "low-occupancy: " WORDS WORDS
 			 "so\n          and so many words and some more, " WORDS
 			 "and that, at a_func...ame\n          (its_file.py:1)\n" CHANGE);
 }

@@ -105,7 +105,7 @@ static void a_place_that_is_called_twice_is_one(void **state)
 		{"forward", 12, 40}, {"forward", 12, 42}, {"attend", 30, 44}};
 	struct build b = launch(places, 3);
 
-	check(&b, "step (train.py:40-44)",
+	check(&b, "forward (model.py:12)",
 	      "; 2 places launch them: forward (model.py:12) 66.7 %, attend (model.py:30) 33.3 %");
 }
 

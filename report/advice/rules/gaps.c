@@ -353,6 +353,10 @@ static void add_host(const struct gp_advisor *advisor, const struct gp_case *fou
 	gp_document_add_flag(values, "is_waiting",
 			     own->has_samples &&
 				     gp_host_samples_wait(advisor, found) >= GP_WAIT_THREAD);
+	gp_document_add_flag(values, "is_result",
+			     own->has_samples &&
+				     gp_host_samples_use_result(advisor, found, own->before_site,
+								own->after_site));
 	gp_document_add_flag(values, "is_new_code", own->new_code_ns * 2 >= found->time_ns);
 	if (!own->has_samples)
 		gp_language_add_sampler(model, advisor->scope.model_count, values);

@@ -89,7 +89,8 @@ bool gp_gaps_names_place(const struct gp_case *found);
 	"|{?cause=unknown}look at the timeline: gpuprof export FILE" \
 	"|{?is_waiting}start the awaited work earlier, give it more threads or processes, or give the GPU other work meanwhile; more: gpuprof summary --by host FILE, gpuprof trace host FILE" \
 	"|[{?is_new_code}call it once before the measured part, as code is loaded for the first time: libraries choose or compile kernels then, as cuDNN does for each new shape[{?language=torch} (torch.backends.cudnn.benchmark=False tries fewer)]; else ]" \
-	"[{?samples}[{?recurs}do this work once before the loop, or in another thread or process while the GPU works|do this work before the first launch, after the last, or in another process]; more: gpuprof summary --by host FILE, gpuprof trace host FILE" \
+	"[{?is_result}compute this on the GPU, which has the values, or in fewer steps, or in another thread while the GPU works; more: gpuprof summary --by host FILE" \
+	"|{?samples}[{?recurs}do this work once before the loop, or in another thread or process while the GPU works|do this work before the first launch, after the last, or in another process]; more: gpuprof summary --by host FILE, gpuprof trace host FILE" \
 	"|[{?is_imported}{!language=native}this trace of another profiler does not show Python between CUDA calls: record it with gpuprof-run, which samples Python stacks" \
 	"|gpuprof records CUDA calls, not the host's computation between them: {sampler} shows it]; move work that can move before the first launch, after the last, or into another thread]]"
 /* clang-format on */

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/base/text/format.h"
 #include "report/tables/host_work.h"
@@ -339,4 +340,39 @@ enum gp_compiler gp_host_samples_compiler_by_count(const struct gp_advisor *advi
 	enum gp_compiler compiler = find_compiler(advisor, found, &ns, &samples);
 
 	return samples >= GP_SHARE_SAMPLES ? compiler : GP_COMPILER_NONE;
+}
+
+/* Of "step (train.py:40)": without ":40)". */
+static size_t function_bytes(const char *place)
+{
+	const char *line = strrchr(place, ':');
+
+	return line ? (size_t)(line - place) : strlen(place);
+}
+
+static bool is_of_function(const char *place, const char *function, size_t bytes)
+{
+	return function_bytes(place) == bytes && strncmp(place, function, bytes) == 0;
+}
+
+bool gp_host_samples_use_result(const struct gp_advisor *advisor, const struct gp_case *found,
+				uint32_t before_site, uint32_t after_site)
+{
+	const struct gp_host_places *places = advisor->scope.host_places;
+	const char *reads = gp_call_sites_at(advisor->sites, before_site).place;
+	size_t bytes = function_bytes(reads);
+	uint64_t ns = 0;
+	uint32_t count;
+	struct gp_host_function *functions = functions_of(advisor, found, &count);
+	struct sums sums = sums_of(places, functions, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const char *own = gp_host_places_at(places, functions[i].place).own;
+
+		ns += is_of_function(own, reads, bytes) ? functions[i].total_ns : 0;
+	}
+	free(functions);
+	return sums.samples >= GP_SPOT_SAMPLES && ns * 2 >= sums.time_ns &&
+	       gp_advisor_knows(advisor, before_site) && gp_advisor_knows(advisor, after_site) &&
+	       !is_of_function(gp_call_sites_at(advisor->sites, after_site).place, reads, bytes);
 }

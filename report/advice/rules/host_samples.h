@@ -43,6 +43,13 @@ enum gp_compiler gp_host_samples_compiler_by_count(const struct gp_advisor *advi
 						   const struct gp_case *found);
 
 /*
+ * Whether the host mostly worked with what it had read from the GPU: most of the samples are of the
+ * function that made the call before the gaps, and another one made the call after them.
+ */
+bool gp_host_samples_use_result(const struct gp_advisor *advisor, const struct gp_case *found,
+				uint32_t before_site, uint32_t after_site);
+
+/*
  * Add "samples", a clause that begins with "; ": the functions with most of the time, each with its
  * time, the number of its samples (for gp_host_samples_add_counts()), or its share of a time that is
  * longer than the gaps; then the busiest other thread, which may have blocked this one.

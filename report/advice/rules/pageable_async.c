@@ -19,6 +19,7 @@ const struct gp_rule gp_rule_pageable_async = {
 		"{count} asynchronous {copy_kind} copies [{?copy_kind=HtoD}from|to] pageable memory, {bytes} in all, blocked the host for {time_ns}: such copies are not asynchronous" GP_COPIES_RATE,
 	.change =
 		"[{?copy_kind=DtoH}{?is_result}" GP_READ_LESS
+		"|{?copy_kind=DtoH}{?language=torch}copy less, by computing on the GPU, or copy to page-locked memory: torch.empty(..., pin_memory=True), copy_(..., non_blocking=True)"
 		"|{?language=torch}make the host memory page-locked: pin_memory=True of a DataLoader or torch.empty, or pin_memory() of a tensor"
 		"|{?language=cupy}make the host memory page-locked: cupyx.empty_pinned()"
 		"|{?language=python}make the host memory page-locked: cudaHostRegister, pin_memory=True (PyTorch), cupyx.empty_pinned() (CuPy)"

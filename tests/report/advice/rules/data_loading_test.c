@@ -364,6 +364,63 @@ static void test_compiling_is_no_loading(void **state)
 	}
 }
 
+/*
+ * A result is copied back, the host works for 10 ms, and the next data is copied; the samples are of
+ * another line of the function that read the result, or of one that loads.
+ */
+static struct gp_model *work_with_results(bool with_result)
+{
+	struct build b = build_begin(1);
+	uint32_t read = build_python(&b, BUILD_OUTERMOST, "/home/me/metrics.py", "update", 20);
+	uint32_t count = build_python(&b, BUILD_OUTERMOST, "/home/me/metrics.py", "update", 22);
+	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/pipe.py", "load_batch", 11);
+	uint32_t step = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 39);
+	uint64_t at_ns = MS;
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+	for (uint32_t i = 1; i <= 20; i++) {
+		uint32_t sample = BUILD_GROW(&b, samples, sample_count);
+		struct gp_op *op;
+
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, 3 * i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + MS, 3 * i);
+		build_call(&b, 100, 31, at_ns + MS, 200000, 3 * i + 1);
+		build_stack_of_last(&b, read);
+		op = build_op(&b, GP_OP_COPY, 7, at_ns + MS, at_ns + MS + 190000, 3 * i + 1);
+		op->copy_kind = GP_COPY_DTOH;
+		op->bytes = 1 << 20;
+		at_ns += 11 * MS;
+		b.model->samples[sample] = build_sample(100, with_result ? count : load, 0, 0);
+		b.model->samples[sample].start_ns = b.model->samples[sample].end_ns =
+			at_ns - 5 * MS;
+		build_call(&b, 100, 31, at_ns, 100000, 3 * i + 2);
+		build_stack_of_last(&b, step);
+		op = build_op(&b, GP_OP_COPY, 7, at_ns + 10000, at_ns + 100000, 3 * i + 2);
+		op->copy_kind = GP_COPY_HTOD;
+		op->bytes = 1 << 20;
+		at_ns += 110000;
+	}
+	build_stacks_end(&b);
+	return build_end(&b);
+}
+
+/* A faster loader would not help. */
+static void test_work_with_results_is_no_loading(void **state)
+{
+	for (int with_result = 0; with_result <= 1; with_result++) {
+		struct gp_model *model = work_with_results(with_result);
+		struct gp_advice advice = ask(&model, 1);
+		const struct gp_finding *found = find(&advice, "gpu-gaps");
+
+		assert_true((find(&advice, "data-loading") != NULL) == !with_result);
+		assert_true((found != NULL) == with_result);
+		assert_true(!found || strstr(found->change, "compute this on the GPU"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* XLA copies in threads of its own, which are no server's. */
 static void test_threads_of_jax_wait_for_no_requests(void **state)
 {
@@ -549,6 +606,7 @@ int main(void)
 		cmocka_unit_test(test_a_thread_that_polls_for_data),
 		cmocka_unit_test(test_workers_that_load_data),
 		cmocka_unit_test(test_compiling_is_no_loading),
+		cmocka_unit_test(test_work_with_results_is_no_loading),
 		cmocka_unit_test(test_threads_of_jax_wait_for_no_requests),
 		cmocka_unit_test(test_workers_of_another_process),
 	};

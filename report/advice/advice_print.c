@@ -134,6 +134,14 @@ static void print_once_title(FILE *out, const struct gp_advice *advice)
 		gp_format_ns(advice->span_ns).text);
 }
 
+/* One-time costs alone are told: what does not help must not stand first without a word. */
+static void print_no_recurring(FILE *out, const struct gp_advice *advice)
+{
+	if (advice->loop_steps > 0)
+		fprintf(out, "Advice: no rule finds how to shorten the steps, %s on average\n",
+			gp_format_ns(gp_advice_step_ns(advice)).text);
+}
+
 /* Without a finding, first the reason. */
 static void print_notes(FILE *out, const struct gp_advice *advice, bool warns_of_sums)
 {
@@ -274,6 +282,8 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 		return;
 	if (advice->once_count < advice->count)
 		print_title(out, advice);
+	else
+		print_no_recurring(out, advice);
 	if (limit > 0)
 		print_chosen(out, advice, limit);
 	else
@@ -468,6 +478,8 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 	choose_both(advice, limit, once, &choice);
 	if (choice.recurring_count > 0)
 		print_title(out, advice);
+	else
+		print_no_recurring(out, advice);
 	for (size_t i = 0; i < choice.recurring_count; i++) {
 		print_finding_in_brief(out, &choice.recurring[i], advice);
 		print_change_in_brief(

@@ -303,17 +303,19 @@ static bool is_of_model(const struct gp_phase_event *event)
 	return event->phase == GP_PHASE_FORWARD || event->phase == GP_PHASE_EVALUATION;
 }
 
-static bool is_copy(const struct search *search, const struct gp_phase_event *event)
+static bool copies_to_device(const struct search *search, const struct gp_phase_event *event)
 {
 	const struct gp_call *call = &search->model->calls[event->call];
+	const struct gp_op *op =
+		call->first_op != GP_NONE ? &search->model->ops[call->first_op] : NULL;
 
-	return call->first_op != GP_NONE && search->model->ops[call->first_op].kind == GP_OP_COPY;
+	return op && op->kind == GP_OP_COPY && op->copy_kind == GP_COPY_HTOD;
 }
 
 /* Or a call between its launches: a wait of its copy. */
 static bool is_of_batch(const struct search *search, const struct gp_phase_event *event)
 {
-	return (is_of_model(event) || event->phase == GP_PHASE_NONE) && !is_copy(search, event);
+	return (is_of_model(event) || event->phase == GP_PHASE_NONE) && !copies_to_device(search, event);
 }
 
 /* What a recorded stack says; else that a backward pass follows. */
@@ -332,7 +334,7 @@ static enum gp_phase_kind phase_of_batch(const struct search *search, uint32_t f
 
 static void mend(struct search *search, struct gp_phase_event *event, enum gp_phase_kind phase)
 {
-	bool is_before = phase == GP_PHASE_FORWARD && is_copy(search, event);
+	bool is_before = phase == GP_PHASE_FORWARD && copies_to_device(search, event);
 
 	if (search->model->calls[event->call].is_estimated)
 		event->phase = is_before ? GP_PHASE_TO_DEVICE : (uint8_t)phase;
@@ -353,7 +355,7 @@ static void mend_batches(struct search *search)
 		if (!is_of_model(&events->rows[i]))
 			continue;
 		if (i > 0 && events->rows[i - 1].phase == GP_PHASE_TO_DEVICE &&
-		    is_copy(search, &events->rows[i - 1]))
+		    copies_to_device(search, &events->rows[i - 1]))
 			i--;
 		while (end < events->count && is_of_batch(search, &events->rows[end]))
 			end++;

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define SIZE_CLASSES 40u /* by powers of two of ns */
+#define SIZE_CLASSES     40u /* by powers of two of ns */
+#define REFUTING_SAMPLES 5u  /* fewer may be of other work by chance */
 
 /*
  * How long the host is in a phase after its last call, and before its first one: PyTorch's Python
@@ -162,12 +163,21 @@ static void mix(struct shares *shares, const struct counts *counts, double weigh
 		shares->of[i] = (counts->of[i] + weight * shares->of[i]) / (counts->all + weight);
 }
 
+/* The table takes for data what the samples mostly find to be something else. */
+static bool is_refuted(const struct shares *table, const struct counts *samples)
+{
+	return table->of[GP_PHASE_DATA] > 0.5 && samples->all >= REFUTING_SAMPLES &&
+	       samples->of[GP_PHASE_DATA] * 2 < samples->all;
+}
+
 static struct shares shares_of(const struct walk *walk, const struct gap *gap)
 {
 	double weight;
 	struct shares shares = table_shares(walk, gap, &weight);
 	struct counts own = count_samples(walk, gap);
 
+	if (is_refuted(&shares, pool_of(walk, gap)))
+		weight = 1;
 	mix(&shares, pool_of(walk, gap), weight);
 	if (own.all >= 2)
 		mix(&shares, &own, GP_PHASE_GAP_POOL);

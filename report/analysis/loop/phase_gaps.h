@@ -9,7 +9,8 @@
  *     H200's host, medians of two trainings); what lies before a copy from the host beyond that is
  *     data loading
  *   the phases that stack samples found in gaps between the same two phases that are about as long,
- *     of all iterations: the table counts as GP_PHASE_GAP_PRIOR samples
+ *     of all iterations: the table counts as GP_PHASE_GAP_PRIOR samples, or as one where it says
+ *     data loading and most samples say something else
  *   the samples in the gap itself, where there are two or more: all before counts as
  *     GP_PHASE_GAP_POOL samples
  *

@@ -95,6 +95,9 @@ static const struct row python_rows[] = {
 	{"*/wandb/*", "*", GP_PHASE_LOGGING},
 	{"*/mlflow/*", "*", GP_PHASE_LOGGING},
 	{"*/tqdm/*", "*", GP_PHASE_LOGGING},
+	{"*/torchmetrics/*", "*", GP_PHASE_LOGGING},
+	{"*/sklearn/metrics/*", "*", GP_PHASE_LOGGING},
+	{"*/torcheval/*", "*", GP_PHASE_LOGGING},
 };
 
 /* PyTorch's own threads run the backward pass without Python.  By the path of the module. */
@@ -104,6 +107,11 @@ static const struct row native_rows[] = {
 	{"libtorch_python.so", "THPEngine_run_backward*", GP_PHASE_BACKWARD},
 	{"libtorch_*.so", "c10d::ProcessGroup*", GP_PHASE_COMMUNICATION},
 };
+
+/* Functions that compute, and log nothing. */
+#define LOGARITHMS                                                                                 \
+	"@(prob|soft|likelihood|sum|mean|abs|det|sigm|normal|uniform|density|pdf|cdf|gamma|beta|odds|"  \
+	"posterior|prior|evidence|ratio|scale|space|std|var|weight|alpha|mel|cosh|add|map)"
 
 /* The user's functions, without their classes: what others call them, too. */
 static const struct row own_rows[] = {
@@ -125,8 +133,11 @@ static const struct row own_rows[] = {
 	{"*", "*checkpoint*", GP_PHASE_CHECKPOINT},
 	{"*", "save*", GP_PHASE_CHECKPOINT},
 	{"*", "log", GP_PHASE_LOGGING},
+	{"*", "log_" LOGARITHMS "*", GP_PHASE_NONE},
 	{"*", "log_*", GP_PHASE_LOGGING},
 	{"*", "report*", GP_PHASE_LOGGING},
+	{"*/metrics.py", "*", GP_PHASE_LOGGING},
+	{"*/metrics/*", "*", GP_PHASE_LOGGING},
 };
 
 /* Ranges, without regard to case; and operators of torch.profiler, which have no file. */
@@ -195,7 +206,7 @@ static enum gp_phase_kind find_by(const struct row *rows, size_t count, const ch
 {
 	for (size_t i = 0; i < count; i++)
 		if (gp_code_matches(rows[i].path, path) &&
-		    fnmatch(rows[i].function, function, flags) == 0)
+		    fnmatch(rows[i].function, function, flags | FNM_EXTMATCH) == 0)
 			return rows[i].phase;
 	return GP_PHASE_NONE;
 }

@@ -134,6 +134,17 @@ static char *cut_middle(const char *text, size_t columns, size_t tail_columns)
 	return fitted;
 }
 
+#define LEAST_FOR_NAME 6u
+
+/* Of a place, "(file:line)" stays if some of the name does, too. */
+static size_t columns_for_tail(const char *text, size_t room)
+{
+	const char *line = strrchr(text, '(');
+	size_t columns = line && strchr(line, ':') ? gp_text_columns(line) : 0;
+
+	return columns > 0 && columns + LEAST_FOR_NAME <= room ? columns : room / 3;
+}
+
 char *gp_text_fit(const char *text, size_t columns)
 {
 	char *fitted = strdup(text), *cut;
@@ -143,7 +154,7 @@ char *gp_text_fit(const char *text, size_t columns)
 	gp_short_name_narrow(fitted, columns);
 	if (gp_text_columns(fitted) <= columns)
 		return fitted;
-	cut = cut_middle(fitted, columns, room_of(columns) / 3);
+	cut = cut_middle(fitted, columns, columns_for_tail(fitted, room_of(columns)));
 	free(fitted);
 	return cut;
 }

@@ -124,7 +124,9 @@ function adviceSection({ advice }) {
 					'largest possible savings out of ' + (step ? 'an average step of ' + fmtNs(step) : fmtNs(span)),
 					findingsOf(recurring, advice),
 				)
-			: null,
+			: step
+				? section('What to change', 'no rule finds how to shorten the steps, ' + fmtNs(step) + ' on average')
+				: null,
 		once.length
 			? section('One-time costs', 'out of ' + fmtNs(span) + ': they matter less the longer the program runs', findingsOf(once, advice))
 			: null,

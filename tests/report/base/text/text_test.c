@@ -117,6 +117,8 @@ static void test_a_name_that_has_to_fit_keeps_its_own_part(void **state)
 		{10, "without_any_part", "witho...rt"},
 		{12, "/a/path::with<these>", "/a/pat...se>"},
 		{5, "ns::kernel (x.c:1)", "ns..."},
+		{24, "Advantage.__call__ (returns.py:28)", "Advant...(returns.py:28)"},
+		{23, "Advantage.__call__ (returns.py:28)", "Advantage.__ca...py:28)"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -278,6 +278,17 @@ static uint32_t metric_id(uint32_t set, size_t metric)
 	return (uint32_t)(set * GP_METRIC_SET_MOST + metric + 1);
 }
 
+static void define_metric(struct gp_metric_choice *choice, size_t index, uint32_t id)
+{
+	const char *name = choice->taken[index];
+	struct gp_profiler_metric metric;
+
+	gp_emit_string(GP_STRING_METRIC, id, 0, name, (uint32_t)strlen(name));
+	if (gp_profiler_describe(&choice->config, name, &metric) == 0 && *metric.unit != '\0')
+		gp_emit_string(GP_STRING_METRIC_UNIT, id, 0, metric.unit,
+			       (uint32_t)strlen(metric.unit));
+}
+
 void gp_kernel_counters_define(uint32_t index)
 {
 	struct set *set = &counters.sets[index];
@@ -286,8 +297,7 @@ void gp_kernel_counters_define(uint32_t index)
 		return;
 	gp_emit_string(GP_STRING_METRIC_SET, index + 1, 0, set->name, (uint32_t)strlen(set->name));
 	for (size_t i = 0; i < set->choice.taken_count; i++)
-		gp_emit_string(GP_STRING_METRIC, metric_id(index, i), 0, set->choice.taken[i],
-			       (uint32_t)strlen(set->choice.taken[i]));
+		define_metric(&set->choice, i, metric_id(index, i));
 	set->is_defined = true;
 }
 

@@ -99,6 +99,19 @@ class Counters(Case):
         self.record("--counters=lts__t_bytes.sum,gpu__time_duration.sum", *EVERY)
         self.assertEqual(set(self.counters()), {"lts__t_bytes.sum", "gpu__time_duration.sum"})
 
+    def test_ranges(self):
+        """Of the 90 kernels in the range, those that open a window are not measured."""
+        self.record("--counters", *EVERY, program=(os.path.join(support.BUILD, "programs", "ranges"), "3", "30", "5"))
+        row = {row["Counter"]: row for row in self.table("nvtx-counter", "nvtx-counter")}["dram__bytes_read.sum"]
+        measured = self.counters()["dram__bytes_read.sum"]["Count"]
+        self.assertGreaterEqual(measured, 40)
+        self.assertLessEqual(row["Measured"], measured)
+        self.assertEqual((row["Range"], row["Kernels"], row["Unit"], row["Max"]), ("inside", 90, "byte", 400000000))
+        self.assertEqual((row["Sum"], row["Estimate"], row["Error"]), (row["Measured"] * 400000000, 36000000000, 0))
+        values = self.run_gpuprof("summary", "--by", "nvtx-value", "-F", "csv", self.path("t.gpuprof")).stdout.splitlines()
+        self.assertEqual(values[0], "range,metric,value,unit,error")
+        self.assertIn("inside,dram__bytes_read.sum,36000000000,byte,0", values)
+
     def test_roofline(self):
         """Its sets alternate.  600 MB in 0.4 ms are 75 % of the peak of DRAM, which is 2 TB/s."""
         self.record("--roofline", *EVERY)

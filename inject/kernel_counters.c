@@ -178,6 +178,10 @@ static int enable(uint64_t context)
 	return result;
 }
 
+/*
+ * CUPTI 13.0 initializes data with the size that it was asked for last, whatever size they have: ask
+ * before each session, as another set may need more.
+ */
 static int make_data(struct set *set)
 {
 	struct gp_range_data_size size = {
@@ -189,12 +193,13 @@ static int make_data(struct set *set)
 		GP_KERNEL_COUNTERS_MOST,
 		0,
 	};
-	int result = set->data == NULL ? counters.range.data_size(&size) : 0;
+	int result = counters.range.data_size(&size);
 
-	if (result != 0 || set->data != NULL)
+	if (result != 0 || set->data_bytes >= size.data_bytes)
 		return result;
-	set->data_bytes = size.data_bytes;
+	free(set->data);
 	set->data = malloc(size.data_bytes);
+	set->data_bytes = set->data != NULL ? size.data_bytes : 0;
 	return set->data != NULL ? 0 : GP_HW_NO_MEMORY;
 }
 

@@ -14,7 +14,7 @@
 #include "inject/options.h"
 #include "inject/range_profiler.h"
 
-#define MOST_SETS  3u
+#define MOST_SETS  4u
 #define LIST_BYTES 1024u /* as long as an option */
 
 /* A set of metrics. */
@@ -126,7 +126,8 @@ static void add_set(const char *chip, const struct gp_metric_set *set, bool is_l
 static void add_sets(const char *chip)
 {
 	static const enum gp_metric_set_id roofline[MOST_SETS] = {
-		GP_METRIC_SET_ROOFLINE, GP_METRIC_SET_TENSOR, GP_METRIC_SET_PIPES};
+		GP_METRIC_SET_ROOFLINE, GP_METRIC_SET_TENSOR, GP_METRIC_SET_PIPES,
+		GP_METRIC_SET_MEMORY};
 	const char *name = gp_option_text(GP_OPTION_ID_COUNTERS);
 	const struct gp_metric_set *set = gp_metric_set_find(name);
 	bool is_listed = set == NULL || set->kind != GP_PROFILER_RANGE;

@@ -125,6 +125,14 @@ class Counters(Case):
         summary = next(report for report in reports if report["report"] == "summary")
         self.assertEqual([kernel["bound"] for kernel in summary["roofline"]], ["memory"])
 
+    def test_advice(self):
+        """Each load of the kernel touches 32 sectors: 56 of its 68 are in vain."""
+        self.record("--counters=memory", *EVERY)
+        findings = json.loads(self.run_gpuprof("advice", "-F", "json", self.path("t.gpuprof")).stdout)["findings"]
+        found = next(one for one in findings if one["rule"] == "uncoalesced")
+        self.assertEqual((found["kernel"], found["count"], found["load_sectors"]), ("k_work", 1600, "32.0"))
+        self.assertAlmostEqual(found["saves_ns"], 1600 * 400000 * 56 / 68, delta=8000)
+
     def test_operations_without_kernel_records(self):
         """CUPTI counts them only without; the measured kernels have a record without times."""
         result = self.record("--counters=flops", *EVERY)

@@ -138,11 +138,9 @@ static int take_model(struct gathering *gathering, const struct gp_model *model)
 {
 	uint64_t *names = gp_scope_names(model);
 	enum gp_roofline_role *roles =
-		calloc((size_t)model->counter_text_count + 1, sizeof(*roles));
+		gp_roofline_roles(model->counter_texts, model->counter_text_count);
 	int result = names && roles ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < model->counter_text_count; i++)
-		roles[i] = gp_roofline_role_of(model->counter_texts[i]);
 	if (result == 0)
 		result = take_ops(gathering, model, names);
 	if (result == 0)

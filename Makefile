@@ -208,10 +208,11 @@ $(O)/programs-static/%: tests/gpu/programs/%.cu tests/programs/check.h
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC_STATIC) -o $@ $<
+$(O)/rules/old-tensor-path: GPU_FLAGS := -arch=sm_90a
 $(GPU_RULES): $(O)/rules/%: tests/gpu/sins/%.cu tests/rules/rule.h tests/programs/check.h
 	@mkdir -p $(@D)
 	$(call say,NVCC)
-	$(Q)$(NVCC_STATIC) -o $@ $<
+	$(Q)$(NVCC_STATIC) $(GPU_FLAGS) -o $@ $<
 $(O)/programs-static/driver: PROGRAM_LIBS := -L$(O)/sim -lcuda
 $(O)/programs-static/driver: | $(O)/sim/libcuda.so
 $(O)/tests/gpu/waits: GPU_FLAGS := -lineinfo

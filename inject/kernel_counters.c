@@ -14,7 +14,7 @@
 #include "inject/options.h"
 #include "inject/range_profiler.h"
 
-#define MOST_SETS  3u
+#define MOST_SETS  4u
 #define LIST_BYTES 1024u /* as long as an option */
 
 /* A set of metrics. */
@@ -126,7 +126,8 @@ static void add_set(const char *chip, const struct gp_metric_set *set, bool is_l
 static void add_sets(const char *chip)
 {
 	static const enum gp_metric_set_id roofline[MOST_SETS] = {
-		GP_METRIC_SET_ROOFLINE, GP_METRIC_SET_TENSOR, GP_METRIC_SET_PIPES};
+		GP_METRIC_SET_ROOFLINE, GP_METRIC_SET_TENSOR, GP_METRIC_SET_PIPES,
+		GP_METRIC_SET_MEMORY};
 	const char *name = gp_option_text(GP_OPTION_ID_COUNTERS);
 	const struct gp_metric_set *set = gp_metric_set_find(name);
 	bool is_listed = set == NULL || set->kind != GP_PROFILER_RANGE;
@@ -178,6 +179,10 @@ static int enable(uint64_t context)
 	return result;
 }
 
+/*
+ * CUPTI 13.0 initializes data with the size that it was asked for last, whatever size they have: ask
+ * before each session, as another set may need more.
+ */
 static int make_data(struct set *set)
 {
 	struct gp_range_data_size size = {
@@ -189,12 +194,13 @@ static int make_data(struct set *set)
 		GP_KERNEL_COUNTERS_MOST,
 		0,
 	};
-	int result = set->data == NULL ? counters.range.data_size(&size) : 0;
+	int result = counters.range.data_size(&size);
 
-	if (result != 0 || set->data != NULL)
+	if (result != 0 || set->data_bytes >= size.data_bytes)
 		return result;
-	set->data_bytes = size.data_bytes;
+	free(set->data);
 	set->data = malloc(size.data_bytes);
+	set->data_bytes = set->data != NULL ? size.data_bytes : 0;
 	return set->data != NULL ? 0 : GP_HW_NO_MEMORY;
 }
 
@@ -278,6 +284,17 @@ static uint32_t metric_id(uint32_t set, size_t metric)
 	return (uint32_t)(set * GP_METRIC_SET_MOST + metric + 1);
 }
 
+static void define_metric(struct gp_metric_choice *choice, size_t index, uint32_t id)
+{
+	const char *name = choice->taken[index];
+	struct gp_profiler_metric metric;
+
+	gp_emit_string(GP_STRING_METRIC, id, 0, name, (uint32_t)strlen(name));
+	if (gp_profiler_describe(&choice->config, name, &metric) == 0 && *metric.unit != '\0')
+		gp_emit_string(GP_STRING_METRIC_UNIT, id, 0, metric.unit,
+			       (uint32_t)strlen(metric.unit));
+}
+
 void gp_kernel_counters_define(uint32_t index)
 {
 	struct set *set = &counters.sets[index];
@@ -286,8 +303,7 @@ void gp_kernel_counters_define(uint32_t index)
 		return;
 	gp_emit_string(GP_STRING_METRIC_SET, index + 1, 0, set->name, (uint32_t)strlen(set->name));
 	for (size_t i = 0; i < set->choice.taken_count; i++)
-		gp_emit_string(GP_STRING_METRIC, metric_id(index, i), 0, set->choice.taken[i],
-			       (uint32_t)strlen(set->choice.taken[i]));
+		define_metric(&set->choice, i, metric_id(index, i));
 	set->is_defined = true;
 }
 

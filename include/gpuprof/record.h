@@ -252,6 +252,8 @@ enum gp_string_space {
 	GP_STRING_STALL = 16,
 	GP_STRING_METRIC = 17,     /* id = metric_id of a gp_record_hw_value: CUPTI's full name */
 	GP_STRING_METRIC_SET = 18, /* id = set_id of a gp_record_hw_window: the set's name */
+	/* id = metric_id: CUPTI's word, such as "byte"; absent if the metric has none */
+	GP_STRING_METRIC_UNIT = 19,
 };
 
 #define GP_NAME_GIVEN 1u /* given by the program through NVTX */

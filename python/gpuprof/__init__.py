@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ._session import Comparison, Session, compare, measure, session
     from ._table import Column, Table
     from ._timing import Timing, timing, timings
-    from ._trace import Trace, open
+    from ._trace import CounterValue, Trace, open
 
 # Imported at their first use: a program that only has ranges does not pay for them.
 _MODULES = {
@@ -44,7 +44,7 @@ _MODULES = {
     "_session": ("Comparison", "Session", "compare", "measure", "session"),
     "_table": ("Column", "Table"),
     "_timing": ("Timing", "timing", "timings"),
-    "_trace": ("Trace", "open"),
+    "_trace": ("CounterValue", "Trace", "open"),
 }
 
 # Names that shadow builtins (range, open) are for use as gpuprof.range, and not for import *.

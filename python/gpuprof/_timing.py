@@ -4,10 +4,9 @@ import time
 from typing import Dict, List, NamedTuple, Optional
 
 from . import _recording, _work
-from ._trace import Span, Trace, length, union
+from ._trace import NAMES_LENGTH, Span, Trace, length, union
 
 _POLL_S = 0.05  # the recorder fetches the records of the GPU as often
-_NAMES_LENGTH = 500  # of the names of ranges in an error
 
 
 class Timing(NamedTuple):
@@ -75,7 +74,7 @@ def timing(name: str, *, wait: float = 0.0) -> Timing:
         if not of:
             names = ", ".join(dict.fromkeys(entry.name for entry in entries))
             raise KeyError(f"no range {name!r} has ended; the ranges are:"
-                           f" {names[:_NAMES_LENGTH] or 'none'}")
+                           f" {names[:NAMES_LENGTH] or 'none'}")
         found = _timing(name, of[name], work)
         if not found.pending or time.monotonic() >= end:
             return found

@@ -7,13 +7,16 @@ import shutil
 import struct
 import tempfile
 import weakref
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import (Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple,
+                    Union)
 
 from ._program import GpuprofError
 from ._reader import run, run_json
 from ._table import Column, Table
 
 _MAGIC = b"gpcols01"
+NAMES_LENGTH = 500  # of the names of ranges in an error
+_REDUCTIONS = {"SUM": "sum", "MAX": "max", "MEAN": "avg"}
 _SUFFIXES = {"ns": "_ns", "bytes": "_bytes", "percent": "_percent"}
 
 
@@ -98,6 +101,32 @@ def _flame_node(node: Dict[str, Any], min_value: int) -> Dict[str, Any]:
         shown.append({"name": f"({len(rest)} smaller)",
                       "value": sum(child["value"] for child in rest), "children": []})
     return {"name": node["name"], "value": node["value"], "children": shown}
+
+
+class CounterValue(NamedTuple):
+    """A hardware counter of the kernels that were launched inside a range; None: not known."""
+    # of the measured kernels: their sum, greatest or mean value; shares and rates have no sum
+    value: Optional[float]
+    unit: Optional[str]
+    # kernels launched inside, and those of them that were measured
+    kernels: int
+    measured: int
+    # of all the kernels, and its standard error: 0 if all were measured, or are alike
+    estimate: Optional[float]
+    error: Optional[float]
+
+
+def _counter_value(row: Dict[str, Any], reduce: str) -> CounterValue:
+    """Of a row of the table nvtx-counter, whose estimate is of the mean if there is no sum."""
+    kernels, measured, estimate, error = (row[key] for key in ("kernels", "measured", "estimate",
+                                                               "error"))
+    if reduce == "MAX":
+        estimate, error = (row["max"], 0) if measured == kernels else (None, None)
+    elif reduce == "SUM" and row["sum"] is None:
+        estimate = error = None
+    elif reduce == "MEAN" and row["sum"] is not None and estimate is not None:
+        estimate, error = estimate / kernels, error / kernels
+    return CounterValue(row[_REDUCTIONS[reduce]], row["unit"], kernels, measured, estimate, error)
 
 
 class Trace:
@@ -231,6 +260,29 @@ class Trace:
                 "communication_percent": percent("comm_alone_ns"),
                 "copy_percent": percent("copy_alone_ns"),
                 "top_kernels": self.table("kernel", top=10), "advice": self.advice()}
+
+    def counters(self, range: str,  # pylint: disable=redefined-builtin
+                 reduce: str = "SUM", *, domain: Optional[str] = None) -> Dict[str, CounterValue]:
+        """The hardware counters of the kernels launched inside a range, by metric, as
+        "smsp__inst_executed.sum": their "SUM", "MAX" or "MEAN". The program is to be recorded with
+        --counters or --roofline, which measure a part of the kernels: each value tells how many.
+
+        Raises KeyError if no kernel inside such a range was measured."""
+        if reduce not in _REDUCTIONS:
+            raise ValueError(f"reduce is one of {', '.join(_REDUCTIONS)}, not {reduce!r}")
+        table = self.table("nvtx-counter").to_dict()
+        rows = [dict(zip(table, cells)) for cells in zip(*table.values())]
+        found = [row for row in rows
+                 if row["range"] == range and domain in (None, row["domain"] or "")]
+        if not found:
+            names = ", ".join(dict.fromkeys(row["range"] for row in rows))
+            raise KeyError(f"no kernel of a range {range!r} was measured; the ranges with hardware"
+                           f" counters are: {names[:NAMES_LENGTH] or 'none'}")
+        if len({(row["domain"], row["style"]) for row in found}) > 1:
+            domains = ", ".join(sorted({repr(row["domain"] or "") for row in found}))
+            raise GpuprofError(f"ranges {range!r} are in the domains {domains}: choose one with"
+                               " domain=, or see table('nvtx-counter')")
+        return {row["counter"]: _counter_value(row, reduce) for row in found}
 
     def export(self, format_: str, path: Union[str, "os.PathLike[str]"], *options: str) -> str:
         """Write the trace in a format of `gpuprof export --list`. Returns the path."""

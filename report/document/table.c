@@ -1,6 +1,7 @@
 #include "report/document/table.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,11 @@ void gp_table_cell(struct gp_table *table, struct gp_value value)
 void gp_table_put_whole(struct gp_table *table, uint64_t whole)
 {
 	gp_table_cell(table, gp_value_whole(whole));
+}
+
+void gp_table_put_real(struct gp_table *table, double real)
+{
+	gp_table_cell(table, isfinite(real) ? gp_value_real(real) : gp_value_none());
 }
 
 void gp_table_put_text(struct gp_table *table, const char *text)

@@ -40,6 +40,9 @@ void gp_table_cell(struct gp_table *table, struct gp_value value);
 
 void gp_table_put_whole(struct gp_table *table, uint64_t whole);
 
+/* Absent if it is not finite. */
+void gp_table_put_real(struct gp_table *table, double real);
+
 /* Append a text; an absent value if it is NULL or "". */
 void gp_table_put_text(struct gp_table *table, const char *text);
 

@@ -60,6 +60,8 @@ const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_nvtx_kernel,
 	&gp_breakdown_nvtx_launch,
 	&gp_breakdown_nvtx_sequence,
+	&gp_breakdown_nvtx_counter,
+	&gp_breakdown_nvtx_value,
 	&gp_breakdown_counter,
 	&gp_breakdown_roofline,
 	&gp_breakdown_roofline_peak,

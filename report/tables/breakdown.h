@@ -82,6 +82,7 @@ extern const struct gp_breakdown gp_breakdown_unified_address, gp_breakdown_unif
 extern const struct gp_breakdown gp_breakdown_nvtx, gp_breakdown_nvtx_group, gp_breakdown_nvtx_gpu,
 	gp_breakdown_nvtx_kernel;
 extern const struct gp_breakdown gp_breakdown_nvtx_launch, gp_breakdown_nvtx_sequence;
+extern const struct gp_breakdown gp_breakdown_nvtx_counter, gp_breakdown_nvtx_value;
 extern const struct gp_breakdown gp_breakdown_collective_rank, gp_breakdown_rank;
 extern const struct gp_breakdown gp_breakdown_bus_bandwidth;
 extern const struct gp_breakdown gp_breakdown_counter, gp_breakdown_roofline,

@@ -99,6 +99,19 @@ class Counters(Case):
         self.record("--counters=lts__t_bytes.sum,gpu__time_duration.sum", *EVERY)
         self.assertEqual(set(self.counters()), {"lts__t_bytes.sum", "gpu__time_duration.sum"})
 
+    def test_ranges(self):
+        """Of the 90 kernels in the range, those that open a window are not measured."""
+        self.record("--counters", *EVERY, program=(os.path.join(support.BUILD, "programs", "ranges"), "3", "30", "5"))
+        row = {row["Counter"]: row for row in self.table("nvtx-counter", "nvtx-counter")}["dram__bytes_read.sum"]
+        measured = self.counters()["dram__bytes_read.sum"]["Count"]
+        self.assertGreaterEqual(measured, 40)
+        self.assertLessEqual(row["Measured"], measured)
+        self.assertEqual((row["Range"], row["Kernels"], row["Unit"], row["Max"]), ("inside", 90, "byte", 400000000))
+        self.assertEqual((row["Sum"], row["Estimate"], row["Error"]), (row["Measured"] * 400000000, 36000000000, 0))
+        values = self.run_gpuprof("summary", "--by", "nvtx-value", "-F", "csv", self.path("t.gpuprof")).stdout.splitlines()
+        self.assertEqual(values[0], "range,metric,value,unit,error")
+        self.assertIn("inside,dram__bytes_read.sum,36000000000,byte,0", values)
+
     def test_roofline(self):
         """Its sets alternate.  600 MB in 0.4 ms are 75 % of the peak of DRAM, which is 2 TB/s."""
         self.record("--roofline", *EVERY)
@@ -111,6 +124,14 @@ class Counters(Case):
         reports = json.loads(self.run_gpuprof("summary", "-F", "json", self.path("t.gpuprof")).stdout)
         summary = next(report for report in reports if report["report"] == "summary")
         self.assertEqual([kernel["bound"] for kernel in summary["roofline"]], ["memory"])
+
+    def test_advice(self):
+        """Each load of the kernel touches 32 sectors: 56 of its 68 are in vain."""
+        self.record("--counters=memory", *EVERY)
+        findings = json.loads(self.run_gpuprof("advice", "-F", "json", self.path("t.gpuprof")).stdout)["findings"]
+        found = next(one for one in findings if one["rule"] == "uncoalesced")
+        self.assertEqual((found["kernel"], found["count"], found["load_sectors"]), ("k_work", 1600, "32.0"))
+        self.assertAlmostEqual(found["saves_ns"], 1600 * 400000 * 56 / 68, delta=8000)
 
     def test_operations_without_kernel_records(self):
         """CUPTI counts them only without; the measured kernels have a record without times."""

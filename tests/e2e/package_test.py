@@ -1137,6 +1137,23 @@ assert by["total_ns"].sum() == trace.kernels.to_pandas()["duration_ns"].sum() + 
         with open(self.trace.to_chrome(self.path("out.json")), encoding="utf-8") as file:
             self.assertIn("traceEvents", json.load(file))
 
+    def test_counters_of_ranges(self):
+        import gpuprof
+
+        done = self.run_program([os.path.join(BUILD, "programs", "ranges"), "3", "30", "5"], GPUSIM_KERNEL_NS="400000",
+                                options=("-q", "-o", "counters", "--chrome", "none", "--counters", "--counters-interval", "0"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        trace = gpuprof.open(self.path("counters.gpuprof"))
+        read = trace.counters("inside")["dram__bytes_read.sum"]
+        self.assertEqual((read.value, read.unit, read.kernels, read.estimate, read.error),
+                         (read.measured * 400000000, "byte", 90, 36000000000, 0))
+        self.assertEqual(trace.counters("inside", reduce="MEAN", domain="")["dram__bytes_read.sum"][::4], (400000000, 400000000))
+        self.assertEqual(trace.counters("inside", "MAX")["gpu__time_duration.sum"].value, 400000)
+        warps = "sm__warps_active.avg.pct_of_peak_sustained_active"
+        self.assertEqual([trace.counters("inside", reduce)[warps].value for reduce in ("SUM", "MEAN")], [None, 50])
+        self.assertRaisesRegex(KeyError, "inside", trace.counters, "outside")
+        self.assertRaisesRegex(ValueError, "SUM", trace.counters, "inside", "MEDIAN")
+
     def test_other_formats_and_no_traces(self):
         import gpuprof
 

@@ -3,8 +3,9 @@
  *
  * Prints "KERNEL QUANTITY VALUE" for one launch of each kernel: ffma, fadd, dfma (executed by
  * threads), tensor (operations of tensor cores), read and written (bytes of DRAM).  OTHERS: each
- * round also fills and copies memory on the device.
+ * round also fills and copies memory on the device.  The kernels of a round are in a range "round".
  */
+#include <nvtx3/nvToolsExt.h>
 #include <stdint.h>
 
 #include "tests/programs/check.h"
@@ -131,6 +132,7 @@ int main(int argc, char **argv)
 	CHECK(cudaMemset(x, 0, ELEMENTS * sizeof(float)));
 	CHECK(cudaMemset(y, 0, ELEMENTS * sizeof(float)));
 	for (int i = 0; i < rounds; i++) {
+		nvtxRangePushA("round");
 		saxpy<<<ELEMENTS / THREADS, THREADS>>>(y, x, 2);
 		sgemm<<<dim3(SIDE / 16, SIDE / 16), dim3(16, 16)>>>(y, x, x);
 		reduce<<<BLOCKS, THREADS>>>(y, x);
@@ -142,6 +144,7 @@ int main(int argc, char **argv)
 		fma32<<<BLOCKS, THREADS>>>(y, 0.5f, 1);
 		fma64<<<BLOCKS, THREADS>>>((double *)y, 0.5, 1);
 		mma<<<BLOCKS, THREADS>>>(y);
+		nvtxRangePop();
 		if (i % 10 == 9)
 			CHECK(cudaDeviceSynchronize());
 	}

@@ -187,7 +187,8 @@ CUptiResult cuptiProfilerHostGetSubMetrics(CUpti_Profiler_Host_GetSubMetrics_Par
 CUptiResult
 cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Params *params)
 {
-	params->pDescription = params->pHwUnit = params->pDimUnit = "";
+	params->pDescription = params->pHwUnit = "";
+	params->pDimUnit = strstr(params->pMetricName, "bytes") ? "byte" : "";
 	return find_metric(params->pMetricName) < 0 ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
 }
 

@@ -20,6 +20,7 @@ struct CUpti_RangeProfiler_Object {
 	CUcontext ctx;
 	struct sim_data *data;
 	size_t most, count;
+	size_t data_bytes; /* asked for last */
 	struct sim_sample *ranges;
 	bool is_broken;
 };
@@ -28,7 +29,8 @@ struct CUpti_RangeProfiler_Object {
 static struct CUpti_RangeProfiler_Object *running;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-#define STACK_BYTES (384u << 10)
+#define STACK_BYTES  (384u << 10)
+#define METRIC_BYTES 64
 
 static __attribute__((noinline)) void take_stack(void)
 {
@@ -121,8 +123,10 @@ CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params *params
 CUptiResult
 cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Params *params)
 {
-	params->counterDataSize =
-		sizeof(struct sim_data) + params->maxNumOfRanges * sizeof(struct sim_sample);
+	params->counterDataSize = sizeof(struct sim_data) +
+				  params->maxNumOfRanges * sizeof(struct sim_sample) +
+				  params->numMetrics * METRIC_BYTES;
+	params->pRangeProfilerObject->data_bytes = params->counterDataSize;
 	return CUPTI_SUCCESS;
 }
 
@@ -131,6 +135,8 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
 {
 	struct sim_data *data = (struct sim_data *)params->pCounterData;
 
+	if (params->counterDataSize < params->pRangeProfilerObject->data_bytes)
+		abort(); /* a GPU's CUPTI writes so many bytes */
 	data->capacity = (params->counterDataSize - sizeof(*data)) / sizeof(struct sim_sample);
 	data->count = 0;
 	return CUPTI_SUCCESS;

@@ -98,11 +98,19 @@ static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_idle_
 	return found;
 }
 
+/* Reading hardware counters is part of the recording: without them this time does not exist. */
+static bool is_of_counters(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
+{
+	return at->idle_gap->cause == GP_IDLE_PROFILER && advisor->model->hw_window_count > 0;
+}
+
 static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	uint64_t idle_ns = gp_idle_gap_ns(at->idle_gap);
 	struct gp_case *found;
 
+	if (is_of_counters(advisor, at))
+		return;
 	if (idle_ns < LEAST_NS && at->idle_gap->cause != GP_IDLE_DEPENDENCY &&
 	    !(may_be_habit(advisor, at) && comes_again(advisor, at)))
 		return;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpuprof/count.h"
@@ -67,13 +68,22 @@ static const struct {
 	[GP_ROOF_FP8_TENSOR] = {GP_ROLE_FP8_TENSOR_PEAK, GP_ROLE_SM_CLOCK, 0.5},
 };
 
-enum gp_roofline_role gp_roofline_role_of(const char *metric)
+static enum gp_roofline_role role_of(const char *metric)
 {
 	for (int role = 0; role < GP_ROLES; role++)
 		for (size_t i = 0; i < MOST_NAMES && names[role][i]; i++)
 			if (strcmp(names[role][i], metric) == 0)
 				return (enum gp_roofline_role)role;
 	return GP_ROLES;
+}
+
+enum gp_roofline_role *gp_roofline_roles(char *const *metrics, uint32_t count)
+{
+	enum gp_roofline_role *roles = calloc((size_t)count + 1, sizeof(*roles));
+
+	for (uint32_t i = 0; roles && i < count; i++)
+		roles[i] = role_of(metrics[i]);
+	return roles;
 }
 
 /* The same source as the peaks: additions and products are one operation each, packed ones two. */

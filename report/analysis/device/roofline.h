@@ -19,8 +19,8 @@ enum gp_roofline_role {
 	GP_ROLES
 };
 
-/* The role of a metric; GP_ROLES: none. */
-enum gp_roofline_role gp_roofline_role_of(const char *metric);
+/* The role of each metric, to be freed; GP_ROLES: none.  NULL: no memory. */
+enum gp_roofline_role *gp_roofline_roles(char *const *metrics, uint32_t count);
 
 /* What limits a kernel: memories first. */
 enum gp_roofline_unit {

@@ -5,7 +5,7 @@ const TABLE_GROUPS = [
 	['Kernels', ['kernel', 'grid', 'gpu', 'exec', 'occupancy', 'roofline-kernel', 'roofline-peak', 'counter', 'sequence', 'graph']],
 	['CUDA calls', ['api', 'failure', 'unfinished', 'api-gpu', 'sync', 'module', 'overhead']],
 	['Copies', ['copy-time', 'copy-size', 'unified', 'unified-address', 'unified-fault']],
-	['Ranges', ['nvtx', 'nvtx-group', 'nvtx-gpu', 'nvtx-kernel', 'nvtx-time']],
+	['Ranges', ['nvtx', 'nvtx-group', 'nvtx-gpu', 'nvtx-kernel', 'nvtx-time', 'nvtx-counter']],
 	[
 		'Memory',
 		[

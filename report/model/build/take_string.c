@@ -180,6 +180,7 @@ int gp_take_string(struct gp_model_builder *b, const struct gp_record_string *r,
 	case GP_STRING_STALL:
 	case GP_STRING_METRIC:
 	case GP_STRING_METRIC_SET:
+	case GP_STRING_METRIC_UNIT:
 		return add_text(b, r, text);
 	default:
 		b->model->losses.unknown_records++;

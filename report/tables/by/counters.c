@@ -1,4 +1,6 @@
 /* Hardware counters, by counter, kernel and the ranges (operators) that launched the kernel. */
+#include "report/tables/by/counters.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -216,17 +218,11 @@ static int take_model(struct gp_scope *scope, struct gp_tally *tally, const stru
 	return result;
 }
 
-/* Empty if it is not finite: no value, or hostile values whose sum overflows. */
-static void put_real(struct gp_table *table, double value)
-{
-	gp_table_cell(table, isfinite(value) ? gp_value_real(value) : gp_value_none());
-}
-
 /*
- * The sum of shares, ratios, rates and peaks is meaningless: "....pct_of_peak_sustained_active",
- * "....pct", "....ratio", "....per_second", "....peak_sustained".
+ * "....pct_of_peak_sustained_active", "....pct", "....ratio", "....per_second",
+ * "....peak_sustained".
  */
-static bool has_sum(const char *counter)
+bool gp_counter_has_sum(const char *counter)
 {
 	static const char *const ends[] = {".pct", ".ratio", ".per_", ".peak_"};
 
@@ -234,6 +230,33 @@ static bool has_sum(const char *counter)
 		if (strstr(counter, ends[i]) != NULL)
 			return false;
 	return true;
+}
+
+static bool is_in_earlier_space(const void *text, const void *space)
+{
+	return ((const struct gp_text *)text)->space < *(const uint16_t *)space;
+}
+
+static const char *unit_in(const struct gp_model *model, const char *counter)
+{
+	const uint16_t space = GP_STRING_METRIC;
+	uint32_t at = gp_array_lower_bound(model->texts, model->text_count, sizeof(*model->texts),
+					   is_in_earlier_space, &space);
+	const struct gp_text *unit = NULL;
+
+	for (; !unit && at < model->text_count && model->texts[at].space == space; at++)
+		if (strcmp(model->texts[at].bytes, counter) == 0)
+			unit = gp_model_text(model, GP_STRING_METRIC_UNIT, 0, model->texts[at].id);
+	return unit ? unit->bytes : "";
+}
+
+const char *gp_counter_unit(const struct gp_scope *scope, const char *counter)
+{
+	const char *unit = "";
+
+	for (size_t i = 0; *unit == '\0' && i < scope->model_count; i++)
+		unit = unit_in(scope->models[i], counter);
+	return unit;
 }
 
 static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
@@ -253,10 +276,10 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 		most = i == 0 || value > most ? value : most;
 	}
 	gp_table_put_whole(table, row->count);
-	put_real(table, has_sum(counter) ? sum : NAN);
-	put_real(table, sum / (double)row->count);
-	put_real(table, least);
-	put_real(table, most);
+	gp_table_put_real(table, gp_counter_has_sum(counter) ? sum : NAN);
+	gp_table_put_real(table, sum / (double)row->count);
+	gp_table_put_real(table, least);
+	gp_table_put_real(table, most);
 	gp_table_put_text(table, counter);
 	gp_table_put_text(table, gp_scope_text_of(scope, row->key[OUTERMOST]));
 	gp_table_put_text(table, gp_scope_text_of(scope, row->key[OPERATOR]));

@@ -138,11 +138,9 @@ static int take_model(struct gathering *gathering, const struct gp_model *model)
 {
 	uint64_t *names = gp_scope_names(model);
 	enum gp_roofline_role *roles =
-		calloc((size_t)model->counter_text_count + 1, sizeof(*roles));
+		gp_roofline_roles(model->counter_texts, model->counter_text_count);
 	int result = names && roles ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < model->counter_text_count; i++)
-		roles[i] = gp_roofline_role_of(model->counter_texts[i]);
 	if (result == 0)
 		result = take_ops(gathering, model, names);
 	if (result == 0)
@@ -320,11 +318,6 @@ static const struct gp_table_column columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
-static void put_real(struct gp_table *table, double value)
-{
-	gp_table_cell(table, isfinite(value) ? gp_value_real(value) : gp_value_none());
-}
-
 static void put_whole(struct gp_table *table, double value)
 {
 	gp_table_cell(table, value >= 0 && value < 1e19 ? gp_value_whole((uint64_t)(value + 0.5))
@@ -346,21 +339,21 @@ static void put_bound(struct gp_table *table, const struct gp_roofline *roofline
 {
 	gp_table_put_text(table, gp_roofline_bounds[roofline->bound]);
 	gp_table_put_text(table, isnan(roofline->roof) ? "" : gp_roofline_units[roofline->unit]);
-	put_real(table, 100 * roofline->roof);
-	put_real(table, roofline->speedup);
+	gp_table_put_real(table, 100 * roofline->roof);
+	gp_table_put_real(table, roofline->speedup);
 }
 
 static void put_work(struct gp_table *table, const struct gp_roofline *roofline)
 {
-	put_real(table, roofline->time_s * 1e9);
+	gp_table_put_real(table, roofline->time_s * 1e9);
 	put_whole(table, roofline->flops);
-	put_real(table, roofline->flops / roofline->time_s / 1e12);
+	gp_table_put_real(table, roofline->flops / roofline->time_s / 1e12);
 	for (int i = 0; i < GP_ROOF_MEMORIES; i++)
 		put_whole(table, roofline->work[i]);
-	put_real(table, roofline->flops / roofline->work[GP_ROOF_DRAM]);
+	gp_table_put_real(table, roofline->flops / roofline->work[GP_ROOF_DRAM]);
 	for (int i = 0; i < GP_ROOF_BF16_TENSOR; i++)
-		put_real(table, 100 * roofline->part[i]);
-	put_real(table, 100 * tensor_part(roofline));
+		gp_table_put_real(table, 100 * roofline->part[i]);
+	gp_table_put_real(table, 100 * tensor_part(roofline));
 }
 
 static void put_row(struct gp_scope *scope, struct gp_table *table,
@@ -372,8 +365,8 @@ static void put_row(struct gp_scope *scope, struct gp_table *table,
 	gp_table_put_whole(table, row->measured);
 	put_bound(table, &row->roofline);
 	put_work(table, &row->roofline);
-	put_real(table, row->achieved);
-	put_real(table, row->theoretical);
+	gp_table_put_real(table, row->achieved);
+	gp_table_put_real(table, row->theoretical);
 	gp_table_put_words(table, "%u x %u x %u", row->grid[0], row->grid[1], row->grid[2]);
 	gp_table_put_words(table, "%u x %u x %u", row->block[0], row->block[1], row->block[2]);
 	gp_table_put_whole(table, row->device);
@@ -406,7 +399,7 @@ static void put_ceilings(struct gp_table *table, const struct gp_roofline_ceilin
 		if (isnan(ceilings->peak[i]))
 			continue;
 		gp_table_put_whole(table, ceilings->device);
-		put_real(table, ceilings->peak[i] / (is_memory ? 1e9 : 1e12));
+		gp_table_put_real(table, ceilings->peak[i] / (is_memory ? 1e9 : 1e12));
 		gp_table_put_text(table, is_memory ? "GB" : "TFLOP");
 		gp_table_put_text(table, gp_roofline_units[i]);
 	}

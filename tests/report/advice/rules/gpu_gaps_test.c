@@ -103,6 +103,33 @@ static void test_shorter_waits_where_a_long_one_is(void **state)
 	}
 }
 
+/* The profiler's work in a gap; a window of hardware counters is the user's choice. */
+static void test_a_window_of_hardware_counters_is_no_finding(void **state)
+{
+	for (uint32_t with_window = 0; with_window < 2; with_window++) {
+		struct build b = build_begin(1);
+		struct gp_model *model;
+		struct gp_advice advice;
+
+		build_device(&b, 0, "GPU");
+		for (uint32_t i = 0; i < 2; i++) {
+			uint64_t at_ns = MS + i * 300ull * MS;
+
+			build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i + 1);
+			build_op(&b, GP_OP_KERNEL, 7, at_ns + 10000, at_ns + 10 * MS, i + 1);
+		}
+		build_overhead(&b, GP_OVERHEAD_HW_WINDOW, 2 * MS, 300 * MS);
+		b.model->overheads[0].thread_id = 100;
+		if (with_window)
+			BUILD_GROW(&b, hw_windows, hw_window_count);
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		assert_int_equal(find(&advice, "gpu-gaps") != NULL, !with_window);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /*
  * Too few to be a habit, too short, or too little in all: the system may have taken the processor.
  */
@@ -550,6 +577,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_waits_are_one_finding),
 		cmocka_unit_test(test_long_waits_among_short_ones),
+		cmocka_unit_test(test_a_window_of_hardware_counters_is_no_finding),
 		cmocka_unit_test(test_few_and_short_waits),
 		cmocka_unit_test(test_shorter_waits_where_a_long_one_is),
 		cmocka_unit_test(test_a_large_part_of_a_short_run),

@@ -2,6 +2,7 @@
 #include "report/analysis/device/roofline.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "gpuprof/count.h"
 #include "tests/unit.h"
@@ -44,11 +45,16 @@ static struct gp_roofline of(const struct known *values, size_t count)
 
 static void metrics_have_roles(void **state)
 {
-	assert_int_equal(gp_roofline_role_of("gpu__time_duration.sum"), GP_ROLE_TIME);
-	assert_int_equal(gp_roofline_role_of("dram__bytes_op_read.sum"), GP_ROLE_DRAM_READ);
-	assert_int_equal(gp_roofline_role_of("sm__ops_path_tensor_src_bf16_dst_fp32.sum"),
-			 GP_ROLE_BF16_TENSOR);
-	assert_int_equal(gp_roofline_role_of("sm__cycles_active.avg"), GP_ROLES);
+	static char *const metrics[] = {"gpu__time_duration.sum", "dram__bytes_op_read.sum",
+					"sm__ops_path_tensor_src_bf16_dst_fp32.sum", "k"};
+	enum gp_roofline_role *roles = gp_roofline_roles(metrics, 4);
+
+	assert_non_null(roles);
+	assert_int_equal(roles[0], GP_ROLE_TIME);
+	assert_int_equal(roles[1], GP_ROLE_DRAM_READ);
+	assert_int_equal(roles[2], GP_ROLE_BF16_TENSOR);
+	assert_int_equal(roles[3], GP_ROLES);
+	free(roles);
 }
 
 static void peaks_are_at_the_measured_clock(void **state)

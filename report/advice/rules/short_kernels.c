@@ -37,9 +37,8 @@ static bool is_launch(const struct gp_advisor *advisor, const struct gp_call *ca
 {
 	uint8_t class = gp_advisor_class(advisor, call);
 
-	return class == GP_API_LAUNCH ||
-	       ((class == GP_API_COPY || class == GP_API_MEMSET) &&
-		gp_call_cause(advisor->model, call) == GP_IDLE_LAUNCH);
+	return class == GP_API_LAUNCH || ((class == GP_API_COPY || class == GP_API_MEMSET) &&
+					  gp_call_cause(advisor->model, call) == GP_IDLE_LAUNCH);
 }
 
 static bool waits_for_launch(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
@@ -49,9 +48,8 @@ static bool waits_for_launch(const struct gp_advisor *advisor, const struct gp_i
 	uint64_t idle_ns = gp_idle_gap_ns(at->idle_gap);
 
 	return idle_ns <= MOST_NS && at->call_before && goes_on_launching(at) &&
-	       !gp_advisor_tunes(advisor, at->call_after) &&
-	       is_launch(advisor, at->call_after) && is_launch(advisor, at->call_before) &&
-	       cause_ns * 100 >= idle_ns * LAUNCH_PERCENT;
+	       !gp_advisor_tunes(advisor, at->call_after) && is_launch(advisor, at->call_after) &&
+	       is_launch(advisor, at->call_before) && cause_ns * 100 >= idle_ns * LAUNCH_PERCENT;
 }
 
 struct own {
@@ -227,7 +225,7 @@ const struct gp_rule gp_rule_short_kernels = {
 	.meaning =
 		"The GPU was idle between two launches (of kernels, memsets or copies on the device), for up to {MOST_NS} each time, and the host did nothing else that takes longer. A launch takes some microseconds on the host, with a framework ten to fifty. If kernels are shorter, the GPU waits before each one. A CUDA graph launches hundreds of kernels by one call, about a microsecond apart. The saving is the time between the kernels beyond that. The finding names the places that launch, and the innermost function that most launches come from. Without call stacks it names the Python functions that stack samples found between the launches (--host-samples).",
 	.remedy =
-		"Compute at once what a loop computes element by element. Capture a step in a graph (cudaStreamBeginCapture, torch.cuda.graphs, torch.compile with mode=\"reduce-overhead\") and launch it in each iteration. Fuse elementwise kernels (torch.compile, jax.jit). Larger batches make kernels longer.",
+		"Replace a loop that computes element by element with one operation on all elements. Capture a step in a graph (cudaStreamBeginCapture, torch.cuda.graphs, torch.compile with mode=\"reduce-overhead\") and launch it in each iteration. Fuse elementwise kernels (torch.compile, jax.jit). Larger batches make kernels longer.",
 	.ignore = "Shapes or the sequence of kernels change with each iteration.",
 	.threshold = {.saves_percent = 10,
 		      .saves_ns = 1000000,

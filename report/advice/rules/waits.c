@@ -1,6 +1,5 @@
 #include "report/advice/rules/waits.h"
 
-
 /* The number of calls of a thread with one site and function. */
 static uint64_t *count_calls(struct gp_advisor *advisor, struct gp_tally *tally,
 			     const struct gp_call *call)

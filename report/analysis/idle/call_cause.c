@@ -28,8 +28,7 @@ static bool is_launched(const struct gp_model *model, const struct gp_call *call
 	const struct gp_op *op = call->first_op != GP_NONE ? &model->ops[call->first_op] : NULL;
 
 	return op && call->duration_ns < ENQUEUE_NS &&
-	       (op->kind == GP_OP_SET ||
-		(op->kind == GP_OP_COPY && op->copy_kind == GP_COPY_DTOD));
+	       (op->kind == GP_OP_SET || (op->kind == GP_OP_COPY && op->copy_kind == GP_COPY_DTOD));
 }
 
 enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_call *call)

@@ -315,7 +315,8 @@ static bool copies_to_device(const struct search *search, const struct gp_phase_
 /* Or a call between its launches: a wait of its copy. */
 static bool is_of_batch(const struct search *search, const struct gp_phase_event *event)
 {
-	return (is_of_model(event) || event->phase == GP_PHASE_NONE) && !copies_to_device(search, event);
+	return (is_of_model(event) || event->phase == GP_PHASE_NONE) &&
+	       !copies_to_device(search, event);
 }
 
 /* What a recorded stack says; else that a backward pass follows. */

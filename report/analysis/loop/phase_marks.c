@@ -109,8 +109,8 @@ static const struct row native_rows[] = {
 };
 
 /* Functions that compute, and log nothing. */
-#define LOGARITHMS                                                                                 \
-	"@(prob|soft|likelihood|sum|mean|abs|det|sigm|normal|uniform|density|pdf|cdf|gamma|beta|odds|"  \
+#define LOGARITHMS                                                                                     \
+	"@(prob|soft|likelihood|sum|mean|abs|det|sigm|normal|uniform|density|pdf|cdf|gamma|beta|odds|" \
 	"posterior|prior|evidence|ratio|scale|space|std|var|weight|alpha|mel|cosh|add|map)"
 
 /* The user's functions, without their classes: what others call them, too. */

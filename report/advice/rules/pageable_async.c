@@ -20,6 +20,7 @@ const struct gp_rule gp_rule_pageable_async = {
 	.change =
 		"[{?copy_kind=DtoH}{?is_result}" GP_READ_LESS
 		"|{?copy_kind=DtoH}{?language=torch}copy less, by computing on the GPU, or copy to page-locked memory: torch.empty(..., pin_memory=True), copy_(..., non_blocking=True)"
+		"|{?copy_kind=DtoH}{?language=cupy}copy less, by computing on the GPU, or copy to page-locked memory: get(out=cupyx.empty_pinned(...))"
 		"|{?language=torch}make the host memory page-locked: pin_memory=True of a DataLoader or torch.empty, or pin_memory() of a tensor"
 		"|{?language=cupy}make the host memory page-locked: cupyx.empty_pinned()"
 		"|{?language=python}make the host memory page-locked: cudaHostRegister, pin_memory=True (PyTorch), cupyx.empty_pinned() (CuPy)"

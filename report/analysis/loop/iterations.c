@@ -25,6 +25,8 @@
 #define LEAST_ITERATIONS 3
 /* Ranges with less than 1 / so much of all operations are no loop. */
 #define LEAST_OPS_PART 8u
+/* A sequence with less than 1 / so much of the GPU's work, and of the time, is a part of the start. */
+#define LEAST_PART 20u
 /* Counts and times that differ by less are equal: loops vary a little from run to run. */
 #define SIMILAR_RATIO 0.9
 /* The rest of an iteration may be an evaluation or a checkpoint. */
@@ -979,6 +981,46 @@ static int drop_set_up(struct gp_iterations *iterations, const struct gp_model *
 	return result;
 }
 
+/* From the first operation to the last, and how long they take, beside each other or not. */
+struct work {
+	uint64_t start_ns, end_ns, gpu_ns;
+};
+
+static void add_work(struct work *work, const struct gp_op *op)
+{
+	if (op->start_ns < work->start_ns)
+		work->start_ns = op->start_ns;
+	if (op->end_ns > work->end_ns)
+		work->end_ns = op->end_ns;
+	work->gpu_ns += op->end_ns - op->start_ns;
+}
+
+/* Parameters that are made one after the other repeat their operations, and are no main loop. */
+static bool is_little_part(const struct gp_iterations *iterations, const struct gp_model *model,
+			   const struct gp_tuning *tuning)
+{
+	struct gp_interval loop = {UINT64_MAX, 0};
+	struct work all = {.start_ns = UINT64_MAX}, own = {.start_ns = UINT64_MAX};
+
+	for (uint32_t i = 0; i < iterations->count; i++) {
+		const struct gp_iteration *row = &iterations->rows[i];
+
+		loop.start_ns = row->start_ns < loop.start_ns ? row->start_ns : loop.start_ns;
+		loop.end_ns = row->end_ns > loop.end_ns ? row->end_ns : loop.end_ns;
+	}
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+
+		if (op->untimed || tuning->of[i] != GP_TUNER_NONE)
+			continue;
+		add_work(&all, op);
+		if (op->start_ns >= loop.start_ns && op->start_ns <= loop.end_ns)
+			add_work(&own, op);
+	}
+	return iterations->count > 0 && own.gpu_ns * LEAST_PART < all.gpu_ns &&
+	       (loop.end_ns - loop.start_ns) * LEAST_PART < all.end_ns - all.start_ns;
+}
+
 int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model,
 		     const struct gp_tuning *tuning)
 {
@@ -992,6 +1034,8 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 		result = find_by_sequence(iterations, model, tuning);
 	if (result == 0 && iterations->count == 0)
 		result = find_by_launch(iterations, model, tuning);
+	if (!iterations->by_range && is_little_part(iterations, model, tuning))
+		iterations->count = iterations->passes = 0;
 	if (result == 0 && iterations->count == 0)
 		result = find_by_range(iterations, model, tuning, OF_PROGRAM_OR_LITTLE);
 	if (result == 0)

@@ -538,6 +538,37 @@ static void a_repeat_that_is_a_small_part_is_no_loop(void **state)
 	gp_model_free(model);
 }
 
+/* 120 short kernels of 40 passes, and one as long as so many of them, as far from them. */
+static uint32_t count_beside_long(uint32_t length_ns, uint64_t at_ns)
+{
+	struct build b = build_begin(1);
+	struct gp_iterations found;
+	struct gp_model *model;
+	uint32_t count;
+
+	for (uint32_t name = 0; name < 4; name++)
+		build_name(&b, (char[]){(char)('a' + name), '\0'});
+	for (uint32_t pass = 0; pass < 40; pass++)
+		for (uint32_t name = 0; name < 3; name++)
+			build_kernel(&b, 1000 + pass * 1000 + name * 200, name);
+	build_kernel(&b, at_ns, 3);
+	b.model->ops[b.model->op_count - 1].end_ns += length_ns;
+	model = end(&b);
+	found = find(model);
+	count = found.count;
+	gp_iterations_free(&found);
+	gp_model_free(model);
+	return count;
+}
+
+/* As the making of parameters; a loop with little work of the GPU may still take long. */
+static void what_has_little_of_the_work_and_of_the_time_is_no_loop(void **state)
+{
+	assert_int_equal(count_beside_long(20 * 120 * 50, 1000000), 0);
+	assert_int_equal(count_beside_long(20 * 120 * 50, 50000), 40);
+	assert_int_equal(count_beside_long(0, 1000000), 40);
+}
+
 /* Launches of one kernel repeat in blocks of any length; a second kernel makes passes of them. */
 static void one_operation_again_and_again_is_no_loop(void **state)
 {
@@ -1096,6 +1127,7 @@ int main(void)
 		cmocka_unit_test(without_ranges_operations_tell),
 		cmocka_unit_test(what_nccl_repeats_for_its_communicators_is_no_loop),
 		cmocka_unit_test(a_repeat_that_is_a_small_part_is_no_loop),
+		cmocka_unit_test(what_has_little_of_the_work_and_of_the_time_is_no_loop),
 		cmocka_unit_test(one_operation_again_and_again_is_no_loop),
 		cmocka_unit_test(an_evaluation_now_and_then_cuts_no_step),
 		cmocka_unit_test(a_pass_may_do_more_and_something_else),

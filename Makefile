@@ -199,7 +199,7 @@ GPU_RULES := $(patsubst tests/gpu/sins/%.cu,$(O)/rules/%,$(wildcard tests/gpu/si
 NVCC_STATIC = $(NVCC) -std=c++17 -O1 -g -I. -cudart static -Wno-deprecated-gpu-targets
 .PHONY: gpu-programs
 gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead $(O)/bench/liboverhead.so $(O)/bench/floor.so \
-	$(O)/tests/gpu/occupancy $(O)/tests/gpu/gate $(O)/tests/gpu/waits $(O)/tests/gpu/counted $(GPU_RULES) $(SIM_RECORDER) $(TORTURE)
+	$(O)/tests/gpu/occupancy $(O)/tests/gpu/gate $(O)/tests/gpu/waits $(O)/tests/gpu/counted $(O)/tests/gpu/causes/poisson $(GPU_RULES) $(SIM_RECORDER) $(TORTURE)
 $(O)/programs-static/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
@@ -208,6 +208,10 @@ $(O)/programs-static/%: tests/gpu/programs/%.cu tests/programs/check.h
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC_STATIC) -o $@ $<
+$(O)/tests/gpu/causes/poisson: $(wildcard tests/gpu/causes/poisson/*)
+	@mkdir -p $(@D)
+	$(call say,NVCC)
+	$(Q)$(NVCC_STATIC) -o $@ $(filter %.cu %.cpp,$^)
 $(O)/rules/old-tensor-path: GPU_FLAGS := -arch=sm_90a
 $(GPU_RULES): $(O)/rules/%: tests/gpu/sins/%.cu tests/rules/rule.h tests/programs/check.h
 	@mkdir -p $(@D)

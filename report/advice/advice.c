@@ -340,7 +340,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		return -ENOMEM;
 	if (finding->values.error != 0)
 		return finding->values.error;
-	if (found->site != GP_NO_SITE && !has_line && !finding->names_place)
+	if (found->site != GP_NO_SITE && !has_line && !finding->names_place && finding->recurs)
 		advice->lacks_stacks |= can_have_stacks(advisor);
 	return 0;
 }

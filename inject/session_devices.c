@@ -9,7 +9,8 @@
 #include "inject/options.h"
 #include "inject/process_trace.h"
 
-static uint32_t added; /* devices that are not reported yet, a bit for each; others have no energy */
+static uint32_t
+	added; /* devices that are not reported yet, a bit for each; others have no energy */
 
 void gp_session_devices_add(uint16_t device_id)
 {

@@ -159,7 +159,8 @@ static inline bool gp_option_is_size(const struct gp_option_row *row, const char
 	    *bytes > UINT64_MAX >> shift)
 		return false;
 	*bytes <<= shift;
-	return *bytes == 0 || (*bytes >= row->bounds[GP_OPTION_LEAST] && *bytes <= row->bounds[GP_OPTION_MOST]);
+	return *bytes == 0 ||
+	       (*bytes >= row->bounds[GP_OPTION_LEAST] && *bytes <= row->bounds[GP_OPTION_MOST]);
 }
 
 /* Parse "7" or "64-71".  Returns the text after it; NULL if it is neither. */
@@ -222,7 +223,8 @@ static inline bool gp_option_is_interval(const struct gp_option_row *row, const 
 		*interval_ns *= 1000000;
 	else
 		return *interval_ns == 0 && *end == '\0';
-	return *interval_ns >= row->bounds[GP_OPTION_LEAST] && *interval_ns <= row->bounds[GP_OPTION_MOST];
+	return *interval_ns >= row->bounds[GP_OPTION_LEAST] &&
+	       *interval_ns <= row->bounds[GP_OPTION_MOST];
 }
 
 /* Whether a value is valid for an EXPONENT option: 0, on, 16. */

@@ -26,7 +26,7 @@ struct gp_finish_options {
 	uint32_t ended_pid;    /* a process that the caller waited for; 0 = none */
 	int ended_status;      /* its status, as from waitpid() */
 	struct gp_energy_entries energies; /* the caller's samples; zeroed = none */
-	int progress_fd;       /* descriptor for bytes that show progress; -1 = none */
+	int progress_fd;                   /* descriptor for bytes that show progress; -1 = none */
 };
 
 /*

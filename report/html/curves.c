@@ -209,10 +209,11 @@ static struct legend legend_of_metric(const struct curve *curve)
 	const struct gp_hw_metric_row *metric = &gp_hw_metrics[curve->index % GP_HW_METRICS];
 	const char *series = metric->unit == GP_HW_UNIT_BYTES ? metric->series : "";
 	struct legend legend = {.unit = gp_hw_units[metric->unit].word,
-			    .divisor = gp_hw_units[metric->unit].divisor,
-			    .device_id = (uint16_t)(curve->index / GP_HW_METRICS)};
+				.divisor = gp_hw_units[metric->unit].divisor,
+				.device_id = (uint16_t)(curve->index / GP_HW_METRICS)};
 
-	snprintf(legend.name, sizeof(legend.name), "%s%s%s", metric->track, *series ? " " : "", series);
+	snprintf(legend.name, sizeof(legend.name), "%s%s%s", metric->track, *series ? " " : "",
+		 series);
 	return legend;
 }
 
@@ -220,8 +221,8 @@ static struct legend legend_of_energy(const struct curve *curve)
 {
 	const struct gp_energy_track_row *row = &gp_energy_tracks[curve->index % GP_ENERGY_TRACKS];
 	struct legend legend = {.unit = row->unit,
-			    .divisor = row->divisor,
-			    .device_id = (uint16_t)(curve->index / GP_ENERGY_TRACKS)};
+				.divisor = row->divisor,
+				.device_id = (uint16_t)(curve->index / GP_ENERGY_TRACKS)};
 
 	snprintf(legend.name, sizeof(legend.name), "%s", row->name);
 	return legend;
@@ -249,8 +250,8 @@ static void put_curve(const struct curves *all, const struct curve *curve, struc
 {
 	const struct gp_model *model = all->scope->models[curve->process];
 	const struct legend legend = curve->kind == HARDWARE ? legend_of_metric(curve)
-				 : curve->kind == ENERGY ? legend_of_energy(curve)
-							 : legend_of_operations(curve, model);
+				     : curve->kind == ENERGY ? legend_of_energy(curve)
+							     : legend_of_operations(curve, model);
 
 	gp_json_text(json, "{\"process\":");
 	gp_json_unsigned(json, curve->process);

@@ -9,10 +9,10 @@
  * NVML's interface as far as it is used: every driver's library has had these functions since 2020
  * (driver 450), and their numbers do not change.
  */
-#define MOST_NVLINKS      18u /* NVML_NVLINK_MAX_LINKS */
-#define ENABLED           1   /* nvmlEnableState_t */
-#define REMOTE_IS_SWITCH  2   /* nvmlIntNvLinkDeviceType_t */
-#define FIELD_LINK_SPEED  90u /* NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON: of each active link */
+#define MOST_NVLINKS     18u /* NVML_NVLINK_MAX_LINKS */
+#define ENABLED          1   /* nvmlEnableState_t */
+#define REMOTE_IS_SWITCH 2   /* nvmlIntNvLinkDeviceType_t */
+#define FIELD_LINK_SPEED 90u /* NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON: of each active link */
 
 static struct {
 	bool is_open;

@@ -344,8 +344,8 @@ static void map_samples(int file, struct gp_energy_entries *samples)
 		return;
 	list = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
 	if (list != MAP_FAILED)
-		*samples = (struct gp_energy_entries){
-			list, (size_t)status.st_size / sizeof(struct gp_energy_entry)};
+		*samples = (struct gp_energy_entries){list, (size_t)status.st_size /
+								    sizeof(struct gp_energy_entry)};
 }
 
 const char *gp_energy_sampler_end(struct gp_energy_sampler *sampler,

@@ -18,7 +18,7 @@
 
 /* Zeroed = none. */
 struct gp_energy_sampler {
-	pid_t pid; /* -1 = it could not be started */
+	pid_t pid;   /* -1 = it could not be started */
 	int line;    /* the process ends when it is closed */
 	int samples; /* the file that it writes to, without a name */
 };

@@ -19,8 +19,8 @@ static int with_energies(const struct gp_summary *summary,
 
 	if (!gp_energy_any(summary->models, summary->model_count))
 		return 0;
-	result = gp_energies_of(&energies, summary->models, summary->model_count,
-				&summary->devices);
+	result =
+		gp_energies_of(&energies, summary->models, summary->model_count, &summary->devices);
 	if (result == 0 && energies.count > 0)
 		take(summary, &energies, context);
 	gp_energies_free(&energies);
@@ -83,7 +83,8 @@ static void print_all(const struct gp_summary *summary, const struct gp_energies
 		if (gpu->lowered_ns > most->lowered_ns)
 			most = gpu;
 	}
-	fprintf(summary->out, "  %zu GPUs: %s in all, each %.1f to %.1f W on average; --by energy\n",
+	fprintf(summary->out,
+		"  %zu GPUs: %s in all, each %.1f to %.1f W on average; --by energy\n",
 		energies->count, gp_format_joules(joules).text, lowest, highest);
 	if (most->lowered_ns == 0)
 		return;

@@ -135,7 +135,8 @@ static int find_interval(struct gp_gpu_energy *gpu)
 
 static int sum_up(struct gp_gpu_energy *gpu)
 {
-	int result = gp_array_sort(gpu->spans, gpu->count, sizeof(*gpu->spans), compare_spans, NULL);
+	int result =
+		gp_array_sort(gpu->spans, gpu->count, sizeof(*gpu->spans), compare_spans, NULL);
 
 	if (result != 0)
 		return result;

@@ -42,7 +42,7 @@ struct gp_energy_span {
 
 /* One GPU that has samples. */
 struct gp_gpu_energy {
-	size_t device; /* in the list of devices */
+	size_t device;                /* in the list of devices */
 	struct gp_energy_span *spans; /* by time, not overlapping */
 	uint32_t count, capacity;
 	bool is_from_power;   /* the GPU does not count energy */
@@ -50,10 +50,11 @@ struct gp_gpu_energy {
 	uint64_t interval_ns; /* the median span */
 	uint64_t lowered_ns;  /* with lowered clocks; by reason: a time may have several */
 	uint64_t reason_ns[GP_CLOCK_REASONS];
-	uint64_t first_lowered_ns;                    /* Unix time; 0 = never */
-	double joules, watts;                         /* in all; on average */
-	double highest_watts;                         /* of the samples */
-	double clock_mhz, lowered_mhz, highest_mhz;   /* means, the second while lowered; 0 = unknown */
+	uint64_t first_lowered_ns; /* Unix time; 0 = never */
+	double joules, watts;      /* in all; on average */
+	double highest_watts;      /* of the samples */
+	double clock_mhz, lowered_mhz,
+		highest_mhz; /* means, the second while lowered; 0 = unknown */
 };
 
 struct gp_energies {

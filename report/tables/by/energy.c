@@ -34,14 +34,13 @@ static uint32_t number_of(const struct gp_scope *scope, const struct gp_gpu_ener
 /* ---- GPUs ---- */
 
 static const struct gp_table_column gpu_columns[] = {
-	{"Energy", GP_UNIT_JOULES},    {"Average", GP_UNIT_WATTS},     {"Highest", GP_UNIT_WATTS},
-	{"Per step", GP_UNIT_JOULES},  {"Step error", GP_UNIT_JOULES}, {"Steps", GP_UNIT_COUNT},
+	{"Energy", GP_UNIT_JOULES},     {"Average", GP_UNIT_WATTS},     {"Highest", GP_UNIT_WATTS},
+	{"Per step", GP_UNIT_JOULES},   {"Step error", GP_UNIT_JOULES}, {"Steps", GP_UNIT_COUNT},
 	{"Lowered %", GP_UNIT_PERCENT}, {"Clock MHz", GP_UNIT_REAL},    {"Interval", GP_UNIT_NS},
-	{"Covered", GP_UNIT_NS},       {"Device", GP_UNIT_NUMBER},
+	{"Covered", GP_UNIT_NS},        {"Device", GP_UNIT_NUMBER},
 };
 
-static int fill_gpu(struct gp_scope *scope, struct gp_table *table,
-		    const struct gp_gpu_energy *gpu)
+static int fill_gpu(struct gp_scope *scope, struct gp_table *table, const struct gp_gpu_energy *gpu)
 {
 	const struct gp_analysis *basis = gp_scope_analysis(scope);
 	struct gp_step_energy step;
@@ -55,8 +54,7 @@ static int fill_gpu(struct gp_scope *scope, struct gp_table *table,
 	put_known(table, step.steps > 0, step.joules);
 	put_known(table, step.steps > 0, step.error);
 	gp_table_put_whole(table, step.steps);
-	gp_table_cell(table,
-		      gp_value_percent((double)gpu->lowered_ns, (double)gpu->covered_ns));
+	gp_table_cell(table, gp_value_percent((double)gpu->lowered_ns, (double)gpu->covered_ns));
 	put_known(table, gpu->clock_mhz > 0, gpu->clock_mhz);
 	gp_table_put_whole(table, gpu->interval_ns);
 	gp_table_put_whole(table, gpu->covered_ns);
@@ -84,8 +82,8 @@ static int fill_reasons_of(struct gp_scope *scope, struct gp_table *table,
 	for (size_t i = 0; i < GP_CLOCK_REASONS; i++) {
 		if (gpu->reason_ns[i] == 0)
 			continue;
-		gp_table_cell(table, gp_value_percent((double)gpu->reason_ns[i],
-						      (double)gpu->covered_ns));
+		gp_table_cell(table,
+			      gp_value_percent((double)gpu->reason_ns[i], (double)gpu->covered_ns));
 		gp_table_put_whole(table, gpu->reason_ns[i]);
 		gp_table_put_whole(table, number_of(scope, gpu));
 		gp_table_put_text(table, gp_clock_reasons[i].words);
@@ -101,14 +99,10 @@ static int fill_reasons(struct gp_scope *scope, struct gp_table *table)
 /* ---- kernels ---- */
 
 static const struct gp_table_column kernel_columns[] = {
-	GP_SHARE_COLUMNS,
-	{"Count", GP_UNIT_COUNT},
-	{"Power", GP_UNIT_WATTS},
-	{"Power error", GP_UNIT_WATTS},
-	{"Energy", GP_UNIT_JOULES},
-	{"Each", GP_UNIT_JOULES},
-	{"Device", GP_UNIT_NUMBER},
-	{"Name", GP_UNIT_TEXT},
+	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
+	{"Power", GP_UNIT_WATTS},   {"Power error", GP_UNIT_WATTS},
+	{"Energy", GP_UNIT_JOULES}, {"Each", GP_UNIT_JOULES},
+	{"Device", GP_UNIT_NUMBER}, {"Name", GP_UNIT_TEXT},
 };
 
 /* gp_hw_fit() estimates levels of quantities per second: the energy takes the place of bytes. */
@@ -168,7 +162,7 @@ const struct gp_breakdown gp_breakdown_energy = {
 	.word = "energy",
 	.help = "GPUs: energy, power, energy of a step, lowered clocks, from samples of NVML",
 	.nothing = NOTHING,
-	.head = {"energy", "Energy", gpu_columns, COUNT(gpu_columns)},
+	.head = {"energy-device", "Energy", gpu_columns, COUNT(gpu_columns)},
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill_gpus,
 	.is_in_order = true,
@@ -178,7 +172,7 @@ const struct gp_breakdown gp_breakdown_clock_reason = {
 	.word = "energy",
 	.help = "GPUs: how long and why the clocks were lowered, from samples of NVML",
 	.nothing = "no sample has lowered clocks",
-	.head = {"clock-reason", "Lowered clocks", reason_columns, COUNT(reason_columns)},
+	.head = {"energy-clock", "Lowered clocks", reason_columns, COUNT(reason_columns)},
 	.sort_column = 1,
 	.fill = fill_reasons,
 };

@@ -442,6 +442,8 @@ static int print_totals(const struct gp_summary *summary)
 	int result = print_folded(summary, gp_summary_print_signs);
 
 	if (result == 0)
+		result = print_energy_folded(summary);
+	if (result == 0)
 		result = gp_summary_print_activity(summary);
 	if (result == 0)
 		result = gp_summary_print_memory_in_brief(summary);

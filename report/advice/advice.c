@@ -55,6 +55,7 @@ const struct gp_rule *const gp_rules[] = {
 	&gp_rule_full_precision,
 	&gp_rule_late_rank,
 	&gp_rule_rank_imbalance,
+	&gp_rule_lowered_clocks,
 	&gp_rule_leaked_memory,
 	NULL,
 };

@@ -81,6 +81,8 @@ class Energy(Case):
         energies = [event["args"]["J"] for event in counters if event["name"] == "GPU 0 energy"]
         self.assertEqual(energies, sorted(energies))
         self.assertAlmostEqual(energies[-1], gpu["joules"], places=2)
+        told = json.loads(self.run_gpuprof("advice", "-F", "json", self.path("t.gpuprof")).stdout)
+        self.assertIn("lowered-clocks", [finding["rule"] for finding in told["findings"]])
         curves = {curve["name"]: curve["unit"] for curve in Page(self.path("t.html")).json("courses")["curves"]}
         self.assertEqual(curves, {"power": "W", "energy": "J", "SM clock": "MHz", "clocks lowered": "%"})
 

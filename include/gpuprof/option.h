@@ -337,9 +337,13 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 #define GP_SESSION_DRIVER   "driver"   /* a process initialized the CUDA driver */
 #define GP_SESSION_LEFT_OUT "left-out" /* --processes or --ranks excludes such a process */
 #define GP_SESSION_OTHER    "other"    /* a process started a gpuprof-run, which has the traces */
-/* and the prefix of links that name the GPUs of its contexts, by UUID (32 hexadecimal digits) */
-#define GP_SESSION_DEVICE "device-"
 #define GP_SESSION_FAILED                                                                          \
 	"failed" /* such a process could not be recorded, and has logged the reason */
+
+/*
+ * The prefix of links that name the GPUs of the processes, by UUID in 32 hexadecimal digits, with
+ * --energy.
+ */
+#define GP_SESSION_DEVICE "device-"
 
 #endif

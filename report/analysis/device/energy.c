@@ -61,7 +61,11 @@ static int add_span(struct gp_gpu_energy *gpu, const struct gp_model *model,
 
 GP_COMPARE_BY_TWO(compare_spans, struct gp_energy_span, start_ns, end_ns)
 
-/* Where spans overlap, the first counts. */
+/*
+ * Where spans overlap, the first counts.  Two processes may have the same span at slightly different
+ * times, as their clocks are converted separately: one that adds less than half of itself is left
+ * out.
+ */
 static void make_disjoint(struct gp_gpu_energy *gpu)
 {
 	uint64_t reached_ns = 0;
@@ -73,6 +77,8 @@ static void make_disjoint(struct gp_gpu_energy *gpu)
 		if (span.end_ns <= reached_ns)
 			continue;
 		if (span.start_ns < reached_ns) {
+			if (2 * (span.end_ns - reached_ns) < span.end_ns - span.start_ns)
+				continue;
 			span.joules *= (double)(span.end_ns - reached_ns) /
 				       (double)(span.end_ns - span.start_ns);
 			span.start_ns = reached_ns;

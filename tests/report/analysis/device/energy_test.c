@@ -94,19 +94,27 @@ static void energy_of_a_time(void **state)
 }
 
 /* Both processes see the same GPU: its energy counts once, however their samples lie. */
-static void processes_of_one_gpu(void **state)
+static void check_two(uint64_t later_ns, uint32_t count)
 {
-	struct gp_model *models[] = {one_gpu(0), one_gpu(S / 2)};
+	struct gp_model *models[] = {one_gpu(0), one_gpu(later_ns)};
 	struct gp_energies energies = energies_of(models, 2);
 
 	assert_int_equal(energies.count, 1);
-	assert_int_equal(energies.gpus[0].covered_ns, 4 * S + S / 2);
-	for (uint32_t i = 1; i < energies.gpus[0].count; i++)
+	assert_int_equal(energies.gpus[0].count, count);
+	assert_int_equal(energies.gpus[0].covered_ns, 4 * S);
+	for (uint32_t i = 1; i < count; i++)
 		assert_int_equal(energies.gpus[0].spans[i].start_ns,
 				 energies.gpus[0].spans[i - 1].end_ns);
 	gp_energies_free(&energies);
 	gp_model_free(models[0]);
 	gp_model_free(models[1]);
+}
+
+static void processes_of_one_gpu(void **state)
+{
+	check_two(0, 3);
+	check_two(1000, 3); /* the same samples, by clocks that differ a little */
+	check_two(S / 2, 5);
 }
 
 static void two_gpus_and_a_reset_counter(void **state)

@@ -153,6 +153,11 @@ static int sum_up(struct gp_gpu_energy *gpu)
 
 /* ---- all GPUs ---- */
 
+static bool is_in_part(const struct gp_part *part, const struct gp_energy *sample)
+{
+	return !part->is_one || (sample->time_ns >= part->from_ns && sample->time_ns < part->to_ns);
+}
+
 static int take_model(struct gp_energies *energies, const struct gp_model *model,
 		      const struct gp_device_list *devices)
 {
@@ -162,7 +167,7 @@ static int take_model(struct gp_energies *energies, const struct gp_model *model
 		const struct gp_energy *before = &model->energies[i];
 		size_t device;
 
-		if (before[1].device_id != before->device_id)
+		if (before[1].device_id != before->device_id || !is_in_part(&model->part, before))
 			continue;
 		device = gp_device_list_known(devices, model, before->device_id);
 		if (device < devices->count)

@@ -117,6 +117,18 @@ static void processes_of_one_gpu(void **state)
 	check_two(S / 2, 5);
 }
 
+static void a_part_of_a_trace(void **state)
+{
+	struct gp_model *model = one_gpu(0);
+	struct gp_energies energies;
+
+	model->part = (struct gp_part){.is_one = true, .from_ns = 2 * S, .to_ns = 3 * S};
+	energies = energies_of(&model, 1);
+	assert_float_equal(energies.gpus[0].joules, 300, 1e-9);
+	gp_energies_free(&energies);
+	gp_model_free(model);
+}
+
 static void two_gpus_and_a_reset_counter(void **state)
 {
 	struct build b = build_begin(1);
@@ -209,6 +221,7 @@ int main(void)
 		cmocka_unit_test(sums_of_a_gpu),
 		cmocka_unit_test(energy_of_a_time),
 		cmocka_unit_test(processes_of_one_gpu),
+		cmocka_unit_test(a_part_of_a_trace),
 		cmocka_unit_test(two_gpus_and_a_reset_counter),
 		cmocka_unit_test(energy_of_a_step),
 		cmocka_unit_test(levels_of_tracks),

@@ -283,6 +283,7 @@ uint32_t gp_driver_open(struct gp_driver *driver)
 	*(void **)&driver->cuCtxPopCurrent = dlsym(handle, "cuCtxPopCurrent_v2");
 	*(void **)&driver->cuMemGetInfo = dlsym(handle, "cuMemGetInfo_v2");
 	*(void **)&driver->cuStreamGetCtx = dlsym(handle, "cuStreamGetCtx");
+	*(void **)&driver->cuDeviceGetUuid = dlsym(handle, "cuDeviceGetUuid");
 	if (driver->cuDriverGetVersion == NULL ||
 	    driver->cuDriverGetVersion(&version) != CUDA_SUCCESS)
 		return 0;

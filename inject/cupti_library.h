@@ -30,6 +30,7 @@ struct gp_driver {
 	CUresult (*cuCtxPopCurrent)(CUcontext *);
 	CUresult (*cuMemGetInfo)(size_t *, size_t *);
 	CUresult (*cuStreamGetCtx)(CUstream, CUcontext *);
+	CUresult (*cuDeviceGetUuid)(CUuuid *, CUdevice);
 };
 
 /*

@@ -39,6 +39,7 @@
 #include "inject/client_records.h"
 #include "inject/client_clock.h"
 #include "inject/xla.h"
+#include "inject/session_devices.h"
 #include "inject/stall_sampler.h"
 #include "stacks/stack.h"
 
@@ -119,6 +120,7 @@ static void remember_context(CUcontext context)
 	    session.cupti.cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
 		return;
 	gp_contexts_add(context, id, (uint16_t)device);
+	gp_session_devices_add((uint16_t)device);
 	gp_hw_collector_context_begins(context, (uint16_t)device);
 	for (;;) {
 		uint32_t highest = gp_load32(&session.highest_context_id);
@@ -386,6 +388,7 @@ static void fetch_until_finish(uint64_t period_ns)
 		end_flush();
 		serve_client();
 		serve_failure(gp_sys_now_ns());
+		gp_session_devices_report(&session.driver);
 	}
 }
 

@@ -36,9 +36,13 @@ struct gp_option_row {
 	const char *value; /* default value */
 	const char *argument;
 	const char *help;
-	struct {
-		uint64_t least, most; /* both 0 = unbounded */
-	} bounds;
+	uint64_t bounds[3]; /* by enum gp_option_bound */
+};
+
+enum gp_option_bound {
+	GP_OPTION_LEAST,
+	GP_OPTION_MOST, /* 0 = unbounded */
+	GP_OPTION_ON,   /* of INTERVAL and EXPONENT: the meaning of "on" */
 };
 
 static const struct gp_option_row gp_option_rows[] = {
@@ -117,8 +121,8 @@ static inline bool gp_option_is_number(const struct gp_option_row *row, const ch
 
 	if (end == NULL || *end != '\0')
 		return false;
-	return row->bounds.most == 0 ||
-	       (*number >= row->bounds.least && *number <= row->bounds.most);
+	return row->bounds[GP_OPTION_MOST] == 0 ||
+	       (*number >= row->bounds[GP_OPTION_LEAST] && *number <= row->bounds[GP_OPTION_MOST]);
 }
 
 /*
@@ -155,7 +159,8 @@ static inline bool gp_option_is_size(const struct gp_option_row *row, const char
 	    *bytes > UINT64_MAX >> shift)
 		return false;
 	*bytes <<= shift;
-	return *bytes == 0 || (*bytes >= row->bounds.least && *bytes <= row->bounds.most);
+	return *bytes == 0 ||
+	       (*bytes >= row->bounds[GP_OPTION_LEAST] && *bytes <= row->bounds[GP_OPTION_MOST]);
 }
 
 /* Parse "7" or "64-71".  Returns the text after it; NULL if it is neither. */
@@ -200,19 +205,17 @@ static inline bool gp_option_ranks_have(const char *list, uint64_t rank)
 	return false;
 }
 
-#define GP_OPTION_INTERVAL_NS 1000000u /* the meaning of "on" */
-
 /* Whether a value is valid for an INTERVAL option: 0, on, 1ms or 200us. */
 static inline bool gp_option_is_interval(const struct gp_option_row *row, const char *value,
 					 uint64_t *interval_ns)
 {
 	const char *end;
 
-	*interval_ns = GP_OPTION_INTERVAL_NS;
+	*interval_ns = row->bounds[GP_OPTION_ON];
 	if (strcmp(value, "on") == 0)
 		return true;
 	end = gp_option_digits(value, interval_ns);
-	if (end == NULL || *interval_ns > row->bounds.most)
+	if (end == NULL || *interval_ns > row->bounds[GP_OPTION_MOST])
 		return false;
 	if (strcmp(end, "us") == 0)
 		*interval_ns *= 1000;
@@ -220,16 +223,15 @@ static inline bool gp_option_is_interval(const struct gp_option_row *row, const 
 		*interval_ns *= 1000000;
 	else
 		return *interval_ns == 0 && *end == '\0';
-	return *interval_ns >= row->bounds.least && *interval_ns <= row->bounds.most;
+	return *interval_ns >= row->bounds[GP_OPTION_LEAST] &&
+	       *interval_ns <= row->bounds[GP_OPTION_MOST];
 }
-
-#define GP_OPTION_EXPONENT_ON 20u /* the meaning of "on" */
 
 /* Whether a value is valid for an EXPONENT option: 0, on, 16. */
 static inline bool gp_option_is_exponent(const struct gp_option_row *row, const char *value,
 					 uint64_t *exponent)
 {
-	*exponent = GP_OPTION_EXPONENT_ON;
+	*exponent = row->bounds[GP_OPTION_ON];
 	if (strcmp(value, "on") == 0)
 		return true;
 	return strcmp(value, "0") == 0 ? (*exponent = 0, true)
@@ -272,12 +274,12 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 	uint64_t number;
 
 	if (row->type == GP_OPTION_NUMBER && !gp_option_is_number(row, value, &number)) {
-		if (row->bounds.most == 0)
+		if (row->bounds[GP_OPTION_MOST] == 0)
 			snprintf(text, text_bytes, "a number of at most 18 digits");
 		else
 			snprintf(text, text_bytes, "a number from %llu to %llu",
-				 (unsigned long long)row->bounds.least,
-				 (unsigned long long)row->bounds.most);
+				 (unsigned long long)row->bounds[GP_OPTION_LEAST],
+				 (unsigned long long)row->bounds[GP_OPTION_MOST]);
 		return true;
 	}
 	if (row->type == GP_OPTION_SECONDS && !gp_option_is_seconds(value, &number)) {
@@ -286,20 +288,21 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 	}
 	if (row->type == GP_OPTION_SIZE && !gp_option_is_size(row, value, &number)) {
 		snprintf(text, text_bytes, "a size from %lluM to %lluG, such as 500M or 2G",
-			 (unsigned long long)row->bounds.least >> 20,
-			 (unsigned long long)row->bounds.most >> 30);
+			 (unsigned long long)row->bounds[GP_OPTION_LEAST] >> 20,
+			 (unsigned long long)row->bounds[GP_OPTION_MOST] >> 30);
 		return true;
 	}
 	if (row->type == GP_OPTION_INTERVAL && !gp_option_is_interval(row, value, &number)) {
-		snprintf(text, text_bytes, "a time from %lluus to %llums, such as 200us or 1ms",
-			 (unsigned long long)row->bounds.least / 1000,
-			 (unsigned long long)row->bounds.most / 1000000);
+		snprintf(text, text_bytes, "a time from %lluus to %llums, such as %llums",
+			 (unsigned long long)row->bounds[GP_OPTION_LEAST] / 1000,
+			 (unsigned long long)row->bounds[GP_OPTION_MOST] / 1000000,
+			 (unsigned long long)row->bounds[GP_OPTION_ON] / 1000000);
 		return true;
 	}
 	if (row->type == GP_OPTION_EXPONENT && !gp_option_is_exponent(row, value, &number)) {
 		snprintf(text, text_bytes, "on, or a number from %llu to %llu",
-			 (unsigned long long)row->bounds.least,
-			 (unsigned long long)row->bounds.most);
+			 (unsigned long long)row->bounds[GP_OPTION_LEAST],
+			 (unsigned long long)row->bounds[GP_OPTION_MOST]);
 		return true;
 	}
 	if (row->type == GP_OPTION_CHOICE && !gp_option_has_choice(row, value)) {
@@ -336,5 +339,11 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 #define GP_SESSION_OTHER    "other"    /* a process started a gpuprof-run, which has the traces */
 #define GP_SESSION_FAILED                                                                          \
 	"failed" /* such a process could not be recorded, and has logged the reason */
+
+/*
+ * The prefix of links that name the GPUs of the processes, by UUID in 32 hexadecimal digits, with
+ * --energy.
+ */
+#define GP_SESSION_DEVICE "device-"
 
 #endif

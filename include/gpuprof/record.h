@@ -908,6 +908,24 @@ struct gp_record_hw_value {
 	uint64_t zero2;
 };
 
+/*
+ * A sample of a GPU's power, energy and clock (--energy), by the driver's management library.  Added
+ * by gpuprof-run after the process has ended.  They are of the whole GPU, whichever processes use
+ * it.
+ */
+struct gp_record_energy {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t device_id;
+	uint32_t power_mw;
+	uint64_t monotonic_ns; /* CLOCK_MONOTONIC, as in anchors */
+	uint64_t energy_mj;    /* since some earlier time */
+	uint32_t reasons;      /* why the clocks are not higher: bits of gpuprof/clock_reason.def */
+	uint16_t clock_mhz;    /* of the SMs; 0 = unknown */
+	uint16_t flags;        /* GP_ENERGY_* */
+};
+#define GP_ENERGY_FROM_POWER 1u /* the GPU does not count energy: the sum of power x time */
+
 /* Which records of a kind belong to a part (time window) of a trace. */
 enum gp_record_role {
 	GP_ROLE_EVENT, /* the records of its time window: events, whose number grows with the run */
@@ -954,7 +972,8 @@ enum gp_record_role {
 	X(user, 35, HW_SAMPLE, hw_sample, EVENT)                                                   \
 	X(user, 36, STALL, stall, EVENT)                                                           \
 	X(user, 37, HW_WINDOW, hw_window, FACT)                                                    \
-	X(user, 38, HW_VALUE, hw_value, FACT)
+	X(user, 38, HW_VALUE, hw_value, FACT)                                                      \
+	X(user, 39, ENERGY, energy, FACT)
 
 /* The same with number, name and struct only. */
 #define GP_RECORD_KINDS(X)                              GP_RECORD_KINDS_FOR(GP_RECORD_KIND_ROW, X)

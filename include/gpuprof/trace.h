@@ -81,7 +81,8 @@
  *
  * Links.  `gpuprof finish` also appends LINK records: a chunk of ring 0 in form PACKED, to the
  * trace of a process that has ended.  `gpuprof run` appends an END record with the reason REPORTED,
- * if the trace does not say how the program ended, or says it wrongly.
+ * if the trace does not say how the program ended, or says it wrongly; and ENERGY records, if it
+ * took samples (--energy), by device and time.  Both are in chunks of the same kind.
  *
  * Order.  The records of one ring are in the order in which their thread published them.  The order
  * between rings, and of times, is unspecified: GPU records come in the order of CUPTI's

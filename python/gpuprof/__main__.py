@@ -9,8 +9,9 @@ from typing import List, NoReturn
 
 from . import _program
 
-# The options of gpuprof run without a value.
-_FLAGS = ("-q", "--quiet", "-h", "--help", "-V", "--version", "--html", "--no-command", "--roofline", "--strict")
+# The options of gpuprof run without a value, or with one only after =.
+_FLAGS = ("-q", "--quiet", "-h", "--help", "-V", "--version", "--html", "--no-command", "--roofline", "--strict",
+          "--hw-timeline", "--stalls", "--counters", "--energy")
 
 
 def _command(arguments: List[str]) -> List[str]:

@@ -14,7 +14,8 @@ static const char *const unit_names[GP_UNITS] = {
 	[GP_UNIT_NS] = "ns",          [GP_UNIT_BYTES] = "bytes",   [GP_UNIT_PERCENT] = "percent",
 	[GP_UNIT_CHANGE] = "percent", [GP_UNIT_GB_PER_S] = "GB/s", [GP_UNIT_ADDRESS] = "address",
 	[GP_UNIT_MOMENT] = "ns",      [GP_UNIT_OFFSET] = "ns",     [GP_UNIT_RATIO] = "ratio",
-	[GP_UNIT_FLAG] = "flag",      [GP_UNIT_REAL] = "number",
+	[GP_UNIT_FLAG] = "flag",      [GP_UNIT_REAL] = "number",   [GP_UNIT_WATTS] = "W",
+	[GP_UNIT_JOULES] = "J",
 };
 
 const char *gp_unit_name(enum gp_unit unit)
@@ -109,6 +110,8 @@ static struct gp_figure real_figure(const struct gp_value *value, enum gp_unit u
 	case GP_UNIT_PERCENT:
 		return gp_format_percent(value->real, 100);
 	case GP_UNIT_GB_PER_S:
+	case GP_UNIT_WATTS:
+	case GP_UNIT_JOULES:
 		return gp_format_rate(value->real);
 	default:
 		return plain(value);

@@ -20,6 +20,8 @@ enum gp_unit {
 	GP_UNIT_PERCENT,
 	GP_UNIT_CHANGE,   /* percent more or less of something */
 	GP_UNIT_GB_PER_S, /* 10^9 bytes per second */
+	GP_UNIT_WATTS,
+	GP_UNIT_JOULES,
 	GP_UNIT_ADDRESS,
 	GP_UNIT_RATIO, /* part of 1, to a millionth */
 	GP_UNIT_REAL,  /* with all digits */

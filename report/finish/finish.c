@@ -19,6 +19,7 @@
 #include "report/base/text/format.h"
 #include "report/html/html.h"
 #include "report/finish/keep_end.h"
+#include "report/finish/keep_energy.h"
 #include "report/finish/keep_links.h"
 #include "report/finish/keep_names.h"
 #include "report/base/memstream.h"
@@ -369,6 +370,7 @@ static void load_piece(struct finishing *f, struct piece *piece)
 	piece->model = *model;
 	if (f->options->ended_pid != 0 && f->options->ended_pid == (*model)->pid)
 		gp_keep_end(*model, f->options->ended_status, piece->save_to);
+	gp_keep_energy(*model, &f->options->energies, piece->save_to);
 	gp_keep_links(*model, &options);
 	keep_names(piece, *model);
 	if (f->exporter && !f->is_large)

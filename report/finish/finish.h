@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/finish/keep_energy.h"
+
 struct gp_finish_options {
 	/* "stderr", "none" or a file name (report/finish/output_name.h) */
 	const char *summary;
@@ -23,7 +25,8 @@ struct gp_finish_options {
 	bool at_exit;          /* called by a program without gpuprof-run, on the same machine */
 	uint32_t ended_pid;    /* a process that the caller waited for; 0 = none */
 	int ended_status;      /* its status, as from waitpid() */
-	int progress_fd;       /* descriptor for bytes that show progress; -1 = none */
+	struct gp_energy_entries energies; /* the caller's samples; zeroed = none */
+	int progress_fd;                   /* descriptor for bytes that show progress; -1 = none */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/finish/chunk_add.h"
 #include "report/model/nvml_links.h"
@@ -171,14 +172,6 @@ static size_t ask(const struct gp_model *model, const struct gp_load_options *op
 
 /* ---- the trace (format: gpuprof/trace.h) ---- */
 
-static uint8_t *put_varint(uint8_t *at, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		*at++ = (uint8_t)(value | 0x80);
-	*at++ = (uint8_t)value;
-	return at;
-}
-
 static uint8_t *put_link(uint8_t *at, const struct gp_record_link *link,
 			 const struct gp_record_link *last)
 {
@@ -189,13 +182,8 @@ static uint8_t *put_link(uint8_t *at, const struct gp_record_link *link,
 		(int64_t)link->lanes - last->lanes,
 		(int64_t)link->lane_mbytes_per_s - last->lane_mbytes_per_s,
 	};
-	const uint32_t count = sizeof(changes) / sizeof(changes[0]);
 
-	*at++ = GP_RECORD_LINK;
-	at = put_varint(at, (1u << count) - 1);
-	for (uint32_t i = 0; i < count; i++)
-		at = put_varint(at, (uint64_t)changes[i] << 1 ^ (uint64_t)(changes[i] >> 63));
-	return at;
+	return gp_chunk_put_changes(at, GP_RECORD_LINK, changes, COUNT(changes));
 }
 
 static void append(int trace, struct gp_model *model)

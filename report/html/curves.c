@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/analysis/device/curves.h"
+#include "report/analysis/device/energy_tracks.h"
 #include "report/analysis/device/hw_metrics.h"
 #include "report/base/array.h"
 #include "report/html/pack.h"
@@ -21,12 +22,12 @@ struct group {
 	uint64_t count;
 };
 
-enum kind { QUEUE, BANDWIDTH, HARDWARE };
+enum kind { QUEUE, BANDWIDTH, HARDWARE, ENERGY };
 
 struct curve {
 	size_t process;
 	enum kind kind;
-	/* QUEUE, BANDWIDTH: one of its operations; HARDWARE: device and metric */
+	/* QUEUE, BANDWIDTH: one of its operations; HARDWARE, ENERGY: device and metric */
 	uint32_t index;
 	struct group group; /* not written yet */
 };
@@ -80,8 +81,30 @@ static int make_hardware(struct gp_curve *curve, const struct gp_model *model)
 	return result;
 }
 
-static make_curve *const makers[] = {
-	[QUEUE] = gp_curve_queues, [BANDWIDTH] = gp_curve_bandwidth, [HARDWARE] = make_hardware};
+static int make_energy(struct gp_curve *curve, const struct gp_model *model)
+{
+	const struct gp_energy *first = model->energies;
+	int result = 0;
+
+	*curve = (struct gp_curve){0};
+	for (uint32_t i = 0; i < model->energy_count; i++) {
+		const struct gp_energy *sample = &model->energies[i];
+
+		if (sample->device_id != first->device_id)
+			first = sample;
+		for (unsigned t = 0; result == 0 && t < GP_ENERGY_TRACKS; t++)
+			result = gp_curve_add(
+				curve, (struct gp_curve_point){
+					       sample->time_ns, gp_energy_level(sample, first, t),
+					       sample->device_id * GP_ENERGY_TRACKS + t, ENERGY});
+	}
+	return result;
+}
+
+static make_curve *const makers[] = {[QUEUE] = gp_curve_queues,
+				     [BANDWIDTH] = gp_curve_bandwidth,
+				     [HARDWARE] = make_hardware,
+				     [ENERGY] = make_energy};
 
 /* Curves of this process and kind begin at first. */
 static struct curve *find_curve(struct curves *all, uint32_t first, struct curve wanted)
@@ -168,40 +191,76 @@ static uint64_t choose_group(const struct gp_scope *scope, bool has_operations, 
 
 	for (size_t m = 0; m < scope->model_count; m++)
 		points += (has_operations ? UINT64_C(2) * scope->models[m]->op_count : 0) +
-			  UINT64_C(1) * GP_HW_METRICS * scope->models[m]->hw_sample_count;
+			  UINT64_C(1) * GP_HW_METRICS * scope->models[m]->hw_sample_count +
+			  UINT64_C(1) * GP_ENERGY_TRACKS * scope->models[m]->energy_count;
 	return limit == 0 || points <= limit ? 1 : points / (limit / KEPT_OF_GROUP + 1) + 1;
+}
+
+/* How a curve is shown. */
+struct legend {
+	char name[64];
+	const char *unit;
+	unsigned divisor;
+	uint16_t device_id;
+};
+
+static struct legend legend_of_metric(const struct curve *curve)
+{
+	const struct gp_hw_metric_row *metric = &gp_hw_metrics[curve->index % GP_HW_METRICS];
+	const char *series = metric->unit == GP_HW_UNIT_BYTES ? metric->series : "";
+	struct legend legend = {.unit = gp_hw_units[metric->unit].word,
+				.divisor = gp_hw_units[metric->unit].divisor,
+				.device_id = (uint16_t)(curve->index / GP_HW_METRICS)};
+
+	snprintf(legend.name, sizeof(legend.name), "%s%s%s", metric->track, *series ? " " : "",
+		 series);
+	return legend;
+}
+
+static struct legend legend_of_energy(const struct curve *curve)
+{
+	const struct gp_energy_track_row *row = &gp_energy_tracks[curve->index % GP_ENERGY_TRACKS];
+	struct legend legend = {.unit = row->unit,
+				.divisor = row->divisor,
+				.device_id = (uint16_t)(curve->index / GP_ENERGY_TRACKS)};
+
+	snprintf(legend.name, sizeof(legend.name), "%s", row->name);
+	return legend;
+}
+
+static struct legend legend_of_operations(const struct curve *curve, const struct gp_model *model)
+{
+	const struct gp_op *op = &model->ops[curve->index];
+	struct legend legend = {.unit = "operations", .divisor = 1, .device_id = op->device_id};
+
+	if (curve->kind == BANDWIDTH) {
+		snprintf(legend.name, sizeof(legend.name), "%s", gp_curve_direction(op));
+		legend.unit = gp_hw_units[GP_HW_UNIT_BYTES].word;
+		legend.divisor = gp_hw_units[GP_HW_UNIT_BYTES].divisor;
+	} else if (model->context_count > 1) {
+		snprintf(legend.name, sizeof(legend.name), "queue of stream %u (context %u)",
+			 op->stream_id, op->context_id);
+	} else {
+		snprintf(legend.name, sizeof(legend.name), "queue of stream %u", op->stream_id);
+	}
+	return legend;
 }
 
 static void put_curve(const struct curves *all, const struct curve *curve, struct gp_json *json)
 {
 	const struct gp_model *model = all->scope->models[curve->process];
-	const struct gp_hw_metric_row *metric = &gp_hw_metrics[curve->index % GP_HW_METRICS];
-	const struct gp_op *op = curve->kind == HARDWARE ? NULL : &model->ops[curve->index];
-	enum gp_hw_unit unit = curve->kind == HARDWARE ? metric->unit : GP_HW_UNIT_BYTES;
-	char name[64];
+	const struct legend legend = curve->kind == HARDWARE ? legend_of_metric(curve)
+				     : curve->kind == ENERGY ? legend_of_energy(curve)
+							     : legend_of_operations(curve, model);
 
-	if (curve->kind == HARDWARE)
-		snprintf(name, sizeof(name), "%s%s%s", metric->track,
-			 unit == GP_HW_UNIT_BYTES ? " " : "",
-			 unit == GP_HW_UNIT_BYTES ? metric->series : "");
-	else if (curve->kind == BANDWIDTH)
-		snprintf(name, sizeof(name), "%s", gp_curve_direction(op));
-	else if (model->context_count > 1)
-		snprintf(name, sizeof(name), "queue of stream %u (context %u)", op->stream_id,
-			 op->context_id);
-	else
-		snprintf(name, sizeof(name), "queue of stream %u", op->stream_id);
 	gp_json_text(json, "{\"process\":");
 	gp_json_unsigned(json, curve->process);
 	gp_json_text(json, ",\"device\":");
-	gp_json_unsigned(json, gp_scope_device(all->scope, model,
-					       op ? op->device_id
-						  : (uint16_t)(curve->index / GP_HW_METRICS)));
-	gp_json_string_after(json, ",\"name\":", name);
-	gp_json_string_after(
-		json, ",\"unit\":", curve->kind == QUEUE ? "operations" : gp_hw_units[unit].word);
+	gp_json_unsigned(json, gp_scope_device(all->scope, model, legend.device_id));
+	gp_json_string_after(json, ",\"name\":", legend.name);
+	gp_json_string_after(json, ",\"unit\":", legend.unit);
 	gp_json_text(json, ",\"divisor\":");
-	gp_json_unsigned(json, curve->kind == QUEUE ? 1 : gp_hw_units[unit].divisor);
+	gp_json_unsigned(json, legend.divisor);
 	gp_json_text(json, "}");
 }
 
@@ -228,8 +287,8 @@ int gp_html_curves(struct gp_scope *scope, bool has_operations, uint64_t origin_
 	int closed, result = gp_html_columns_open(&all.columns, out, "curves", 3);
 
 	for (size_t m = 0; result == 0 && m < scope->model_count; m++)
-		for (enum kind kind = QUEUE; result == 0 && kind <= HARDWARE; kind++)
-			if (has_operations || kind == HARDWARE)
+		for (enum kind kind = QUEUE; result == 0 && kind <= ENERGY; kind++)
+			if (has_operations || kind >= HARDWARE)
 				result = take_curves(&all, m, kind);
 	if (result == 0)
 		put_names(&all, json);

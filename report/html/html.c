@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/analysis/device/energy.h"
 #include "report/analysis/device/hw_metrics.h"
 #include "report/diff/compare.h"
 #include "report/diff/thresholds.h"
@@ -333,7 +334,8 @@ static int make_curves(struct page *page, FILE *out, struct gp_json *names)
 
 static bool has_curves(const struct page *page)
 {
-	return page->options->counters || gp_hw_any(page->scope.models, page->scope.model_count);
+	return page->options->counters || gp_hw_any(page->scope.models, page->scope.model_count) ||
+	       gp_energy_any(page->scope.models, page->scope.model_count);
 }
 
 /* Write names, then values. */

@@ -413,6 +413,7 @@ GP_RECORD_IGNORE(index, in_flight)
 GP_RECORD_IGNORE(index, stream_wait)
 GP_RECORD_IGNORE(index, hw_window)
 GP_RECORD_IGNORE(index, hw_value)
+GP_RECORD_IGNORE(index, energy)
 
 static GP_RECORD_VISITOR(visit, index, struct gp_chunk_index)
 

@@ -27,7 +27,7 @@ static void free_arrays(struct gp_model *m)
 		m->events,         m->nodes,      m->jits,      m->pools,        m->unifieds,
 		m->host_functions, m->gates,      m->ranges,    m->frames,       m->modules,
 		m->links,          m->waiting,    m->in_flight, m->stream_waits, m->samples,
-		m->texts,          m->hw_samples, m->stalls,    m->hw_windows};
+		m->texts,          m->hw_samples, m->stalls,    m->hw_windows,   m->energies};
 	void *const others[] = {m->path,
 				m->totals,
 				m->frame_names.bytes,

@@ -171,6 +171,29 @@ struct gp_thread {
 	const char *name; /* "" if not known */
 };
 
+/* gp_record_energy on the timeline */
+struct gp_energy {
+	uint64_t time_ns;
+	uint64_t energy_mj;
+	uint32_t power_mw, reasons;
+	uint16_t clock_mhz, device_id;
+	bool is_from_power;
+};
+
+/* Its time is not converted yet. */
+static inline struct gp_energy gp_energy_of(const struct gp_record_energy *r)
+{
+	return (struct gp_energy){
+		.time_ns = r->monotonic_ns,
+		.energy_mj = r->energy_mj,
+		.power_mw = r->power_mw,
+		.reasons = r->reasons,
+		.clock_mhz = r->clock_mhz,
+		.device_id = r->device_id,
+		.is_from_power = (r->flags & GP_ENERGY_FROM_POWER) != 0,
+	};
+}
+
 struct gp_usage {
 	uint64_t time_ns;
 	uint64_t free_bytes;
@@ -478,6 +501,7 @@ struct gp_model {
 	struct gp_record_hw_sample *hw_samples;         /* of --hw-timeline; by device, then time */
 	struct gp_record_stall *stalls;                 /* of --stalls; by device, then time */
 	struct gp_hw_window *hw_windows;                /* of --counters; by start */
+	struct gp_energy *energies;                     /* of --energy; by device, then time */
 	struct gp_waiting *waiting;
 	struct gp_in_flight *in_flight;
 	struct gp_stream_wait *stream_waits;
@@ -498,7 +522,7 @@ struct gp_model {
 	uint32_t frame_count, module_count, mapping_count, waiting_count, detail_count;
 	uint32_t refusal_count;
 	uint32_t sample_count, contradiction_count, in_flight_count, stream_wait_count,
-		hw_sample_count, stall_count, hw_window_count;
+		hw_sample_count, stall_count, hw_window_count, energy_count;
 
 	struct gp_stack_estimate stack_estimate;
 	uint64_t counters[GP_COUNTERS];
@@ -506,6 +530,12 @@ struct gp_model {
 	struct gp_losses losses;
 	void *private; /* struct gp_api_table, for gp_model_api() */
 };
+
+/*
+ * Converts the times of the energy samples from CLOCK_MONOTONIC to the timeline.  Those before it
+ * begins are dropped.
+ */
+void gp_model_time_energies(struct gp_model *model);
 
 /* Whether it has all calls and operations of its process: else failed joins mean nothing. */
 static inline bool gp_model_is_whole(const struct gp_model *model)

@@ -19,6 +19,7 @@
 #include "report/finish/finish.h"
 #include "report/trace/orphans.h"
 #include "report/run/child.h"
+#include "report/run/energy_sampler.h"
 #include "report/run/environment.h"
 #include "report/run/injection.h"
 #include "report/run/left_behind.h"
@@ -49,6 +50,9 @@ struct run {
 	struct gp_environment environment;
 	char pattern[GP_OUTPUT_PATTERN_BYTES]; /* of the traces, for glob(3) */
 	time_t started;
+	struct gp_energy_sampler energy_sampler;
+	struct gp_energy_entries energies;
+	const char *no_energy;          /* why there are none; NULL = no reason */
 	char left[LEFT_BYTES];          /* processes that the program left behind; "" = none */
 	pid_t pid;                      /* of the program */
 	int status;                     /* of the program, as from waitpid() */
@@ -465,11 +469,14 @@ static void finish_traces(const struct run *run, const struct gp_run_traces *tra
 		.ended_only = true,
 		.ended_pid = (uint32_t)run->pid,
 		.ended_status = run->status,
+		.energies = run->energies,
 		.progress_fd = -1,
 	};
 
 	if (!options.quiet)
 		say_how_it_ended(run, traces);
+	if (!options.quiet && run->no_energy)
+		fprintf(stderr, "gpuprof: energy (--energy) was not sampled: %s\n", run->no_energy);
 	gp_finish(traces->paths, traces->count, &options);
 	if (!options.quiet && is_one_of_many() && (traces->count > 0 || !is_included(run)))
 		say_where_ranks_are(run);
@@ -524,6 +531,16 @@ static void say_waiting(void)
 	      stderr);
 }
 
+static void start_energy_sampler(struct run *run)
+{
+	uint64_t interval_ns;
+
+	if (gp_option_is_interval(&gp_option_rows[GP_OPTION_ID_ENERGY],
+				  run->options.values[GP_OPTION_ID_ENERGY], &interval_ns) &&
+	    interval_ns > 0 && is_included(run))
+		gp_energy_sampler_start(&run->energy_sampler, &run->session, interval_ns);
+}
+
 static int run_program(struct run *run)
 {
 	bool is_quiet = gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET);
@@ -539,8 +556,10 @@ static int run_program(struct run *run)
 		warn_of_unknown_variables();
 		warn_of_bar(run);
 	}
+	start_energy_sampler(run);
 	error = gp_child_run(&run->signals, &wait, run->options.program, run->environment.entries,
 			     &run->status);
+	run->no_energy = gp_energy_sampler_end(&run->energy_sampler, &run->energies);
 	if (error) {
 		explain(run, error, "cannot run %s: %s", run->options.program[0],
 			error == -ENOENT ? "its interpreter is missing" : strerror(-error));

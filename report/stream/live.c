@@ -378,6 +378,7 @@ GP_RECORD_IGNORE(live, hw_sample)
 GP_RECORD_IGNORE(live, stall)
 GP_RECORD_IGNORE(live, hw_window)
 GP_RECORD_IGNORE(live, hw_value)
+GP_RECORD_IGNORE(live, energy)
 /* The tail of the trace keeps these itself (report/trace/tail.h). */
 GP_RECORD_IGNORE(live, thread)
 GP_RECORD_IGNORE(live, counter)

@@ -95,6 +95,10 @@ int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *d
 int gp_summary_print_hardware(const struct gp_summary *summary);
 int gp_summary_add_hardware(const struct gp_summary *summary, struct gp_document *document);
 
+/* The energy samples (--energy) by device; prints nothing if there are none. */
+int gp_summary_print_energy(const struct gp_summary *summary);
+int gp_summary_add_energy(const struct gp_summary *summary, struct gp_document *document);
+
 /* The stall samples (--stalls): why warps wait; prints nothing if there are none. */
 int gp_summary_print_stalls(const struct gp_summary *summary);
 int gp_summary_add_stalls(const struct gp_summary *summary, struct gp_document *document);

@@ -208,6 +208,11 @@ static int print_hardware_folded(const struct gp_summary *summary)
 	return print_folded(summary, gp_summary_print_hardware);
 }
 
+static int print_energy_folded(const struct gp_summary *summary)
+{
+	return print_folded(summary, gp_summary_print_energy);
+}
+
 static int print_stalls_folded(const struct gp_summary *summary)
 {
 	return print_folded(summary, gp_summary_print_stalls);
@@ -254,6 +259,7 @@ static const struct section {
 	{gp_summary_print_advice, true, true, 0},
 	{print_busy_folded, false, false, 5},
 	{print_hardware_folded, false, false, 0},
+	{print_energy_folded, false, false, 0},
 	{print_stalls_folded, false, false, 0},
 	{print_roofline_folded, false, false, 0},
 	{gp_summary_print_activity, true, true, 4},
@@ -410,6 +416,8 @@ static int print_whole_page(const struct gp_summary *summary)
 	if (result == 0)
 		result = print_hardware_folded(summary);
 	if (result == 0)
+		result = print_energy_folded(summary);
+	if (result == 0)
 		result = print_stalls_folded(summary);
 	if (result == 0)
 		result = print_roofline_folded(summary);
@@ -433,6 +441,8 @@ static int print_totals(const struct gp_summary *summary)
 {
 	int result = print_folded(summary, gp_summary_print_signs);
 
+	if (result == 0)
+		result = print_energy_folded(summary);
 	if (result == 0)
 		result = gp_summary_print_activity(summary);
 	if (result == 0)

@@ -187,6 +187,8 @@ static int describe_used(const struct gp_summary *summary, struct gp_document *d
 	if (result == 0)
 		result = gp_summary_add_hardware(summary, document);
 	if (result == 0)
+		result = gp_summary_add_energy(summary, document);
+	if (result == 0)
 		result = gp_summary_add_stalls(summary, document);
 	if (result == 0)
 		result = gp_summary_add_roofline(summary, document);

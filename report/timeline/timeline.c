@@ -97,6 +97,7 @@ int gp_timeline_walk(struct gp_timeline *t)
 		{gp_walk_memory, BIT(ALLOCATION)},
 		{gp_walk_curves, 0},
 		{gp_walk_hardware, 0},
+		{gp_walk_energy, 0},
 		{gp_walk_path, BIT(PATH)},
 		{gp_walk_phases, BIT(PHASE)},
 	};

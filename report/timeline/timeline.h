@@ -119,17 +119,21 @@ enum gp_timeline_counter_kind {
 	GP_TIMELINE_BANDWIDTH, /* bytes a second */
 	GP_TIMELINE_PERCENT,   /* thousandths of a percent */
 	GP_TIMELINE_CLOCK,     /* Hz */
+	GP_TIMELINE_POWER,     /* mW */
+	GP_TIMELINE_ENERGY,    /* mJ */
 };
 
 #define GP_TIMELINE_SERIES GP_MEMORY_KINDS
 
-/* Values are shown divided by this: GB/s, percent, MHz. */
+/* Values are shown divided by this: GB/s, percent, MHz, W, J. */
 static inline double gp_timeline_divisor(enum gp_timeline_counter_kind kind)
 {
 	switch (kind) {
 	case GP_TIMELINE_BANDWIDTH:
 		return 1e9;
 	case GP_TIMELINE_PERCENT:
+	case GP_TIMELINE_POWER:
+	case GP_TIMELINE_ENERGY:
 		return 1e3;
 	case GP_TIMELINE_CLOCK:
 		return 1e6;

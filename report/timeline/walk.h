@@ -13,6 +13,7 @@ void gp_walk_unified(struct gp_timeline *t);
 void gp_walk_memory(struct gp_timeline *t);
 void gp_walk_curves(struct gp_timeline *t);
 void gp_walk_hardware(struct gp_timeline *t);
+void gp_walk_energy(struct gp_timeline *t);
 void gp_walk_path(struct gp_timeline *t);
 void gp_walk_phases(struct gp_timeline *t);
 

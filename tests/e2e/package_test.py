@@ -436,7 +436,7 @@ class InstallTest(Package):
     def test_flags(self):
         from gpuprof import __main__
 
-        flags = re.findall(r"^ +(?:(-\w), )?(--[\w-]+)(?:  |$)", self.run_gpuprof("run", "--help").stdout, re.M)
+        flags = re.findall(r"^ +(?:(-\w), )?(--[\w-]+)(?:  |\[|$)", self.run_gpuprof("run", "--help").stdout, re.M)
         self.assertEqual(sorted(filter(None, sum(flags, ()))), sorted(__main__._FLAGS))
 
     def test_version_and_types(self):

@@ -136,7 +136,8 @@ static double count_all(const struct gp_model *m)
 	       43.0 * m->host_function_count + 47.0 * m->stream_count + 53.0 * m->context_count +
 	       59.0 * m->thread_count + 61.0 * m->shape_count + 67.0 * m->usage_count +
 	       71.0 * m->module_count + 73.0 * m->event_count + 79.0 * m->gate_count +
-	       83.0 * m->device_count + 89.0 * m->hw_sample_count + 97.0 * m->stall_count;
+	       83.0 * m->device_count + 89.0 * m->hw_sample_count + 97.0 * m->stall_count +
+	       101.0 * m->energy_count;
 }
 
 static int load(const char *path)

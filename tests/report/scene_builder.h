@@ -157,6 +157,17 @@ static inline void scene_others(struct build *b)
 		   .value = {[GP_HW_CLOCK] = 1980000000,
 			     [GP_HW_SM_ACTIVE] = 37500,
 			     [GP_HW_DRAM_READ] = 250000000}});
+	SCENE_ADD(b, energies, energy_count,
+		  {.time_ns = 500 * SCENE_US,
+		   .energy_mj = 7000,
+		   .power_mw = 300000,
+		   .reasons = 0x4,
+		   .clock_mhz = 1500});
+	SCENE_ADD(b, energies, energy_count,
+		  {.time_ns = 1000 * SCENE_US,
+		   .energy_mj = 7250,
+		   .power_mw = 500000,
+		   .clock_mhz = 1980});
 	SCENE_ADD(b, stalls, stall_count,
 		  {.start_ns = 500 * SCENE_US,
 		   .end_ns = 1000 * SCENE_US,

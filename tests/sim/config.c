@@ -18,6 +18,7 @@ static const struct {
 	{"shuffled-records", SIM_FAULT_SHUFFLED_RECORDS},
 	{"nvml-hangs", SIM_FAULT_NVML_HANGS},
 	{"nvml-missing", SIM_FAULT_NVML_MISSING},
+	{"no-energy", SIM_FAULT_NO_ENERGY},
 	{"moved-fields", SIM_FAULT_MOVED_FIELDS},
 	{"unreadable-records", SIM_FAULT_UNREADABLE_RECORDS},
 	{"may-not-subscribe", SIM_FAULT_MAY_NOT_SUBSCRIBE},
@@ -65,6 +66,8 @@ static void read_environment(void)
 	config.cupti_version = (uint32_t)number("GPUSIM_CUPTI_VERSION", 130001);
 	config.driver_version = (int)number("GPUSIM_DRIVER_VERSION", 13000);
 	config.clock_step_ns = (int64_t)number("GPUSIM_CLOCK_STEP_S", 0) * 1000000000;
+	config.power_mw = (uint32_t)number("GPUSIM_POWER_MW", 300000);
+	config.clock_reasons = (uint32_t)number("GPUSIM_CLOCK_REASONS", 0);
 	config.faults = faults(getenv("GPUSIM_FAULT"));
 }
 

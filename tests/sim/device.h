@@ -88,6 +88,8 @@
  *	GPUSIM_KERNELS_TAKEN=file	eight bytes that count kernel records: a record counts once
  *					the client requests the next one.  So a test knows what the
  *					client had received from CUPTI when it was killed
+ *	GPUSIM_POWER_MW=n		power of each device (300000)
+ *	GPUSIM_CLOCK_REASONS=n		why its clocks are lowered, a mask of NVML's (0)
  *	GPUSIM_FAULT=a,b,...		faults to inject:
  *		subscriber-taken	cuptiSubscribe returns 39, as beside another profiler
  *		drop-records		every tenth GPU record is dropped and counted as dropped
@@ -98,6 +100,7 @@
  *		shuffled-records	the records of each buffer are in random order
  *		nvml-hangs		the initialization of the management library never returns
  *		nvml-missing		the management library cannot be initialized
+ *		no-energy		the device does not count its energy
  *		moved-fields		records of kernels have eight more bytes before the name
  *		unreadable-records	the second half of each buffer is unreadable
  *		may-not-subscribe	cuptiSubscribe returns 35, as if only for administrators
@@ -158,6 +161,7 @@ enum sim_fault {
 	SIM_FAULT_COUNTERS_SLOW = 1 << 18,
 	SIM_FAULT_COUNTERS_DROP = 1 << 19,
 	SIM_FAULT_COUNTERS_BROKEN = 1 << 20,
+	SIM_FAULT_NO_ENERGY = 1 << 21,
 };
 
 struct sim_config {
@@ -170,6 +174,7 @@ struct sim_config {
 	uint32_t cupti_version;
 	int driver_version;
 	int64_t clock_step_ns;
+	uint32_t power_mw, clock_reasons;
 	unsigned int faults; /* bit mask of enum sim_fault */
 };
 

@@ -26,6 +26,10 @@ static const struct unit size_units[] = {
 	{1024.0 * 1024 * 1024 * 1024, "TiB"},
 };
 
+static const struct unit energy_units[] = {
+	{1, "uJ"}, {1e3, "mJ"}, {1e6, "J"}, {1e9, "kJ"}, {1e12, "MJ"},
+};
+
 #define UNITS(table) (sizeof(table) / sizeof((table)[0]))
 
 /* Four significant digits below 1000, one decimal above. */
@@ -83,6 +87,11 @@ struct gp_figure gp_format_bytes(uint64_t bytes)
 		return scale((double)bytes, size_units, UNITS(size_units));
 	snprintf(figure.text, sizeof(figure.text), "%" PRIu64 "B", bytes);
 	return figure;
+}
+
+struct gp_figure gp_format_joules(double joules)
+{
+	return scale(joules * 1e6, energy_units, UNITS(energy_units));
 }
 
 struct gp_figure gp_format_count(uint64_t count)

@@ -3,7 +3,7 @@
  *
  * One convention everywhere: four significant digits, and the largest unit that leaves one digit
  * before the point; no space before the unit. Times: ns, us, ms, s. Sizes: B, KiB, MiB, GiB, TiB
- * (1024). Rates: GB/s (10^9). Whole ns below 1000 and B below 1024 stand as they are. Counts have
+ * (1024). Energy: uJ, mJ, J, kJ, MJ. Rates: GB/s (10^9). Whole ns below 1000 and B below 1024 stand as they are. Counts have
  * separators: 12,345. Only moments in lists have all their digits.
  */
 #ifndef REPORT_BASE_TEXT_FORMAT_H
@@ -20,6 +20,7 @@ struct gp_figure gp_format_ns(uint64_t ns);
 struct gp_figure gp_format_ns_mean(double ns);  /* an average, which may be a fraction of a ns */
 struct gp_figure gp_format_ns_about(double ns); /* an estimate, in whole ns; any double */
 struct gp_figure gp_format_bytes(uint64_t bytes);
+struct gp_figure gp_format_joules(double joules);
 struct gp_figure gp_format_count(uint64_t count);
 
 /*

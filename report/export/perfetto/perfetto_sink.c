@@ -153,6 +153,8 @@ static uint64_t track_of(struct gp_perfetto *p, const struct gp_timeline_counter
 		[GP_TIMELINE_BANDWIDTH] = GP_PERFETTO_UNIT_GB_PER_S,
 		[GP_TIMELINE_PERCENT] = GP_PERFETTO_UNIT_PERCENT,
 		[GP_TIMELINE_CLOCK] = GP_PERFETTO_UNIT_MHZ,
+		[GP_TIMELINE_POWER] = GP_PERFETTO_UNIT_WATTS,
+		[GP_TIMELINE_ENERGY] = GP_PERFETTO_UNIT_JOULES,
 	};
 	bool is_named = counter->kind == GP_TIMELINE_MEMORY || counter->kind == GP_TIMELINE_POOL ||
 			counter->series_count > 1;

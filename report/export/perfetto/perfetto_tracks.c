@@ -152,7 +152,9 @@ static void put_unit(struct gp_protobuf *counter, enum gp_perfetto_unit unit)
 {
 	static const char *const names[] = {[GP_PERFETTO_UNIT_GB_PER_S] = "GB/s",
 					    [GP_PERFETTO_UNIT_PERCENT] = "%",
-					    [GP_PERFETTO_UNIT_MHZ] = "MHz"};
+					    [GP_PERFETTO_UNIT_MHZ] = "MHz",
+					    [GP_PERFETTO_UNIT_WATTS] = "W",
+					    [GP_PERFETTO_UNIT_JOULES] = "J"};
 
 	if (names[unit])
 		gp_protobuf_text(counter, COUNTER_UNIT_NAME, names[unit]);

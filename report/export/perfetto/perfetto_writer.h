@@ -164,6 +164,8 @@ enum gp_perfetto_unit {
 	GP_PERFETTO_UNIT_GB_PER_S,
 	GP_PERFETTO_UNIT_PERCENT,
 	GP_PERFETTO_UNIT_MHZ,
+	GP_PERFETTO_UNIT_WATTS,
+	GP_PERFETTO_UNIT_JOULES,
 };
 
 /* The track of a counter of the process. */

@@ -142,6 +142,8 @@ const FORMATS = {
 	address: fmtAddress,
 	'': (v) => String(v),
 	'GB/s': digits,
+	W: digits,
+	J: digits,
 };
 function fmtUnit(value, unit, isReal = false) {
 	if (value === null || value === undefined) return '';

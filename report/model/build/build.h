@@ -56,7 +56,7 @@ struct gp_model_capacity {
 		details, contexts, streams, threads, usages, notes, anchors, syncs, events, nodes,
 		jits, pools, unifieds, host_functions, gates, waiting, texts, range_points, ranges,
 		mappings, refusals, frames, modules, links, samples, in_flight, stream_waits,
-		hw_samples, stalls, hw_windows, hw_values, counted, counter_texts;
+		hw_samples, stalls, hw_windows, hw_values, energies, counted, counter_texts;
 };
 
 /* A value as it was recorded. */

@@ -26,6 +26,7 @@ GP_COMPARE_BY(compare_unifieds, struct gp_record_unified, start_ns)
 GP_COMPARE_BY(compare_host_functions, struct gp_record_host_function, start_ns)
 GP_COMPARE_BY_TWO(compare_hw_samples, struct gp_record_hw_sample, device_id, start_ns)
 GP_COMPARE_BY_TWO(compare_stalls, struct gp_record_stall, device_id, start_ns)
+GP_COMPARE_BY_TWO(compare_energies, struct gp_energy, device_id, time_ns)
 GP_COMPARE_BY(compare_gates, struct gp_gate, time_ns)
 GP_COMPARE_BY_TWO(compare_modules, struct gp_record_module, id, start_address)
 GP_COMPARE_BY_TWO(compare_calls, struct gp_call, thread_id, start_ns)
@@ -251,6 +252,7 @@ static int order_records(struct gp_model *m)
 		 compare_host_functions},
 		{m->hw_samples, m->hw_sample_count, sizeof(*m->hw_samples), compare_hw_samples},
 		{m->stalls, m->stall_count, sizeof(*m->stalls), compare_stalls},
+		{m->energies, m->energy_count, sizeof(*m->energies), compare_energies},
 		{m->gates, m->gate_count, sizeof(*m->gates), compare_gates},
 		{m->samples, m->sample_count, sizeof(*m->samples), compare_samples},
 	};

@@ -274,6 +274,7 @@ APPEND(in_flight, in_flight, in_flight_count,
 	       .name = r->name_id,
 	       .asked = r->unflushed == 0,
        })
+APPEND_OF_DEVICE(energy, energies, energy_count, gp_energy_of(r))
 APPEND_OF_DEVICE(hw_window, hw_windows, hw_window_count,
 		 (struct gp_hw_window){
 			 .start_ns = r->open_ticks,

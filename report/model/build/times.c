@@ -399,6 +399,24 @@ static void align_anchors(struct gp_model_builder *b)
 			gp_host_clock_unix_ns(clock, b->anchors[i].monotonic_ns);
 }
 
+void gp_model_time_energies(struct gp_model *m)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < m->energy_count; i++) {
+		uint64_t monotonic_ns = m->energies[i].time_ns;
+		uint64_t time_ns =
+			m->clock.is_known
+				? gp_host_clock_unix_ns(&m->clock, monotonic_ns) - m->base_unix_ns
+				: monotonic_ns - m->base_monotonic_ns;
+
+		m->energies[kept] = m->energies[i];
+		m->energies[kept].time_ns = time_ns;
+		kept += (int64_t)time_ns >= 0;
+	}
+	m->energy_count = kept;
+}
+
 int gp_resolve_times(struct gp_model_builder *b)
 {
 	struct gp_model *m = b->model;
@@ -416,6 +434,7 @@ int gp_resolve_times(struct gp_model_builder *b)
 	m->ns_per_tick = gp_timeline_ns_per_tick(t);
 	shift = time_all(b, t);
 	time_totals(m->totals, t, shift);
+	gp_model_time_energies(m);
 	m->end_ns = time_of(t, b->end_ticks, shift);
 	m->last_delivery_ns = time_of(t, m->counters[GP_COUNTER_LAST_DELIVERY_TICKS], shift);
 	m->before_ns = time_before(t, m->counters[GP_COUNTER_FIRST_TICKS], shift);

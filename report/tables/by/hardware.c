@@ -41,6 +41,7 @@ static int tell_run(struct gp_scope *scope, const struct gp_model *model, uint32
 		.model = model,
 		.samples = &model->hw_samples[first],
 		.count = end - first,
+		.base_unix_ns = model->base_unix_ns,
 		.device = gp_scope_device(scope, model, model->hw_samples[first].device_id)};
 	uint64_t *room = gp_spill_take(run.count * sizeof(*room));
 
@@ -364,6 +365,13 @@ static void close_kinds(struct kinds *kinds)
 	gp_tally_free(&kinds->index);
 }
 
+void gp_hw_put_kernel_name(struct gp_scope *scope, struct gp_table *table,
+			   const struct gp_tally_row *row)
+{
+	gp_table_put_text(table, row->key[0] != 0 ? gp_scope_kernel_of(scope, row->key[1])
+						  : gp_scope_text_of(scope, row->key[1]));
+}
+
 static void put_kernel(struct gp_scope *scope, struct gp_table *table, const struct gp_hw_run *run,
 		       const struct gp_tally_row *row, double total,
 		       const struct gp_hw_estimate *estimate)
@@ -377,12 +385,12 @@ static void put_kernel(struct gp_scope *scope, struct gp_table *table, const str
 	gp_table_cell(table, value_of(GP_HW_SM_ACTIVE, estimate->error[GP_HW_SM_ACTIVE]));
 	gp_table_cell(table, value_of(GP_HW_DRAM_READ, estimate->error[GP_HW_DRAM_READ]));
 	gp_table_put_whole(table, run->device);
-	gp_table_put_text(table, row->key[0] != 0 ? gp_scope_kernel_of(scope, row->key[1])
-						  : gp_scope_text_of(scope, row->key[1]));
+	gp_hw_put_kernel_name(scope, table, row);
 }
 
 static void put_kernels(const struct kinds *kinds, struct gp_table *table,
-			const struct gp_hw_run *run, const struct gp_hw_estimate *estimates)
+			const struct gp_hw_run *run, const struct gp_hw_estimate *estimates,
+			gp_hw_put_kernel *put)
 {
 	struct gp_hw_estimate unknown;
 	double total = 0;
@@ -394,34 +402,41 @@ static void put_kernels(const struct kinds *kinds, struct gp_table *table,
 	for (uint32_t i = 0; i < kinds->index.count; i++) {
 		uint32_t label = kinds->label_of[i];
 
-		put_kernel(kinds->scope, table, run, &kinds->index.rows[i], total,
-			   label != OTHERS ? &estimates[label] : &unknown);
+		put(kinds->scope, table, run, &kinds->index.rows[i], total,
+		    label != OTHERS ? &estimates[label] : &unknown);
 	}
 }
 
-static int fill_kernels_of(void *context, const struct gp_hw_run *run)
+int gp_hw_fill_kernels(struct gp_scope *scope, struct gp_table *table, const struct gp_hw_run *run,
+		       gp_hw_put_kernel *put)
 {
-	const struct filling *filling = context;
 	struct gp_hw_estimate *estimates = calloc(MOST_LABELS, sizeof(*estimates));
-	struct kinds kinds = {.scope = filling->scope};
+	struct kinds kinds = {.scope = scope};
 	struct work work = {0};
 	int result = estimates ? open_names(&kinds) : -ENOMEM;
 
 	if (result == 0)
-		result = gather_work(filling->scope, run, &work, number_kind, &kinds);
+		result = gather_work(scope, run, &work, number_kind, &kinds);
 	if (result == 0)
 		result = kinds.index.error;
 	if (result == 0)
 		result = choose_labels(&kinds, &work);
 	if (result == 0)
-		result = gp_hw_fit(run->samples, run->count, run->model->base_unix_ns, work.list,
+		result = gp_hw_fit(run->samples, run->count, run->base_unix_ns, work.list,
 				   work.count, kinds.labels, estimates);
 	if (result == 0)
-		put_kernels(&kinds, filling->table, run, estimates);
+		put_kernels(&kinds, table, run, estimates, put);
 	close_kinds(&kinds);
 	gp_spill_free(work.list);
 	free(estimates);
 	return result;
+}
+
+static int fill_kernels_of(void *context, const struct gp_hw_run *run)
+{
+	const struct filling *filling = context;
+
+	return gp_hw_fill_kernels(filling->scope, filling->table, run, put_kernel);
 }
 
 static int fill_kernels(struct gp_scope *scope, struct gp_table *table)

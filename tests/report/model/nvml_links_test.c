@@ -7,13 +7,18 @@
 static void *find_library(const char *name, int flags);
 static void *find_function(void *library, const char *name);
 
-#define dlopen        find_library
-#define dlsym         find_function
-#define gp_link_facts tested_link_facts
+#define dlopen             find_library
+#define dlsym              find_function
+#define gp_nvml_open       tested_nvml_open
+#define gp_nvml_write_uuid tested_nvml_write_uuid
+#define gp_link_facts      tested_link_facts
+#include "report/model/nvml.c"
 #include "report/model/nvml_links.c"
 #include "tests/unit.h"
 #undef dlopen
 #undef dlsym
+#undef gp_nvml_open
+#undef gp_nvml_write_uuid
 #undef gp_link_facts
 
 /* ---- a library of our own: what it says, and where it fails ---- */
@@ -73,7 +78,7 @@ static int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned int link, 
 	return result_of("nvmlDeviceGetNvLinkRemoteDeviceType");
 }
 
-static int nvmlDeviceGetFieldValues(void *device, int count, struct field_value *values)
+static int nvmlDeviceGetFieldValues(void *device, int count, struct gp_nvml_field *values)
 {
 	assert_ptr_equal(device, &library);
 	assert_int_equal(count, 1);
@@ -126,7 +131,7 @@ static int begin(void **state)
 	library.generation = 5;
 	library.lanes = 16;
 	library.speed = 26562;
-	library.value_type = VALUE_IS_UNSIGNED;
+	library.value_type = GP_NVML_IS_UNSIGNED;
 	for (unsigned int i = 2; i <= 16; i += 7) {
 		library.states[i] = ENABLED;
 		library.remotes[i] = REMOTE_IS_SWITCH;

@@ -180,7 +180,7 @@ static void take_frame(struct gp_call_sites *sites, const struct gp_model *model
 		return;
 	places = gp_symbols_find(sites->symbols, model, index, &count);
 	for (size_t i = 0; i < count && walk->taken <= GP_SITE_CALLERS; i++)
-		if (gp_code_owner_of_place(&places[i]) == walk->wanted)
+		if (gp_code_owner_of_frame(&places[i]) == walk->wanted)
 			take_place(walk, index, &places[i]);
 }
 

@@ -74,6 +74,23 @@ static void a_framework_is_named_where_there_is_nothing_else(void **state)
 	assert_site(scene, frame, "forward (linear.py:7)", "", "");
 }
 
+/* Entries of torch.profiler have no file. */
+static void operators_without_a_file_are_of_the_framework(void **state)
+{
+	struct scene *scene = *state;
+	struct build *b = &scene->b;
+	uint32_t frame = build_python(b, BUILD_OUTERMOST, "train.py", "step", 12);
+	uint32_t engine = build_python(b, BUILD_OUTERMOST, "", "aten::mm", 0);
+
+	frame = build_python(b, frame, "", "aten::conv2d", 0);
+	frame = build_python(b, frame, "", "aten::add_", 0);
+	build_stacks_end(b);
+	assert_site(scene, frame, "step (train.py:12)", "", "");
+	assert_true(gp_call_sites_at(scene->sites, find(scene, frame)).is_own);
+	assert_site(scene, engine, "aten::mm", "", "");
+	assert_false(gp_call_sites_at(scene->sites, find(scene, engine)).is_own);
+}
+
 static void an_allocator_between_is_the_owner(void **state)
 {
 	struct scene *scene = *state;
@@ -249,6 +266,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_stands_between_is_passed_over, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_framework_is_named_where_there_is_nothing_else,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(operators_without_a_file_are_of_the_framework,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_allocator_between_is_the_owner, set_up,
 						tear_down),

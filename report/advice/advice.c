@@ -52,6 +52,7 @@ const struct gp_rule *const gp_rules[] = {
 	&gp_rule_local_memory,
 	&gp_rule_old_tensor_path,
 	&gp_rule_layout_changes,
+	&gp_rule_unfused_attention,
 	&gp_rule_full_precision,
 	&gp_rule_late_rank,
 	&gp_rule_rank_imbalance,
@@ -203,6 +204,8 @@ static int look_at_process(struct gp_advisor *advisor, size_t process)
 	if (advisor->has_memory)
 		gp_memory_sites_free(&advisor->memory);
 	advisor->has_memory = advisor->has_ends = false;
+	gp_spill_free(advisor->is_claimed);
+	advisor->is_claimed = NULL;
 	return result;
 }
 

@@ -379,6 +379,23 @@ struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t
 				     site->naming};
 }
 
+uint32_t gp_call_site_line(const char *place, size_t *length)
+{
+	size_t at = *length, digits = 0;
+	uint32_t line = 0, unit = 1;
+
+	if (at == 0 || place[--at] != ')')
+		return 0;
+	for (; at > 0 && place[at - 1] >= '0' && place[at - 1] <= '9' && digits < 9; digits++) {
+		line += (uint32_t)(place[--at] - '0') * unit;
+		unit *= 10;
+	}
+	if (digits == 0 || at == 0 || place[at - 1] != ':')
+		return 0;
+	*length = at - 1;
+	return line;
+}
+
 /* The end of the caller after the first `bytes` bytes of callers. */
 static size_t end_of_next(const char *callers, size_t bytes)
 {

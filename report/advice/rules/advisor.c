@@ -385,6 +385,17 @@ const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct
 	return op && !op->untimed ? op : NULL;
 }
 
+void gp_advisor_claim(struct gp_advisor *advisor, uint32_t op)
+{
+	if (!advisor->is_claimed)
+		advisor->is_claimed = gp_spill_take_zeroed(advisor->model->op_count,
+							   sizeof(*advisor->is_claimed));
+	if (advisor->is_claimed)
+		advisor->is_claimed[op] = true;
+	else
+		advisor->error = -ENOMEM;
+}
+
 static size_t device_of(const struct gp_advisor *advisor, uint16_t device_id)
 {
 	return device_id < GP_DEVICE_LIMIT ? advisor->devices[device_id] : SIZE_MAX;

@@ -78,6 +78,7 @@ struct gp_advisor {
 	struct gp_memory_sites memory;   /* for gp_advisor_memory() ... */
 	struct gp_startup_shutdown ends; /* ... and gp_advisor_ends(), which make them */
 	bool has_memory, has_ends;
+	bool *is_claimed; /* by operation, for gp_advisor_claim(); NULL: none is */
 
 	/* the present rule */
 	uint32_t rule;
@@ -245,6 +246,17 @@ static inline const struct gp_call *gp_advisor_call(const struct gp_advisor *adv
 
 /* The first operation of a call; NULL: it has none, or it has no times. */
 const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct gp_call *call);
+
+/*
+ * The GPU time of an operation, by its index, counts for the present rule's finding: later rules that
+ * save GPU time leave it out.
+ */
+void gp_advisor_claim(struct gp_advisor *advisor, uint32_t op);
+
+static inline bool gp_advisor_is_claimed(const struct gp_advisor *advisor, uint32_t op)
+{
+	return advisor->is_claimed && advisor->is_claimed[op];
+}
 
 /* How long a device of the process was busy in that time. */
 uint64_t gp_advisor_busy_ns(const struct gp_advisor *advisor, uint16_t device_id, uint64_t start_ns,

@@ -40,7 +40,8 @@ struct gp_case {
 /* Time of the present process of which a case could save a share. */
 struct gp_stretch {
 	uint64_t start_ns, end_ns;
-	uint32_t number; /* of the case */
+	uint64_t until_ns; /* later idle time is not due to it */
+	uint32_t number;   /* of the case */
 	float share;
 };
 
@@ -137,10 +138,12 @@ void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found,
 void gp_advisor_save_once(struct gp_advisor *advisor);
 
 /*
- * The same for host work that no GPU takes part in.  It saves no more than the longest idle time of
- * a device from the start of a stretch to the next one of its case: the GPU may be idle only after
- * the call, as after a free.
+ * The same for a call that keeps the host from its next launches.  It saves no more than the longest
+ * idle time of a device from its start until until_ns, or the next stretch of its case: the GPU may
+ * be idle only after the call, as after a free.
  */
+void gp_advisor_stretch_until(struct gp_advisor *advisor, const struct gp_case *found,
+			      const struct gp_call *call, uint64_t until_ns);
 void gp_advisor_save_idle_once(struct gp_advisor *advisor);
 
 /*

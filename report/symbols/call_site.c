@@ -156,7 +156,18 @@ struct walk {
 	uint32_t taken;
 	uint32_t site; /* frame of the first place */
 	struct texts *texts;
+	const struct gp_place *last; /* the place taken last */
 };
+
+/*
+ * A compiler divides a function, and inlines the beginning where it is called: the call of the rest
+ * has no line of its own there, but that of any code before it.
+ */
+static bool calls_rest(const struct walk *walk, const struct gp_place *inlined)
+{
+	return walk->taken > 0 && strcmp(walk->last->function, inlined->function) == 0 &&
+	       strcmp(walk->last->file, inlined->file) == 0;
+}
 
 static void take_place(struct walk *walk, uint32_t frame, const struct gp_place *place)
 {
@@ -168,6 +179,7 @@ static void take_place(struct walk *walk, uint32_t frame, const struct gp_place 
 		append(walk->texts->callers, walk->taken > 1 ? GP_SITE_SEPARATOR : "", place);
 	}
 	walk->taken++;
+	walk->last = place;
 }
 
 static void take_frame(struct gp_call_sites *sites, const struct gp_model *model, uint32_t index,
@@ -180,7 +192,8 @@ static void take_frame(struct gp_call_sites *sites, const struct gp_model *model
 		return;
 	places = gp_symbols_find(sites->symbols, model, index, &count);
 	for (size_t i = 0; i < count && walk->taken <= GP_SITE_CALLERS; i++)
-		if (gp_code_owner_of_frame(&places[i]) == walk->wanted)
+		if (gp_code_owner_of_frame(&places[i]) == walk->wanted &&
+		    !(i == 0 && count > 1 && calls_rest(walk, &places[i])))
 			take_place(walk, index, &places[i]);
 }
 

@@ -545,7 +545,7 @@ void gp_rule_explain(FILE *out, const struct gp_rule *rule)
 void gp_rules_list(FILE *out)
 {
 	for (size_t i = 0; gp_rules[i]; i++)
-		fprintf(out, "%-16s  %s\n", gp_rules[i]->id, gp_rules[i]->title);
+		fprintf(out, "%-17s  %s\n", gp_rules[i]->id, gp_rules[i]->title);
 }
 
 void gp_rules_document(FILE *out)

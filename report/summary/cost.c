@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/analysis/analysis.h"
 #include "report/analysis/idle/call_cause.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
@@ -47,21 +48,19 @@ static void print_share(const struct gp_summary *summary, double cost_ns)
 	if (threads <= 1)
 		fputs("the time above", summary->out);
 	else
-		fprintf(summary->out, "%s %s threads' time%s",
-			summary->model_count > 1 ? "their" : "its", gp_format_count(threads).text,
-			summary->options->brief ? "" : "\n ");
+		fprintf(summary->out, "%s %s threads' time",
+			summary->model_count > 1 ? "their" : "its", gp_format_count(threads).text);
 }
 
 static void print_kinds_of_cost(FILE *out, const struct gp_own_overhead *cost)
 {
-	fprintf(out, " (hooks %s, CUPTI callbacks %s, GPU records %s",
+	fprintf(out, "\n  hooks %s, CUPTI callbacks %s, GPU records %s",
 		cost->hooks_unknown ? "not measured" : gp_format_ns_about(cost->hooks_ns).text,
 		gp_format_ns_about(cost->callbacks_ns).text,
 		gp_format_ns_about(cost->records_ns).text);
 	if (cost->setup_ns > 0)
 		fprintf(out, ", setup of hardware counters %s",
 			gp_format_ns_about(cost->setup_ns).text);
-	fputs(")", out);
 }
 
 /* Whether gpuprof recorded at least one of the processes. */
@@ -73,6 +72,48 @@ static bool has_own_trace(const struct gp_summary *summary)
 	return false;
 }
 
+/*
+ * What the process of the main loop pays in each step that recurs, on average; its operations have
+ * their share of the cost.  0: there are no steps.
+ */
+static double step_cost_ns(const struct gp_summary *summary, uint64_t *step_ns)
+{
+	const struct gp_analysis *basis = summary->basis;
+	size_t process = basis ? gp_analysis_main_process(basis) : SIZE_MAX;
+	struct gp_model *model = process == SIZE_MAX ? NULL : summary->models[process];
+	struct gp_own_overhead cost;
+	uint64_t operations = 0;
+
+	if (!model || model->recorder || model->op_count == 0)
+		return 0;
+	for (uint32_t i = 0; i < basis->steps[process].count; i++)
+		if (basis->steps[process].recurs[basis->steps[process].parts[i]])
+			operations += basis->iterations[process].rows[i].op_count;
+	cost = gp_own_overhead_of(&model, 1);
+	*step_ns = gp_steps_mean_ns(&basis->steps[process]);
+	return (gp_own_overhead_total_ns(&cost) - cost.setup_ns) * (double)operations /
+	       (double)model->op_count / gp_steps_recurring(&basis->steps[process]);
+}
+
+/* The part of a step, which startup does not dilute; else that of the whole time. */
+static void print_part(const struct gp_summary *summary, double cost_ns)
+{
+	uint64_t step_ns = 0;
+	double in_step_ns = step_cost_ns(summary, &step_ns);
+
+	if (in_step_ns > 0)
+		fprintf(summary->out, " of host time, in each step %s, %s %%",
+			gp_format_ns_about(in_step_ns).text,
+			gp_format_percent(in_step_ns, (double)step_ns).text);
+	else
+		print_share(summary, cost_ns);
+	if (in_step_ns > 0)
+		cost_ns = in_step_ns;
+	fprintf(summary->out, " (an estimate: %s to %s)",
+		gp_format_ns_about(cost_ns / GP_OWN_OVERHEAD_MOST_PART).text,
+		gp_format_ns_about(cost_ns / GP_OWN_OVERHEAD_LEAST_PART).text);
+}
+
 void gp_summary_print_cost(const struct gp_summary *summary)
 {
 	struct gp_own_overhead cost = gp_own_overhead_of(summary->models, summary->model_count);
@@ -82,7 +123,7 @@ void gp_summary_print_cost(const struct gp_summary *summary)
 		return;
 	fprintf(summary->out, "%sgpuprof's own cost: about %s", brief ? "  " : "\n",
 		gp_format_ns_about(gp_own_overhead_total_ns(&cost)).text);
-	print_share(summary, gp_own_overhead_total_ns(&cost));
+	print_part(summary, gp_own_overhead_total_ns(&cost));
 	if (!brief)
 		print_kinds_of_cost(summary->out, &cost);
 	fputs("\n", summary->out);
@@ -91,8 +132,9 @@ void gp_summary_print_cost(const struct gp_summary *summary)
 /* ---- overhead that CUPTI reports ---- */
 
 struct overheads {
-	struct gp_groups kinds;
-	uint64_t beyond_ns; /* before the first call and after the last */
+	struct gp_groups kinds;     /* of CUPTI */
+	struct gp_groups of_driver; /* which a program has without gpuprof, too */
+	uint64_t beyond_ns;         /* before the first call and after the last */
 };
 
 static int gather_overheads(struct overheads *all, struct gp_model *model)
@@ -103,16 +145,21 @@ static int gather_overheads(struct overheads *all, struct gp_model *model)
 	for (uint32_t i = 0; result == 0 && i < model->overhead_count; i++) {
 		const struct gp_overhead *overhead = &model->overheads[i];
 		uint64_t within_ns = gp_summary_overhead_within_ns(model, overhead, window);
+		struct gp_groups *kinds = gp_overhead_is_of_profiler(overhead->overhead_kind)
+						  ? &all->kinds
+						  : &all->of_driver;
 		uint32_t row;
 
 		if (gp_overhead_holds_up(model, overhead))
 			all->beyond_ns += overhead->end_ns - overhead->start_ns - within_ns;
 		if (within_ns == 0)
 			continue;
-		row = gp_groups_find(&all->kinds, gp_overhead_name(overhead->overhead_kind));
+		row = gp_groups_find(kinds, gp_overhead_is_of_queue(overhead->overhead_kind)
+						    ? "wait for space in a full launch queue"
+						    : gp_overhead_name(overhead->overhead_kind));
 		if (row == UINT32_MAX)
 			return -ENOMEM;
-		result = gp_groups_add(&all->kinds, row, within_ns);
+		result = gp_groups_add(kinds, row, within_ns);
 	}
 	return result;
 }
@@ -155,6 +202,17 @@ static int print_kinds(const struct gp_summary *summary, const struct gp_groups 
 	return order ? 0 : -ENOMEM;
 }
 
+static int print_of_driver(const struct gp_summary *summary, const struct gp_groups *kinds)
+{
+	struct gp_paragraph paragraph = {.out = summary->out,
+					 .columns = gp_summary_columns(summary),
+					 .lead = "the driver, without a profiler, too: "};
+	int result = print_kinds(summary, kinds, &paragraph);
+
+	gp_paragraph_end(&paragraph);
+	return result;
+}
+
 int gp_summary_print_overheads(const struct gp_summary *summary)
 {
 	struct gp_paragraph paragraph = {.out = summary->out,
@@ -176,6 +234,9 @@ int gp_summary_print_overheads(const struct gp_summary *summary)
 		gp_paragraph_add(&paragraph, text);
 	}
 	gp_paragraph_end(&paragraph);
+	if (result == 0)
+		result = print_of_driver(summary, &all.of_driver);
 	gp_groups_free(&all.kinds);
+	gp_groups_free(&all.of_driver);
 	return result;
 }

@@ -39,7 +39,7 @@ struct kinds {
 	uint64_t streams, contexts;
 	uint64_t unified[GP_UNIFIED_KINDS]; /* bytes or faults */
 	uint64_t compiled, compile_ns, cache_ns, loaded, load_ns;
-	uint64_t overheads, overhead_ns;
+	uint64_t full_queues, full_queue_ns, overheads, overhead_ns;
 	uint64_t launched, late, brief, blocked, blocked_ns; /* struct gp_queue */
 };
 
@@ -153,10 +153,15 @@ static void count_code(struct kinds *kinds, struct gp_model *model)
 	for (uint32_t i = 0; i < model->overhead_count; i++) {
 		const struct gp_overhead *overhead = &model->overheads[i];
 		bool loads = gp_overhead_is_of_loading(overhead->overhead_kind);
+		bool waits = gp_overhead_is_of_queue(overhead->overhead_kind);
 		uint64_t within_ns = gp_summary_overhead_within_ns(model, overhead, window);
 
-		*(loads ? &kinds->load_ns : &kinds->overhead_ns) += within_ns;
-		*(loads ? &kinds->loaded : &kinds->overheads) += within_ns > 0;
+		*(loads   ? &kinds->load_ns
+		  : waits ? &kinds->full_queue_ns
+			  : &kinds->overhead_ns) += within_ns;
+		*(loads   ? &kinds->loaded
+		  : waits ? &kinds->full_queues
+			  : &kinds->overheads) += within_ns > 0;
 	}
 }
 
@@ -341,6 +346,12 @@ static void add_code(const struct gp_summary *summary, const struct kinds *k,
 		gp_format_count(k->loaded).text) &&
 	    matters(summary, k->load_ns))
 		add_brief(document, "%s loading code", gp_format_ns(k->load_ns).text);
+	if (add(document, "overhead", "full-queue", GP_UNIT_NS,
+		matters(summary, k->full_queue_ns) ? k->full_queue_ns : 0,
+		"%s waited for space in the driver's full queue (%s x): the host is far ahead of the GPU",
+		gp_format_ns(k->full_queue_ns).text, gp_format_count(k->full_queues).text))
+		add_brief(document, "%s waited for space in a full launch queue",
+			  gp_format_ns(k->full_queue_ns).text);
 	if (add(document, "overhead", "overhead", GP_UNIT_NS,
 		matters(summary, k->overhead_ns) ? k->overhead_ns : 0,
 		"%s of CUPTI and the driver (%s x%s)", gp_format_ns(k->overhead_ns).text,

@@ -156,7 +156,18 @@ struct walk {
 	uint32_t taken;
 	uint32_t site; /* frame of the first place */
 	struct texts *texts;
+	const struct gp_place *last; /* the place taken last */
 };
+
+/*
+ * A compiler divides a function, and inlines the beginning where it is called: the call of the rest
+ * has no line of its own there, but that of any code before it.
+ */
+static bool calls_rest(const struct walk *walk, const struct gp_place *inlined)
+{
+	return walk->taken > 0 && strcmp(walk->last->function, inlined->function) == 0 &&
+	       strcmp(walk->last->file, inlined->file) == 0;
+}
 
 static void take_place(struct walk *walk, uint32_t frame, const struct gp_place *place)
 {
@@ -168,6 +179,7 @@ static void take_place(struct walk *walk, uint32_t frame, const struct gp_place 
 		append(walk->texts->callers, walk->taken > 1 ? GP_SITE_SEPARATOR : "", place);
 	}
 	walk->taken++;
+	walk->last = place;
 }
 
 static void take_frame(struct gp_call_sites *sites, const struct gp_model *model, uint32_t index,
@@ -180,7 +192,8 @@ static void take_frame(struct gp_call_sites *sites, const struct gp_model *model
 		return;
 	places = gp_symbols_find(sites->symbols, model, index, &count);
 	for (size_t i = 0; i < count && walk->taken <= GP_SITE_CALLERS; i++)
-		if (gp_code_owner_of_place(&places[i]) == walk->wanted)
+		if (gp_code_owner_of_frame(&places[i]) == walk->wanted &&
+		    !(i == 0 && count > 1 && calls_rest(walk, &places[i])))
 			take_place(walk, index, &places[i]);
 }
 
@@ -377,6 +390,23 @@ struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t
 	site = &sites->sites[number];
 	return (struct gp_call_site){site->place, site->callers, site->owner, site->is_own,
 				     site->naming};
+}
+
+uint32_t gp_call_site_line(const char *place, size_t *length)
+{
+	size_t at = *length, digits = 0;
+	uint32_t line = 0, unit = 1;
+
+	if (at == 0 || place[--at] != ')')
+		return 0;
+	for (; at > 0 && place[at - 1] >= '0' && place[at - 1] <= '9' && digits < 9; digits++) {
+		line += (uint32_t)(place[--at] - '0') * unit;
+		unit *= 10;
+	}
+	if (digits == 0 || at == 0 || place[at - 1] != ':')
+		return 0;
+	*length = at - 1;
+	return line;
 }
 
 /* The end of the caller after the first `bytes` bytes of callers. */

@@ -77,6 +77,12 @@ uint32_t gp_call_sites_of_text(struct gp_call_sites *sites, struct gp_call_site 
 struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t number);
 
 /*
+ * The line of the place "step (train.py:40)", whose *length becomes that without ":40)"; 0: it has
+ * none.
+ */
+uint32_t gp_call_site_line(const char *place, size_t *length);
+
+/*
  * The length of the common first callers of two sites: 4 for "load < main" and "load < run", 0 for
  * "load" and "loader".
  */

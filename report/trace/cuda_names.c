@@ -186,6 +186,11 @@ bool gp_overhead_is_of_loading(uint32_t overhead_kind)
 	return overhead_kind == 4 << 16 || overhead_kind == 5 << 16;
 }
 
+bool gp_overhead_is_of_queue(uint32_t overhead_kind)
+{
+	return overhead_kind == 6 << 16;
+}
+
 bool gp_overhead_is_of_profiler(uint32_t overhead_kind)
 {
 	return (overhead_kind >= 1 << 16 && overhead_kind <= 3 << 16) || overhead_kind == 7 << 16 ||

@@ -35,6 +35,9 @@ bool gp_overhead_is_of_loading(uint32_t overhead_kind);
 /* Whether an overhead is loading or compilation of code. */
 bool gp_overhead_is_of_code(uint32_t overhead_kind);
 
+/* A call waited for space in the driver's queue: the host is far ahead of the GPU. */
+bool gp_overhead_is_of_queue(uint32_t overhead_kind);
+
 /* CUPTI's buffers, setup and instrumentation, which exist only under a profiler. */
 bool gp_overhead_is_of_profiler(uint32_t overhead_kind);
 

@@ -129,19 +129,31 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 	gp_advisor_save(advisor, found, at_ns, saves_ns);
 }
 
-void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found, uint64_t start_ns,
-			uint64_t end_ns, double share)
+static void add_stretch(struct gp_advisor *advisor, const struct gp_case *found,
+			struct gp_stretch stretch)
 {
-	if (found == &advisor->spare || advisor->error != 0 || end_ns <= start_ns)
+	if (found == &advisor->spare || advisor->error != 0 || stretch.end_ns <= stretch.start_ns)
 		return;
+	stretch.number = (uint32_t)(found - advisor->cases);
 	advisor->error = gp_array_grow_spill(&advisor->stretches, &advisor->stretch_capacity,
 					     advisor->stretch_count, sizeof(*advisor->stretches));
 	if (advisor->error == 0)
-		advisor->stretches[advisor->stretch_count++] =
-			(struct gp_stretch){.start_ns = start_ns,
-					    .end_ns = end_ns,
-					    .number = (uint32_t)(found - advisor->cases),
-					    .share = (float)share};
+		advisor->stretches[advisor->stretch_count++] = stretch;
+}
+
+void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found, uint64_t start_ns,
+			uint64_t end_ns, double share)
+{
+	add_stretch(advisor, found,
+		    (struct gp_stretch){start_ns, end_ns, end_ns, .share = (float)share});
+}
+
+void gp_advisor_stretch_until(struct gp_advisor *advisor, const struct gp_case *found,
+			      const struct gp_call *call, uint64_t until_ns)
+{
+	add_stretch(
+		advisor, found,
+		(struct gp_stretch){call->start_ns, gp_call_end_ns(call), until_ns, .share = 1});
 }
 
 GP_COMPARE_BY_TWO(compare_stretches, struct gp_stretch, number, start_ns)
@@ -162,7 +174,7 @@ static uint64_t most_idle_ns(const struct gp_advisor *advisor, uint64_t start_ns
 	return busy_ns == UINT64_MAX ? end_ns - start_ns : end_ns - start_ns - busy_ns;
 }
 
-/* Up to where a stretch may save: the next stretch of its case, else the last call of the process. */
+/* Up to where a stretch may save; a process has no idle time after its last call. */
 static uint64_t end_of_reach(const struct gp_advisor *advisor, uint32_t index)
 {
 	const struct gp_stretch *one = &advisor->stretches[index];
@@ -171,17 +183,24 @@ static uint64_t end_of_reach(const struct gp_advisor *advisor, uint32_t index)
 	uint64_t end_ns = is_last ? gp_busy_window(&model, 1).end_unix_ns - model->base_unix_ns
 				  : one[1].start_ns;
 
+	if (end_ns > one->until_ns)
+		end_ns = one->until_ns;
 	return end_ns > one->end_ns ? end_ns : one->end_ns;
 }
 
-/* A stretch, and what the one before could not save, limited by the idle time. */
+/*
+ * A stretch, and what the one before could not save, limited by the idle time.  What it cannot save
+ * itself is carried on, unless its time ends before.
+ */
 static uint64_t within_idle_ns(const struct gp_advisor *advisor, uint32_t index, uint64_t from_ns,
 			       uint64_t ns, uint64_t *carried_ns)
 {
-	uint64_t idle_ns = most_idle_ns(advisor, from_ns, end_of_reach(advisor, index));
+	uint64_t end_ns = end_of_reach(advisor, index);
+	uint64_t idle_ns = most_idle_ns(advisor, from_ns, end_ns);
 	uint64_t saved_ns = ns + *carried_ns < idle_ns ? ns + *carried_ns : idle_ns;
+	bool goes_on = end_ns < advisor->stretches[index].until_ns;
 
-	*carried_ns = ns > saved_ns ? ns - saved_ns : 0;
+	*carried_ns = goes_on && ns > saved_ns ? ns - saved_ns : 0;
 	return saved_ns;
 }
 
@@ -383,6 +402,17 @@ const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct
 		call->first_op == GP_NONE ? NULL : &advisor->model->ops[call->first_op];
 
 	return op && !op->untimed ? op : NULL;
+}
+
+void gp_advisor_claim(struct gp_advisor *advisor, uint32_t op)
+{
+	if (!advisor->is_claimed)
+		advisor->is_claimed = gp_spill_take_zeroed(advisor->model->op_count,
+							   sizeof(*advisor->is_claimed));
+	if (advisor->is_claimed)
+		advisor->is_claimed[op] = true;
+	else
+		advisor->error = -ENOMEM;
 }
 
 static size_t device_of(const struct gp_advisor *advisor, uint16_t device_id)

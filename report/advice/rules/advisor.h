@@ -40,7 +40,8 @@ struct gp_case {
 /* Time of the present process of which a case could save a share. */
 struct gp_stretch {
 	uint64_t start_ns, end_ns;
-	uint32_t number; /* of the case */
+	uint64_t until_ns; /* later idle time is not due to it */
+	uint32_t number;   /* of the case */
 	float share;
 };
 
@@ -78,6 +79,7 @@ struct gp_advisor {
 	struct gp_memory_sites memory;   /* for gp_advisor_memory() ... */
 	struct gp_startup_shutdown ends; /* ... and gp_advisor_ends(), which make them */
 	bool has_memory, has_ends;
+	bool *is_claimed; /* by operation, for gp_advisor_claim(); NULL: none is */
 
 	/* the present rule */
 	uint32_t rule;
@@ -136,10 +138,12 @@ void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found,
 void gp_advisor_save_once(struct gp_advisor *advisor);
 
 /*
- * The same for host work that no GPU takes part in.  It saves no more than the longest idle time of
- * a device from the start of a stretch to the next one of its case: the GPU may be idle only after
- * the call, as after a free.
+ * The same for a call that keeps the host from its next launches.  It saves no more than the longest
+ * idle time of a device from its start until until_ns, or the next stretch of its case: the GPU may
+ * be idle only after the call, as after a free.
  */
+void gp_advisor_stretch_until(struct gp_advisor *advisor, const struct gp_case *found,
+			      const struct gp_call *call, uint64_t until_ns);
 void gp_advisor_save_idle_once(struct gp_advisor *advisor);
 
 /*
@@ -245,6 +249,17 @@ static inline const struct gp_call *gp_advisor_call(const struct gp_advisor *adv
 
 /* The first operation of a call; NULL: it has none, or it has no times. */
 const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct gp_call *call);
+
+/*
+ * The GPU time of an operation, by its index, counts for the present rule's finding: later rules that
+ * save GPU time leave it out.
+ */
+void gp_advisor_claim(struct gp_advisor *advisor, uint32_t op);
+
+static inline bool gp_advisor_is_claimed(const struct gp_advisor *advisor, uint32_t op)
+{
+	return advisor->is_claimed && advisor->is_claimed[op];
+}
 
 /* How long a device of the process was busy in that time. */
 uint64_t gp_advisor_busy_ns(const struct gp_advisor *advisor, uint16_t device_id, uint64_t start_ns,

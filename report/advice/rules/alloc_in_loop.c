@@ -53,7 +53,8 @@ static void spare_call(struct gp_advisor *advisor, struct gp_case *found, uint32
 		return;
 	found->time_ns += call->duration_ns;
 	if (!gp_next_wait_follows(advisor, call))
-		gp_advisor_stretch(advisor, found, call->start_ns, gp_call_end_ns(call), 1);
+		gp_advisor_stretch_until(advisor, found, call,
+					 gp_next_wait_after_ns(advisor, call));
 }
 
 /* The first blocks are needed, and their allocations with them; later ones could reuse a block. */
@@ -154,7 +155,7 @@ const struct gp_rule gp_rule_alloc_in_loop = {
 	.change =
 		"[{?leaked_count}free the leaked blocks first; ][{?language=torch}{?is_device}PyTorch keeps freed memory for reuse: remove torch.cuda.empty_cache() from the loop; if the loop does not call it, memory is short: use smaller batches, or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True|allocate the block[{!kept_count=1}s] before the loop and reuse [{?kept_count=1}it|them][{?is_device}; or use a memory pool (cudaMallocAsync)][{?is_async}; or let the pool keep freed memory (cudaMemPoolAttrReleaseThreshold)]]",
 	.meaning =
-		"A call site allocates far more often than it has blocks in use. cudaMalloc, cudaFree, cudaMallocHost and cudaHostRegister take tens of microseconds to milliseconds, and cudaFree waits for the GPU. With all of its blocks kept, the site needs no further allocation. Blocks that leak are reported separately. The saving is at most the GPU's idle time during the calls. A free that waits for kernels saves nothing if the next call of the thread waits for the same kernels.",
+		"A call site allocates far more often than it has blocks in use. cudaMalloc, cudaFree, cudaMallocHost and cudaHostRegister take tens of microseconds to milliseconds, and cudaFree waits for the GPU. With all of its blocks kept, the site needs no further allocation. Blocks that leak are reported separately. The saving is at most the time of the calls, and at most the GPU's idle time from such a call to the next one or to the next wait of the thread for the GPU: a later launch would wait there all the same. A free that waits for kernels saves nothing if the next call of the thread waits for the same kernels.",
 	.remedy =
 		"Allocate before the loop, with the largest size if sizes vary. Or use cudaMallocAsync and cudaFreeAsync with a release threshold above 0 (cudaMemPoolAttrReleaseThreshold), or the caching allocator of your framework.",
 	.ignore =

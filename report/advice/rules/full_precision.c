@@ -1,6 +1,7 @@
 #include "report/advice/rules/rules.h"
 
 #include "report/advice/rules/named_kernels.h"
+#include "report/advice/rules/product_precision.h"
 
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(LEAST_COMPUTE_MAJOR, 8, COUNT,                                                       \
@@ -20,20 +21,15 @@ static bool has_tf32(const struct gp_model *model)
 	return false;
 }
 
+static bool is_float32(const char *name)
+{
+	return gp_product_precision_of(name) == GP_PRODUCT_FLOAT32;
+}
+
 static void look(struct gp_advisor *advisor)
 {
-	static const char *const patterns[] = {"*simt_sgemm*",
-					       "*_sgemm_*",
-					       "*sgemm_largek*",
-					       "*gemm_f32f32_f32f32_f32*_ffma_*",
-					       "*fprop*f32f32_f32f32_f32*_ffma_*",
-					       "*dgrad*f32f32_f32f32_f32*_ffma_*",
-					       "*wgrad*f32f32_f32f32_f32*_ffma_*",
-					       NULL};
-	static const char *const others[] = {"*tf32*", "*tensorop*", NULL};
-
 	if (has_tf32(advisor->model))
-		gp_named_kernels_add(advisor, patterns, others, SAVED_PERCENT);
+		gp_named_kernels_add(advisor, is_float32, SAVED_PERCENT);
 }
 
 const struct gp_rule gp_rule_full_precision = {

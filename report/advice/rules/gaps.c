@@ -252,7 +252,10 @@ void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct
 		own->device = at->idle_gap->device;
 	own->is_of_many |= own->device != at->idle_gap->device;
 	keep_beside(advisor, own, at->idle_gap);
-	own->new_code_ns += is_of_new_code(advisor, at) ? idle_ns : 0;
+	if (is_of_new_code(advisor, at)) {
+		own->new_code_ns += idle_ns;
+		own->new_code_count += advisor->loops[advisor->process] && !advisor->is_outside;
+	}
 	own->imports += gp_host_time_ends_in_import(advisor, at);
 	if (at->idle_gap->cause == GP_IDLE_HOST)
 		own->has_samples |= gp_host_samples_add(advisor, found, at, at->idle_gap->end_ns);
@@ -344,6 +347,17 @@ static bool ends_late(const struct gp_advisor *advisor, const struct gp_case *fo
 	       gp_dependency_is_outside(advisor->scope.models[found->process]);
 }
 
+/* In steps again and again: a shape is new each time. */
+static bool loads_often(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_steps *steps = advisor->loops[found->process];
+	const struct gp_gaps *own = found->own;
+
+	return own->new_code_ns * 2 >= found->time_ns && steps &&
+	       own->new_code_count >= GP_LOOP_ITERATIONS &&
+	       own->new_code_count * GP_NEW_CODE_PART >= gp_steps_recurring(steps);
+}
+
 static void add_host(const struct gp_advisor *advisor, const struct gp_case *found,
 		     struct gp_document *values)
 {
@@ -358,6 +372,9 @@ static void add_host(const struct gp_advisor *advisor, const struct gp_case *fou
 				     gp_host_samples_use_result(advisor, found, own->before_site,
 								own->after_site));
 	gp_document_add_flag(values, "is_new_code", own->new_code_ns * 2 >= found->time_ns);
+	if (loads_often(advisor, found))
+		gp_document_add_number(values, "new_code_count", GP_UNIT_COUNT,
+				       own->new_code_count);
 	if (!own->has_samples)
 		gp_language_add_sampler(model, advisor->scope.model_count, values);
 }

@@ -39,7 +39,8 @@ struct gp_gaps {
 	bool names_call; /* that site is the place to look at */
 
 	/* all gaps */
-	uint64_t new_code_ns;             /* of gaps after which code is loaded */
+	uint64_t new_code_ns;             /* of gaps after which code is loaded ... */
+	uint64_t new_code_count;          /* ... and how many are in steps that recur */
 	uint64_t imports;                 /* the number that end in an import */
 	bool has_samples;                 /* there are Python samples of one */
 	uint16_t device;                  /* of the first one, as idle_gaps numbers it ... */
@@ -68,7 +69,7 @@ bool gp_gaps_names_place(const struct gp_case *found);
 	"[{?context=first} ({context_function} created the process's context)" \
 	"|{?context} ({context_function} created [{?context=again}another|a] context on GPU {context_gpu} in {context_ns} of it)" \
 	"|; {longest_call} took {longest_call_ns} of it[ at {longest_call_place}][, the longest of {similar_calls} such calls]]" \
-	"[{samples}]" GP_HOST_TIME_FOUND \
+	"[; in {new_code_count} of these gaps code is loaded][{samples}]" GP_HOST_TIME_FOUND \
 	"[{!is_pause}; [{!count=1}the longest ][after {before}[ at {before_place}], ]before {after}[ at {after_place}]]"
 /* clang-format on */
 
@@ -88,7 +89,8 @@ bool gp_gaps_names_place(const struct gp_case *found);
 	"|{?cause=profiler overhead}nothing: without a profiler this time does not exist" \
 	"|{?cause=unknown}look at the timeline: gpuprof export FILE" \
 	"|{?is_waiting}start the awaited work earlier, give it more threads or processes, or give the GPU other work meanwhile; more: gpuprof summary --by host FILE, gpuprof trace host FILE" \
-	"|[{?is_new_code}call it once before the measured part, as code is loaded for the first time: libraries choose or compile kernels then, as cuDNN does for each new shape[{?language=torch} (torch.backends.cudnn.benchmark=False tries fewer)]; else ]" \
+	"|[{?new_code_count}use few shapes: libraries choose and load kernels for each new one, and compilers compile for it; pad lengths to a few sizes[{?language=torch}, or, if it is attention, choose a backend that needs no plan for each length (torch.nn.attention.sdpa_kernel)]; else " \
+	"|{?is_new_code}call it once before the measured part, as code is loaded for the first time: libraries choose or compile kernels then, as cuDNN does for each new shape[{?language=torch} (torch.backends.cudnn.benchmark=False tries fewer)]; else ]" \
 	"[{?is_result}compute this on the GPU, which has the values, or in fewer steps, or in another thread while the GPU works; more: gpuprof summary --by host FILE" \
 	"|{?samples}[{?recurs}do this work once before the loop, or in another thread or process while the GPU works|do this work before the first launch, after the last, or in another process]; more: gpuprof summary --by host FILE, gpuprof trace host FILE" \
 	"|[{?is_imported}{!language=native}this trace of another profiler does not show Python between CUDA calls: record it with gpuprof-run, which samples Python stacks" \

@@ -113,24 +113,6 @@ struct callers {
 	uint32_t count, capacity;
 };
 
-/* The line of "step (train.py:40)", whose *length becomes that without ":40)"; 0: it has none. */
-static uint32_t split_line(const char *place, size_t *length)
-{
-	size_t at = *length, digits = 0;
-	uint32_t line = 0, unit = 1;
-
-	if (at == 0 || place[--at] != ')')
-		return 0;
-	for (; at > 0 && place[at - 1] >= '0' && place[at - 1] <= '9' && digits < 9; digits++) {
-		line += (uint32_t)(place[--at] - '0') * unit;
-		unit *= 10;
-	}
-	if (digits == 0 || at == 0 || place[at - 1] != ':')
-		return 0;
-	*length = at - 1;
-	return line;
-}
-
 static struct caller *find_caller(struct gp_advisor *advisor, struct callers *callers,
 				  const char *function)
 {
@@ -149,7 +131,7 @@ static struct caller *find_caller(struct gp_advisor *advisor, struct callers *ca
 static void note_caller(struct gp_advisor *advisor, struct callers *callers, const char *place,
 			size_t length, uint32_t site, uint32_t depth, uint64_t ns)
 {
-	uint32_t line = split_line(place, &length);
+	uint32_t line = gp_call_site_line(place, &length);
 	struct caller *caller;
 	char function[TEXT_BYTES];
 

@@ -2,14 +2,18 @@
 
 #include "report/advice/rules/named_kernels.h"
 
-static void look(struct gp_advisor *advisor)
+static bool is_layout_change(const char *name)
 {
 	static const char *const patterns[] = {
 		"*nchwToNhwc*",   "*nhwcToNchw*",   "*nchw2nhwc*", "*nhwc2nchw*",
 		"*nchw_to_nhwc*", "*nhwc_to_nchw*", NULL};
-	static const char *const others[] = {NULL};
 
-	gp_named_kernels_add(advisor, patterns, others, 100);
+	return gp_named_kernels_match(name, patterns);
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	gp_named_kernels_add(advisor, is_layout_change, 100);
 }
 
 const struct gp_rule gp_rule_layout_changes = {

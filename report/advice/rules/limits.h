@@ -22,6 +22,7 @@
 	LIMIT(GP_HOST_PERCENT, 10, PERCENT, "less of a gap is not worth naming")                   \
 	LIMIT(GP_WHOLE_SHARE, 230, COUNT, "of 255: nearly all of a gap has one cause")             \
 	LIMIT(GP_NEW_CODE_NS, 10000000, NS, "a library compiles for no shorter time")              \
+	LIMIT(GP_NEW_CODE_PART, 10, COUNT, "of the steps: in fewer, code is loaded for once")      \
 	LIMIT(GP_LOOK_BACK, 1000, COUNT, "calls back to the last one with a stack")                \
 	LIMIT(GP_BATCH_CALLS, 64, COUNT, "calls that one step of a program makes at most")         \
 	LIMIT(GP_CALLED_PART, 10, COUNT,                                                           \

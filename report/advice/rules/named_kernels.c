@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-static bool matches(const char *name, const char *const *patterns)
+bool gp_named_kernels_match(const char *name, const char *const *patterns)
 {
 	for (; *patterns; patterns++)
 		if (fnmatch(*patterns, name, FNM_CASEFOLD) == 0)
@@ -19,15 +19,14 @@ struct names {
 };
 
 static int open_names(struct names *names, const struct gp_model *model,
-		      const char *const *patterns, const char *const *others)
+		      bool (*is_such)(const char *name))
 {
 	names->ns = calloc((size_t)model->name_count + 1, sizeof(*names->ns));
 	names->is_such = calloc((size_t)model->name_count + 1, sizeof(*names->is_such));
 	if (!names->ns || !names->is_such)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->name_count; i++)
-		names->is_such[i] =
-			matches(model->names[i], patterns) && !matches(model->names[i], others);
+		names->is_such[i] = is_such(model->names[i]);
 	return 0;
 }
 
@@ -49,8 +48,8 @@ static void take(struct gp_advisor *advisor, const struct gp_op *op, unsigned sa
 	gp_advisor_show_time(advisor, found, op->start_ns, ns);
 }
 
-void gp_named_kernels_add(struct gp_advisor *advisor, const char *const *patterns,
-			  const char *const *others, unsigned saved_percent)
+void gp_named_kernels_add(struct gp_advisor *advisor, bool (*is_such)(const char *name),
+			  unsigned saved_percent)
 {
 	const struct gp_model *model = advisor->model;
 	struct names names = {0};
@@ -58,14 +57,15 @@ void gp_named_kernels_add(struct gp_advisor *advisor, const char *const *pattern
 	uint64_t all_ns = 0;
 	uint32_t most = 0;
 
-	if (open_names(&names, model, patterns, others) < 0)
+	if (open_names(&names, model, is_such) < 0)
 		advisor->error = -ENOMEM;
 	for (uint32_t i = 0; i < model->op_count && advisor->error == 0; i++) {
 		const struct gp_op *op = &model->ops[i];
 
 		all_ns += gp_op_gpu_ns(op);
 		if (op->kind != GP_OP_KERNEL || op->untimed || op->name >= model->name_count ||
-		    !names.is_such[op->name] || advisor->tuning->of[i] != GP_TUNER_NONE)
+		    !names.is_such[op->name] || advisor->tuning->of[i] != GP_TUNER_NONE ||
+		    gp_advisor_is_claimed(advisor, i))
 			continue;
 		take(advisor, op, saved_percent);
 		names.ns[op->name] += gp_op_gpu_ns(op);

@@ -14,14 +14,21 @@ static bool waits_for_gpu(const struct gp_advisor *advisor, const struct gp_call
 	       model->memory[call->memory].memory_kind == GP_MEMORY_DEVICE;
 }
 
+/* No farther than a batch of calls. */
+static const struct gp_call *end_of_batch(const struct gp_advisor *advisor,
+					  const struct gp_call *call)
+{
+	const struct gp_call *end = advisor->model->calls + advisor->model->call_count;
+
+	return (size_t)(end - call) > GP_BATCH_CALLS ? call + GP_BATCH_CALLS : end;
+}
+
 /* The next wait of the thread; NULL: a launch or copy comes first, or there is none. */
 static const struct gp_call *find_next(const struct gp_advisor *advisor, const struct gp_call *call)
 {
-	const struct gp_call *end = advisor->model->calls + advisor->model->call_count;
+	const struct gp_call *end = end_of_batch(advisor, call);
 	uint32_t thread_id = call->thread_id;
 
-	if ((size_t)(end - call) > GP_BATCH_CALLS)
-		end = call + GP_BATCH_CALLS;
 	for (call++; call < end && call->thread_id == thread_id; call++) {
 		uint8_t class = gp_advisor_class(advisor, call);
 
@@ -76,12 +83,27 @@ void gp_next_wait_add_values(const struct gp_advisor *advisor, const struct gp_c
 	gp_advisor_add_place(advisor, values, "next_wait_place", (uint32_t)own->site);
 }
 
+static uint64_t busy_ns(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	return gp_advisor_busy_ns(advisor,
+				  gp_model_context_device(advisor->model, call->context_id),
+				  call->start_ns, gp_call_end_ns(call));
+}
+
 bool gp_next_wait_follows(const struct gp_advisor *advisor, const struct gp_call *call)
 {
-	uint16_t device_id = gp_model_context_device(advisor->model, call->context_id);
-	uint64_t waited_ns =
-		gp_advisor_busy_ns(advisor, device_id, call->start_ns, gp_call_end_ns(call));
-
-	return waited_ns * 2 >= call->duration_ns && waits_for_gpu(advisor, call) &&
+	return busy_ns(advisor, call) * 2 >= call->duration_ns && waits_for_gpu(advisor, call) &&
 	       find_next(advisor, call) != NULL;
+}
+
+uint64_t gp_next_wait_after_ns(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	const struct gp_call *end = end_of_batch(advisor, call);
+	uint32_t thread_id = call->thread_id;
+
+	for (call++; call < end && call->thread_id == thread_id; call++)
+		if (call->duration_ns >= GP_BLOCKING_NS && waits_for_gpu(advisor, call) &&
+		    busy_ns(advisor, call) >= GP_OPERATION_GAP_NS)
+			return call->start_ns;
+	return UINT64_MAX;
 }

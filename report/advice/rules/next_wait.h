@@ -28,4 +28,10 @@ void gp_next_wait_add_values(const struct gp_advisor *advisor, const struct gp_c
 /* Whether a call was mostly such a wait, so that nothing is saved without it alone. */
 bool gp_next_wait_follows(const struct gp_advisor *advisor, const struct gp_call *call);
 
+/*
+ * When the thread next waits for a busy GPU after a call, UINT64_MAX: it does not soon.  Until then a
+ * delay of the host can leave the GPU idle; the wait would only be longer without it.
+ */
+uint64_t gp_next_wait_after_ns(const struct gp_advisor *advisor, const struct gp_call *call);
+
 #endif

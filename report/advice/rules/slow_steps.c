@@ -94,7 +94,10 @@ struct walk {
 	const struct gp_phases *phases;
 	uint64_t usual_operations;
 	uint64_t usual_phase_ns[GP_PHASE_KINDS]; /* 0: few steps have it */
-	uint32_t *cases;                         /* of each step: its case, GP_NONE = none */
+	uint64_t usual_cause_ns[GP_IDLE_CAUSES]; /* of the calls of a step, on average */
+	uint64_t usual_claimed_ns;               /* of claimed_ns, on average */
+	uint64_t *claimed_ns; /* of each step: its idle time that earlier rules explain */
+	uint32_t *cases;      /* of each step: its case, GP_NONE = none */
 };
 
 static uint64_t length_of(const struct gp_iteration *row)
@@ -120,39 +123,65 @@ static uint32_t thread_of(const struct gp_model *model, const struct gp_iteratio
 
 /* ---- reasons ---- */
 
-static enum reason reason_of_calls(const uint64_t cause_ns[GP_IDLE_CAUSES], uint64_t least_ns)
-{
-	static const struct {
-		enum gp_idle_cause cause;
-		enum reason reason;
-	} reasons[] = {
-		{GP_IDLE_ALLOC, ALLOCATION}, {GP_IDLE_SETUP, LOADING}, {GP_IDLE_COPY, COPYING}};
+static const struct {
+	enum gp_idle_cause cause;
+	enum reason reason;
+} call_reasons[] = {{GP_IDLE_ALLOC, ALLOCATION}, {GP_IDLE_SETUP, LOADING}, {GP_IDLE_COPY, COPYING}};
 
-	for (size_t i = 0; i < COUNT(reasons); i++)
-		if (cause_ns[reasons[i].cause] >= least_ns)
-			return reasons[i].reason;
+/* The reason that calls of that cause are; UNKNOWN: none. */
+static enum reason reason_of_cause(enum gp_idle_cause cause)
+{
+	for (size_t i = 0; i < COUNT(call_reasons); i++)
+		if (call_reasons[i].cause == cause)
+			return call_reasons[i].reason;
 	return UNKNOWN;
 }
 
-/* Of the calls of its thread, nested ones as a part of the one around them. */
-static enum reason find_in_calls(const struct gp_model *model, const struct gp_iteration *row,
-				 uint64_t least_ns)
+static bool is_of_calls(enum reason reason)
 {
-	uint64_t cause_ns[GP_IDLE_CAUSES] = {0}, reached_ns = row->start_ns;
+	return reason == ALLOCATION || reason == LOADING || reason == COPYING;
+}
+
+typedef void take_call(struct gp_advisor *advisor, const struct gp_call *call, void *context);
+
+/* The calls of its thread, nested ones as a part of the one around them. */
+static void walk_calls(struct gp_advisor *advisor, const struct gp_iteration *row, take_call *take,
+		       void *context)
+{
+	const struct gp_model *model = advisor->model;
+	uint64_t reached_ns = row->start_ns;
 	uint32_t thread = thread_of(model, row);
 	uint32_t at = gp_host_first_call(model, thread, row->start_ns);
 
 	for (; at < model->call_count && model->calls[at].thread_id == thread &&
 	       model->calls[at].start_ns < row->end_ns;
 	     at++) {
-		const struct gp_call *call = &model->calls[at];
-
-		if (call->start_ns < reached_ns)
+		if (model->calls[at].start_ns < reached_ns)
 			continue;
-		reached_ns = gp_call_end_ns(call);
-		cause_ns[gp_call_cause(model, call)] += call->duration_ns;
+		reached_ns = gp_call_end_ns(&model->calls[at]);
+		take(advisor, &model->calls[at], context);
 	}
-	return reason_of_calls(cause_ns, least_ns);
+}
+
+static void add_cause(struct gp_advisor *advisor, const struct gp_call *call, void *context)
+{
+	uint64_t *cause_ns = context;
+
+	cause_ns[gp_call_cause(advisor->model, call)] += call->duration_ns;
+}
+
+/* The calls that take so much more time than in a usual step. */
+static enum reason find_in_calls(struct gp_advisor *advisor, const struct walk *walk, uint32_t step,
+				 uint64_t least_ns)
+{
+	uint64_t cause_ns[GP_IDLE_CAUSES] = {0};
+
+	walk_calls(advisor, &walk->all->rows[step], add_cause, cause_ns);
+	for (size_t i = 0; i < COUNT(call_reasons); i++)
+		if (cause_ns[call_reasons[i].cause] >=
+		    walk->usual_cause_ns[call_reasons[i].cause] + least_ns)
+			return call_reasons[i].reason;
+	return UNKNOWN;
 }
 
 static enum reason reason_of_place(const struct gp_host_place *place, enum gp_compiler *compiler)
@@ -233,7 +262,7 @@ static struct cause cause_of(struct gp_advisor *advisor, const struct walk *walk
 	struct gp_host_place place;
 
 	if (phase == UNKNOWN)
-		cause.reason = find_in_calls(advisor->model, row, least_ns);
+		cause.reason = find_in_calls(advisor, walk, step, least_ns);
 	if (cause.reason != UNKNOWN)
 		return cause;
 	if (advisor->model->sample_count > 0 && find_place(advisor, walk, step, &place)) {
@@ -253,16 +282,37 @@ static struct cause cause_of(struct gp_advisor *advisor, const struct walk *walk
 
 /* ---- cases ---- */
 
+/* Whether findings of earlier rules, about its calls, have the reason. */
+static bool is_claimed(const struct walk *walk, uint32_t step, enum reason reason)
+{
+	return is_of_calls(reason) &&
+	       walk->claimed_ns[step] >=
+		       walk->usual_claimed_ns + additional_ns(walk, step) / REASON_PART;
+}
+
+/* The place of a reason that is of calls is theirs. */
+static void vote_for_call(struct gp_advisor *advisor, const struct gp_call *call, void *context)
+{
+	struct gp_case *found = context;
+
+	if (reason_of_cause(gp_call_cause(advisor->model, call)) == found->detail)
+		gp_advisor_vote(found, gp_advisor_site(advisor, call), call->duration_ns);
+}
+
 static void add_step(struct gp_advisor *advisor, struct walk *walk, uint32_t step)
 {
 	const struct gp_iteration *row = &walk->all->rows[step];
 	bool is_warm_up = walk->steps->parts[step] == GP_RUN_WARM_UP;
 	struct cause cause = cause_of(advisor, walk, step);
-	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, cause.reason,
-						2 * (uint64_t)cause.place + is_warm_up);
-	struct own *own = found->own;
 	uint64_t length_ns = length_of(row);
+	struct gp_case *found;
+	struct own *own;
 
+	if (is_claimed(walk, step, cause.reason))
+		return;
+	found = gp_advisor_case(advisor, GP_NO_SITE, cause.reason,
+				2 * (uint64_t)cause.place + is_warm_up);
+	own = found->own;
 	if (found->count < NUMBERS)
 		own->numbers[found->count] = step + 1;
 	own->last = step + 1;
@@ -278,6 +328,8 @@ static void add_step(struct gp_advisor *advisor, struct walk *walk, uint32_t ste
 	own->has_samples |=
 		gp_host_samples_add_times(advisor, found, thread_of(advisor->model, row),
 					  &(struct gp_interval){row->start_ns, row->end_ns}, 1);
+	if (is_of_calls(cause.reason))
+		walk_calls(advisor, row, vote_for_call, found);
 	walk->cases[step] = (uint32_t)(found - advisor->cases);
 }
 
@@ -289,23 +341,32 @@ static bool begins_by(const void *element, const void *key)
 	return row->start_ns <= *time_ns;
 }
 
+/* The step that a gap begins in, or GP_NONE. */
+static uint32_t step_of(const struct gp_advisor *advisor, const struct walk *walk,
+			const struct gp_idle_gap *idle_gap)
+{
+	uint64_t base_ns = advisor->model->base_unix_ns, start_ns = idle_gap->start_ns;
+	uint64_t time_ns = start_ns > base_ns ? start_ns - base_ns : 0;
+	uint32_t after = gp_array_lower_bound(walk->all->rows, walk->all->count,
+					      sizeof(*walk->all->rows), begins_by, &time_ns);
+
+	return after > 0 && walk->all->rows[after - 1].end_ns > time_ns ? after - 1 : GP_NONE;
+}
+
 /* All idle gaps of such steps are explained: what a usual step has of them, others have, too. */
 static void take_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	const struct walk *walk = advisor->state;
-	uint64_t base_ns = advisor->model->base_unix_ns, start_ns = at->idle_gap->start_ns;
-	uint64_t time_ns = start_ns > base_ns ? start_ns - base_ns : 0;
-	uint32_t after = gp_array_lower_bound(walk->all->rows, walk->all->count,
-					      sizeof(*walk->all->rows), begins_by, &time_ns);
-	uint32_t step = after > 0 ? after - 1 : 0;
+	uint32_t step = step_of(advisor, walk, at->idle_gap);
 	struct gp_case *found;
 
-	if (after == 0 || walk->cases[step] == GP_NONE || walk->all->rows[step].end_ns <= time_ns)
+	if (step == GP_NONE || walk->cases[step] == GP_NONE)
 		return;
 	found = &advisor->cases[walk->cases[step]];
 	gp_advisor_tell(advisor, found, at->idle_gap);
-	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after),
-			gp_idle_gap_ns(at->idle_gap));
+	if (!is_of_calls((enum reason)found->detail))
+		gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after),
+				gp_idle_gap_ns(at->idle_gap));
 }
 
 static uint64_t warm_up_ns(const struct walk *walk)
@@ -347,6 +408,38 @@ static void find_usual_phases(struct walk *walk)
 			walk->usual_phase_ns[i] = gp_phases_step_ns(phases, GP_PHASE_HOST, i);
 }
 
+static void find_claimed(const struct gp_advisor *advisor, struct walk *walk)
+{
+	const struct gp_process_idle_gaps *process =
+		&advisor->basis->idle_gaps.processes[advisor->process];
+
+	for (uint32_t i = 0; i < process->count; i++) {
+		const struct gp_idle_gap *idle_gap = process->idle_gaps[i];
+		uint32_t step =
+			idle_gap->told == GP_NONE ? GP_NONE : step_of(advisor, walk, idle_gap);
+
+		if (step != GP_NONE)
+			walk->claimed_ns[step] += gp_idle_gap_ns(idle_gap);
+	}
+}
+
+/* What steps that are not slow have of calls, and of claimed idle time. */
+static void find_usual(struct gp_advisor *advisor, struct walk *walk)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < walk->steps->count; i++) {
+		if (walk->steps->parts[i] != GP_RUN_STEADY)
+			continue;
+		walk_calls(advisor, &walk->all->rows[i], add_cause, walk->usual_cause_ns);
+		walk->usual_claimed_ns += walk->claimed_ns[i];
+		count++;
+	}
+	for (uint32_t i = 0; count > 0 && i < GP_IDLE_CAUSES; i++)
+		walk->usual_cause_ns[i] /= count;
+	walk->usual_claimed_ns /= count > 0 ? count : 1;
+}
+
 /* A busy machine stops a program anywhere: amid calls, too. */
 static void drop_chance(struct gp_advisor *advisor)
 {
@@ -375,11 +468,17 @@ static void look(struct gp_advisor *advisor)
 	walk.usual_operations = usual_operations(advisor, walk.all);
 	find_usual_phases(&walk);
 	walk.cases = gp_spill_take(((size_t)walk.steps->count + 1) * sizeof(*walk.cases));
-	if (!walk.cases)
+	walk.claimed_ns =
+		gp_spill_take_zeroed((size_t)walk.steps->count + 1, sizeof(*walk.claimed_ns));
+	if (!walk.cases || !walk.claimed_ns) {
 		advisor->error = -ENOMEM;
-	for (uint32_t i = 0; walk.cases && i < walk.steps->count; i++) {
+	} else {
+		find_claimed(advisor, &walk);
+		find_usual(advisor, &walk);
+	}
+	for (uint32_t i = 0; advisor->error == 0 && i < walk.steps->count; i++) {
 		walk.cases[i] = GP_NONE;
-		if (advisor->error == 0 && is_looked_at(&walk, i, is_warm_up_long))
+		if (is_looked_at(&walk, i, is_warm_up_long))
 			add_step(advisor, &walk, i);
 	}
 	advisor->state = &walk;
@@ -387,6 +486,7 @@ static void look(struct gp_advisor *advisor)
 		gp_advisor_idle_gaps(advisor, 0, NULL, take_gap);
 	drop_chance(advisor);
 	gp_spill_free(walk.cases);
+	gp_spill_free(walk.claimed_ns);
 }
 
 /* ---- sentences ---- */
@@ -422,7 +522,9 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 	gp_document_add_number(values, "usual_operations", GP_UNIT_COUNT, own->usual_operations);
 	gp_compiler_add_value(own->compiler, values);
 	gp_host_samples_add_values(advisor, found, GP_SAMPLE_TIMES, values);
-	gp_document_add_flag(values, "is_placed", gp_advisor_knows(advisor, found->site));
+	gp_document_add_flag(values, "is_before",
+			     gp_advisor_knows(advisor, found->site) &&
+				     !is_of_calls((enum reason)found->detail));
 }
 
 /* Without samples the place is that of the calls that end the idle gaps. */
@@ -444,21 +546,21 @@ const struct gp_rule gp_rule_slow_steps = {
 		"|: {?reason=loading}code was loaded or compiled"
 		"|: {?reason=copying}the host waited in copies"
 		"|: {?reason=more work}[{?count=1}it had {operations} GPU operations|they had {operations} GPU operations on average], a usual step has {usual_operations}]"
-		"[{samples}|; {?is_placed}most of it before the call here]",
+		"[{samples}|; {?is_before}most of it before the call here]",
 	.change =
 		"[{?reason=workers}keep the workers from epoch to epoch: DataLoader(persistent_workers=True); Trainer: dataloader_persistent_workers=True"
 		"|{?reason=checkpoint}save less often, or while training goes on: copy the state to the host and write it in a thread (torch.distributed.checkpoint.async_save)"
 		"|{?reason=evaluation}evaluate less often, or with fewer batches"
 		"|{?reason=data}give the loader more workers (num_workers) or a longer queue (prefetch_factor)"
 		"|" GP_COMPILER_CHANGE
-		"|{?reason=allocation}allocate the largest sizes before the loop; PyTorch: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+		"|{?reason=allocation}allocate the largest sizes before the loop[{?language=torch}, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True]"
 		"|{?reason=loading}use each kernel and shape once before the measured part, and pad inputs to a few shapes"
 		"|{?reason=copying}copy asynchronously, from page-locked memory"
 		"|{?is_warm_up}exclude [{?count=1}this step|these steps] from measurements; if new shapes are the reason, pad inputs to a few shapes"
 		"|{?reason=more work}do this work less often, or in another process: gpuprof summary --by iteration lists the steps"
 		"|compare a slow step with a usual one in the timeline; gpuprof summary --by iteration lists the steps]",
 	.meaning =
-		"A step is slow if it takes {SLOW_PERCENT} % of the median or more. The saving is the time beyond the median, as an average over all steps after the warm-up. Slow steps at the very beginning are warm-up, a one-time cost. The reason is what takes most of the additional time. gpuprof looks in this order: an occasional phase, such as an evaluation or a checkpoint; API calls that allocate, load code or copy; the Python function that stack samples found most often; more GPU operations than usual.",
+		"A step is slow if it takes {SLOW_PERCENT} % of the median or more. The saving is the time beyond the median, as an average over all steps after the warm-up. Slow steps at the very beginning are warm-up, a one-time cost. The reason is what takes most of the additional time. gpuprof looks in this order: an occasional phase, such as an evaluation or a checkpoint; API calls that allocate, load code or copy for longer than in a usual step; the Python function that stack samples found most often; more GPU operations than usual. If another finding has these calls, there is none about the steps.",
 	.remedy =
 		"Do occasional work less often, or while the training goes on: keep the workers of the data loader, write checkpoints asynchronously, evaluate in another process. Avoid new shapes.",
 	.ignore = "The occasional work is needed, and cannot be made faster.",

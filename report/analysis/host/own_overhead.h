@@ -22,6 +22,13 @@ struct gp_own_overhead {
 	bool hooks_unknown;  /* there were some, but none was sampled in a process */
 };
 
+/*
+ * The estimate was between these parts of the measured time: on an H100 and H200s, idle and busy
+ * (docs/design/performance.md, "gpuprof's own cost").
+ */
+#define GP_OWN_OVERHEAD_LEAST_PART 0.62
+#define GP_OWN_OVERHEAD_MOST_PART  1.25
+
 struct gp_own_overhead gp_own_overhead_of(struct gp_model *const *models, size_t model_count);
 double gp_own_overhead_total_ns(const struct gp_own_overhead *cost);
 

@@ -859,7 +859,7 @@ static void test_rules(void **state)
 		assert_true((rule->look != NULL) != (rule->look_at_all != NULL));
 		assert_true(rule->threshold.count + rule->threshold.bytes > 0);
 		assert_true(strspn(rule->id, "abcdefghijklmnopqrstuvwxyz-") == strlen(rule->id));
-		assert_true(strlen(rule->id) <= 16);
+		assert_true(strlen(rule->id) <= 17);
 	}
 	assert_null(gp_rule_find("none"));
 }

@@ -203,12 +203,14 @@ static void the_cost_is_of_the_threads_time(void **state)
 	build_call(&one, 1, BUILD_DEVICE_SYNC, 0, 19000, 1);
 	one.model->counters[GP_COUNTER_HOOKS] = 1;
 	text = summarize(&one);
-	expect(text, "cost: about 190ns, 1.0 % of the time above (hooks not measured, ");
+	expect(text,
+	       "cost: about 190ns, 1.0 % of the time above (an estimate: 152ns to 306ns)\n hooks not measured, ");
 	free(text);
 	build_call(&two, 1, BUILD_DEVICE_SYNC, 0, 9000, 1);
 	build_call(&two, 2, BUILD_DEVICE_SYNC, 0, 10000, 2);
 	text = summarize(&two);
-	expect(text, "cost: about 380ns, 2.0 % of its 2 threads' time\n (hooks ");
+	expect(text,
+	       "cost: about 380ns, 2.0 % of its 2 threads' time (an estimate: 304ns to 612ns)\n hooks ");
 	free(text);
 }
 
@@ -599,14 +601,18 @@ static void graphs_and_captures_are_part_of_the_balance(void **state)
 	build_op(&b, GP_OP_KERNEL, 7, 200, 210, 4);
 	build_op(&b, GP_OP_KERNEL, 7, 210, 220, 4);
 	build_overhead(&b, 1u << 16, 100, 350);
+	build_overhead(&b, 6u << 16, 120, 130);
+	build_overhead(&b, 6u << 16, 160, 170);
 	build_overhead(&b, 1u << 16, 400, 450);
 	build_overhead(&b, 1u << 16, 500, 9000);
-	b.model->overheads[2].thread_id = 99; /* gpuprof's: it makes no calls */
+	b.model->overheads[4].thread_id = 99; /* gpuprof's: it makes no calls */
 	text = summarize(&b);
 	expect(text,
 	       "1 launch, 1 captured into a graph; 1 graph launch; 2 GPU records, nothing was dropped");
 	expect(text,
 	       " CUPTI overhead, not included above: 1 x Buffer Flush 50ns; 250ns before the first call or after the last\n");
+	expect(text,
+	       "the driver, without a profiler, too: 2 x wait for space in a full launch queue 20ns");
 	expect_not(text, "failed:");
 	free(text);
 }

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include "report/symbols/call_site.h"
+#include "report/symbols/frame_names.h"
 #include "tests/report/stack_builder.h"
 #include "tests/unit.h"
 
@@ -72,6 +73,57 @@ static void a_framework_is_named_where_there_is_nothing_else(void **state)
 	frame = build_native(b, frame, "/usr/lib/libffi.so.8", 0x30);
 	build_stacks_end(b);
 	assert_site(scene, frame, "forward (linear.py:7)", "", "");
+}
+
+/* Entries of torch.profiler have no file. */
+static void operators_without_a_file_are_of_the_framework(void **state)
+{
+	struct scene *scene = *state;
+	struct build *b = &scene->b;
+	uint32_t frame = build_python(b, BUILD_OUTERMOST, "train.py", "step", 12);
+	uint32_t engine = build_python(b, BUILD_OUTERMOST, "", "aten::mm", 0);
+
+	frame = build_python(b, frame, "", "aten::conv2d", 0);
+	frame = build_python(b, frame, "", "aten::add_", 0);
+	build_stacks_end(b);
+	assert_site(scene, frame, "step (train.py:12)", "", "");
+	assert_true(gp_call_sites_at(scene->sites, find(scene, frame)).is_own);
+	assert_site(scene, engine, "aten::mm", "", "");
+	assert_false(gp_call_sites_at(scene->sites, find(scene, engine)).is_own);
+}
+
+/* scratch() is divided: its beginning is inlined in apply(), at whose end the compiler calls the rest. */
+static void the_rest_of_a_divided_function_is_no_caller(void **state)
+{
+	static const struct gp_elf_place rest = {"_ZNK1S7scratchEv", "/src/s.cu", 17};
+	static const struct gp_elf_place inlined[] = {{"_ZNK1S7scratchEv", "/src/s.cu", 33},
+						      {"_ZN1S5applyEv", "/src/s.cu", 26}};
+	/* a function that calls itself does so at a line */
+	static const struct gp_elf_place recursive = {"_ZN1S5solveEv", "/src/s.cu", 50};
+	struct scene *scene = *state;
+	struct build *b = &scene->b;
+	struct gp_frame_names *names = gp_frame_names_new();
+	uint32_t outer, inner, again;
+
+	outer = build_native(b, BUILD_OUTERMOST, "/home/me/solve", 0x10);
+	again = build_native(b, outer, "/home/me/solve", 0x20);
+	inner = build_native(b, again, "/home/me/solve", 0x30);
+	inner = build_native(b, inner, "/home/me/solve", 0x40);
+	for (uint32_t i = 0; i < b->model->frame_count; i++) {
+		const struct gp_frame *frame = &b->model->frames[i];
+		uint32_t module = b->model->modules[frame->origin].id;
+		const struct gp_elf_place *const places[] = {&recursive, &recursive, inlined,
+							     &rest};
+
+		assert_int_equal(gp_frame_names_add(names, module, frame->address, places[i],
+						    i == 2 ? 2 : 1),
+				 0);
+	}
+	assert_int_equal(gp_frame_names_pack(names, &b->model->frame_names), 0);
+	build_stacks_end(b);
+	assert_site(scene, inner, "S::scratch (s.cu:17)",
+		    "S::apply (s.cu:26) < S::solve (s.cu:50) < S::solve (s.cu:50)", "");
+	gp_frame_names_free(names);
 }
 
 static void an_allocator_between_is_the_owner(void **state)
@@ -250,6 +302,10 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_framework_is_named_where_there_is_nothing_else,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(operators_without_a_file_are_of_the_framework,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_rest_of_a_divided_function_is_no_caller, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(an_allocator_between_is_the_owner, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(

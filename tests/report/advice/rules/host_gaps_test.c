@@ -211,6 +211,52 @@ static void the_calls_around_what_the_host_did_are_told(void **state)
 	gp_model_free(model);
 }
 
+/*
+ * The host works for 20 ms in each step.  Then it loads code in all steps, in more than half or less,
+ * or too rarely to tell that from kernels that are used for the first time.
+ */
+static void code_that_is_loaded_in_many_steps_is_of_new_shapes(void **state)
+{
+	static const struct {
+		uint32_t steps, loads;
+		uint64_t told;
+	} cases[] = {{24, 24, 24}, {24, 13, 13}, {24, 11, 0}, {13, 7, 0}};
+
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct build b = build_begin(1);
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_model *model;
+		uint64_t at_ns = MS;
+
+		build_device(&b, 0, "GPU");
+		build_name(&b, "first");
+		build_name(&b, "second");
+		build_api(&b, 99, "cuLibraryLoadData", GP_API_MODULE);
+		for (uint32_t i = 0; i < cases[k].steps; i++) {
+			bool loads = i < cases[k].loads;
+
+			build_call(&b, 100, BUILD_LAUNCH, at_ns, 500, 2 * i + 1);
+			build_op(&b, GP_OP_KERNEL, 7, at_ns + 1000, at_ns + MS, 2 * i + 1)->name =
+				0;
+			if (loads)
+				build_call(&b, 100, 99, at_ns + 21 * MS, 100000, 0);
+			at_ns += 22 * MS;
+			build_call(&b, 100, BUILD_LAUNCH, at_ns, 500, 2 * i + 2);
+			build_op(&b, GP_OP_KERNEL, 7, at_ns + 1000, at_ns + MS, 2 * i + 2)->name =
+				1;
+			at_ns += MS;
+		}
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		assert_int_equal(advice.count, 1);
+		found = &advice.findings[0]; /* of gpu-gaps, or of host-gaps */
+		assert_int_equal(value_of(found, "new_code_count"), cases[k].told);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +266,7 @@ int main(void)
 		cmocka_unit_test(what_is_little_is_not_told),
 		cmocka_unit_test(a_place_is_told_where_half_ends),
 		cmocka_unit_test(the_calls_around_what_the_host_did_are_told),
+		cmocka_unit_test(code_that_is_loaded_in_many_steps_is_of_new_shapes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,6 +147,37 @@ static void allocations_while_the_gpu_works_cost_nothing(void **state)
 	}
 }
 
+/*
+ * The GPU is busy during most of an allocation, idle for 100 us of it, and busy when the thread then
+ * waits for it: without the allocation that wait is longer.  The idle time after it is not due to the
+ * allocation.
+ */
+static void a_wait_ends_what_an_allocation_costs(void **state)
+{
+	for (int waits = 0; waits <= 1; waits++) {
+		struct build b = build_begin(1);
+
+		build_device(&b, 0, "GPU");
+		for (uint32_t i = 1; i <= 40; i++) {
+			uint64_t at_ns = i * 2 * MS;
+
+			build_kernel(&b, at_ns, 7, at_ns + 10 * US, 290 * US, GP_NONE);
+			build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, at_ns + 400 * US,
+				     0x1000, 64);
+			b.model->calls[b.model->call_count - 1].start_ns = at_ns + 20 * US;
+			b.model->calls[b.model->call_count - 1].duration_ns = 380 * US;
+			build_kernel(&b, at_ns + 400 * US, 7, at_ns + 400 * US, 200 * US, GP_NONE);
+			if (waits)
+				build_call(&b, THREAD, BUILD_DEVICE_SYNC, at_ns + 410 * US,
+					   200 * US, 0);
+			build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, at_ns + 900 * US, 0x1000,
+				     0);
+		}
+		assert_in_range(saved_of(&b, "alloc-in-loop", "40 times"),
+				39 * (waits ? 100 : 380) * US, 39 * (waits ? 101 : 381) * US);
+	}
+}
+
 static void the_first_allocation_is_not_spared(void **state)
 {
 	struct gp_model *usual = allocate(1), *slow = allocate(1);
@@ -647,6 +678,7 @@ int main(void)
 		cmocka_unit_test(processes_allocate_at_the_same_time),
 		cmocka_unit_test(what_is_nothing_of_the_run_is_not_told),
 		cmocka_unit_test(allocations_while_the_gpu_works_cost_nothing),
+		cmocka_unit_test(a_wait_ends_what_an_allocation_costs),
 		cmocka_unit_test(the_first_allocation_is_not_spared),
 		cmocka_unit_test(devices_allocate_by_turns),
 		cmocka_unit_test(blocks_leak_between_those_that_are_freed),

@@ -17,13 +17,17 @@ struct program {
 	struct gp_sample samples[2 * STEPS];
 	uint64_t more_ns;
 	uint32_t more_operations;
-	uint32_t sample; /* the stack of samples in these steps; GP_NONE: there are none */
-	uint32_t call;   /* an API function that takes that time; 0: the host's own work */
+	uint32_t sample;   /* the stack of samples in these steps; GP_NONE: there are none */
+	uint32_t call;     /* an API function that takes that time; 0: the host's own work */
+	uint32_t stack;    /* of that call */
+	uint64_t usual_ns; /* of that function in every step */
+	bool has_blocks;   /* every step allocates a block and frees it, which takes that time */
 };
 
 static struct program begin(uint64_t more_ns)
 {
-	struct program p = {.b = build_begin(1), .more_ns = more_ns, .sample = GP_NONE};
+	struct program p = {
+		.b = build_begin(1), .more_ns = more_ns, .sample = GP_NONE, .stack = GP_NONE};
 
 	build_device(&p.b, 0, "GPU");
 	build_name(&p.b, "scale");
@@ -40,6 +44,17 @@ static void kernel(struct build *b, uint64_t at_ns, uint32_t name, uint64_t ns)
 	build_op(b, GP_OP_KERNEL, 7, at_ns + 6 * US, at_ns + 6 * US + ns, id)->name = name;
 }
 
+static void block(struct build *b, uint64_t at_ns, uint64_t ns)
+{
+	struct gp_call *call;
+
+	build_memory(b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, at_ns + ns, 0x1000, 64);
+	call = &b->model->calls[b->model->call_count - 1];
+	call->start_ns = at_ns;
+	call->duration_ns = ns;
+	build_memory(b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, at_ns + ns + US, 0x1000, 0);
+}
+
 static struct gp_advice ask_about(struct program *p)
 {
 	uint64_t at_ns = MS;
@@ -49,12 +64,18 @@ static struct gp_advice ask_about(struct program *p)
 	for (uint32_t i = 0; i < STEPS; i++, at_ns += 2 * MS) {
 		kernel(&p->b, at_ns, 0, 900 * US);
 		kernel(&p->b, at_ns + MS, 1, 900 * US);
+		if (p->usual_ns > 0)
+			build_call(&p->b, 100, p->call, at_ns + 2 * MS, p->usual_ns, 0);
+		at_ns += p->usual_ns;
+		if (p->has_blocks)
+			block(&p->b, at_ns + 2 * MS - 50 * US, i % 20 == 10 ? p->more_ns : 40 * US);
 		if (i % 20 != 10)
 			continue;
 		for (uint32_t k = 0; k < p->more_operations; k++)
 			kernel(&p->b, at_ns + 2 * MS + k * MS, 2, 900 * US);
-		if (p->call)
-			build_call(&p->b, 100, p->call, at_ns + 2 * MS, p->more_ns, 0);
+		if (p->call && p->usual_ns == 0)
+			build_call(&p->b, 100, p->call, at_ns + 2 * MS, p->more_ns, 0)->stack =
+				p->stack;
 		if (p->sample != GP_NONE)
 			p->samples[samples++] = (struct gp_sample){.thread_id = 100,
 								   .count = 1,
@@ -137,6 +158,64 @@ static void calls_with_half_of_the_time_are_the_reason(void **state)
 	build_api(&p.b, p.call, "cudaMalloc", GP_API_ALLOC);
 	p.sample = build_python(&p.b, BUILD_OUTERMOST, "/home/me/train.py", "evaluate", 7);
 	check_reason(&p, "allocation");
+}
+
+static void calls_of_usual_steps_are_no_reason(void **state)
+{
+	struct program p = begin(60 * MS);
+	const struct gp_finding *found;
+	struct gp_advice advice;
+
+	p.call = 40;
+	p.usual_ns = 40 * MS;
+	build_api(&p.b, p.call, "cudaMalloc", GP_API_ALLOC);
+	advice = ask_about(&p);
+	found = find(&advice, "slow-steps");
+	assert_non_null(found);
+	assert_int_equal(found->count, 2);
+	assert_int_equal(value_of(found, "median_ns"), 42 * MS);
+	assert_string_equal(text_of(found, "reason"), "unknown");
+	end(&p, &advice);
+}
+
+/* alloc-in-loop has the idle time of the blocks in all steps. */
+static void a_cause_is_told_once(void **state)
+{
+	struct program p = begin(60 * MS);
+	struct gp_advice advice;
+
+	p.has_blocks = true;
+	advice = ask_about(&p);
+	assert_non_null(find(&advice, "alloc-in-loop"));
+	assert_int_equal(find(&advice, "alloc-in-loop")->count, STEPS - 1);
+	assert_null(find(&advice, "slow-steps"));
+	end(&p, &advice);
+}
+
+static void the_place_of_calls_is_theirs(void **state)
+{
+	static const char *const files[] = {"/home/me/solve.py",
+					    "/v/site-packages/torch/nn/linear.py"};
+	static const bool has_hint[] = {false, true};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct program p = begin(60 * MS);
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		uint32_t stack = build_python(&p.b, BUILD_OUTERMOST, "/home/me/a.py", "grow", 7);
+
+		p.call = 40;
+		build_api(&p.b, p.call, "cudaMalloc", GP_API_ALLOC);
+		build_python(&p.b, BUILD_OUTERMOST, files[i], "other", 8);
+		p.stack = stack;
+		build_stacks_end(&p.b);
+		advice = ask_about(&p);
+		found = find(&advice, "slow-steps");
+		assert_non_null(found);
+		assert_string_equal(found->place, "grow (a.py:7)");
+		assert_int_equal(strstr(found->change, "PYTORCH_") != NULL, has_hint[i]);
+		end(&p, &advice);
+	}
 }
 
 static void more_operations_are_more_work(void **state)
@@ -242,6 +321,9 @@ int main(void)
 		cmocka_unit_test(unknown_host_work_has_the_place_of_the_next_call),
 		cmocka_unit_test(samples_show_the_reason),
 		cmocka_unit_test(calls_with_half_of_the_time_are_the_reason),
+		cmocka_unit_test(calls_of_usual_steps_are_no_reason),
+		cmocka_unit_test(a_cause_is_told_once),
+		cmocka_unit_test(the_place_of_calls_is_theirs),
 		cmocka_unit_test(more_operations_are_more_work),
 		cmocka_unit_test(usual_steps_have_no_finding),
 		cmocka_unit_test(many_slow_steps_are_one_finding),

@@ -4,8 +4,8 @@
 #include "report/tables/breakdown.h"
 #include "tests/report/training_builder.h"
 
-#define ADDMM "torch::autograd::VariableType::addmm"
-#define RELU  "torch::autograd::VariableType::relu"
+#define ADDMM "Model.forward (model.py:10)"
+#define RELU  "Model.forward (model.py:11)"
 
 enum { SHARE, TOTAL, LAUNCHED, BACKWARD, LIKELY, ESTIMATED, COUNT_OF, PID, LINE };
 
@@ -35,10 +35,7 @@ static double likely_of(const struct gp_table *table, const char *line)
 	return -1;
 }
 
-/*
- * Each launch takes 10 ns.  Functions without a file stand for lines, as operators do in traces of
- * torch.profiler.
- */
+/* Each launch takes 10 ns. */
 static void rows_are_lines(void **state)
 {
 	struct training t = training_begin();

@@ -407,7 +407,7 @@ class Figures(Tables):
         """Three steps of a small network that torch.profiler recorded: its kernels are shorter than their launches."""
         for path in REAL:
             result = self.run_gpuprof("advice", path)
-            self.assertRegex(result.stdout, "short-kernels: the GPU waits for the launches of [0-9]+ kernels", path)
+            self.assertRegex(result.stdout, "short-kernels: the GPU waits for the launches of [0-9]+ operations", path)
 
     def test_few_kernels_of_real_traces_are_of_unknown_kind(self):
         for path in REAL:

@@ -1,10 +1,10 @@
 import argparse
 import math
-import time
 
 import torch
 
 from model import Gpt
+from step_clock import StepClock
 
 
 def rate(step, peak=6e-4, warm=100, total=10_000):
@@ -32,8 +32,8 @@ def main():
     optimizer = torch.optim.AdamW(model.parameters(), lr=6e-4, betas=(0.9, 0.95), weight_decay=0.1, **more)
     window = torch.arange(args.length + 1, device=device)
 
-    start = half = None
-    half_step = step = 0
+    clock = StepClock(args.seconds, sync)
+    step = 0
     while True:
         for group in optimizer.param_groups:
             group["lr"] = rate(step)
@@ -46,18 +46,10 @@ def main():
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
         step += 1
-        now = time.perf_counter()
-        if start is None:
-            start = now
-        elif half is None and now - start > args.seconds / 2:
-            sync()
-            half, half_step = time.perf_counter(), step
-        elif now - start > args.seconds:
+        if not clock.goes_on():
             break
-    sync()
-    took = time.perf_counter() - half
     print(f"loss {loss.item():.4f}")
-    print(f"steady step {1000 * took / (step - half_step):.3f} ms over {step - half_step} of {step} steps")
+    print(clock)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 import argparse
 import functools
-import time
 
 import jax
 import optax
 
 import network
 from corpus import Corpus
+from step_clock import StepClock
 
 
 def make_step(optimizer, heads):
@@ -34,23 +34,13 @@ def main():
     state = optimizer.init(parameters)
     train_step = make_step(optimizer, heads=8)
 
-    start = half = None
-    half_step = step = 0
+    clock = StepClock(args.seconds, lambda: value.block_until_ready())
     while True:
         parameters, state, value = train_step(parameters, state, corpus.batch(args.batch))
-        step += 1
-        now = time.perf_counter()
-        if start is None:
-            start = now
-        elif half is None and now - start > args.seconds / 2:
-            value.block_until_ready()
-            half, half_step = time.perf_counter(), step
-        elif now - start > args.seconds:
+        if not clock.goes_on():
             break
-    value.block_until_ready()
-    took = time.perf_counter() - half
     print(f"loss {float(value):.4f}")
-    print(f"steady step {1000 * took / (step - half_step):.3f} ms over {step - half_step} of {step} steps")
+    print(clock)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """PPO-style updates from a buffer of logged trajectories on the GPU."""
 import argparse
-import time
 
 import torch
 
 from agent import Agent
 from returns import Advantage
+from step_clock import StepClock
 
 OBSERVATION, ACTION = 64, 12
 
@@ -57,23 +57,13 @@ def main():
     buffer = Buffer(2048 if device.type == "cuda" else 64, args.length, device)
     advantage = Advantage(args.length, device)
 
-    start = half = None
-    half_step = step = 0
+    clock = StepClock(args.seconds, sync)
     while True:
         loss = update(agent, optimizer, buffer.sample(args.batch), advantage)
-        step += 1
-        now = time.perf_counter()
-        if start is None:
-            start = now
-        elif half is None and now - start > args.seconds / 2:
-            sync()
-            half, half_step = time.perf_counter(), step
-        elif now - start > args.seconds:
+        if not clock.goes_on():
             break
-    sync()
-    took = time.perf_counter() - half
     print(f"loss {loss.item():.4f}")
-    print(f"steady step {1000 * took / (step - half_step):.3f} ms over {step - half_step} of {step} steps")
+    print(clock)
 
 
 if __name__ == "__main__":

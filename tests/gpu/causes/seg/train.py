@@ -1,5 +1,4 @@
 import argparse
-import time
 
 import torch
 from torch import nn
@@ -7,6 +6,7 @@ from torch.utils.data import DataLoader
 
 from data import CLASSES, Tiles
 from metrics import MeanIoU
+from step_clock import StepClock
 from unet import UNet
 
 
@@ -31,8 +31,7 @@ def main():
     criterion = nn.CrossEntropyLoss()
     metric = MeanIoU(CLASSES, device)
 
-    start = half = None
-    half_step = step = 0
+    clock = StepClock(args.seconds, sync)
     running = True
     while running:
         for images, labels in loader:
@@ -45,20 +44,11 @@ def main():
             loss.backward()
             optimizer.step()
             metric.update(logits.detach(), labels)
-            step += 1
-            now = time.perf_counter()
-            if start is None:
-                start = now
-            elif half is None and now - start > args.seconds / 2:
-                sync()
-                half, half_step = time.perf_counter(), step
-            elif now - start > args.seconds:
+            if not clock.goes_on():
                 running = False
                 break
-    sync()
-    took = time.perf_counter() - half
     print(f"mIoU {metric.value():.3f} loss {loss.item():.3f}")
-    print(f"steady step {1000 * took / (step - half_step):.3f} ms over {step - half_step} of {step} steps")
+    print(clock)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 import argparse
-import time
 
 import torch
 from torch.nn import functional as F
 
 from classifier import Classifier
 from reviews import make_loader
+from step_clock import StepClock
 
 
 class Trainer:
@@ -15,12 +15,7 @@ class Trainer:
         self.model = Classifier(layers=args.layers).to(device)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=5e-5)
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda step: min(1.0, (step + 1) / 100))
-        self.start = self.half = None
-        self.step = self.half_step = 0
-
-    def sync(self):
-        if self.device.type == "cuda":
-            torch.cuda.synchronize()
+        self.clock = StepClock(args.seconds, torch.cuda.synchronize)
 
     def train_step(self, ids, labels):
         with torch.autocast(self.device.type, dtype=torch.bfloat16):
@@ -36,16 +31,8 @@ class Trainer:
         while True:
             for ids, labels in self.loader:
                 loss = self.train_step(ids.to(self.device, non_blocking=True), labels.to(self.device, non_blocking=True))
-                self.step += 1
-                now = time.perf_counter()
-                if self.start is None:
-                    self.start = now
-                elif self.half is None and now - self.start > self.args.seconds / 2:
-                    self.sync()
-                    self.half, self.half_step = time.perf_counter(), self.step
-                elif now - self.start > self.args.seconds:
-                    self.sync()
-                    return loss.item(), time.perf_counter() - self.half
+                if not self.clock.goes_on():
+                    return loss.item()
 
 
 def main():
@@ -57,10 +44,8 @@ def main():
     args = parser.parse_args()
     torch.manual_seed(0)
     trainer = Trainer(args, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
-    loss, took = trainer.train()
-    steps = trainer.step - trainer.half_step
-    print(f"loss {loss:.4f}")
-    print(f"steady step {1000 * took / steps:.3f} ms over {steps} of {trainer.step} steps")
+    print(f"loss {trainer.train():.4f}")
+    print(trainer.clock)
 
 
 if __name__ == "__main__":

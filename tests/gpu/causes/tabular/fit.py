@@ -1,10 +1,10 @@
 import argparse
-import time
 
 import torch
 from torch.nn import functional as F
 
 from model import FTTransformer
+from step_clock import StepClock
 from tracker import Tracker
 
 CARDINALITIES = [12, 31, 7, 24, 300, 5000, 80, 2, 2, 2, 50, 1000]
@@ -46,8 +46,7 @@ def main():
         else torch.optim.AdamW(model.parameters(), lr=1e-4)
     tracker = Tracker()
 
-    start = half = None
-    half_step = 0
+    clock = StepClock(args.seconds, sync)
     for step, (numeric, categories, target) in enumerate(table.batches(args.batch), 1):
         with torch.autocast(device.type, dtype=torch.bfloat16):
             logit = model(numeric, categories)
@@ -57,18 +56,10 @@ def main():
         tracker.gradients(step, model)
         optimizer.step()
         tracker.loss(step, loss)
-        now = time.perf_counter()
-        if start is None:
-            start = now
-        elif half is None and now - start > args.seconds / 2:
-            sync()
-            half, half_step = time.perf_counter(), step
-        elif now - start > args.seconds:
+        if not clock.goes_on():
             break
-    sync()
-    took = time.perf_counter() - half
     print(f"loss {loss.item():.4f}, {len(tracker.history)} series")
-    print(f"steady step {1000 * took / (step - half_step):.3f} ms over {step - half_step} of {step} steps")
+    print(clock)
 
 
 if __name__ == "__main__":

@@ -141,7 +141,7 @@ int gp_elf_file_open(const char *path)
 
 static bool has_crc(int fd, GElf_Word expected)
 {
-	static unsigned char bytes[1 << 16];
+	unsigned char bytes[1 << 14]; /* several threads open symbols */
 	uLong crc = crc32(0, NULL, 0);
 	ssize_t got;
 

@@ -351,8 +351,7 @@ static uint32_t counter_text(struct gp_importing *im, const char *text)
 		return GP_NONE;
 	if (!is_new)
 		return number - 1;
-	if (gp_array_grow_spill(&m->counter_texts, &im->counter_text_capacity,
-				m->counter_text_count, sizeof(*m->counter_texts)) < 0)
+	if (GP_MODEL_GROW(im->builder, m->counter_texts, m->counter_text_count, counter_texts) < 0)
 		return GP_NONE;
 	m->counter_texts[m->counter_text_count] = strdup(text);
 	return m->counter_texts[m->counter_text_count] ? m->counter_text_count++ : GP_NONE;
@@ -371,8 +370,7 @@ int gp_import_counter(struct gp_importing *im, uint64_t start_ns, const char *ke
 	int result = counted.kernel == GP_NONE || counted.counter == GP_NONE ? -ENOMEM : 0;
 
 	if (result == 0)
-		result = gp_array_grow_spill(&m->counted, &im->counted_capacity, m->counted_count,
-					     sizeof(*m->counted));
+		result = GP_MODEL_GROW(im->builder, m->counted, m->counted_count, counted);
 	if (result == 0)
 		m->counted[m->counted_count++] = counted;
 	return result;

@@ -71,14 +71,13 @@ struct gp_importing {
 	uint32_t open_sample_count;
 	struct gp_import_line_change *line_changes;
 	uint32_t line_change_count, line_change_capacity;
-	uint32_t counted_capacity, counter_text_capacity; /* of the model's arrays */
-	uint64_t counters_left_out;                       /* dropped values */
-	uint64_t first_ns, last_ns;                       /* of all records */
-	uint64_t range_id;                                /* the last one for start/end ranges */
-	uint64_t unfinished;                              /* events without an end, left out */
-	uint32_t wide_count;                              /* numbers that were replaced */
-	char process[256];                                /* the pid of the calls, or its name */
-	bool is_cut;                                      /* the file is truncated or damaged */
+	uint64_t counters_left_out; /* dropped values */
+	uint64_t first_ns, last_ns; /* of all records */
+	uint64_t range_id;          /* the last one for start/end ranges */
+	uint64_t unfinished;        /* events without an end, left out */
+	uint32_t wide_count;        /* numbers that were replaced */
+	char process[256];          /* the pid of the calls, or its name */
+	bool is_cut;                /* the file is truncated or damaged */
 };
 
 /* Zeroes the struct and sets first_ns to UINT64_MAX. */

@@ -194,19 +194,18 @@ INLINE uint64_t predict(const struct decoder *d, size_t index, const struct gp_f
 	}
 }
 
-#define STARTS_AT(name)                                                                            \
+#define CHECK_LAST(name)
+#define CHECK_STRIDE(name)
+#define CHECK_AFTER(name)
+#define CHECK_LENGTH(name)                                                                         \
 	static_assert(offsetof(struct gp_record_##name, start_ns) ==                               \
-			      offsetof(struct gp_record_kernel, start_ns),                         \
-		      "LENGTH finds the start there")
-STARTS_AT(copy);
-STARTS_AT(memset);
-STARTS_AT(overhead);
-STARTS_AT(sync);
-STARTS_AT(graph);
-STARTS_AT(jit);
-STARTS_AT(unified);
-STARTS_AT(host_function);
-STARTS_AT(hw_sample);
+				      offsetof(struct gp_record_kernel, start_ns) &&               \
+			      offsetof(struct gp_record_##name, end_ns) ==                         \
+				      offsetof(struct gp_record_kernel, end_ns),                   \
+		      "predict() and note_end() find them there");
+#define GP_FIELD(name, member, width, how) CHECK_##how(name)
+#include "gpuprof/field.def"
+#undef GP_FIELD
 
 INLINE void set_field(struct decoder *d, size_t index, const struct gp_field *field,
 		      uint8_t *record, uint64_t value)

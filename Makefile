@@ -45,7 +45,7 @@ COLLECTOR := $(patsubst %.c,$(O)/%.o,$(wildcard collector/*.c))
 STACKS    := $(patsubst %.c,$(O)/%.o,$(wildcard stacks/*.c))
 HARDWARE  := $(patsubst %.c,$(O)/%.o,$(wildcard hardware/*.c))
 INJECT    := $(patsubst %.c,$(O)/%.o,$(wildcard inject/*.c)) $(HARDWARE)
-REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c report/*/*/*.c)) $(O)/report/html/page.o $(HARDWARE)
+REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c report/*/*/*.c)) $(O)/report/html/page.o $(HARDWARE) $(O)/collector/encode.o
 
 COMPLETIONS := $(patsubst package/%,$(O)/%,$(wildcard package/completion/gpuprof.*))
 

@@ -1,9 +1,27 @@
 #include "report/finish/chunk_add.h"
 
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-void gp_chunk_add(int trace, struct gp_model *model, struct gp_new_chunk *chunk)
+void gp_chunk_begin(struct gp_chunk_writer *writer, int trace, struct gp_model *model)
+{
+	*writer = (struct gp_chunk_writer){
+		.trace = trace,
+		.model = model,
+		.encoder = malloc(sizeof(*writer->encoder)),
+		.chunk = malloc(sizeof(*writer->chunk)),
+	};
+	if (!writer->encoder || !writer->chunk) {
+		free(writer->encoder);
+		writer->encoder = NULL;
+		return;
+	}
+	gp_encode_init(writer->encoder);
+	gp_encode_begin(writer->encoder, writer->chunk->payload, sizeof(writer->chunk->payload));
+}
+
+static void add(int trace, struct gp_model *model, struct gp_new_chunk *chunk)
 {
 	struct stat status;
 
@@ -20,19 +38,29 @@ void gp_chunk_add(int trace, struct gp_model *model, struct gp_new_chunk *chunk)
 		sizeof(chunk->header) + gp_chunk_padded_bytes(chunk->header.payload_bytes);
 }
 
-static uint8_t *put_varint(uint8_t *at, uint64_t value)
+static void write_chunk(struct gp_chunk_writer *writer)
 {
-	for (; value >= 0x80; value >>= 7)
-		*at++ = (uint8_t)(value | 0x80);
-	*at++ = (uint8_t)value;
-	return at;
+	writer->chunk->header = (struct gp_chunk_header){
+		.payload_bytes = gp_encode_bytes(writer->encoder),
+		.records = writer->encoder->records,
+		.form = GP_CHUNK_PACKED,
+	};
+	add(writer->trace, writer->model, writer->chunk);
+	gp_encode_begin(writer->encoder, writer->chunk->payload, sizeof(writer->chunk->payload));
 }
 
-uint8_t *gp_chunk_put_changes(uint8_t *at, uint8_t kind, const int64_t *changes, uint32_t count)
+void gp_chunk_put(struct gp_chunk_writer *writer, const struct gp_record *record)
 {
-	*at++ = kind;
-	at = put_varint(at, (1u << count) - 1);
-	for (uint32_t i = 0; i < count; i++)
-		at = put_varint(at, (uint64_t)changes[i] << 1 ^ (uint64_t)(changes[i] >> 63));
-	return at;
+	if (!writer->encoder || gp_encode(writer->encoder, record))
+		return;
+	write_chunk(writer);
+	gp_encode(writer->encoder, record);
+}
+
+void gp_chunk_end(struct gp_chunk_writer *writer)
+{
+	if (writer->encoder && writer->encoder->records > 0)
+		write_chunk(writer);
+	free(writer->encoder);
+	free(writer->chunk);
 }

@@ -1,21 +1,25 @@
-/* chunk_add: appends a chunk to the trace of a model. */
+/* chunk_add: appends records to the trace of a model whose process has ended. */
 #ifndef REPORT_FINISH_CHUNK_ADD_H
 #define REPORT_FINISH_CHUNK_ADD_H
 
+#include "collector/encode.h"
 #include "report/model/model.h"
 #include "report/trace/chunk_append.h"
 
 /*
- * Appends the chunk to the trace if the file is unchanged since the model was loaded. Sets the
- * chunk's sequence. On failure the trace is unchanged.
+ * After gp_chunk_begin(), gp_chunk_put() for each record, whose kind and slots are set; gp_chunk_end()
+ * appends what is left, and frees.  A chunk is appended only if the file is as it was when the model
+ * was loaded; on failure it stays so.
  */
-void gp_chunk_add(int trace, struct gp_model *model, struct gp_new_chunk *chunk);
+struct gp_chunk_writer {
+	int trace;
+	struct gp_model *model;
+	struct gp_encoder *encoder; /* NULL: there is no memory, and nothing is written */
+	struct gp_new_chunk *chunk;
+};
 
-/*
- * Packs a record (gpuprof/trace.h): for each field the difference to its prediction.  Returns the
- * end.  A chunk whose payload is at most GP_CHUNK_ROOM bytes long has space for one.
- */
-uint8_t *gp_chunk_put_changes(uint8_t *at, uint8_t kind, const int64_t *changes, uint32_t count);
-#define GP_CHUNK_ROOM (GP_CHUNK_MAX_BYTES - 256)
+void gp_chunk_begin(struct gp_chunk_writer *writer, int trace, struct gp_model *model);
+void gp_chunk_put(struct gp_chunk_writer *writer, const struct gp_record *record);
+void gp_chunk_end(struct gp_chunk_writer *writer);
 
 #endif

@@ -170,39 +170,19 @@ static size_t ask(const struct gp_model *model, const struct gp_load_options *op
 	return count;
 }
 
-/* ---- the trace (format: gpuprof/trace.h) ---- */
-
-static uint8_t *put_link(uint8_t *at, const struct gp_record_link *link,
-			 const struct gp_record_link *last)
-{
-	const int64_t changes[] = {
-		(int64_t)link->device_id - last->device_id,
-		(int64_t)link->link_kind - last->link_kind,
-		(int64_t)link->generation - last->generation,
-		(int64_t)link->lanes - last->lanes,
-		(int64_t)link->lane_mbytes_per_s - last->lane_mbytes_per_s,
-	};
-
-	return gp_chunk_put_changes(at, GP_RECORD_LINK, changes, COUNT(changes));
-}
-
 static void append(int trace, struct gp_model *model)
 {
-	struct gp_new_chunk *chunk = calloc(1, sizeof(*chunk));
-	const struct gp_record_link none = {0}, *last = &none;
-	uint8_t *at = chunk ? chunk->payload : NULL;
+	struct gp_chunk_writer writer;
 
-	if (!chunk)
-		return;
-	for (uint32_t i = 0; i < model->link_count; last = &model->links[i++])
-		at = put_link(at, &model->links[i], last);
-	chunk->header = (struct gp_chunk_header){
-		.payload_bytes = (uint32_t)(at - chunk->payload),
-		.records = model->link_count,
-		.form = GP_CHUNK_PACKED,
-	};
-	gp_chunk_add(trace, model, chunk);
-	free(chunk);
+	gp_chunk_begin(&writer, trace, model);
+	for (uint32_t i = 0; i < model->link_count; i++) {
+		struct gp_record_link record = model->links[i];
+
+		record.kind = GP_RECORD_LINK;
+		record.slots = sizeof(record) / GP_SLOT_BYTES;
+		gp_chunk_put(&writer, (const struct gp_record *)&record);
+	}
+	gp_chunk_end(&writer);
 }
 
 void gp_keep_links(struct gp_model *model, const struct gp_load_options *options)

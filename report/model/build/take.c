@@ -240,8 +240,15 @@ APPEND_OF_DEVICE(link, links, link_count, *r)
 
 /* Records with CUPTI's times: `zero` holds the number of anchors before the record for now. */
 #define APPEND_TIMED(name, is_valid, array, count, zero)                                           \
-	APPEND_VALID(name, is_valid, b->model, array, count, *r;                                   \
-		     b->model->array[b->model->count - 1].zero = b->anchor_count)
+	static struct gp_record_##name timed_##name(const struct gp_model_builder *b,              \
+						    const struct gp_record_##name *r)              \
+	{                                                                                          \
+		struct gp_record_##name timed = *r;                                                \
+                                                                                                   \
+		timed.zero = b->anchor_count;                                                      \
+		return timed;                                                                      \
+	}                                                                                          \
+	APPEND_VALID(name, is_valid, b->model, array, count, timed_##name(b, r))
 APPEND_TIMED(sync, true, syncs, sync_count, zero)
 APPEND_TIMED(event, true, events, event_count, zero)
 APPEND_TIMED(jit, true, jits, jit_count, zero2[0])

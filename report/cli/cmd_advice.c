@@ -3,13 +3,12 @@
 #include <string.h>
 
 #include "report/advice/advice_print.h"
+#include "report/base/message.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/base/text/did_you_mean.h"
 #include "report/codec/output_file.h"
 #include "report/load/traces.h"
-
-#define MESSAGE_BYTES 4352
 
 static const char usage[] =
 	"usage: gpuprof advice [options] FILE|FOLDER...\n"
@@ -83,7 +82,7 @@ static int write_to(FILE *out, const struct arguments *a, const struct gp_advice
 static int print(const struct gp_traces *traces, void *arguments)
 {
 	const struct arguments *a = arguments;
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	struct gp_output_file file;
 	struct gp_advice advice;
 	int result = gp_output_file_open(&file, a->output ? a->output : "-", NULL, message,

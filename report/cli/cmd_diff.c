@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/load/command.h"
+#include "report/base/message.h"
 #include "report/cli/command_line.h"
 #include "report/diff/compare.h"
 #include "report/diff/kernel_names.h"
@@ -14,10 +15,9 @@
 #include "report/base/text/text.h"
 #include "report/load/traces.h"
 
-#define MESSAGE_BYTES 4352
-#define ROWS          20
-#define TEXT_COLUMNS  160
-#define NOTE_COLUMNS  110
+#define ROWS         20
+#define TEXT_COLUMNS 160
+#define NOTE_COLUMNS 110
 #define SINGLE                                                                                     \
 	"differences of times may be due to chance. Record several runs of each, "                 \
 	"gpuprof-run --runs 7 -o before -- ./app, and type: gpuprof diff before/* -- after/*"
@@ -100,7 +100,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 
 static int load(struct gp_run_set *set, char **runs, size_t count)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 
 	if (gp_traces_name_once(runs, &count) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
@@ -222,7 +222,7 @@ static int print(const struct arguments *arguments, const struct gp_run_set *a,
 		 const struct gp_run_set *b)
 {
 	const char *path = arguments->output ? arguments->output : "-";
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	struct gp_output_file file;
 	struct gp_compare_result found = {0};
 	int result = gp_output_file_open(&file, path, NULL, message, sizeof(message));

@@ -10,6 +10,7 @@
 
 #include "gpuprof/count.h"
 #include "report/load/command.h"
+#include "report/base/message.h"
 #include "report/cli/command_line.h"
 #include "report/cli/export_request.h"
 #include "report/cli/pile.h"
@@ -21,8 +22,6 @@
 #include "report/load/parts.h"
 #include "report/load/traces.h"
 #include "report/timeline/timeline.h"
-
-#define MESSAGE_BYTES 4352
 
 #define MOST_PARTS 10000
 
@@ -168,7 +167,7 @@ static int load_process(struct opened *opened, size_t index, char *message, size
 static const struct gp_model *get_model(void *context, size_t index)
 {
 	struct opened *opened = context;
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 
 	if (index != opened->process && load_process(opened, index, message, sizeof(message)) != 0)
 		gp_command_fail(0, "%s", message);
@@ -223,7 +222,7 @@ static int open_parts(const struct arguments *a, struct opened *opened)
 /* A trace that cannot be read in parts is read as a whole; that reports the reason of a failure. */
 static int open_trace(const struct arguments *a, struct opened *opened)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 
 	if (is_for_parts(a) && open_parts(a, opened) == 0)
 		return 0;
@@ -268,7 +267,7 @@ static int check_part(const struct arguments *a, const struct opened *opened)
 
 static int write_source(const struct opened *opened, const struct arguments *a, const char *path)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	int result = gp_export_to(a->request.exporter, &opened->source, &a->request.options, path,
 				  a->output ? NULL : a->trace, message, sizeof(message));
 

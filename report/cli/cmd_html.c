@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "report/load/command.h"
+#include "report/base/message.h"
+#include "report/cli/align_hosts.h"
 #include "report/cli/command_line.h"
 #include "report/diff/run_set.h"
 #include "report/base/text/format.h"
@@ -11,9 +13,6 @@
 #include "report/html/html.h"
 #include "report/codec/output_file.h"
 #include "report/load/traces.h"
-#include "report/tables/by/host_clocks.h"
-
-#define MESSAGE_BYTES 4352
 
 static const char usage[] =
 	"usage: gpuprof html [options] FILE|FOLDER...\n"
@@ -131,7 +130,7 @@ static void explain(const struct gp_html_result *result)
 static int write_page(struct gp_model *const *models, size_t count, const struct arguments *a,
 		      const char *path)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	struct gp_html_result written = {0};
 	struct gp_output_file file;
 	size_t length = strlen(path);
@@ -171,7 +170,7 @@ static int write_compared(const struct gp_traces *traces, void *arguments)
 	struct gp_traces bases = {0};
 	int status = 0;
 
-	if (gp_host_clocks_align(traces->models, traces->count) < 0)
+	if (gp_align_hosts(traces->models, traces->count) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (a->base_count > 0 && gp_traces_load(&bases, a->bases, a->base_count, true) < 0)
 		status = gp_command_fail(GP_EXIT_FAILED, "no memory");
@@ -195,7 +194,7 @@ static int fail_runs(const char *message)
 /* Loads the metrics of all runs into set, and the models of the median run into run. */
 static int load_runs(char **paths, size_t count, struct gp_run_set *set, struct gp_run_models *run)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 
 	if (gp_traces_name_once(paths, &count) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");

@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "report/load/command.h"
+#include "report/base/message.h"
 #include "report/cli/command_line.h"
 #include "report/cli/export_request.h"
 #include "report/cli/pile.h"
-
-#define MESSAGE_BYTES 4352
 
 struct arguments {
 	struct gp_export_request request;
@@ -66,7 +65,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 static int write_merged(const struct arguments *a, struct gp_pile *pile)
 {
 	const struct gp_export_source source = gp_pile_source(pile);
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	int result = gp_export_to(a->request.exporter, &source, &a->request.options, a->output,
 				  NULL, message, sizeof(message));
 

@@ -5,14 +5,13 @@
 
 #include "hardware/metric_set.h"
 #include "report/base/text/did_you_mean.h"
+#include "report/base/message.h"
 #include "report/cli/command_line.h"
 #include "report/codec/output_file.h"
 #include "report/counters/metric_library.h"
 #include "report/counters/metric_tables.h"
 #include "report/document/table_writer.h"
 #include "report/load/command.h"
-
-#define MESSAGE_BYTES 4352
 
 static const char usage[] =
 	"usage: gpuprof metrics list [options] [TEXT...]\n"
@@ -105,7 +104,7 @@ static int write_table(const struct arguments *a, const struct gp_table *table)
 {
 	struct gp_table_writer writer;
 	struct gp_output_file file;
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	int result = gp_output_file_open(&file, a->output ? a->output : "-", NULL, message,
 					 sizeof(message));
 
@@ -125,7 +124,7 @@ int gp_command_metrics(int argc, char **argv)
 			      .cupti = getenv("GPUPROF_CUPTI"),
 			      .request = {.host = &host, .chip = "GH100"}};
 	int status = parse(argc, argv, &a);
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	struct gp_table table;
 
 	if (status != GP_COMMAND_GO_ON)

@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 #include "report/load/command.h"
+#include "report/base/message.h"
+#include "report/cli/align_hosts.h"
 #include "report/cli/command_line.h"
 #include "report/html/html.h"
 #include "report/serve/server.h"
 #include "report/serve/site.h"
 #include "report/load/traces.h"
-#include "report/tables/by/host_clocks.h"
 
-#define MESSAGE_BYTES 4352
 #define ADDRESS_BYTES 96u
 
 static const char usage[] =
@@ -183,7 +183,7 @@ static int serve_traces(const struct gp_traces *traces, const struct arguments *
 			       .least_ns = a->least_ns,
 			       .has_once = a->opens};
 	struct gp_server server = {0};
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	int result = gp_site_open(&site), status;
 
 	snprintf(message, sizeof(message), "serve: %s", strerror(-result));
@@ -203,7 +203,7 @@ static int run(const struct arguments *a)
 
 	getrlimit(RLIMIT_DATA, &usual_data);
 	if (gp_traces_load(&traces, a->traces, a->trace_count, true) < 0 ||
-	    gp_host_clocks_align(traces.models, traces.count) < 0)
+	    gp_align_hosts(traces.models, traces.count) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	result = catch_signals();
 	if (result < 0)

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "report/analysis/device/kernel_kinds.h"
+#include "report/base/message.h"
+#include "report/cli/align_hosts.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/tables/memory_page.h"
@@ -14,10 +16,8 @@
 #include "report/tables/summary_by.h"
 #include "report/analysis/memory/torch_snapshot.h"
 #include "report/load/traces.h"
-#include "report/tables/by/host_clocks.h"
 
-#define MESSAGE_BYTES 4352
-#define ROWS          12
+#define ROWS 12
 
 static const char usage[] =
 	"usage: gpuprof summary [options] FILE|FOLDER...\n"
@@ -79,7 +79,7 @@ static int take_rows(const struct gp_command_line *line, const char *text)
 
 static int check_by(const struct arguments *a)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	int result;
 
 	if (strcmp(a->by.words, "help") == 0) {
@@ -180,7 +180,7 @@ static int print_to(FILE *out, const struct arguments *a, const struct gp_traces
 
 static int print_all(const struct arguments *a, const struct gp_traces *traces)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	struct gp_output_file file;
 	int result = gp_output_file_open(&file, a->output ? a->output : "-", NULL, message,
 					 sizeof(message));
@@ -196,7 +196,7 @@ static int print_all(const struct arguments *a, const struct gp_traces *traces)
 static int print(struct arguments *a, const struct gp_traces *traces)
 {
 	struct gp_torch_snapshot snapshot = {0};
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	struct gp_kinds *kinds = gp_kinds_new(a->kinds, message, sizeof(message));
 	int result = kinds ? 0 : -EINVAL, status;
 
@@ -234,7 +234,7 @@ int gp_command_summary(int argc, char **argv)
 	if (status != GP_COMMAND_GO_ON)
 		return status;
 	status = 0;
-	if (load(&a, &traces) < 0 || gp_host_clocks_align(traces.models, traces.count) < 0)
+	if (load(&a, &traces) < 0 || gp_align_hosts(traces.models, traces.count) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (traces.count > 0)
 		status = print(&a, &traces);

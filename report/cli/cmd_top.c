@@ -8,6 +8,7 @@
 
 #include "gpuprof/shell_word.h"
 #include "report/load/command.h"
+#include "report/base/message.h"
 #include "report/load/trace_files.h"
 #include "report/base/array.h"
 #include "report/cli/command_line.h"
@@ -20,7 +21,6 @@
 #include "report/trace/running.h"
 #include "report/top/screen.h"
 
-#define MESSAGE_BYTES 4352
 #define BATCH_ROWS    12
 #define NS_PER_S      UINT64_C(1000000000)
 #define COMMAND_BYTES 4096 /* longest command line in the list of programs */
@@ -182,7 +182,7 @@ static int choose(const struct gp_running_list *running, uint32_t pid, char path
 }
 
 /*
- * Writes the path of the trace to read; path has MESSAGE_BYTES bytes. Returns 0 or an exit status.
+ * Writes the path of the trace to read; path has GP_MESSAGE_BYTES bytes. Returns 0 or an exit status.
  */
 static int find_trace(const struct arguments *a, char path[])
 {
@@ -191,7 +191,7 @@ static int find_trace(const struct arguments *a, char path[])
 	int status = GP_EXIT_FAILED;
 
 	if (a->target && pid == 0) {
-		if ((size_t)snprintf(path, MESSAGE_BYTES, "%s", a->target) >= MESSAGE_BYTES)
+		if ((size_t)snprintf(path, GP_MESSAGE_BYTES, "%s", a->target) >= GP_MESSAGE_BYTES)
 			return gp_command_fail(GP_EXIT_FAILED, "top: the name is too long");
 		return 0;
 	}
@@ -233,15 +233,15 @@ static void free_member(struct member *member)
 }
 
 /* Returns 0, or a negative errno value with a line for the user. */
-static int add_member(struct watch *w, const char *path, char message[MESSAGE_BYTES])
+static int add_member(struct watch *w, const char *path, char message[GP_MESSAGE_BYTES])
 {
 	struct member member = {.path = strdup(path), .live = gp_live_new()};
 	int result = -ENOMEM;
 
-	snprintf(message, MESSAGE_BYTES, "no memory");
+	snprintf(message, GP_MESSAGE_BYTES, "no memory");
 	if (member.path && member.live &&
 	    gp_array_grow(&w->members, &w->capacity, w->count, sizeof(*w->members)) == 0)
-		result = gp_tail_open(path, &member.tail, message, MESSAGE_BYTES);
+		result = gp_tail_open(path, &member.tail, message, GP_MESSAGE_BYTES);
 	if (result == 0)
 		w->members[w->count++] = member;
 	else
@@ -261,10 +261,10 @@ static bool is_member(const struct watch *w, const char *path)
  * The traces that the folder has now: a rank may start later.  A file that cannot be opened is tried
  * again the next time; if there are only such files, it fails as add_member().
  */
-static int add_folder(struct watch *w, char message[MESSAGE_BYTES])
+static int add_folder(struct watch *w, char message[GP_MESSAGE_BYTES])
 {
 	struct gp_trace_files files = {0};
-	int result = gp_trace_files_add(&files, w->folder, message, MESSAGE_BYTES), error = 0;
+	int result = gp_trace_files_add(&files, w->folder, message, GP_MESSAGE_BYTES), error = 0;
 
 	w->unread = 0;
 	for (uint32_t i = 0; i < files.count && result == 0; i++) {
@@ -463,7 +463,7 @@ static int end_interval(struct watch *w)
 
 static int watch_all(struct watch *w)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 
 	for (uint64_t i = 1;; i++) {
 		uint64_t began_ns = gp_monotonic_ns();
@@ -529,7 +529,7 @@ static int watch_path(const struct arguments *a, const char *path)
 			  .folder = gp_trace_files_is_folder(path) ? path : NULL,
 			  .names = gp_names_new(),
 			  .event = GP_SCREEN_TIME_IS_UP};
-	char message[MESSAGE_BYTES] = "no memory";
+	char message[GP_MESSAGE_BYTES] = "no memory";
 	int result = -ENOMEM;
 
 	if (w.names)
@@ -551,7 +551,7 @@ static int watch_path(const struct arguments *a, const char *path)
 int gp_command_top(int argc, char **argv)
 {
 	struct arguments a = {.delay_ns = NS_PER_S};
-	char path[MESSAGE_BYTES];
+	char path[GP_MESSAGE_BYTES];
 	int status = parse(argc, argv, &a);
 
 	if (status != GP_COMMAND_GO_ON)

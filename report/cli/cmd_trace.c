@@ -5,16 +5,16 @@
 #include <string.h>
 
 #include "report/tables/event_list.h"
+#include "report/base/message.h"
+#include "report/cli/align_hosts.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/base/text/format.h"
 #include "report/base/text/did_you_mean.h"
 #include "report/codec/output_file.h"
 #include "report/load/traces.h"
-#include "report/tables/by/host_clocks.h"
 
-#define MESSAGE_BYTES 4352
-#define WORDS_BYTES   256
+#define WORDS_BYTES 256
 
 static const char usage[] =
 	"usage: gpuprof trace LIST [options] FILE|FOLDER...\n"
@@ -168,11 +168,11 @@ static int write_rows(const struct arguments *a, const struct gp_traces *traces,
 static int print(const struct gp_traces *traces, void *arguments)
 {
 	const struct arguments *a = arguments;
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	struct gp_output_file file;
 	int result;
 
-	if (gp_host_clocks_align(traces->models, traces->count) < 0)
+	if (gp_align_hosts(traces->models, traces->count) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	result = gp_output_file_open(&file, a->output ? a->output : "-", NULL, message,
 				     sizeof(message));

@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "report/base/array.h"
+#include "report/base/message.h"
 #include "report/base/text/format.h"
 #include "report/import/import.h"
 #include "report/load/command.h"
 #include "report/load/traces.h"
 #include "report/trace/trace_boot.h"
-
-#define MESSAGE_BYTES 4352
 
 struct gp_pile_process {
 	const char *path;
@@ -27,7 +26,7 @@ static const struct gp_model *get(void *context, size_t index)
 	struct gp_pile_process *process = &pile->processes[index];
 	const struct gp_load_options options = {
 		.save_to = -1, .process = process->number, .clocks = pile->clocks};
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 
 	if (process->failed || (pile->model && pile->at == index))
 		return process->failed ? NULL : pile->model;
@@ -120,7 +119,7 @@ static int align(struct gp_pile *pile)
 
 int gp_pile_open(struct gp_pile *pile, char **paths, size_t count)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	int result = gp_traces_name_once(paths, &count);
 
 	for (size_t i = 0; i < count && result == 0; i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/base/array.h"
+#include "report/base/message.h"
 #include "report/load/command.h"
 #include "report/diff/baseline.h"
 #include "report/diff/calibrate.h"
@@ -14,8 +15,6 @@
 #include "report/diff/rank.h"
 #include "report/base/text/format.h"
 #include "report/codec/output_file.h"
-
-#define MESSAGE_BYTES 4352
 
 struct work {
 	const struct gp_check_request *request;
@@ -35,7 +34,7 @@ static int fail(int status, const char *message)
 
 static int load_runs(struct gp_run_set *set, char *const *runs, size_t run_count)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	int result;
 
 	if (run_count > GP_RANK_MOST)
@@ -50,7 +49,7 @@ static int load_runs(struct gp_run_set *set, char *const *runs, size_t run_count
 static int read_thresholds(struct work *work)
 {
 	const char *path = work->request->thresholds;
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 
 	gp_thresholds_open(&work->thresholds);
 	if (path && gp_thresholds_read(&work->thresholds, path, message, sizeof(message)) < 0)
@@ -60,7 +59,7 @@ static int read_thresholds(struct work *work)
 
 static int read_baseline(struct work *work)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 
 	if (gp_baseline_read(&work->baseline, work->request->baseline, message, sizeof(message)) <
 	    0)
@@ -168,7 +167,7 @@ typedef int write_report(FILE *out, const struct gp_check_report *report);
 static int write_file(const char *path, write_report *write, const struct gp_check_report *report)
 {
 	struct gp_output_file file;
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	int result;
 
 	if (!path)
@@ -297,7 +296,7 @@ static int write_set(const char *path, const struct gp_run_set *set,
 		     int (*write)(FILE *out, const struct gp_run_set *set))
 {
 	struct gp_output_file file;
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	int result = gp_output_file_open(&file, path, NULL, message, sizeof(message));
 
 	if (result == 0) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "gpuprof/shell_word.h"
+#include "report/base/message.h"
 #include "report/base/worker_process.h"
 #include "report/base/parallel.h"
 #include "report/export/export.h"
@@ -36,7 +37,6 @@
 #include "report/load/traces.h"
 #include "report/base/io.h"
 
-#define MESSAGE_BYTES     4352
 #define PROGRESS_EVERY_NS 100000000
 #define LOCK_TRIES        50
 #define LOCK_PAUSE_NS     10000000
@@ -155,7 +155,7 @@ static int write_chrome(struct finishing *f, const struct piece *piece, FILE *me
 	const struct gp_export_source source = gp_export_source_of(piece->model);
 
 	return gp_export_to(f->exporter, &source, &options, piece->chrome_path, piece->path,
-			    message, MESSAGE_BYTES);
+			    message, GP_MESSAGE_BYTES);
 }
 
 /* The context of do_export(), which may run in a worker process. */
@@ -167,7 +167,7 @@ struct export_work {
 static int do_export(void *context, FILE *messages)
 {
 	const struct export_work *work = context;
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	int result = write_chrome(work->f, work->piece, messages, message);
 
 	if (result != 0)
@@ -185,7 +185,7 @@ static void drop_chrome(struct finishing *f, struct piece *piece, int result)
 
 static void end_export(struct finishing *f, struct piece *piece)
 {
-	char message[MESSAGE_BYTES], word[GP_SHELL_WORD_BYTES];
+	char message[GP_MESSAGE_BYTES], word[GP_SHELL_WORD_BYTES];
 	int result = piece->export.process ? gp_worker_process_end(&piece->export, f->text) : 0;
 
 	if (result == -ECANCELED) {
@@ -261,17 +261,18 @@ static int write_page_to(struct finishing *f, const char *path, char *message)
 	const struct gp_html_options options = {
 		.event_limit = GP_HTML_EVENTS, .progress = show_progress, .progress_context = f};
 	struct gp_output_file file;
-	int result = gp_output_file_open(&file, path, f->models[0]->path, message, MESSAGE_BYTES);
+	int result =
+		gp_output_file_open(&file, path, f->models[0]->path, message, GP_MESSAGE_BYTES);
 
 	if (result != 0)
 		return result;
 	result = gp_html_write(f->models, f->model_count, &options, file.stream, NULL);
-	return gp_output_file_close(&file, result, message, MESSAGE_BYTES);
+	return gp_output_file_close(&file, result, message, GP_MESSAGE_BYTES);
 }
 
 static void write_page(struct finishing *f)
 {
-	char *path = gp_output_path(f->models[0]->path, GP_HTML_SUFFIX), message[MESSAGE_BYTES];
+	char *path = gp_output_path(f->models[0]->path, GP_HTML_SUFFIX), message[GP_MESSAGE_BYTES];
 	int result = -ENOMEM;
 
 	snprintf(message, sizeof(message), "no memory for the HTML page of %s", f->models[0]->path);
@@ -353,7 +354,7 @@ static void load_piece(struct finishing *f, struct piece *piece)
 		.save_to = piece->save_to,
 		.in_one_pass = f->is_large,
 	};
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	int result = gp_model_load_with(piece->path, &options, model, message, sizeof(message));
 
 	if (result != 0) {
@@ -379,7 +380,7 @@ static void load_piece(struct finishing *f, struct piece *piece)
 
 static void take_piece(struct finishing *f, struct piece *piece)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 
 	if (lock(piece)) {
 		load_piece(f, piece);
@@ -533,7 +534,7 @@ static int deliver_to_file(struct finishing *f, const char *path)
 
 static void deliver_text(struct finishing *f)
 {
-	char message[MESSAGE_BYTES], word[GP_SHELL_WORD_BYTES], text[GP_SHARED_FOLDER_TEXT];
+	char message[GP_MESSAGE_BYTES], word[GP_SHELL_WORD_BYTES], text[GP_SHARED_FOLDER_TEXT];
 	int result;
 
 	if (f->options->quiet || f->text_length == 0)
@@ -559,7 +560,7 @@ static void deliver_text(struct finishing *f)
 
 static int choose_exporter(struct finishing *f)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 
 	if (strcmp(f->options->chrome, "none") == 0)
 		return 0;

@@ -7,6 +7,7 @@
 
 #include "gpuprof/shell_word.h"
 #include "report/base/array.h"
+#include "report/base/message.h"
 #include "report/load/command.h"
 #include "report/load/trace_files.h"
 #include "report/base/text/format.h"
@@ -16,7 +17,6 @@
 #include "report/model/recorded.h"
 #include "report/base/spill_memory.h"
 
-#define MESSAGE_BYTES 4352
 #define MODEL_TIMES                                                                                \
 	13 /* a summary takes so many times the size of its traces (docs/design/performance.md) */
 
@@ -211,7 +211,7 @@ static int take_model(void *context, struct gp_model *model)
 /* The files of all paths; a line on stderr for each that has none. Returns whether all have some. */
 static bool list_files(struct gp_trace_files *files, char *const *paths, size_t count)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	bool is_whole = true;
 
 	for (size_t i = 0; i < count; i++)
@@ -236,7 +236,7 @@ static int load_files(struct loading *loading, const struct gp_trace_files *file
 {
 	const struct gp_load_options options = {
 		.save_to = -1, .in_one_pass = in_one_pass && !is_any_import(paths, count)};
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	int result = gp_traces_name_once(paths, &count);
 
 	for (size_t i = 0; i < count && result == 0; i++) {
@@ -289,7 +289,7 @@ int gp_traces_load_in_one_pass(struct gp_traces *traces, char *const *paths, siz
 bool gp_traces_are_large(char *const *paths, size_t count)
 {
 	struct gp_trace_files files = {0};
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	uint64_t bytes = 0;
 	struct stat status;
 

@@ -5,14 +5,13 @@
 #include <string.h>
 
 #include "report/base/array.h"
+#include "report/base/message.h"
 #include "report/base/quantile_cut.h"
 #include "report/trace/memory_rules.h"
 #include "report/model/model.h"
 #include "report/base/spill_memory.h"
 #include "report/trace/clock_sync.h"
 #include "report/trace/trace_read.h"
-
-#define MESSAGE_BYTES 256
 
 /*
  * Events that begin so long before the first anchor, or end so long after the last, have no true
@@ -462,7 +461,7 @@ static int take_chunk(struct gp_chunk_index *x, const struct gp_chunk *chunk, ui
 
 static int take_chunks(struct gp_chunk_index *x, const char *path)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	struct gp_trace *trace;
 	struct gp_chunk chunk;
 	int error = 0, result = gp_trace_open(path, &trace, message, sizeof(message));

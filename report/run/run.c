@@ -14,6 +14,7 @@
 #include "gpuprof/job_place.h"
 #include "gpuprof/shell_word.h"
 #include "gpuprof/version.h"
+#include "report/base/message.h"
 #include "report/load/command.h"
 #include "report/diff/check_request.h"
 #include "report/finish/finish.h"
@@ -34,9 +35,8 @@
 #include "report/base/streams.h"
 #include "report/base/text/text.h"
 
-#define MESSAGE_BYTES 2048
-#define LEFT_BYTES    256
-#define MOST_RANKS    (1ul << 24) /* counted ones */
+#define LEFT_BYTES 256
+#define MOST_RANKS (1ul << 24) /* counted ones */
 
 /* One run, from the command line to the end of the program. */
 struct run {
@@ -57,7 +57,7 @@ struct run {
 	pid_t pid;                      /* of the program */
 	int status;                     /* of the program, as from waitpid() */
 	char name[GP_CHILD_NAME_BYTES]; /* the kernel's name of it at its end */
-	char message[MESSAGE_BYTES];    /* reason of a failed step, for the user */
+	char message[GP_MESSAGE_BYTES]; /* reason of a failed step, for the user */
 };
 
 __attribute__((format(printf, 3, 4))) static int explain(struct run *run, int error,

@@ -25,21 +25,21 @@ static int take_number(const struct gp_call_of_endpoint *call, const char *name,
 		       int64_t most, int64_t *number)
 {
 	return gp_request_number(call->request, name, least, most, number, call->message,
-				 GP_SITE_MESSAGE_BYTES);
+				 GP_MESSAGE_BYTES);
 }
 
 static int take_time(const struct gp_call_of_endpoint *call, const char *name, int64_t least_ns,
 		     int64_t *time_ns)
 {
 	return gp_request_time(call->request, name, least_ns, MOST_NS, time_ns, call->message,
-			       GP_SITE_MESSAGE_BYTES);
+			       GP_MESSAGE_BYTES);
 }
 
 static int check_order(const struct gp_call_of_endpoint *call, int64_t from_ns, int64_t to_ns)
 {
 	if (from_ns < to_ns)
 		return 0;
-	snprintf(call->message, GP_SITE_MESSAGE_BYTES,
+	snprintf(call->message, GP_MESSAGE_BYTES,
 		 "from must be before to, not %" PRId64 " and %" PRId64 " ns", from_ns, to_ns);
 	return -EINVAL;
 }
@@ -64,17 +64,16 @@ static int take_names(const struct gp_call_of_endpoint *call, struct gp_summary_
 	by->full_names = strcmp(names, "full") == 0;
 	if (by->full_names)
 		return 0;
-	snprintf(call->message, GP_SITE_MESSAGE_BYTES, "names needs short or full, not %.60s",
-		 names);
+	snprintf(call->message, GP_MESSAGE_BYTES, "names needs short or full, not %.60s", names);
 	return -EINVAL;
 }
 
 static int check_tables(const struct gp_call_of_endpoint *call, const struct gp_summary_by *by)
 {
-	int result = gp_summary_by_check(by, call->message, GP_SITE_MESSAGE_BYTES);
+	int result = gp_summary_by_check(by, call->message, GP_MESSAGE_BYTES);
 
 	if (result == -ENOENT)
-		snprintf(call->message, GP_SITE_MESSAGE_BYTES,
+		snprintf(call->message, GP_MESSAGE_BYTES,
 			 "there is no such table in %.100s; see gpuprof summary --by help",
 			 by->words);
 	return result < 0 ? -EINVAL : 0;
@@ -153,11 +152,11 @@ int gp_endpoint_flame(const struct gp_call_of_endpoint *call, FILE *out)
 
 	if (!value || options.measure < GP_STACK_METRICS)
 		return write_format(call, &gp_exporter_speedscope, &options, out);
-	used = (size_t)snprintf(call->message, GP_SITE_MESSAGE_BYTES,
+	used = (size_t)snprintf(call->message, GP_MESSAGE_BYTES,
 				"there is no value %.60s; use one of", value);
-	for (int i = 0; i < GP_STACK_METRICS && used < GP_SITE_MESSAGE_BYTES; i++)
-		used += (size_t)snprintf(call->message + used, GP_SITE_MESSAGE_BYTES - used,
-					 "%s %s", i > 0 ? "," : "", gp_stack_metrics[i].word);
+	for (int i = 0; i < GP_STACK_METRICS && used < GP_MESSAGE_BYTES; i++)
+		used += (size_t)snprintf(call->message + used, GP_MESSAGE_BYTES - used, "%s %s",
+					 i > 0 ? "," : "", gp_stack_metrics[i].word);
 	return -EINVAL;
 }
 
@@ -176,7 +175,7 @@ static int check_part(const struct gp_call_of_endpoint *call, const struct gp_sl
 		if (model->last_ns - model->first_ns > last_ns)
 			last_ns = model->last_ns - model->first_ns;
 	}
-	snprintf(call->message, GP_SITE_MESSAGE_BYTES,
+	snprintf(call->message, GP_MESSAGE_BYTES,
 		 "there are no events in that part; calls and operations last from 0 to %s",
 		 gp_format_ns(last_ns).text);
 	return -EINVAL;

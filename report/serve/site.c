@@ -163,7 +163,7 @@ static void send_content(struct gp_answer *answer, const struct endpoint *endpoi
 static void answer_by(const struct endpoint *endpoint, struct gp_site *site,
 		      const struct gp_request *request, struct gp_answer *answer)
 {
-	char message[GP_SITE_MESSAGE_BYTES] = "";
+	char message[GP_MESSAGE_BYTES] = "";
 	const struct gp_call_of_endpoint call = {
 		.site = site, .request = request, .message = message};
 	/* the token is one of the arguments */

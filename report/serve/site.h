@@ -11,13 +11,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/base/message.h"
 #include "report/model/model.h"
 #include "report/serve/request.h"
 
 struct gp_spans;
 
 #define GP_SITE_ENDPOINTS     8u
-#define GP_SITE_MESSAGE_BYTES 512u
 #define GP_SITE_ADDRESS_BYTES 96u
 
 struct gp_site {
@@ -43,7 +43,7 @@ struct gp_answer {
 	/* unnamed file with the content, which the caller closes; -1: the content is text */
 	int fd;
 	uint64_t bytes;
-	char text[GP_SITE_MESSAGE_BYTES];
+	char text[GP_MESSAGE_BYTES];
 };
 
 /*

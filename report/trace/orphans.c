@@ -13,13 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/base/message.h"
 #include "report/trace/decode.h"
 #include "report/trace/recover.h"
 #include "report/trace/ring_files.h"
 #include "report/trace/ring_salvage.h"
 #include "report/trace/trace_read.h"
 
-#define MESSAGE_BYTES  256
 #define LONGEST_NUMBER 21
 #define LONGEST_S      2          /* the user waits for the end of this run */
 #define LARGEST_TRACE  (1u << 30) /* in bytes; reading larger traces takes too long */
@@ -166,7 +166,7 @@ static bool save_into(struct orphan *o, int fd, struct gp_trace *trace)
 
 static bool try_trace(struct orphan *o, int fd)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	struct gp_trace *trace;
 	bool is_its_own = true;
 	struct stat status;

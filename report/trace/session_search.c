@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "report/base/array.h"
+#include "report/base/message.h"
 #include "report/trace/decode.h"
 #include "report/trace/trace_read.h"
-
-#define MESSAGE_BYTES 256
 
 /* The facts of a trace. */
 struct facts {
@@ -67,7 +66,7 @@ static bool is_known(const struct gp_search *search, const struct stat *status)
 static void read_trace(struct facts *facts, const struct gp_search *search, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	struct gp_trace *trace;
 	struct stat status;
 

@@ -2,10 +2,9 @@
 
 #include <stdio.h>
 
+#include "report/base/message.h"
 #include "report/trace/decode.h"
 #include "report/trace/trace_read.h"
-
-#define MESSAGE_BYTES 4352
 
 static int take_record(void *context, const struct gp_record_view *seen)
 {
@@ -23,7 +22,7 @@ bool gp_trace_boot_id(const char *path, char id[GP_BOOT_ID_TEXT_BYTES])
 {
 	const struct gp_record_sink sink = {take_record, id};
 	struct gp_decoded decoded = {0};
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	struct gp_trace *trace;
 	struct gp_chunk chunk;
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/base/array.h"
+#include "report/base/message.h"
 #include "report/base/spill_memory.h"
 #include "report/base/stats.h"
 #include "report/model/process_name.h"
@@ -22,8 +23,6 @@
  * their standard deviation is DEVIATION median deviations. */
 #define MEDIAN_ERROR 1.2533
 #define DEVIATION    1.4826
-
-#define MESSAGE_BYTES 4352
 
 struct gp_clock_host {
 	uint64_t wall_ns; /* wall clock less CLOCK_MONOTONIC, by its first process */
@@ -93,7 +92,7 @@ static uint32_t add_host(struct gp_clock_fit *fit, const struct gp_model *model)
 
 int gp_clock_fit_add(struct gp_clock_fit *fit, const struct gp_model *model)
 {
-	char message[MESSAGE_BYTES];
+	char message[GP_MESSAGE_BYTES];
 	uint32_t host, rank = gp_model_rank(model);
 
 	if (fit->process_count > UINT16_MAX) /* a part has 16 bits for its process */
@@ -431,55 +430,4 @@ int gp_clock_fit_solve(struct gp_clock_fit *fit)
 	gp_spill_free(s.apart);
 	free(s.scratch);
 	return s.error;
-}
-
-/* ---- models in memory ---- */
-
-static bool are_of_several_hosts(struct gp_model *const *models, size_t count)
-{
-	const char *first = count > 0 ? models[0]->info[GP_INFO_BOOT_ID] : NULL;
-
-	for (size_t i = 1; first && i < count; i++)
-		if (models[i]->info[GP_INFO_BOOT_ID] &&
-		    strcmp(models[i]->info[GP_INFO_BOOT_ID], first) != 0)
-			return true;
-	return false;
-}
-
-/* If the file cannot be read any more, the model keeps its wall clock. */
-static void load_again(struct gp_model **model, const struct gp_host_clocks *clocks)
-{
-	const struct gp_load_options options = {.save_to = -1, .clocks = clocks};
-	char message[MESSAGE_BYTES];
-	struct gp_model *aligned;
-
-	if (gp_model_load_with((*model)->path, &options, &aligned, message, sizeof(message)) != 0)
-		return;
-	aligned->shares_rank = (*model)->shares_rank;
-	gp_model_free(*model);
-	*model = aligned;
-}
-
-int gp_host_clocks_align(struct gp_model **models, size_t count)
-{
-	struct gp_clock_fit fit = {0};
-	int result = 0;
-
-	if (!are_of_several_hosts(models, count))
-		return 0;
-	for (size_t i = 0; i < count && result == 0; i++)
-		result = gp_clock_fit_add(&fit, models[i]);
-	if (result == 0)
-		result = gp_clock_fit_solve(&fit);
-	for (size_t i = 0; i < count && result == 0; i++) {
-		const struct gp_host_clock *clock =
-			gp_host_clock_find(&fit.clocks, models[i]->info[GP_INFO_BOOT_ID]);
-
-		if (clock && clock->is_known && clock->operations > 0)
-			load_again(&models[i], &fit.clocks);
-		else if (clock)
-			models[i]->clock = *clock;
-	}
-	gp_clock_fit_free(&fit);
-	return result;
 }

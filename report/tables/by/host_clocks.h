@@ -40,10 +40,4 @@ int gp_clock_fit_solve(struct gp_clock_fit *fit);
 
 void gp_clock_fit_free(struct gp_clock_fit *fit);
 
-/*
- * If the models are of several hosts, finds their clocks, and loads the models of each host whose
- * clock is found once more.  Returns 0 or -ENOMEM.
- */
-int gp_host_clocks_align(struct gp_model **models, size_t count);
-
 #endif

@@ -237,20 +237,6 @@ static void impossible_times_tell_nothing(void **state)
 		}
 }
 
-static void one_host_needs_nothing(void **state)
-{
-	static const char *const kernels[] = {ALL_REDUCE, NULL};
-	struct gp_model *models[] = {rank_of(0, 0, kernels, 20, 10),
-				     rank_of(1, 0, kernels, 20, 10)};
-	struct gp_model *before = models[0];
-
-	assert_int_equal(gp_host_clocks_align(models, 2), 0);
-	assert_ptr_equal(models[0], before);
-	assert_false(models[0]->clock.is_known);
-	gp_model_free(models[0]);
-	gp_model_free(models[1]);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,7 +246,6 @@ int main(void)
 		cmocka_unit_test(ends_that_differ_tell_nothing),
 		cmocka_unit_test(a_host_is_aligned_by_another_one),
 		cmocka_unit_test(impossible_times_tell_nothing),
-		cmocka_unit_test(one_host_needs_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

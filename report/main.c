@@ -5,6 +5,7 @@
 
 #include "gpuprof/shell_word.h"
 #include "gpuprof/version.h"
+#include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/base/text/did_you_mean.h"
 #include "report/run/run.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/base/message.h"
+#include "report/load/load_model.h"
 #include "report/tables/by/host_clocks.h"
 
 static bool are_of_several_hosts(struct gp_model *const *models, size_t count)

@@ -4,6 +4,7 @@
 
 #include "report/advice/advice_print.h"
 #include "report/base/message.h"
+#include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/base/text/did_you_mean.h"

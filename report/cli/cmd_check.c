@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/diff/check_request.h"

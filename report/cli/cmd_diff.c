@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/base/message.h"
 #include "report/cli/command_line.h"

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "gpuprof/version.h"
+#include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/doctor/ask.h"

@@ -3,6 +3,7 @@
 
 #include "report/advice/advice_print.h"
 #include "report/analysis/idle/idle_explain.h"
+#include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/base/text/did_you_mean.h"

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "gpuprof/count.h"
+#include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/base/message.h"
 #include "report/cli/command_line.h"
@@ -18,6 +19,7 @@
 #include "report/codec/gzip.h"
 #include "report/import/import.h"
 #include "report/codec/output_file.h"
+#include "report/load/load_model.h"
 #include "report/load/trace_files.h"
 #include "report/load/parts.h"
 #include "report/load/traces.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpuprof/option.h"
+#include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/finish/finish.h"

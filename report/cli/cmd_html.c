@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/base/message.h"
 #include "report/cli/align_hosts.h"

@@ -7,6 +7,7 @@
 #include "report/base/text/did_you_mean.h"
 #include "report/base/message.h"
 #include "report/cli/command_line.h"
+#include "report/cli/commands.h"
 #include "report/codec/output_file.h"
 #include "report/counters/metric_library.h"
 #include "report/counters/metric_tables.h"

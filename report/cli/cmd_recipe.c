@@ -6,6 +6,7 @@
 
 #include "gpuprof/count.h"
 #include "report/cli/command_line.h"
+#include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/run/library.h"
 

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/base/message.h"
 #include "report/cli/align_hosts.h"

@@ -7,6 +7,7 @@
 #include "report/analysis/device/kernel_kinds.h"
 #include "report/base/message.h"
 #include "report/cli/align_hosts.h"
+#include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/tables/memory_page.h"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "gpuprof/shell_word.h"
+#include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/base/message.h"
 #include "report/load/trace_files.h"

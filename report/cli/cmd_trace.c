@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/cli/commands.h"
 #include "report/tables/event_list.h"
 #include "report/base/message.h"
 #include "report/cli/align_hosts.h"

@@ -10,6 +10,7 @@
 #include "report/base/text/format.h"
 #include "report/import/import.h"
 #include "report/load/command.h"
+#include "report/load/load_model.h"
 #include "report/load/traces.h"
 #include "report/trace/trace_boot.h"
 

@@ -12,6 +12,7 @@
 #include "report/load/command.h"
 #include "report/base/array.h"
 #include "report/base/text/format.h"
+#include "report/model/load_options.h"
 #include "report/model/losses.h"
 #include "report/model/recorded.h"
 #include "report/load/trace_files.h"

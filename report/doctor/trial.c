@@ -10,6 +10,7 @@
 
 #include "gpuprof/option.h"
 #include "report/doctor/ask.h"
+#include "report/load/load_model.h"
 #include "report/model/model.h"
 #include "report/run/injection.h"
 

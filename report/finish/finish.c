@@ -24,6 +24,7 @@
 #include "report/finish/keep_links.h"
 #include "report/finish/keep_names.h"
 #include "report/base/memstream.h"
+#include "report/load/load_model.h"
 #include "report/model/model.h"
 #include "report/model/process_name.h"
 #include "report/base/monotonic.h"

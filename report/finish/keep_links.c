@@ -13,6 +13,7 @@
 #include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/finish/chunk_add.h"
+#include "report/model/load_options.h"
 #include "report/model/nvml_links.h"
 #include "report/base/monotonic.h"
 #include "report/model/sums/totals.h"

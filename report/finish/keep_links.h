@@ -9,6 +9,7 @@
 #ifndef REPORT_FINISH_KEEP_LINKS_H
 #define REPORT_FINISH_KEEP_LINKS_H
 
+#include "report/model/load_options.h"
 #include "report/model/model.h"
 
 /*

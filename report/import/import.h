@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "report/model/build/build.h"
+#include "report/model/load_options.h"
 
 struct gp_importer {
 	/* Whether a file with that beginning, after decompression, is of this format. */

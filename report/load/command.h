@@ -1,9 +1,4 @@
-/*
- * command: the commands of the program `gpuprof`, each in a file of report/cli/.
- *
- * A command gets argv from its own name on and returns the exit status: 0, 1 where it failed (and
- * has said why in one line), 2 where it was called wrongly.
- */
+/* command: what the commands of the program `gpuprof` have in common (report/cli/commands.h). */
 #ifndef REPORT_LOAD_COMMAND_H
 #define REPORT_LOAD_COMMAND_H
 
@@ -15,22 +10,6 @@
 
 #define GP_EXIT_FAILED 1
 #define GP_EXIT_USAGE  2
-
-int gp_command_summary(int argc, char **argv);
-int gp_command_trace(int argc, char **argv);
-int gp_command_export(int argc, char **argv);
-int gp_command_merge(int argc, char **argv);
-int gp_command_html(int argc, char **argv);
-int gp_command_serve(int argc, char **argv);
-int gp_command_finish(int argc, char **argv);
-int gp_command_doctor(int argc, char **argv);
-int gp_command_top(int argc, char **argv);
-int gp_command_advice(int argc, char **argv);
-int gp_command_explain(int argc, char **argv);
-int gp_command_check(int argc, char **argv);
-int gp_command_diff(int argc, char **argv);
-int gp_command_metrics(int argc, char **argv);
-int gp_command_recipe(int argc, char **argv);
 
 /* "gpuprof: " and one line on stderr; returns status. */
 __attribute__((format(printf, 2, 3))) int gp_command_fail(int status, const char *format, ...);

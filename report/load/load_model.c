@@ -1,4 +1,4 @@
-#include "report/model/build/build.h"
+#include "report/load/load_model.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "report/import/importing.h"
 #include "report/base/memory_limit.h"
 #include "report/base/monotonic.h"
+#include "report/model/build/build.h"
 #include "report/model/chunk_index.h"
 #include "report/stream/one_pass.h"
 #include "report/trace/recover.h"

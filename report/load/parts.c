@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/load/load_model.h"
 #include "report/model/chunk_index.h"
 
 /*

@@ -9,6 +9,7 @@
 #include "report/base/array.h"
 #include "report/base/message.h"
 #include "report/load/command.h"
+#include "report/load/load_model.h"
 #include "report/load/trace_files.h"
 #include "report/base/text/format.h"
 #include "report/import/import.h"

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "report/model/load_options.h"
 #include "report/model/model.h"
 
 struct gp_traces {

@@ -543,48 +543,7 @@ static inline bool gp_model_is_whole(const struct gp_model *model)
 	return !model->totals && !model->part.is_one;
 }
 
-/*
- * Loads a trace file, with the records in its ring file if the process did not end in order. On
- * success gp_model_free() frees *model. Returns 0, or a negative errno value with one line for the
- * user in message (the failure, its cause, the next step). A damaged or partial trace is no error
- * as long as one chunk is valid: losses tell. -EPROTONOSUPPORT: written by a newer version;
- * -ENOMEM: it needs more memory than is left, to which the process is limited from here on
- * (report/base/memory_limit.h).
- */
-int gp_model_load(const char *path, struct gp_model **model, char *message, size_t message_bytes);
 void gp_model_free(struct gp_model *model);
-
-struct gp_chunk_index;
-
-struct gp_load_options {
-	void (*progress)(void *context); /* called now and then; NULL = none */
-	void *progress_context;
-	/*
-	 * The trace, open for appending and locked by the caller: it is read from there, records in
-	 * the ring file of a dead process are saved there, and the ring file is removed, if
-	 * possible. -1 = the trace is opened by its path, and nothing is changed.
-	 */
-	int save_to;
-	/*
-	 * a trace of gpuprof's: make totals of calls and operations; memory does not grow with them
-	 */
-	bool in_one_pass;
-	/*
-	 * of a file of nsys with several processes: which one, the busiest GPU first
-	 * (gp_import_process_count())
-	 */
-	uint32_t process;
-	/*
-	 * NULL = all; else its choice (report/model/chunk_index.h). Records that are not loaded
-	 * have no halves: losses by joining are 0.
-	 */
-	const struct gp_chunk_index *chosen;
-	const struct gp_host_clocks *clocks; /* the times are aligned by these; NULL = by none */
-};
-
-/* The same with options. */
-int gp_model_load_with(const char *path, const struct gp_load_options *options,
-		       struct gp_model **model, char *message, size_t message_bytes);
 
 /* Name and class of an API call; never NULL, never fails. */
 struct gp_api gp_model_api(const struct gp_model *model, uint16_t api);

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "report/load/load_model.h"
 #include "report/model/model.h"
 #include "report/summary/summary.h"
 #include "report/tables/summary_by.h"

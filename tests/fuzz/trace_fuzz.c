@@ -20,6 +20,7 @@
 
 #include "gpuprof/crc32c.h"
 #include "gpuprof/trace.h"
+#include "report/load/load_model.h"
 #include "report/tables/event_list.h"
 #include "report/export/export.h"
 #include "report/html/html.h"

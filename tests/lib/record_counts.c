@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "report/load/load_model.h"
 #include "report/model/model.h"
 
 static void say(const char *name, uint64_t count)

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "report/load/load_model.h"
 #include "tests/report/wheres_of.h"
 #include "report/diff/check.h"
 #include "report/diff/figures.h"

@@ -1,3 +1,4 @@
+#include "report/load/load_model.h"
 #include "tests/report/trace_builder.h"
 
 #include <fcntl.h>

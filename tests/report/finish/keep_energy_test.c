@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "gpuprof/count.h"
+#include "report/load/load_model.h"
 #include "tests/report/trace_builder.h"
 #include "tests/unit.h"
 

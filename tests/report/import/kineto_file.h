@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "report/load/load_model.h"
 #include "report/model/model.h"
 #include "tests/unit.h"
 

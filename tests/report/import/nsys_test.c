@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include "report/import/import.h"
+#include "report/load/load_model.h"
 #include "report/symbols/call_tree.h"
 #include "report/analysis/memory/memory_sites.h"
 #include "report/model/model.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/export/export.h"
+#include "report/load/load_model.h"
 #include "report/load/parts.h"
 #include "tests/unit.h"
 #include "tests/lib/dice.h"

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/load/load_model.h"
 #include "tests/unit.h"
 #include "tests/report/at_time.h"
 #include "tests/report/trace_builder.h"

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/load/load_model.h"
 #include "report/model/build/build.h"
 #include "report/trace/orphans.h"
 #include "tests/report/ring_scene.h"

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "report/load/load_model.h"
 #include "report/trace/recover.h"
 #include "tests/report/ring_scene.h"
 #include "tests/unit.h"

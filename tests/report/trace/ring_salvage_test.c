@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "report/finish/finish.h"
+#include "report/load/load_model.h"
 #include "report/trace/ring_salvage.h"
 #include "tests/report/ring_scene.h"
 #include "tests/unit.h"

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/load/load_model.h"
 #include "report/model/model.h"
 #include "report/model/build/unwind_copy.h"
 #include "tests/unit.h"

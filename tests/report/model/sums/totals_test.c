@@ -4,6 +4,7 @@
 
 #include "report/analysis/idle/activity.h"
 #include "report/analysis/idle/startup_shutdown.h"
+#include "report/load/load_model.h"
 #include "report/model/memory_stats.h"
 #include "report/model/sums/counts.h"
 #include "report/model/sums/totals.h"

@@ -120,7 +120,7 @@ static void note_hang(void)
 		return;
 	windows.has_noted_hang = true;
 	gp_hw_note(
-		"a kernel whose hardware counters are being read has not ended for 10 s: if it waits for other kernels or for the program, it never will; record without --counters and --roofline");
+		"a kernel whose hardware counters are being read has not ended after 10 s: if it waits for other kernels or for the program, it never will; record without --counters and --roofline");
 }
 
 /* ---- the trace ---- */

@@ -199,7 +199,7 @@ static void register_leaving(void)
 static void log_no_start(const char *path, int error)
 {
 	if (error == -ETIMEDOUT)
-		gp_log("nothing is recorded: gpuprof's thread could not create %s within %d s, as if the disk or the network hangs; choose another folder with -o or GPUPROF_OUTPUT",
+		gp_log("nothing is recorded: gpuprof's thread could not create %s within %d s; perhaps the disk or the network hangs; choose another folder with -o or GPUPROF_OUTPUT",
 		       path, GP_START_TIMEOUT_S);
 	else if (error == -EAGAIN)
 		gp_log("nothing is recorded: gpuprof's thread cannot be started: %s; the user or the container has too many threads: raise that limit (ulimit -u, or the pids limit of the container)",

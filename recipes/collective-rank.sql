@@ -4,7 +4,7 @@
 -- have entered them, so the kernel of the last rank is the shortest.
 -- last: how often the rank was the last; held_up_ns: how long the others waited for it (the sum over
 -- the operations of the average over the others); waited_ns: how long the rank waited itself.
--- empty: no two ranks have as many operations of a collective (AllReduce, AllGather, ReduceScatter, AllToAll)
+-- empty: no two ranks made the same number of operations of a collective (AllReduce, AllGather, ReduceScatter, AllToAll)
 -- map
 SELECT rank, host, pid, device, coalesce(communicator, 0) AS communicator, channel, sequence, kernel, duration_ns,
        may_lack_last

@@ -1,4 +1,4 @@
-"""torch_compile(): what torch.compile makes of a model, against eager."""
+"""torch_compile(): compares a model in eager mode with torch.compile."""
 import contextlib
 import math
 import random
@@ -29,22 +29,25 @@ _FOREVER = (0, 1 << 62)
 
 def torch_compile(model: Any, *inputs: Any, modes: Union[str, Sequence[str]] = ("default",),
                   warmup: int = 5, iterations: int = 20) -> CompileReport:
-    """What torch.compile makes of a model or function: for each mode the speedup over eager with
-    its 95 % interval, graph breaks, recompilations, kernels, CUDA graphs, difference of the result.
+    """Compare a model or function in eager mode with torch.compile.
+
+    The report has for each mode: the speedup over eager with its 95 % interval, graph breaks,
+    recompilations, kernels, CUDA graphs, and the difference of the result.
 
     `model(*inputs)` is called as it is: under the grad mode and autocast of the caller. After
     `warmup` calls, `iterations` samples of eager and compiled calls alternate; each ends with a
     synchronization. The times are those of the wall clock, with the recording paused. Kernels come
     from the recorder if it is active, else from torch.profiler.
 
-    PyTorch's compiled code of the whole process is forgotten before, between modes and at the end
-    (torch.compiler.reset(); this also empties Inductor's CUDA graphs): the program's own compiled
-    functions compile again at their next call. Buffers, inputs, attributes and gradients of the
-    model, and the random numbers of PyTorch and Python, are afterwards as before. Parameters are
-    not saved: forward passes do not change them.
+    torch.compiler.reset() drops the compiled code of the whole process (and Inductor's CUDA graphs)
+    at the beginning, between modes and at the end: the program's own compiled functions compile
+    again at their next call. Buffers, inputs, attributes and gradients of the model, and the states
+    of the random number generators of PyTorch and Python, are restored at the end. Parameters are
+    not saved, because forward passes do not change them.
 
-    A mode that fails has its `error`; the others go on. Raises GpuprofError without PyTorch 2.0 or
-    newer, ValueError without a mode or a sample, and whatever the model raises in eager mode."""
+    A mode that fails has its `error`; the other modes still run. Raises GpuprofError without
+    PyTorch 2.0 or newer, ValueError without a mode or a sample, and whatever the model raises in
+    eager mode."""
     torch = _torch()
     names = [modes] if isinstance(modes, str) else list(dict.fromkeys(modes))
     if not names or iterations < 1 or warmup < 0:
@@ -376,7 +379,7 @@ class _Bench:
 
 @contextlib.contextmanager
 def _paused() -> Iterator[None]:
-    """The recording costs the side with more launches more."""
+    """Pause the recording, which would slow down the side with more launches more."""
     was_recording = _native.is_recording()
     if was_recording:
         _native.set_recording(False)

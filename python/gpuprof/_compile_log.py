@@ -93,7 +93,7 @@ class Log(logging.Handler):
     """Collects PyTorch's structured log (the source of tlparse) and the reasons why CUDA graphs are
     not used, while it is entered.
 
-    It may fail at nothing: an exception would end the compilation."""
+    It must never raise: an exception would end the compilation."""
 
     def __init__(self) -> None:
         super().__init__()

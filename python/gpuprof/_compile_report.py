@@ -63,7 +63,7 @@ class CudaGraphs(NamedTuple):
         elif self.is_asked_for is None:
             used = _UNKNOWN
         elif not self.is_asked_for:
-            return "not asked for by this mode"
+            return "not requested by this mode"
         else:
             used = "not used" if self.launches is not None or self.skips else \
                 "asked for; whether they are used is unknown"
@@ -72,7 +72,7 @@ class CudaGraphs(NamedTuple):
 
 
 class CompiledMode(NamedTuple):
-    """The model under one mode of torch.compile, against eager. None: not known."""
+    """The model under one mode of torch.compile, compared with eager mode. None: not known."""
     mode: str
     # why the mode failed; nothing else is known then
     error: Optional[str] = None
@@ -143,7 +143,7 @@ class CompileReport(NamedTuple):
         return max(found, key=found.__getitem__) if found else None
 
     def to_dict(self) -> Dict[str, Any]:
-        """All of the report as plain dicts, lists, texts and numbers. None: not known."""
+        """The whole report as plain dicts, lists, strings and numbers. None: not known."""
         return {**_plain(self), "fastest": self.fastest}
 
     def to_json(self, path: Union[str, "os.PathLike[str]"]) -> str:

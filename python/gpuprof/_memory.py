@@ -1,4 +1,4 @@
-"""Memory: tracked tensors, the pools of the frameworks, and what CUDA was asked for."""
+"""Memory: tracked tensors, the pools of the frameworks, and memory that CUDA allocated."""
 import sys
 import weakref
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
@@ -58,8 +58,8 @@ def _pointer(tensor: Any) -> int:
 def track_tensor(name: str, tensor: Any) -> None:
     """Remember a tensor's size under a name, until it is freed or untracked.
 
-    Any array of PyTorch, CuPy, JAX, Numba or NumPy; it is neither copied nor kept alive. Raises
-    TypeError for anything else."""
+    It may be any array of PyTorch, CuPy, JAX, Numba or NumPy, and is neither copied nor kept alive.
+    Raises TypeError for anything else."""
     try:
         size, pointer = int(tensor.nbytes), _pointer(tensor)
         shape = tuple(int(one) for one in tensor.shape)

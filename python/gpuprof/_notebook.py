@@ -83,7 +83,7 @@ def _page() -> str:
 def install_kernelspec(prefix: Optional[str] = None) -> str:
     """Add a kernel to Jupyter that is recorded from its start. Returns its folder.
 
-    prefix: as of `jupyter kernelspec install`; without it, for this user."""
+    prefix: that of `jupyter kernelspec install`; without it, the kernel is added for this user."""
     data = os.path.join(prefix, "share", "jupyter") if prefix else os.environ.get(
         "JUPYTER_DATA_DIR") or os.path.join(os.path.expanduser("~"), ".local", "share", "jupyter")
     folder = os.path.join(data, "kernels", "gpuprof")

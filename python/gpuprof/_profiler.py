@@ -64,9 +64,9 @@ class Profiler:
         return timing(name, wait=wait)
 
     def get_timing_report(self) -> str:
-        """A line for each range, by GPU time: calls, and the GPU time of a call in ms; of ranges
-        that launched nothing the time on the host. The total counts what nested ranges share
-        once."""
+        """A line for each range, the largest GPU time first: its calls, and the GPU time of a
+        call in ms, or the time on the host if the range launched nothing. The total counts the
+        work of nested ranges once."""
         if _recording.trace_path() is None:
             return str(_recording.not_recorded())
         trace = own_trace()

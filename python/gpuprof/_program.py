@@ -6,7 +6,7 @@ LIBRARY = "libgpuprof.so"
 
 
 class GpuprofError(Exception):
-    """What gpuprof could not do: the text says why, and what to do."""
+    """An error of gpuprof: the text says what failed, why, and what to do."""
 
 
 def folder() -> str:

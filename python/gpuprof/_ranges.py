@@ -16,9 +16,9 @@ range = _native.range  # pylint: disable=redefined-builtin
 class Range(_native.Range):
     """A range that can be entered any number of times, also by several threads in parallel.
 
-    Attributes are at most 16 numbers and texts; they are in the column "fields" of Trace.ranges. It
-    checks at each entry whether the program is recorded. As a decorator it is a range around
-    each call: of a coroutine or a generator, around each stretch between two suspensions."""
+    Attributes are at most 16 numbers and strings; they are in the column "fields" of Trace.ranges.
+    Each entry checks whether the program is recorded. As a decorator, it opens a range around each
+    call; for a coroutine or a generator, around each stretch between two suspensions."""
 
     def __call__(self, fn: F) -> F:
         import inspect  # takes longer than all of this package
@@ -97,7 +97,7 @@ def profile(fn: Optional[F] = None, *, name: Optional[str] = None, **attributes:
 
 
 class sample:  # pylint: disable=invalid-name
-    """Record a share of the entries, as one request in a hundred of a service::
+    """Record a share of the entries, such as one in a hundred requests of a service::
 
         sampler = gpuprof.sample(0.01)
         with sampler as is_recorded:
@@ -139,7 +139,7 @@ class sample:  # pylint: disable=invalid-name
 
 
 def reset() -> None:
-    """Let the times of ranges begin again: gpuprof.timing() leaves out what began before."""
+    """Restart the times of ranges: gpuprof.timing() leaves out ranges that began before."""
     _native.mark(RESET)
 
 
@@ -149,5 +149,5 @@ def enable() -> None:
 
 
 def disable() -> None:
-    """Record no more ranges; those that are open end as they should."""
+    """Stop recording ranges; open ranges still get their end."""
     _native.set_enabled(False)

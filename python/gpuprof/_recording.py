@@ -35,10 +35,11 @@ def command_line() -> str:
 def start(**options: Any) -> None:
     """Start the recording.
 
-    In a program that gpuprof-run started, recording goes on after stop(), --delay and the like.
-    In any other program the recorder is loaded first: that must be before CUDA is used. Then the
-    options are those of gpuprof-run, with "_" for "-": ``start(output="run", stacks="all")``.
-    Launches from before, and calls that the program makes by execve(), are not seen.
+    In a program that gpuprof-run started, this resumes the recording after stop(), and starts it
+    even if --delay and the like would start it later. Any other program must call start() before it
+    uses CUDA, because this loads the recorder. The options are then those of gpuprof-run, with "_"
+    for "-": ``start(output="run", stacks="all")``. A recorder that is loaded in this way does not
+    see earlier launches, nor the program's calls of execve().
 
     Raises GpuprofError if CUDA is in use already, or if options come too late."""
     if not _native.is_loaded():

@@ -1,4 +1,4 @@
-"""Sessions: what a stretch of the program cost, and whether a change made it faster."""
+"""Sessions: the cost of a part of the program, and whether a change made it faster."""
 import contextlib
 import functools
 import itertools
@@ -33,8 +33,8 @@ def _torch_memory(key: str) -> Optional[float]:
 
 
 class Session:
-    """A stretch of the program. The results are there after it: reading the first one waits until
-    the GPU's records of the stretch are there. None: not known, as without a recording."""
+    """A measured part of the program. Its results are available after its end: reading the first
+    one waits until the GPU's records have arrived. None: not known, such as without a recording."""
 
     # the one of session() that has begun; those of measure() and of notebooks may be inside
     _active: Optional["Session"] = None
@@ -219,10 +219,10 @@ def _iterations(spans: List[Span], work: _work.Work, within: Span) -> List[float
 
 def session(name: str, *, trace: Optional[str] = None, flame: Optional[str] = None,
             memory: bool = False) -> Session:
-    """A context manager whose results are there after it.
+    """A context manager that measures its block; its results are available after the block.
 
-    `trace` and `flame` are paths of files that its end writes: a Chrome trace of the session, and
-    its call stacks. `memory` reads the figures of PyTorch's allocator at the end."""
+    `trace` and `flame` are paths of files that are written at its end: a Chrome trace of the
+    session, and its call stacks. `memory` reads the figures of PyTorch's allocator at the end."""
     return Session(name, trace=trace, flame=flame, memory=memory)
 
 
@@ -250,7 +250,7 @@ def measure(fn: Callable[..., Any], *args: Any, warmup: int = 5, iterations: int
 
 
 class Comparison(NamedTuple):
-    """Two sessions, the second against the first."""
+    """Two sessions, the second compared with the first."""
     # mean iteration time of a / that of b: above 1, b is faster; None without iterations
     speedup: Optional[float]
     # the bounds of its 95 % interval: if 1 is between them, no difference was shown

@@ -14,7 +14,7 @@ class Timing(NamedTuple):
 
     total_ns to stddev_ns are times on the host, from entry to exit. The GPU's figures are of
     operations that the range's thread launched inside. If a range is entered inside itself, as by
-    recursion, the host's times count for both entries, and an operation for the inner one."""
+    recursion, the host's times count for both entries, and an operation only for the inner one."""
     name: str
     calls: int
     # launches whose operation is not recorded yet
@@ -61,8 +61,8 @@ def timing(name: str, *, wait: float = 0.0) -> Timing:
     """The times of a range of this program so far.
 
     It reads the program's own trace, which takes tens of ms and more for a large one: call it at
-    the end, not in a loop. Records of the GPU come late: with `wait`, it looks again until none is
-    pending, for so many seconds at most. It never waits for the GPU itself.
+    the end, not in a loop. Records of the GPU arrive late: with `wait`, it reads the trace again
+    until none is pending, for at most `wait` seconds. It never waits for the GPU itself.
 
     Raises KeyError if no such range has ended, GpuprofError if the program is not recorded."""
     end = time.monotonic() + wait

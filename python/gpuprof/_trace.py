@@ -138,7 +138,7 @@ class Trace:
         # absolute: a program may change its folder, and no option begins with a slash
         self.path = os.path.abspath(os.fsdecode(path))
         if not os.path.exists(self.path):
-            raise FileNotFoundError(f"no trace {self.path}; gpuprof-run writes one of each program:"
+            raise FileNotFoundError(f"no trace {self.path}; gpuprof-run writes one for each program:"
                                     " gpuprof-run python train.py")
         self._tables: Optional[Dict[str, Table]] = None
 
@@ -217,8 +217,8 @@ class Trace:
         """The call stacks as a tree: name, value (ns, or as `value` says), children.
 
         The values are those of `gpuprof export --value`. Callees below `min_value` are joined to
-        one node, and stacks are cut after `depth` frames. `part` are options of gpuprof export, as
-        ["--start", "1s", "--end", "2s"]."""
+        one node, and stacks are cut after `depth` frames. `part` are options of gpuprof export, such
+        as ["--start", "1s", "--end", "2s"]."""
         folded = run(["export", "--format", "folded", "--value", value, *part, "--output", "-",
                       self.path])
         root: Dict[str, Any] = {"name": "all", "value": 0, "children": {}}
@@ -233,9 +233,9 @@ class Trace:
         return _flame_node(root, min_value)
 
     def timeline(self) -> Dict[str, int]:
-        """How long the trace lasts, CUDA calls ran on the host, operations ran on a GPU, and both
-        overlapped, in ns. It ends with the last call or operation; the summary ends with the last
-        call."""
+        """Times in ns: of the trace, with CUDA calls on the host, with operations on a GPU, and
+        with both at the same time. The trace ends with the last call or operation; the summary
+        ends with the last call."""
         calls = union(spans_of(self.api))
         operations = union(span for table in (self.kernels, self.copies, self.graphs)
                            for span in spans_of(table))
@@ -247,7 +247,7 @@ class Trace:
 
     def holistic(self) -> Dict[str, Any]:
         """Shares of the wall time of all devices, in percent: idle, and of the busy rest computing,
-        communication and copies that ran beside no computing; None without a GPU record.
+        communication and copies without computing at the same time; None without a GPU record.
 
         Beside them the ten kernels with the most time, and the advice."""
         times = self.table("time")
@@ -264,8 +264,8 @@ class Trace:
     def counters(self, range: str,  # pylint: disable=redefined-builtin
                  reduce: str = "SUM", *, domain: Optional[str] = None) -> Dict[str, CounterValue]:
         """The hardware counters of the kernels launched inside a range, by metric, as
-        "smsp__inst_executed.sum": their "SUM", "MAX" or "MEAN". The program is to be recorded with
-        --counters or --roofline, which measure a part of the kernels: each value tells how many.
+        "smsp__inst_executed.sum": their "SUM", "MAX" or "MEAN". Record the program with --counters
+        or --roofline. These measure a part of the kernels: each value tells how many.
 
         Raises KeyError if no kernel inside such a range was measured."""
         if reduce not in _REDUCTIONS:

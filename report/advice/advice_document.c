@@ -387,7 +387,7 @@ static void add_limits(struct gp_document *values, const struct gp_limit *limits
 }
 
 const char gp_rule_threshold_text[] =
-	"[{?count=1}At a saving|At a count of {count} or more[{?saves_percent}, and a saving]][ of at least {saves_percent} % of the recorded time[{!is_once} or of the main loop] and {saves_ns}[, or of at least {or_percent} % and {or_ns}]][; {exception}]. {reason}.[{?saves_percent} If torch.profiler recorded only a few steps, a tenth of the time and count is enough.]";
+	"[{?count=1}At a saving|At a count of {count} or more[{?saves_percent}, and a saving]][ of at least {saves_percent} % of the recorded time[{!is_once} or of the main loop], and at least {saves_ns}[, or of at least {or_percent} % and {or_ns}]][; {exception}]. {reason}.[{?saves_percent} If torch.profiler recorded only a few steps, a tenth of the time and count is enough.]";
 
 static char *rule_text(const struct gp_rule *rule, const char *text, const char *exception)
 {

@@ -92,7 +92,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		return status;
 	if (optind == argc)
 		return gp_command_fail(GP_EXIT_USAGE,
-				       "metrics: name a table, list, passes, sets or chips; see "
+				       "metrics: name a table: list, passes, sets or chips; see "
 				       "gpuprof metrics --help");
 	a->table = find_table(argv[optind]);
 	a->request.kind = a->pm ? GP_PROFILER_PM : GP_PROFILER_RANGE;

@@ -498,7 +498,7 @@ static void say_farewell(const struct watch *w)
 	if (is_left(w) || !are_over(w))
 		return;
 	if (w->folder)
-		printf("gpuprof: all processes ended; what they did: gpuprof summary %s",
+		printf("gpuprof: all processes ended; to see a summary, type: gpuprof summary %s",
 		       gp_shell_word(w->folder, word, sizeof(word)));
 	else
 		gp_page_print_farewell(stdout, &page);

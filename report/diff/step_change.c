@@ -92,7 +92,7 @@ static int say_change(struct side *before, struct side *now, char *text, size_t 
 		result = say_phase(before, now, phase, sizeof(phase));
 	}
 	snprintf(text, bytes,
-		 "The step takes %s (half of them within %s), %s before (within %s): %s%s",
+		 "The step takes %s (the middle half of the steps spans %s), %s before (%s): %s%s",
 		 gp_format_ns_about(now->step_ns).text, gp_format_ns_about(now->spread_ns).text,
 		 gp_format_ns_about(before->step_ns).text,
 		 gp_format_ns_about(before->spread_ns).text, speed, phase);

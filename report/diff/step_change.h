@@ -10,9 +10,9 @@
 #include "report/diff/run_set.h"
 
 /*
- * "The step takes 25.12ms (half of them within 312.4us), 22.80ms before (within 240.1us): 10.2 %
- * slower; forward changed most: 10.30ms, 8.35ms before".  The phase only if both sets have phases.  If
- * the step time of some run is unknown, the clause says so; "" if that of all is.
+ * "The step takes 25.12ms (the middle half of the steps spans 312.4us), 22.80ms before (240.1us):
+ * 10.2 % slower; forward changed most: 10.30ms, 8.35ms before".  The phase only if both sets have
+ * phases.  If the step time of some run is unknown, the clause says so; "" if that of all is.
  * Returns 0 or -ENOMEM.
  */
 int gp_step_change_say(const struct gp_run_set *before, const struct gp_run_set *now, char *text,

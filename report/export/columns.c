@@ -285,7 +285,7 @@ static int write_columns(const struct gp_export_source *source,
 const struct gp_exporter gp_exporter_columns = {
 	.name = "columns",
 	.suffix = ".columns",
-	.help = "all events as tables of columns, to be mapped",
+	.help = "all events as tables of columns, for memory mapping",
 	.readers = "gpuprof.open() in Python",
 	.heeds = GP_EXPORT_PART,
 	.write = write_columns,

@@ -415,7 +415,7 @@ static int note_counts(struct gp_importing *im)
 	if (result == 0)
 		result = gp_import_note_count(
 			im, im->wide_count,
-			"numbers of streams, contexts or correlations with more than 32 bits, for which gpuprof has numbers from 1000001 on");
+			"numbers of streams, contexts or correlations with more than 32 bits, which gpuprof numbers from 1000001 on");
 	return result;
 }
 

@@ -249,7 +249,7 @@ static int tell_recorder(struct gp_nsys_reading *r)
 	if (r->is_own)
 		return gp_import_recorder(
 			r->im, "gpuprof, from an exported SQLite file", unknown,
-			"this is an export: of a Python program, the original trace also has stack samples");
+			"this is an export: for a Python program, the original trace also has stack samples");
 	return gp_import_recorder(r->im, GP_IMPORT_NSYS, unknown | GP_UNKNOWN_ORDER,
 				  missing_note(has_memory, r->stacks.chain_count > 0));
 }

@@ -335,7 +335,7 @@ static int note_rings_missing(struct reading *r, const char *ring_path, int erro
 
 	if (asprintf(
 		    &note,
-		    "the trace has no end: it was cut, or the process did not end in order and its ring file %s %s; what its threads did last may be missing",
+		    "the trace has no end: it was cut, or the process did not end normally and its ring file %s %s; its last records may be missing",
 		    ring_path,
 		    error == -ENOENT   ? "is gone"
 		    : error == -ESTALE ? "belongs to another process now"
@@ -527,7 +527,7 @@ static void explain_size(const char *path, char *message, size_t message_bytes)
 	gp_spill_trouble(trouble);
 	snprintf(
 		message, message_bytes,
-		"%s is too large for the free memory%s%s%s, or use what needs little memory: gpuprof summary --one-pass %s; gpuprof top --batch --iterations 1 %s",
+		"%s is too large for the free memory%s%s%s, or run a command that needs little memory: gpuprof summary --one-pass %s; gpuprof top --batch --iterations 1 %s",
 		path, trouble[0] ? ", and temporary files have no space for the rest (" : "",
 		trouble,
 		trouble[0] ? "): set TMPDIR to a folder with more space"

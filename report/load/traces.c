@@ -151,7 +151,7 @@ static size_t add(struct gp_model **models, size_t count, struct gp_model *model
 			models[i] = model;
 			model = kept;
 		}
-		gp_command_fail(0, "%s is of the same run as %s; the run is counted once",
+		gp_command_fail(0, "%s belongs to the same run as %s; the run is counted once",
 				model->path, models[i]->path);
 		gp_model_free(model);
 		return count;

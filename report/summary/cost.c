@@ -206,7 +206,7 @@ static int print_of_driver(const struct gp_summary *summary, const struct gp_gro
 {
 	struct gp_paragraph paragraph = {.out = summary->out,
 					 .columns = gp_summary_columns(summary),
-					 .lead = "the driver, without a profiler, too: "};
+					 .lead = "the driver, also without a profiler: "};
 	int result = print_kinds(summary, kinds, &paragraph);
 
 	gp_paragraph_end(&paragraph);

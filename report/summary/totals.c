@@ -47,7 +47,7 @@ static void print_more_busy(const struct gp_summary *summary)
 			gp_format_ns(late_ns).text);
 	if (more_ns > late_ns)
 		fprintf(summary->out,
-			"  GPUs were busy for up to %s more: processes used one at the same time, and of the earlier part only totals are kept\n",
+			"  GPUs were busy for up to %s more: several processes used the same GPU, and only totals are kept for the earlier part\n",
 			gp_format_ns(more_ns - late_ns).text);
 }
 

@@ -489,7 +489,7 @@ void gp_page_print_farewell(FILE *out, const struct gp_page *page)
 
 	fputs("gpuprof: ", out);
 	gp_text_print(out, program ? program : "a program");
-	fprintf(out, ", pid %u, %s; what it did: gpuprof summary ", page->tail->pid,
+	fprintf(out, ", pid %u, %s; to see a summary, type: gpuprof summary ", page->tail->pid,
 		gp_page_state(page));
 	gp_text_print(out, gp_shell_word(page->path, word, sizeof(word)));
 }

@@ -436,7 +436,7 @@ class ViewsTest(HostCase):
         done = self.run_gpuprof("export", "--format", "folded", "--value", "host-time", "-o", "out", trace)
         told = self.run_gpuprof("summary", "--by", "host", trace).stderr
         self.assertIn("no Python stack sample was recorded (of a Python program: gpuprof-run --host-samples=5 PROGRAM)", told)
-        self.assertIn("no Python stack samples; of a Python program record them with gpuprof-run --host-samples=5 PROGRAM", done.stderr)
+        self.assertIn("no Python stack samples; to record them for a Python program, use gpuprof-run --host-samples=5 PROGRAM", done.stderr)
 
     def test_waiting_is_not_work_and_samples_are_moments(self):
         self.record(IDLES, "--host-samples", "10")

@@ -386,7 +386,7 @@ class Choices(Tables):
         alone = self.summary("--by", "kernel,process", "--format", "csv", trace).stdout
         for paths in ((trace, export), (export, trace)):
             result = self.summary("--by", "kernel,process", "--format", "csv", *paths)
-            self.assert_one_line(result.stderr, "demo.json is of the same run as", "demo.gpuprof; the run is counted once")
+            self.assert_one_line(result.stderr, "demo.json belongs to the same run as", "demo.gpuprof; the run is counted once")
             self.assertEqual(result.stdout, alone)
 
     def test_a_file_that_is_none_does_not_hide_the_others(self):

@@ -101,7 +101,7 @@ class Batch(Watched):
         self.assertRegex(pages[0], "rates since the beginning")
         self.assertRegex(pages[1], "rates over the last")
         self.assertRegex(pages[-1], r"(?m)^ +0 +[\d.<]+ +3\.000KiB +3\.000KiB +3 .+$")
-        self.assertRegex(pages[-1], rf"gpuprof: gpu, pid {program.pid}, ended; what it did: gpuprof summary app.gpuprof\n$")
+        self.assertRegex(pages[-1], rf"gpuprof: gpu, pid {program.pid}, ended; to see a summary, type: gpuprof summary app.gpuprof\n$")
         self.assertNotIn("\033", text + rest)
 
     def test_wherever_the_rings_are(self):
@@ -155,7 +155,7 @@ class Batch(Watched):
         program.wait()
         text = top.communicate()[0]
         self.assertRegex(text, r"was killed or crashed after [\d.]+m?s")
-        self.assertIn("was killed or crashed; what it did: gpuprof summary app.gpuprof", text)
+        self.assertIn("was killed or crashed; to see a summary, type: gpuprof summary app.gpuprof", text)
         self.assertEqual(kernel_row(text[text.rindex("gpuprof top: "):])[1], 100)
 
     @unittest.skipIf(support.ON_GPU, "kernels take as long as they are told on the simulated device alone")
@@ -280,7 +280,7 @@ class Terminal(Watched):
         self.read_until(b"step_kernel")
         program.communicate()
         self.read_until(LEAVE)
-        self.read_until(b"ended; what it did: gpuprof summary app.gpuprof")
+        self.read_until(b"ended; to see a summary, type: gpuprof summary app.gpuprof")
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
     def test_a_terminal_that_changes_its_size(self):

@@ -50,10 +50,10 @@ const struct gp_rule gp_rule_bank_conflicts = {
 	.change =
 		"let the threads of a warp access different banks: pad the rows of the array by one word (33 in place of 32), or store each row's columns in another order (column ^ row)",
 	.meaning =
-		"From hardware counters (--roofline or --counters=pipes), of the kernel's measured launches. Shared memory has 32 banks of 4 bytes. If threads of a warp access different words of one bank, the accesses follow each other. gpuprof reports a kernel if {CONFLICTS_PERCENT} % or more of the cycles are due to that, and the pipe of these accesses is busy {PIPE_PERCENT} % of the time or more. The saving is an upper bound: the pipe has that much less to do, and nothing else takes its place.",
+		"The values are hardware counters of the kernel's measured launches (--roofline or --counters=pipes). Shared memory has 32 banks of 4 bytes. If threads of a warp access different words of one bank, the accesses are made one after the other. gpuprof reports a kernel if {CONFLICTS_PERCENT} % or more of the cycles of shared memory are due to such conflicts, and the pipe of these accesses is busy {PIPE_PERCENT} % of the time or more. The saving is an upper bound: the pipe has that much less to do, and nothing else takes its place.",
 	.remedy =
-		"A column of an array with rows of 32 words lies in one bank; with rows of 33 words it does not. `gpuprof summary --by counter` has the wavefronts and conflicts of each kernel.",
-	.ignore = "The accesses depend on data, as of a histogram.",
+		"Pad the rows of arrays in shared memory: with rows of 32 words a column lies in one bank; with rows of 33 words it does not. `gpuprof summary --by counter` has the wavefronts and conflicts of each kernel.",
+	.ignore = "The accesses depend on data, as with a histogram.",
 	.threshold = {.saves_percent = 5,
 		      .saves_ns = 1000000,
 		      .count = 4,

@@ -14,7 +14,7 @@
 	LIMIT(THREADS_PART, 8, COUNT, "of the GPU's threads: fewer cannot hide memory latency")    \
 	LIMIT(WAVES_PERCENT, 25, PERCENT, "of the blocks that the GPU holds")                      \
 	LIMIT(LEAST_NS, 20000, NS, "a shorter kernel takes as long as its launch")                 \
-	LIMIT(ONE_PERCENT, 20, PERCENT, "of the recorded time: so much is no setup ...")           \
+	LIMIT(ONE_PERCENT, 20, PERCENT, "of the recorded time: this much is no setup ...")         \
 	LIMIT(ONE_NS, 1000000, NS, "... from this time on")
 GP_LIMITS(LIMITS);
 
@@ -241,7 +241,7 @@ const struct gp_rule gp_rule_few_blocks = {
 	.change =
 		"use [{?block_threads}more and larger blocks with less work for each thread: fewer iterations of a grid-stride loop|more blocks with less work for each]; a kernel that cannot have more can run beside others in its own stream",
 	.meaning =
-		"A block runs on one SM. A kernel with fewer blocks than the GPU has SMs leaves the other SMs idle, unless another kernel runs beside it; kernels in one of several streams are not reported. A kernel with blocks for all SMs but less than 1/{THREADS_PART} of the possible threads leaves an SM idle while its threads wait for memory or for each other. Kernels below {LEAST_NS} do not count. The saving is an estimate: the kernel becomes faster in proportion to the SMs or threads that it uses, up to half of the possible threads. Not reported are kernels that need most registers or shared memory of an SM for few threads, matrix multiplications, convolutions and attention, and kernels that communicate or wait.",
+		"A block runs on one SM. A kernel with fewer blocks than the GPU has SMs leaves the other SMs idle, unless another kernel runs beside it. If a GPU has several streams, only kernels of the default stream are reported, and only if they run alone. A kernel with blocks for all SMs but less than 1/{THREADS_PART} of the possible threads leaves an SM idle while its threads wait for memory or for each other. Kernels below {LEAST_NS} do not count. The saving is an estimate: the kernel becomes faster in proportion to the SMs or threads that it uses, up to half of the possible threads. gpuprof does not report kernels that need most of an SM's registers or shared memory for few threads, matrix multiplications, convolutions and attention, and kernels that communicate or wait.",
 	.remedy =
 		"Use more and smaller blocks, and reduce in two steps or with atomic operations at the end. Use more threads: blocks of 128 to 256, and a grid-stride loop with fewer iterations. Use larger batches. Or launch the kernel in its own stream, beside other kernels. `gpuprof summary --by occupancy` shows the SMs of every kernel.",
 	.ignore =

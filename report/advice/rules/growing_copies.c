@@ -8,7 +8,7 @@
 
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(WINDOW, 16, COUNT, "copies whose mean is compared with that of the next ones")       \
-	LIMIT(LEAST_WINDOWS, 8, COUNT, "so many means show a trend")                               \
+	LIMIT(LEAST_WINDOWS, 8, COUNT, "this many means show a trend")                             \
 	LIMIT(RISING_PERCENT, 80, PERCENT, "of the changes of the mean: the rest are new starts")  \
 	LIMIT(GROWTH_PERCENT, 150, PERCENT, "of the least mean: less is noise")
 GP_LIMITS(LIMITS);
@@ -157,11 +157,11 @@ const struct gp_rule gp_rule_growing_copies = {
 	.id = "growing-copies",
 	.title = "a copy on the device grows from step to step",
 	.found =
-		"{count} copies on the device grow from {least_ns} to {most_ns} and took {time_ns}: each copies all that was there before",
+		"{count} copies on the device grow from {least_ns} to {most_ns} and took {time_ns}: each one copies all earlier data again",
 	.change =
 		"[{?language=torch}allocate the tensor once with its final size and write each part into it, instead of torch.cat in each step; Transformers: cache_implementation=\"static\"|allocate the buffer once with its final size, and append to it]",
 	.meaning =
-		"A line copies memory of the device to the device, or calls torch.cat (kernels CatArrayBatchedCopy), and the copies grow: the means of {WINDOW} copies each rise in {RISING_PERCENT} % of their changes or more, by half or more. Examples are key-value caches that a decoder extends with each token, and results that are gathered in a list of tensors and joined again and again. Appending to a buffer of the final size copies the new part only. The saving is the time of the copies beyond that of the shortest one.",
+		"A line copies memory of the device to the device, or calls torch.cat (kernels CatArrayBatchedCopy), and the copies grow. gpuprof takes the mean of each {WINDOW} successive copies: at least {RISING_PERCENT} % of its changes are increases, and the largest mean is {GROWTH_PERCENT} % of the least one or more. Examples are key-value caches that a decoder extends with each token, and results that are gathered in a list of tensors and joined again and again. Appending to a buffer of the final size copies the new part only. The saving is the time of the copies beyond that of the shortest one.",
 	.remedy =
 		"Allocate the buffer once for the longest sequence and copy each part to its place. Transformers' generate(): cache_implementation=\"static\". If the final size is not known, double the buffer when it is full.",
 	.ignore = "The final size varies so much that there is no memory for the largest one.",

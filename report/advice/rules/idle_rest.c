@@ -148,7 +148,7 @@ const struct gp_rule gp_rule_idle_rest = {
 		"|" GP_GAPS_FOUND "]",
 	.change = GP_GAPS_CHANGE,
 	.meaning =
-		"Each gap is too short for gpu-gaps, or the gaps are at too many places or too rare for the other rules. Together the gaps of one cause are at least 25 % of the time (`gpuprof summary --by idle`; `gpuprof explain CAUSE` describes the cause). The finding names the function in which the thread that launched the next operation spent most of that time, and its main call site. With several GPUs it is the one that worked most.",
+		"Each gap is too short for gpu-gaps, or the gaps are at too many places or too rare for the other rules. Together the gaps of one cause are at least 25 % of the time (`gpuprof summary --by idle`; `gpuprof explain CAUSE` describes the cause). The finding names the function in which the thread that launched the next operation spent most of that time, and its main call site. With several GPUs, the finding is about the one that worked most.",
 	.remedy =
 		"Depends on the cause: allocate and initialize before the work. Do not wait if the host reads no result. Launch more work per call.",
 	.ignore = "The run is short, and these gaps are not part of the measurement.",

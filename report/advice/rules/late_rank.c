@@ -13,8 +13,8 @@
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(LEAST_OPERATIONS, 16, COUNT, "operations of all ranks: fewer are startup")           \
 	LIMIT(LATE_PERCENT, 150, PERCENT,                                                          \
-	      "of its share: a late rank is last in so many operations")                           \
-	LIMIT(IDLE_PART, 2, COUNT, "of the others' wait: so much more idle time is the host's")    \
+	      "of its share: a late rank is last in this many operations")                         \
+	LIMIT(IDLE_PART, 2, COUNT, "of the others' wait: this much more idle time is the host's")  \
 	LIMIT(GAP_PART, 8, COUNT, "of the others' wait: a longer idle gap is a part of the cause")
 GP_LIMITS(LIMITS);
 

@@ -12,7 +12,7 @@
 	LIMIT(GP_LOOP_PART, 20, COUNT, "a main loop counts as at least this part of the run")      \
 	LIMIT(GP_RUN_PART, 400, COUNT, "a smaller part is not worth a change of the loop")         \
 	LIMIT(GP_RETURN_NS, 50000, NS, "a wait returns sooner; the rest is preemption")            \
-	LIMIT(GP_USUAL_GAPS, 10, COUNT, "a gap of more than so many medians is an exception")      \
+	LIMIT(GP_USUAL_GAPS, 10, COUNT, "a gap of more than this many medians is an exception")    \
 	LIMIT(GP_SPOT_SAMPLES, 5, COUNT, "fewer samples do not show a line")                       \
 	LIMIT(GP_SHARE_SAMPLES, 10, COUNT, "fewer samples show a place, but not its share")        \
 	LIMIT(GP_NAMED_FUNCTIONS, 3, COUNT, "a sentence with more is hard to read")                \
@@ -40,7 +40,7 @@
 	LIMIT(GP_OWN_TIME_PART, 5, COUNT, "less of a start or end is not its cause")               \
 	LIMIT(GP_OWN_PIECE_PART, 10, COUNT, "a shorter piece is one of many, not a place")         \
 	LIMIT(GP_GROWTH_ITERATIONS, 20, COUNT, "a cache is full sooner")                           \
-	LIMIT(GP_ONCE_BLOCKS, 16, COUNT, "so many with no launch in between are model weights")    \
+	LIMIT(GP_ONCE_BLOCKS, 16, COUNT, "this many with no launch in between are model weights")  \
 	LIMIT(GP_PLACES_NAMED, 3, COUNT, "places of launches in a sentence")                       \
 	LIMIT(GP_UNTOLD_PART, 4, COUNT, "less of the time without a finding needs no explanation") \
 	LIMIT(GP_UNTOLD_NS, 20000000, NS, "the same")                                              \

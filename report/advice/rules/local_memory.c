@@ -66,9 +66,9 @@ const struct gp_rule gp_rule_local_memory = {
 	.change =
 		"keep them in registers: index local arrays by constants only (unroll the loops over them), raise the limit of __launch_bounds__ or -maxrregcount, or give each thread less work; `nvcc -Xptxas -v` lists spills",
 	.meaning =
-		"From hardware counters (--roofline or --counters=memory), of the kernel's measured launches. A thread's variables are in local memory, which is memory of the GPU behind the caches, if they do not fit into its registers (spills), or if an array is indexed by a variable. gpuprof reports a kernel if that is {LOCAL_PERCENT} % or more of its accesses to L1, and {BUSY_PERCENT} sectors or more for 100 cycles of each SM. The saving is an upper bound: the kernel's time shrinks by the share of these accesses.",
+		"The values are hardware counters of the kernel's measured launches (--roofline or --counters=memory). A thread's variables are in local memory if they do not fit into its registers (spills), or if an array is indexed by a variable. Local memory is memory of the GPU behind the caches. gpuprof reports a kernel if these accesses are {LOCAL_PERCENT} % or more of its accesses to L1, and {BUSY_PERCENT} sectors or more for 100 cycles of each SM. The saving is an upper bound: the kernel's time shrinks by the share of these accesses.",
 	.remedy =
-		"Unroll loops over small arrays (#pragma unroll), so that each index is a constant. A kernel with a limit of registers (__launch_bounds__, -maxrregcount) may be faster with more registers and fewer threads. Split a kernel that needs very many variables.",
+		"Unroll loops over small arrays (#pragma unroll), so that each index is a constant. A kernel with a limit on registers (__launch_bounds__, -maxrregcount) may be faster with more registers and fewer threads. Split a kernel that needs very many variables.",
 	.ignore = "The array is large, and its indices depend on data.",
 	.threshold = {.saves_percent = 5,
 		      .saves_ns = 1000000,

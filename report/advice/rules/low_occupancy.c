@@ -126,11 +126,11 @@ const struct gp_rule gp_rule_low_occupancy = {
 	.change =
 		"[{?limit=registers}use fewer registers: __launch_bounds__, smaller local arrays|{?limit=shared memory}use less shared memory in a block, or more threads in it|{?limit=block size}use a block size that divides the threads of an SM: 128, 256 or 512|{?limit=blocks per SM}use larger blocks: 128 to 256 threads|use blocks of whole warps, 128 to 256 threads]",
 	.meaning =
-		"Computed from the launch: registers, shared memory or small blocks limit an SM to less than {LOW_PERCENT} % of its threads. Few threads cannot hide the latency of memory. The saving is an estimate: the kernel becomes faster in proportion, up to half of the threads or the threads of the grid for each SM. Kernels with one block for each SM, matrix multiplications, convolutions, attention and communication are not reported.",
+		"Registers, shared memory or small blocks limit an SM to less than {LOW_PERCENT} % of its threads, as computed from the launch. Few threads cannot hide the latency of memory. The saving is an estimate: it assumes that the kernel becomes faster in proportion to the threads on an SM, up to half of the SM's threads, or up to the threads of the grid for each SM if these are fewer. Kernels with one block for each SM, matrix multiplications, convolutions, attention and communication are not reported.",
 	.remedy =
 		"Depends on the limit: __launch_bounds__ or -maxrregcount for registers, smaller tiles for shared memory, blocks of 128 to 256 threads. `gpuprof summary --by occupancy` shows every kernel.",
 	.ignore =
-		"The kernel is already limited by arithmetic or memory bandwidth, as kernels with their data in registers and much work per thread.",
+		"The kernel is already limited by arithmetic or memory bandwidth, as are kernels with their data in registers and much work for each thread.",
 	.threshold = {.saves_percent = 10,
 		      .saves_ns = 1000000,
 		      .count = 4,

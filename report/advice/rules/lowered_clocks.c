@@ -105,7 +105,7 @@ const struct gp_rule gp_rule_lowered_clocks = {
 		"|{?reason=hardware-thermal}check cooling and air flow: nvidia-smi -q -d TEMPERATURE"
 		"|check the power supply of the machine: it limits the power of the GPU]",
 	.meaning =
-		"A GPU lowers its clocks when it reaches its power limit or gets too hot, or when the machine asks for less power. All kernels that do not wait for memory then become slower. Needs a recording with --energy. The saving is an upper bound: that all work of the GPU takes as much longer as the clock is lower than the highest one.",
+		"A GPU lowers its clocks when it reaches its power limit or gets too hot, or when the machine asks for less power. All kernels that do not wait for memory then become slower. The rule needs a recording with --energy. The saving is an upper bound: it assumes that all work of the GPU slows down in proportion to the clock.",
 	.remedy =
 		"Power cap: use smaller data types, move less memory, or have an administrator raise the limit (`nvidia-smi -q -d POWER` shows it). Temperature: check fans, air flow and neighboring GPUs. Power brake: check the power supply of the machine. Compare runs only at equal clocks.",
 	.ignore =

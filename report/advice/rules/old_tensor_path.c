@@ -38,15 +38,15 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 
 const struct gp_rule gp_rule_old_tensor_path = {
 	.id = "old-tensor-path",
-	.title = "matrix products use the tensor cores as on older GPUs",
+	.title = "matrix products use the tensor instructions of older GPUs",
 	.found =
 		"kernel {kernel} ({count} times, {time_ns} in all) keeps the tensor cores busy {pipe_percent} % of the time with mma.sync, which reaches 60 % of their peak on this GPU",
 	.change =
 		"use wgmma: a version of the library (cuBLAS, CUTLASS, FlashAttention, Triton) with kernels for sm_90a, or code compiled for it",
 	.meaning =
-		"From hardware counters (--roofline, or --counters for the set roofline-hw), of the kernel's measured launches. GPUs of compute capability 9 have two kinds of instructions for their tensor cores: mma.sync of the older GPUs (the counter of HMMA has both), and wgmma of whole warp groups, which read their operands from shared memory (GMMA). With mma.sync their pipe is busy all the time at 60 % of the operations for each second (638 of 1,070 TFLOP/s in BF16 on an H200). gpuprof reports kernels that have the one and not the other, and keep the tensor cores busy {PIPE_PERCENT} % of the time or more. The saving is an upper bound: {SAVED_PERCENT} % of that time.",
+		"The values are hardware counters of the kernel's measured launches (--roofline, or --counters for the set roofline-hw). GPUs of compute capability 9 have two kinds of instructions for their tensor cores. One is mma.sync, as on older GPUs. The other is wgmma of whole warp groups, which reads operands from shared memory. The counter HMMA counts both, the counter GMMA only wgmma. With mma.sync, the pipe of the tensor cores is fully busy at 60 % of the peak rate (638 of 1,070 TFLOP/s in BF16 on an H200). gpuprof reports kernels that use mma.sync but not wgmma, and keep the tensor cores busy {PIPE_PERCENT} % of the time or more. The saving is an upper bound: {SAVED_PERCENT} % of that time.",
 	.remedy =
-		"Update the library that has the kernel, and see that it has code for sm_90a: cuobjdump --list-elf. In own code: CUTLASS 3 or newer, Triton 3 or newer.",
+		"Update the library that has the kernel, and check that it has code for sm_90a: cuobjdump --list-elf. In your own code, use CUTLASS 3 or newer, or Triton 3 or newer.",
 	.ignore = "The products are too small for wgmma, which takes 64 rows at a time.",
 	.threshold = {.saves_percent = 5,
 		      .saves_ns = 1000000,

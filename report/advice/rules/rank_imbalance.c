@@ -124,7 +124,7 @@ const struct gp_rule gp_rule_rank_imbalance = {
 	.threshold = {.saves_percent = 5,
 		      .saves_ns = 1000000,
 		      .count = 2,
-		      .reason = "One rank has nobody to wait for it"},
+		      .reason = "With one rank, no other rank waits for it"},
 	.limits = limits,
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),

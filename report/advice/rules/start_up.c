@@ -391,7 +391,7 @@ const struct gp_rule gp_rule_start_up = {
 	.change =
 		"[{?part=host}[" GP_COMPILER_CHANGE
 		"|{?may_import}[{?language=native}use several threads, let the GPU begin with the first data, or keep the results for the next run; perf record -g shows the host's time|import only the needed modules (python3 -X importtime lists the times), and read data in other threads or processes]"
-		"|let the GPU begin with work that needs none of that, do it on the GPU, or in other processes; import only the needed modules (python3 -X importtime)]"
+		"|let the GPU begin with work that does not need this host work, or do the host work on the GPU or in other processes; import only the needed modules (python3 -X importtime)]"
 		"|{?part=contexts}[remove {ending} there: the earlier context can still be used"
 		"|[{?context_count}{?is_one_gpu}use one context of a GPU: cuDevicePrimaryCtxRetain returns the context of the CUDA runtime, in place of cuCtxCreate|{?context_count}create them in parallel, each in a thread (cudaSetDevice, then cudaFree(0)), and none for a GPU without work (CUDA_VISIBLE_DEVICES)]"
 		"[{?context_count}{?least_context_ns}; and ]"

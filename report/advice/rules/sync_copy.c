@@ -5,7 +5,7 @@
 
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(FEW_PERCENT, 10, PERCENT, "of the recorded time: enough for a few copies ...")       \
-	LIMIT(FEW_NS, 100000000, NS, "... with so much time")                                      \
+	LIMIT(FEW_NS, 100000000, NS, "... with this much time")                                    \
 	LIMIT(LOCK_NS_PER_KIB, 512, NS, "to page-lock 1 KiB, unless the trace shows it")           \
 	LIMIT(LEAST_LOCKED_BYTES, 33554432, BYTES,                                                 \
 	      "an allocation that shows how long locking takes")

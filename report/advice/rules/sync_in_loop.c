@@ -17,7 +17,7 @@ const struct gp_rule gp_rule_sync_in_loop = {
 	"|{?language=cupy}remove the waits in the loop (.get(), .item(), float() or print of an array, synchronize()), or read the previous iteration's result"
 	"|wait once after the loop, or launch the next iteration before the wait for this one]",
 	.meaning =
-		"A line of the program waits for the GPU repeatedly. Each time the GPU is idle until the host returns and launches the next kernel, so host and GPU alternate. The saving is at most the time in the calls: so much earlier the host would launch what follows. And it is at most the idle time up to the thread's next wait at another place. If another blocking call of the thread or cudaFree follows before the next launch, it would wait instead: the finding names it, and the saving needs both changes.",
+		"A line of the program waits for the GPU repeatedly. Each time the GPU is idle until the host returns and launches the next kernel, so host and GPU alternate. The saving is at most the time in the calls, because the host would launch the next operations earlier by that time. It is also at most the idle time up to the thread's next wait at another place. If another blocking call of the thread or cudaFree follows before the next launch, it would wait instead: the finding names it, and the saving needs both changes.",
 	.remedy =
 		"Launches are asynchronous and stay in order within a stream: kernels need no wait between them. Wait once after the loop. If the host needs results, launch the next iteration first (two buffers, cudaEventSynchronize). Use cudaStreamWaitEvent between dependent streams.",
 	.ignore =
@@ -25,7 +25,7 @@ const struct gp_rule gp_rule_sync_in_loop = {
 	.threshold = {.saves_percent = 5,
 		      .saves_ns = 200000,
 		      .count = GP_LOOP_CALLS,
-		      .reason = "So many calls at one place are a loop"},
+		      .reason = "This many calls at one place are a loop"},
 	.own_bytes = sizeof(struct gp_waits),
 	.look = look,
 	.add_values = gp_waits_add_values,

@@ -48,7 +48,7 @@ const struct gp_rule gp_rule_sync_memset = {
 	.change =
 		"use cudaMemsetAsync in the stream that uses the memory[{?memory=page-locked}; or memset() on the host]",
 	.meaning =
-		"cudaMemset of page-locked or managed memory returns after the GPU has done it and all earlier operations. The saving is at most the time in the calls, as far as the GPU was idle after them.",
+		"cudaMemset of page-locked or managed memory returns after the GPU has done it and all earlier operations. The saving is at most the time in the calls, and at most the time for which the GPU was idle after them.",
 	.remedy =
 		"Use cudaMemsetAsync in the stream that uses the memory; for host memory use memset().",
 	.ignore = "The host reads the memory immediately.",

@@ -113,7 +113,7 @@ const struct gp_rule gp_rule_tiny_copies = {
 	.id = "tiny-copies",
 	.title = "many small copies in a row",
 	.found =
-		"{count} {copy_kind} copies of {mean_bytes} on average,[ {row_count} at a time,] directly after each other, took {time_ns} with the time between them",
+		"{count} {copy_kind} copies of {mean_bytes} on average,[ {row_count} at a time,] directly after each other, took {time_ns}, including the time between them",
 	.change =
 		"gather the pieces in one buffer and copy it with one call; use cudaMemcpy2DAsync for rows of a matrix",
 	.meaning =

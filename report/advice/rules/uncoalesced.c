@@ -63,11 +63,11 @@ const struct gp_rule gp_rule_uncoalesced = {
 	.change =
 		"let neighboring threads access neighboring elements: swap the indices, use an array for each member in place of an array of structures, or read a tile into shared memory and transpose it there",
 	.meaning =
-		"From hardware counters (--roofline or --counters=memory), of the kernel's measured launches. Memory moves in sectors of 32 bytes. A warp whose threads access neighboring elements of 4 bytes touches {NEEDED}, and with the widest accesses, of 16 bytes, 16. From {SECTORS} on the threads are apart, and most bytes of a sector are moved in vain. Kernels that do little of this are not reported: less than {BUSY_PERCENT} needless sectors for 100 cycles of each SM. The saving is an upper bound: the kernel's time shrinks with its sectors, as if each access needed {NEEDED}.",
+		"The values are hardware counters of the kernel's measured launches (--roofline or --counters=memory). Memory is moved in sectors of 32 bytes. A warp whose threads access neighboring elements of 4 bytes touches {NEEDED} sectors; with the widest accesses, of 16 bytes, it touches 16. If it touches {SECTORS} or more, its threads access memory far apart, and most of the moved bytes are not needed. Kernels with fewer than {BUSY_PERCENT} needless sectors for 100 cycles of each SM are not reported, because little can be saved. The saving is an upper bound: the kernel's time shrinks with its sectors, as if each access needed {NEEDED}.",
 	.remedy =
-		"The index of the fastest changing dimension comes from threadIdx.x. A structure of arrays in place of an array of structures. Transpose through shared memory with a padded tile. `gpuprof summary --by counter` has the sectors and instructions of each kernel.",
+		"Compute the index of the fastest changing dimension from threadIdx.x. Use a structure of arrays in place of an array of structures. Transpose through shared memory with a padded tile. `gpuprof summary --by counter` has the sectors and instructions of each kernel.",
 	.ignore =
-		"The accesses depend on data, as of a sparse matrix or a hash table, or the arrays fit into the L1 cache.",
+		"The accesses depend on data, as with a sparse matrix or a hash table, or the arrays fit into the L1 cache.",
 	.threshold = {.saves_percent = 5,
 		      .saves_ns = 1000000,
 		      .count = 4,

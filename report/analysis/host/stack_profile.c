@@ -404,7 +404,7 @@ void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_st
 			about->record);
 	else if (profile->totals[measure] == 0 && measure >= GP_STACK_METRIC_HOST_TIME)
 		fprintf(out,
-			"gpuprof: nothing to show: the trace has no Python stack samples; of a Python program record them with gpuprof-run %s PROGRAM\n",
+			"gpuprof: nothing to show: the trace has no Python stack samples; to record them for a Python program, use gpuprof-run %s PROGRAM\n",
 			about->record);
 	else if (profile->totals[measure] == 0)
 		fprintf(out, "gpuprof: nothing to show: the trace has no %s\n", about->word);

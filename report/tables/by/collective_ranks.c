@@ -362,7 +362,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 const struct gp_breakdown gp_breakdown_collective_rank = {
 	.help = "late ranks of collectives, by communicator if NCCL's ranges name it",
 	.nothing =
-		"no two GPUs made as many operations of a collective (AllReduce, AllGather, ReduceScatter, AllToAll); name the traces of all ranks",
+		"no two GPUs made the same number of operations of a collective (AllReduce, AllGather, ReduceScatter, AllToAll); name the traces of all ranks",
 	.head = {"collective-rank",
 		 "Ranks in communication (without a communicator: taken for one of all ranks)",
 		 columns, COUNT(columns)},

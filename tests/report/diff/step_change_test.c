@@ -56,7 +56,7 @@ static void both_times_their_spread_and_the_change_are_told(void **state)
 	say(&scene);
 	assert_string_equal(
 		scene.text,
-		"The step takes 25.10ms (half of them within 500.0us), 22.80ms before (within 400.0us): 10.1 % slower");
+		"The step takes 25.10ms (the middle half of the steps spans 500.0us), 22.80ms before (400.0us): 10.1 % slower");
 	runs_set(&scene.now, GP_METRIC_STEP, 11.4e6);
 	say(&scene);
 	expect(scene.text, ": 50.0 % faster");

@@ -612,7 +612,7 @@ static void graphs_and_captures_are_part_of_the_balance(void **state)
 	expect(text,
 	       " CUPTI overhead, not included above: 1 x Buffer Flush 50ns; 250ns before the first call or after the last\n");
 	expect(text,
-	       "the driver, without a profiler, too: 2 x wait for space in a full launch queue 20ns");
+	       "the driver, also without a profiler: 2 x wait for space in a full launch queue 20ns");
 	expect_not(text, "failed:");
 	free(text);
 }

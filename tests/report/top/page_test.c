@@ -432,7 +432,7 @@ static void test_the_end(void **state)
 		   "app, pid 42, ended after 500.0ms of recording; rates and Busy % of all of it");
 	assert_row(text, "0 20.0 0B 0B 0 - Test GPU");
 	assert_has(text, "CUPTI delivered last 300.0ms before the end");
-	assert_has(text, "ended; what it did: gpuprof summary 'app'\\''s.gpuprof'");
+	assert_has(text, "ended; to see a summary, type: gpuprof summary 'app'\\''s.gpuprof'");
 	take(s, &full, 0);
 	assert_has(print(s, 77 * S), "its trace reached --max-file after 500.0ms");
 	s->tail.closed = false;

@@ -89,7 +89,7 @@ static void check(const struct step *step, const char *found_part, const char *c
 static void launches_are_told_with_what_each_operation_takes(void **state)
 {
 	check(&(struct step){.launch_us = 200, .operations = 50, .graphs = 2},
-	      "the GPU waits for the launches of 99 graphs of 50 operations on average, which take 200.0us each, 4.000us an operation; that is with a record of each operation (--graphs=graph: without)",
+	      "the GPU waits for the launches of 99 graphs of 50 operations on average, which take 200.0us each, 4.000us an operation; that includes the recording of each operation (--graphs=graph avoids it)",
 	      "fuse kernels", 99 * 209);
 	check(&(struct step){.launch_us = 100, .operations = 4, .graphs = 2},
 	      "of 4 operations on average, which take 100.0us each",

@@ -100,7 +100,7 @@ static void what_helps_is_of_what_was_seen(void **state)
 		{"<frozen importlib._bootstrap>", "_find_and_load",
 		 "import only the needed modules (python3 -X importtime lists"},
 		{"/home/me/train.py", "read",
-		 "let the GPU begin with work that needs none of that"},
+		 "let the GPU begin with work that does not need this host work"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

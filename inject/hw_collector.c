@@ -14,6 +14,7 @@
 #include "gpuprof/count.h"
 #include "inject/callbacks.h"
 #include "inject/dlsym.h"
+#include "inject/error_text.h"
 #include "inject/log.h"
 #include "inject/options.h"
 
@@ -86,8 +87,8 @@ static void note_start(int error)
 			"no %s: the program has a sanitizer's runtime, which would end it when CUPTI's profiler is loaded; build without -fsanitize",
 			collector->samples);
 	else
-		gp_hw_note("no %s: CUPTI's profiler cannot start in this process",
-			   collector->samples);
+		gp_hw_note("no %s: CUPTI's profiler cannot start in this process: %s",
+			   collector->samples, gp_error_text(-error));
 }
 
 /* ---- functions ---- */

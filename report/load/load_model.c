@@ -335,11 +335,12 @@ static int note_rings_missing(struct reading *r, const char *ring_path, int erro
 
 	if (asprintf(
 		    &note,
-		    "the trace has no end: it was cut, or the process did not end normally and its ring file %s %s; its last records may be missing",
+		    "the trace has no end: it was cut, or the process did not end normally and its ring file %s %s%s; its last records may be missing",
 		    ring_path,
 		    error == -ENOENT   ? "is gone"
 		    : error == -ESTALE ? "belongs to another process now"
-				       : "cannot be read") < 0)
+				       : "cannot be read: ",
+		    error == -ENOENT || error == -ESTALE ? "" : strerror(-error)) < 0)
 		return -ENOMEM;
 	return gp_model_builder_note(&r->builder, note);
 }

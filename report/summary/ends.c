@@ -112,21 +112,22 @@ static void print_functions(FILE *out, const struct gp_end *end, const struct gp
 static int print_work(FILE *out, const struct gp_end *end, const struct gp_model *model)
 {
 	struct gp_tally tally = {0};
-	struct gp_host_places *places;
-	uint32_t thread = model->pid;
+	struct gp_host_window window = {.tally = &tally,
+					.model = model,
+					.start_ns = end->start_ns,
+					.end_ns = end->start_ns + end->ns};
 	int result;
 
 	if (!use_samples(end, model))
 		return 0;
-	places = gp_host_places_new();
-	if (!places)
+	window.places = gp_host_places_new();
+	if (!window.places)
 		return -ENOMEM;
-	if (gp_host_work_add(&tally, 0, places, model, &thread, end->start_ns,
-			     end->start_ns + end->ns))
-		print_functions(out, end, &tally, places);
+	if (gp_host_work_add(&window, model->pid))
+		print_functions(out, end, &tally, window.places);
 	result = tally.error;
 	gp_tally_free(&tally);
-	gp_host_places_free(places);
+	gp_host_places_free(window.places);
 	return result;
 }
 

@@ -16,17 +16,8 @@
 enum { SUM, PLACE, THREAD };
 enum { NS, SAMPLES, STAYED };
 
-/*
- * What a sample counts for: the time that it represents; the same, but only outside recorded calls
- * of its thread; or GP_PYTHON_SAMPLE for each observation in the window.
- */
-enum weight { TIME, TIME_OUTSIDE_CALLS, WITHIN };
-
 struct window {
-	uint64_t start_ns, end_ns;
-	enum weight weight;
-	struct gp_tally *tally;
-	uint64_t sum;
+	struct gp_host_window in;
 	uint32_t apart; /* rows are kept for this thread; 0 = not by thread */
 	bool is_known;
 };
@@ -74,7 +65,7 @@ struct run {
 };
 
 /* The observations of a sample that are in the window. */
-static struct run samples_in(const struct window *window, const struct gp_sample *sample)
+static struct run samples_in(const struct gp_host_window *window, const struct gp_sample *sample)
 {
 	uint64_t start_ns = sample->start_ns, end_ns = sample->end_ns, last;
 	struct run run = {.count = sample->count};
@@ -128,7 +119,7 @@ static bool is_in_call(const struct gp_model *model, uint32_t thread, uint64_t t
  * The share of the sample's observations in the window that were outside calls; if none is in the
  * window, the nearest one decides. Of many, every nth is examined, MOST_EXAMINED at most.
  */
-static double share_outside_calls(const struct window *window, const struct gp_model *model,
+static double share_outside_calls(const struct gp_host_window *window,
 				  const struct gp_sample *sample)
 {
 	struct run run = samples_in(window, sample);
@@ -142,13 +133,13 @@ static double share_outside_calls(const struct window *window, const struct gp_m
 	}
 	stride = run.step_ns == 0 ? run.count : run.count / MOST_EXAMINED + 1;
 	for (uint64_t i = 0; i < run.count; i += stride, examined++)
-		outside += !is_in_call(model, sample->thread_id,
+		outside += !is_in_call(window->model, sample->thread_id,
 				       sample->start_ns + (run.first + i) * run.step_ns);
 	return (double)outside / (double)examined;
 }
 
 /* The time from the first to the last observation of a sample, inside the window. */
-static uint64_t stayed_in(const struct window *window, const struct gp_sample *sample)
+static uint64_t stayed_in(const struct gp_host_window *window, const struct gp_sample *sample)
 {
 	uint64_t start_ns =
 		sample->start_ns > window->start_ns ? sample->start_ns : window->start_ns;
@@ -157,120 +148,85 @@ static uint64_t stayed_in(const struct window *window, const struct gp_sample *s
 	return end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
-static struct gp_tally_row *row_of(struct window *window, struct gp_host_places *places,
-				   const struct gp_model *model, uint32_t stack)
+static struct gp_tally_row *row_of(const struct window *window, uint32_t stack)
 {
-	uint32_t place = gp_host_places_find(places, model, stack);
+	const struct gp_host_window *in = &window->in;
+	uint32_t place = gp_host_places_find(in->places, in->model, stack);
 
 	if (place == UINT32_MAX)
-		window->tally->error = -ENOMEM;
-	return gp_tally_find(
-		window->tally,
-		(const uint64_t[GP_TALLY_KEYS]){
-			[SUM] = window->sum, [PLACE] = place, [THREAD] = window->apart});
+		in->tally->error = -ENOMEM;
+	return gp_tally_find(in->tally,
+			     (const uint64_t[GP_TALLY_KEYS]){
+				     [SUM] = in->sum, [PLACE] = place, [THREAD] = window->apart});
 }
 
 /* Add a sample; the thread stayed if several observations found the same instruction. */
-static void add_samples(struct window *window, struct gp_host_places *places,
-			const struct gp_model *model, const struct gp_sample *sample)
+static void add_looks(struct window *window, const struct gp_sample *sample)
 {
-	uint64_t samples = samples_in(window, sample).count;
+	uint64_t samples = samples_in(&window->in, sample).count;
 	struct gp_tally_row *row;
 
 	if (samples == 0)
 		return;
-	row = row_of(window, places, model, sample->stack);
+	row = row_of(window, sample->stack);
 	row->sums[NS] += samples * GP_PYTHON_SAMPLE;
 	row->sums[SAMPLES] += samples;
 	row->sums[STAYED] += sample->count > 1 ? samples * GP_PYTHON_SAMPLE : 0;
 	window->is_known = true;
 }
 
-static void add_sample(struct window *window, struct gp_host_places *places,
-		       const struct gp_model *model, uint32_t index)
+static void add_times(struct window *window, uint32_t index)
 {
-	const struct gp_sample *sample = &model->samples[index];
-	struct gp_host_time time = gp_python_sample_time(model, index);
-	uint64_t start_ns = time.start_ns > window->start_ns ? time.start_ns : window->start_ns;
-	uint64_t end_ns = time.end_ns < window->end_ns ? time.end_ns : window->end_ns;
+	const struct gp_host_window *in = &window->in;
+	const struct gp_sample *sample = &in->model->samples[index];
+	struct gp_host_time time = gp_python_sample_time(in->model, index);
+	uint64_t start_ns = time.start_ns > in->start_ns ? time.start_ns : in->start_ns;
+	uint64_t end_ns = time.end_ns < in->end_ns ? time.end_ns : in->end_ns;
 	double share = 1;
 	struct gp_tally_row *row;
 
-	if (sample->stack == GP_NONE)
-		return;
-	if (window->weight == WITHIN) {
-		add_samples(window, places, model, sample);
-		return;
-	}
 	if (end_ns <= start_ns)
 		return;
-	if (window->weight == TIME_OUTSIDE_CALLS)
-		share = share_outside_calls(window, model, sample);
+	if (in->weight == GP_HOST_TIMES_OUTSIDE_CALLS)
+		share = share_outside_calls(in, sample);
 	if (share <= 0)
 		return;
-	row = row_of(window, places, model, sample->stack);
+	row = row_of(window, sample->stack);
 	row->sums[NS] += (uint64_t)((double)(end_ns - start_ns) * share);
-	row->sums[SAMPLES] += (uint64_t)((double)samples_in(window, sample).count * share + 0.5);
-	row->sums[STAYED] += (uint64_t)((double)stayed_in(window, sample) * share);
+	row->sums[SAMPLES] += (uint64_t)((double)samples_in(in, sample).count * share + 0.5);
+	row->sums[STAYED] += (uint64_t)((double)stayed_in(in, sample) * share);
 	window->is_known = true;
 }
 
-static void look(struct window *window, struct gp_host_places *places, const struct gp_model *model,
-		 uint32_t thread)
+static void add_sample(struct window *window, uint32_t index)
 {
-	uint64_t reach_ns = window->weight == WITHIN ? 0 : GP_PYTHON_SAMPLE_REACH_NS;
-	uint64_t from_ns = window->start_ns > reach_ns ? window->start_ns - reach_ns : 0;
+	const struct gp_sample *sample = &window->in.model->samples[index];
 
-	for (uint32_t i = find_first(model, thread, from_ns);
-	     is_of(model, i, thread) && model->samples[i].start_ns < window->end_ns + reach_ns; i++)
-		add_sample(window, places, model, i);
+	if (sample->stack == GP_NONE)
+		return;
+	if (window->in.weight == GP_HOST_LOOKS)
+		add_looks(window, sample);
+	else
+		add_times(window, index);
 }
 
-bool gp_host_work_add_of(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-			 const struct gp_model *model, uint32_t thread, uint64_t start_ns,
-			 uint64_t end_ns)
+static void look(struct window *window, uint32_t thread)
 {
-	struct window window = {.start_ns = start_ns, .end_ns = end_ns, .tally = tally, .sum = sum};
+	const struct gp_host_window *in = &window->in;
+	uint64_t reach_ns = in->weight == GP_HOST_LOOKS ? 0 : GP_PYTHON_SAMPLE_REACH_NS;
+	uint64_t from_ns = in->start_ns > reach_ns ? in->start_ns - reach_ns : 0;
 
-	look(&window, places, model, thread);
-	return window.is_known;
+	for (uint32_t i = find_first(in->model, thread, from_ns);
+	     is_of(in->model, i, thread) && in->model->samples[i].start_ns < in->end_ns + reach_ns;
+	     i++)
+		add_sample(window, i);
 }
 
-bool gp_host_work_add_own(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-			  const struct gp_model *model, uint32_t thread, uint64_t start_ns,
-			  uint64_t end_ns)
+bool gp_host_work_add(const struct gp_host_window *in, uint32_t thread)
 {
-	struct window window = {.start_ns = start_ns,
-				.end_ns = end_ns,
-				.weight = TIME_OUTSIDE_CALLS,
-				.tally = tally,
-				.sum = sum};
+	struct window window = {.in = *in};
 
-	look(&window, places, model, thread);
-	return window.is_known;
-}
-
-bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-		      const struct gp_model *model, uint32_t *thread, uint64_t start_ns,
-		      uint64_t end_ns)
-{
-	if (gp_host_work_add_of(tally, sum, places, model, *thread, start_ns, end_ns))
-		return true;
-	*thread = model->pid;
-	return gp_host_work_add_of(tally, sum, places, model, *thread, start_ns, end_ns);
-}
-
-bool gp_host_work_add_within(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
-			     uint64_t end_ns)
-{
-	struct window window = {.start_ns = start_ns,
-				.end_ns = end_ns,
-				.weight = WITHIN,
-				.tally = tally,
-				.sum = sum};
-
-	look(&window, places, model, thread);
+	look(&window, thread);
 	return window.is_known;
 }
 
@@ -279,48 +235,28 @@ bool gp_host_work_knows(const struct gp_model *model, uint32_t thread)
 	return is_of(model, find_first(model, thread, 0), thread);
 }
 
-static void look_at_others(struct window *window, struct gp_host_places *places,
-			   const struct gp_model *model, uint32_t thread)
+void gp_host_work_add_others(const struct gp_host_window *in, uint32_t thread)
 {
+	const struct gp_model *model = in->model;
+	struct window window = {.in = *in};
+
 	for (uint32_t i = 0; i < model->sample_count;) {
 		uint32_t other = model->samples[i].thread_id;
 
-		window->apart = other;
+		window.apart = other;
 		if (other != thread)
-			look(window, places, model, other);
+			look(&window, other);
 		i = other < UINT32_MAX ? find_first(model, other + 1, 0) : model->sample_count;
 	}
-}
-
-void gp_host_work_add_others(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
-			     uint64_t end_ns)
-{
-	struct window window = {.start_ns = start_ns, .end_ns = end_ns, .tally = tally, .sum = sum};
-
-	look_at_others(&window, places, model, thread);
-}
-
-void gp_host_work_add_others_within(struct gp_tally *tally, uint64_t sum,
-				    struct gp_host_places *places, const struct gp_model *model,
-				    uint32_t thread, uint64_t start_ns, uint64_t end_ns)
-{
-	struct window window = {.start_ns = start_ns,
-				.end_ns = end_ns,
-				.weight = WITHIN,
-				.tally = tally,
-				.sum = sum};
-
-	look_at_others(&window, places, model, thread);
 }
 
 void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			  const struct gp_model *model)
 {
-	struct window window = {.end_ns = UINT64_MAX, .tally = tally, .sum = sum};
+	struct window window = {.in = {tally, sum, places, model, 0, UINT64_MAX, GP_HOST_TIMES}};
 
 	for (uint32_t i = 0; i < model->sample_count; i++)
-		add_sample(&window, places, model, i);
+		add_sample(&window, i);
 }
 
 /* ---- functions ---- */

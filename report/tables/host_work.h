@@ -15,47 +15,36 @@
 struct gp_host_places *gp_host_places_in(struct gp_scope *scope);
 
 /*
- * Add the work of a thread from start_ns to end_ns on the model's timeline to a sum, whose number
- * the caller chooses.  If the thread has no sample in that time, add the main thread's work and set
- * *thread.  False: no samples.  Errors are in tally->error.
+ * What a sample counts for: the time that it represents; the same without samples inside recorded
+ * calls of its thread, as that time belongs to the call; or GP_PYTHON_SAMPLE ns for each sample that
+ * was taken in the window: in times as short as those of calls, samples before or after prove
+ * nothing.
  */
-bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-		      const struct gp_model *model, uint32_t *thread, uint64_t start_ns,
-		      uint64_t end_ns);
-
-/* The same, but only for that thread. */
-bool gp_host_work_add_of(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-			 const struct gp_model *model, uint32_t thread, uint64_t start_ns,
-			 uint64_t end_ns);
-
-/* The same without samples inside recorded calls of the thread: that time belongs to the call. */
-bool gp_host_work_add_own(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-			  const struct gp_model *model, uint32_t thread, uint64_t start_ns,
-			  uint64_t end_ns);
-
-/* The same for all other threads, each kept separately for gp_host_work_busiest(). */
-void gp_host_work_add_others(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
-			     uint64_t end_ns);
-
-/*
- * The same, counting only samples taken in that time, GP_PYTHON_SAMPLE ns each: for short times, as
- * those of calls, samples before or after prove nothing.
- */
+enum gp_host_weight { GP_HOST_TIMES, GP_HOST_TIMES_OUTSIDE_CALLS, GP_HOST_LOOKS };
 #define GP_PYTHON_SAMPLE 1000000u
-bool gp_host_work_add_within(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
-			     uint64_t end_ns);
-void gp_host_work_add_others_within(struct gp_tally *tally, uint64_t sum,
-				    struct gp_host_places *places, const struct gp_model *model,
-				    uint32_t thread, uint64_t start_ns, uint64_t end_ns);
+
+/* From start_ns to end_ns on the model's timeline; sum: a number that the caller chooses. */
+struct gp_host_window {
+	struct gp_tally *tally; /* errors are in tally->error */
+	uint64_t sum;
+	struct gp_host_places *places;
+	const struct gp_model *model;
+	uint64_t start_ns, end_ns;
+	enum gp_host_weight weight;
+};
+
+/* Add the work of a thread.  False: it has no sample there. */
+bool gp_host_work_add(const struct gp_host_window *window, uint32_t thread);
+
+/* Add that of all other threads, each kept separately for gp_host_work_busiest(). */
+void gp_host_work_add_others(const struct gp_host_window *window, uint32_t thread);
+
+/* Add that of all threads together, at any time. */
+void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+			  const struct gp_model *model);
 
 /* Whether the thread has any sample. */
 bool gp_host_work_knows(const struct gp_model *model, uint32_t thread);
-
-/* The same for all samples of all threads of a model. */
-void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-			  const struct gp_model *model);
 
 /* The number of samples, and of those without a stack, or with outer frames only. */
 struct gp_python_samples {

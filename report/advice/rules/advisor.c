@@ -259,17 +259,21 @@ void gp_advisor_show_time(const struct gp_advisor *advisor, struct gp_case *foun
 void gp_advisor_look_at(struct gp_advisor *advisor, const struct gp_case *found,
 			const struct gp_call *call, uint64_t end_ns)
 {
-	struct gp_host_places *places;
+	struct gp_host_window window = {.tally = &advisor->host_work,
+					.sum = AT_CALLS | (uint64_t)(found - advisor->cases),
+					.model = advisor->model,
+					.start_ns = call->start_ns,
+					.end_ns = end_ns,
+					.weight = GP_HOST_LOOKS};
 
 	if (call->stack != GP_NONE || advisor->model->sample_count == 0 || found == &advisor->spare)
 		return;
-	places = gp_host_places_in(&advisor->scope);
-	if (!places) {
+	window.places = gp_host_places_in(&advisor->scope);
+	if (!window.places) {
 		advisor->error = -ENOMEM;
 		return;
 	}
-	gp_host_work_add_within(&advisor->host_work, AT_CALLS | (uint64_t)(found - advisor->cases),
-				places, advisor->model, call->thread_id, call->start_ns, end_ns);
+	gp_host_work_add(&window, call->thread_id);
 	if (advisor->host_work.error < 0)
 		advisor->error = advisor->host_work.error;
 }

@@ -79,6 +79,8 @@ static void add_samples(struct gp_advisor *advisor, uint64_t sum, struct gp_host
 			uint64_t start_ns, uint64_t end_ns)
 {
 	const struct gp_model *model = advisor->model;
+	const struct gp_host_window window = {
+		&advisor->host_work, sum, places, model, start_ns, end_ns, GP_HOST_TIMES};
 	uint32_t call = 0;
 
 	for (uint32_t first = 0, end; first < model->sample_count; first = end) {
@@ -86,8 +88,7 @@ static void add_samples(struct gp_advisor *advisor, uint64_t sum, struct gp_host
 
 		end = gp_python_samples_end(model, first);
 		if (!uses_gpu(model, thread, &call))
-			gp_host_work_add_of(&advisor->host_work, sum, places, model, thread,
-					    start_ns, end_ns);
+			gp_host_work_add(&window, thread);
 	}
 	if (advisor->host_work.error < 0)
 		advisor->error = advisor->host_work.error;

@@ -15,39 +15,34 @@ static uint64_t since_base(const struct gp_model *model, uint64_t unix_ns)
 	return unix_ns > model->base_unix_ns ? unix_ns - model->base_unix_ns : 0;
 }
 
-enum what { TIMES, OWN_TIMES, LOOKS };
-
-typedef bool add_samples(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
-			 const struct gp_model *model, uint32_t thread, uint64_t start_ns,
-			 uint64_t end_ns);
-static add_samples *const adders[] = {
-	[TIMES] = gp_host_work_add_of,
-	[OWN_TIMES] = gp_host_work_add_own,
-	[LOOKS] = gp_host_work_add_within,
-};
-
-static bool add_of(struct gp_advisor *advisor, const struct gp_case *found, enum what what,
-		   uint32_t thread, const struct gp_interval *times, uint32_t count)
+static bool add_of(struct gp_advisor *advisor, const struct gp_case *found,
+		   enum gp_host_weight weight, uint32_t thread, const struct gp_interval *times,
+		   uint32_t count)
 {
-	struct gp_host_places *places = advisor->scope.host_places;
+	struct gp_host_window window = {.tally = &advisor->host_work,
+					.places = advisor->scope.host_places,
+					.model = advisor->model};
 	uint64_t sum = (uint64_t)(found - advisor->cases);
 	bool any = false;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (!adders[what](&advisor->host_work, sum, places, advisor->model, thread,
-				  times[i].start_ns, times[i].end_ns))
+		window.start_ns = times[i].start_ns;
+		window.end_ns = times[i].end_ns;
+		window.sum = sum;
+		window.weight = weight;
+		if (!gp_host_work_add(&window, thread))
 			continue;
 		any = true;
-		(what == LOOKS ? gp_host_work_add_others_within : gp_host_work_add_others)(
-			&advisor->host_work, OTHERS | sum, places, advisor->model, thread,
-			times[i].start_ns, times[i].end_ns);
+		window.sum = OTHERS | sum;
+		window.weight = weight == GP_HOST_LOOKS ? GP_HOST_LOOKS : GP_HOST_TIMES;
+		gp_host_work_add_others(&window, thread);
 	}
 	if (advisor->host_work.error < 0)
 		advisor->error = advisor->host_work.error;
 	return any;
 }
 
-static bool add(struct gp_advisor *advisor, const struct gp_case *found, enum what what,
+static bool add(struct gp_advisor *advisor, const struct gp_case *found, enum gp_host_weight weight,
 		uint32_t thread, const struct gp_interval *times, uint32_t count)
 {
 	const struct gp_model *model = advisor->model;
@@ -55,28 +50,30 @@ static bool add(struct gp_advisor *advisor, const struct gp_case *found, enum wh
 	if (model->sample_count == 0 || !gp_host_places_in(&advisor->scope) ||
 	    found == &advisor->spare)
 		return false;
-	if (what == LOOKS && gp_host_work_knows(model, thread))
-		return add_of(advisor, found, what, thread, times, count);
-	return add_of(advisor, found, what, thread, times, count) ||
-	       add_of(advisor, found, what, model->pid, times, count);
+	if (weight == GP_HOST_LOOKS && gp_host_work_knows(model, thread))
+		return add_of(advisor, found, weight, thread, times, count);
+	return add_of(advisor, found, weight, thread, times, count) ||
+	       add_of(advisor, found, weight, model->pid, times, count);
 }
 
 bool gp_host_samples_add_times(struct gp_advisor *advisor, const struct gp_case *found,
 			       uint32_t thread, const struct gp_interval *times, uint32_t count)
 {
-	return add(advisor, found, TIMES, thread, times, count);
+	return add(advisor, found, GP_HOST_TIMES, thread, times, count);
 }
 
 bool gp_host_samples_add_time(struct gp_advisor *advisor, const struct gp_case *found,
 			      uint32_t thread, uint64_t start_ns, uint64_t end_ns)
 {
-	return add(advisor, found, OWN_TIMES, thread, &(struct gp_interval){start_ns, end_ns}, 1);
+	return add(advisor, found, GP_HOST_TIMES_OUTSIDE_CALLS, thread,
+		   &(struct gp_interval){start_ns, end_ns}, 1);
 }
 
 bool gp_host_samples_add_counts(struct gp_advisor *advisor, const struct gp_case *found,
 				uint32_t thread, uint64_t start_ns, uint64_t end_ns)
 {
-	return add(advisor, found, LOOKS, thread, &(struct gp_interval){start_ns, end_ns}, 1);
+	return add(advisor, found, GP_HOST_LOOKS, thread, &(struct gp_interval){start_ns, end_ns},
+		   1);
 }
 
 bool gp_host_samples_add(struct gp_advisor *advisor, const struct gp_case *found,

@@ -207,11 +207,14 @@ static bool find_place(struct gp_advisor *advisor, const struct walk *walk, uint
 	struct gp_host_places *places = gp_host_places_in(&advisor->scope);
 	struct gp_host_function *functions = NULL;
 	struct gp_tally work = {0};
+	const struct gp_host_window window = {.tally = &work,
+					      .places = places,
+					      .model = advisor->model,
+					      .start_ns = row->start_ns,
+					      .end_ns = row->end_ns};
 	uint32_t count = 0;
 
-	if (places &&
-	    gp_host_work_add_of(&work, 0, places, advisor->model, thread_of(advisor->model, row),
-				row->start_ns, row->end_ns))
+	if (places && gp_host_work_add(&window, thread_of(advisor->model, row)))
 		functions = gp_host_work_functions(&work, 0, places, &count);
 	if (count > 0)
 		*place = gp_host_places_at(places, functions[0].place);

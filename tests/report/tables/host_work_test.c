@@ -49,10 +49,18 @@ static void set_samples(struct gp_sample *samples, uint32_t count)
 	scene.b.model->sample_count = count;
 }
 
+static bool add_as(enum gp_host_weight weight, uint64_t sum, uint32_t thread, uint64_t start_ms,
+		   uint64_t end_ms)
+{
+	const struct gp_host_window window = {
+		&scene.tally, sum, scene.places, scene.b.model, start_ms * MS, end_ms * MS, weight};
+
+	return gp_host_work_add(&window, thread);
+}
+
 static bool add(uint64_t sum, uint32_t thread, uint64_t start_ms, uint64_t end_ms)
 {
-	return gp_host_work_add(&scene.tally, sum, scene.places, scene.b.model, &thread,
-				start_ms * MS, end_ms * MS);
+	return add_as(GP_HOST_TIMES, sum, thread, start_ms, end_ms);
 }
 
 /* The function of that rank in a sum. */
@@ -148,7 +156,7 @@ static void what_is_far_from_any_look_is_not_known(void **state)
 	assert_count(1, 0);
 }
 
-static void the_thread_that_was_asked_for_else_the_main_one(void **state)
+static void the_thread_that_was_asked_for(void **state)
 {
 	struct gp_sample samples[] = {build_sample(100, scene.first, 10, 50),
 				      build_sample(101, scene.other, 10, 20)};
@@ -156,8 +164,8 @@ static void the_thread_that_was_asked_for_else_the_main_one(void **state)
 	set_samples(samples, 2);
 	assert_true(add(0, 101, 0, 100));
 	assert_function(0, 0, "other (train.py:2)", 10, 2);
-	assert_true(add(1, 102, 0, 100));
-	assert_function(1, 0, "first (train.py:1)", 40, 2);
+	assert_false(add(1, 102, 0, 100));
+	assert_count(1, 0);
 	gp_host_work_add_all(&scene.tally, 2, scene.places, scene.b.model);
 	assert_function(2, 0, "first (train.py:1)", 40, 2);
 	assert_function(2, 1, "other (train.py:2)", 10, 2);
@@ -252,8 +260,7 @@ static void samples_within_a_time_are_counted(void **state)
 	samples[0].count = 5;
 	set_samples(samples, 2);
 	for (uint64_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		gp_host_work_add_within(&scene.tally, i, scene.places, scene.b.model, 100,
-					cases[i].start_ms * MS, cases[i].end_ms * MS);
+		add_as(GP_HOST_LOOKS, i, 100, cases[i].start_ms, cases[i].end_ms);
 		assert_int_equal(gp_host_work_spot(&scene.tally, i, scene.places).all_ns,
 				 cases[i].samples * GP_PYTHON_SAMPLE);
 	}
@@ -272,11 +279,9 @@ static void samples_in_calls_are_left_out(void **state)
 	build_call(&scene.b, 100, 31, 16 * MS, MS, 0); /* in the one before */
 	build_call(&scene.b, 100, 31, 95 * MS, 10 * MS, 0);
 	set_samples(samples, 2);
-	assert_true(gp_host_work_add_own(&scene.tally, 0, scene.places, scene.b.model, 100, 0,
-					 90 * MS));
+	assert_true(add_as(GP_HOST_TIMES_OUTSIDE_CALLS, 0, 100, 0, 90));
 	assert_function(0, 0, "first (train.py:1)", 72, 4);
-	assert_false(gp_host_work_add_own(&scene.tally, 1, scene.places, scene.b.model, 100,
-					  95 * MS, 120 * MS));
+	assert_false(add_as(GP_HOST_TIMES_OUTSIDE_CALLS, 1, 100, 95, 120));
 	assert_count(1, 0);
 }
 
@@ -291,8 +296,7 @@ static void of_many_samples_some_are_looked_up(void **state)
 	build_api(&scene.b, 31, "cudaMemcpy", GP_API_COPY);
 	build_call(&scene.b, 100, 31, 1000 * MS, 1000 * MS, 0);
 	set_samples(&sample, 1);
-	assert_true(gp_host_work_add_own(&scene.tally, 0, scene.places, scene.b.model, 100, 0,
-					 4000 * MS));
+	assert_true(add_as(GP_HOST_TIMES_OUTSIDE_CALLS, 0, 100, 0, 4000));
 	functions = gp_host_work_functions(&scene.tally, 0, scene.places, &count);
 	assert_int_equal(count, 1);
 	assert_in_range(functions[0].total_ns, 2998 * MS, 3002 * MS);
@@ -319,8 +323,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(samples_in_calls_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(of_many_samples_some_are_looked_up, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(the_thread_that_was_asked_for_else_the_main_one,
-						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_thread_that_was_asked_for, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

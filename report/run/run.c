@@ -150,18 +150,11 @@ static int set_injection(struct run *run, const char *variable)
 /* As the library decides; without ranges NVTX stays off. */
 static bool wants_ranges(const struct run *run)
 {
-	const char *word = run->options.values[GP_OPTION_ID_TRACE];
-	static const char *const words[] = {"default", "nvtx", "api-all"};
+	const char *trace = run->options.values[GP_OPTION_ID_TRACE];
 
-	if (!strncmp(run->options.values[GP_OPTION_ID_CAPTURE_RANGE], "nvtx:", 5))
-		return true;
-	for (size_t length; *word; word += length + (word[length] == ',')) {
-		length = strcspn(word, ",");
-		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-			if (strlen(words[i]) == length && !strncmp(word, words[i], length))
-				return true;
-	}
-	return false;
+	return strncmp(run->options.values[GP_OPTION_ID_CAPTURE_RANGE], "nvtx:", 5) == 0 ||
+	       gp_option_list_has(trace, "default") || gp_option_list_has(trace, "nvtx") ||
+	       gp_option_list_has(trace, "api-all");
 }
 
 static int set_option(struct run *run, enum gp_option option, const char *value)

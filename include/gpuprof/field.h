@@ -11,7 +11,7 @@
 
 #include "gpuprof/record.h"
 
-enum gp_rule {
+enum gp_field_rule {
 	GP_RULE_LAST,
 	GP_RULE_STRIDE,
 	GP_RULE_AFTER,
@@ -21,7 +21,7 @@ enum gp_rule {
 struct gp_field {
 	uint8_t kind;  /* enum gp_record_kind; the fields of one kind are adjacent */
 	uint8_t bytes; /* 1, 2, 4 or 8 */
-	uint8_t rule;  /* enum gp_rule */
+	uint8_t rule;  /* enum gp_field_rule */
 	uint8_t offset;
 };
 

@@ -40,7 +40,8 @@ static const char usage[] =
 /* In the order of output. */
 static const struct check {
 	const char *name;
-	void (*function)(const struct gp_examination *examination, struct gp_finding *finding);
+	void (*function)(const struct gp_examination *examination,
+			 struct gp_doctor_finding *finding);
 	bool of_program; /* checks the program, not the machine */
 } checks[] = {
 	{"driver", gp_check_driver, false},       {"GPU", gp_check_gpu, false},
@@ -93,10 +94,10 @@ static int report(const struct gp_examination *examination)
 	size_t counts[GP_CHECK_VERDICTS] = {0}, of_program = 0;
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-		struct gp_finding finding = {.verdict = GP_CHECK_NOT_MADE};
+		struct gp_doctor_finding finding = {.verdict = GP_CHECK_NOT_MADE};
 
 		checks[i].function(examination, &finding);
-		gp_finding_print(&finding, checks[i].name, stdout);
+		gp_doctor_finding_print(&finding, checks[i].name, stdout);
 		counts[finding.verdict]++;
 		of_program += checks[i].of_program && finding.verdict == GP_CHECK_FAILS;
 	}

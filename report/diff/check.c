@@ -24,7 +24,7 @@ struct judging {
 	double kernel_ns; /* of the baseline */
 };
 
-const char *gp_verdict_name(enum gp_verdict verdict)
+const char *gp_check_verdict_name(enum gp_check_verdict verdict)
 {
 	static const char *const names[] = {
 		[GP_VERDICT_PASS] = "pass",
@@ -37,8 +37,8 @@ const char *gp_verdict_name(enum gp_verdict verdict)
 
 /* ---- one finding ---- */
 
-static double margin_of(const struct gp_threshold *threshold, const struct gp_finding *finding,
-			const struct gp_series *series)
+static double margin_of(const struct gp_threshold *threshold,
+			const struct gp_check_finding *finding, const struct gp_series *series)
 {
 	bool is_exact = finding->metric < GP_METRICS &&
 			gp_metric_rows[finding->metric].kind == GP_METRIC_EXACT;
@@ -48,8 +48,8 @@ static double margin_of(const struct gp_threshold *threshold, const struct gp_fi
 	return gp_threshold_margin(threshold, finding->baseline);
 }
 
-static int judge(struct judging *j, struct gp_finding *finding, const struct gp_series *series,
-		 const struct gp_threshold *threshold)
+static int judge(struct judging *j, struct gp_check_finding *finding,
+		 const struct gp_series *series, const struct gp_threshold *threshold)
 {
 	bool is_exact = finding->metric < GP_METRICS &&
 			gp_metric_rows[finding->metric].kind == GP_METRIC_EXACT;
@@ -70,7 +70,7 @@ static int judge(struct judging *j, struct gp_finding *finding, const struct gp_
 	return gp_series_test(series, &j->rank, finding);
 }
 
-static int add(struct judging *j, struct gp_finding finding, const struct gp_series *series,
+static int add(struct judging *j, struct gp_check_finding finding, const struct gp_series *series,
 	       const struct gp_threshold *threshold)
 {
 	struct gp_check *check = j->check;
@@ -149,7 +149,7 @@ static bool knows_none(const double *values, uint32_t count)
 static int take_metric(struct judging *j, enum gp_metric metric)
 {
 	const struct gp_threshold *threshold = &j->thresholds->metrics[metric];
-	struct gp_finding finding = {.metric = metric, .unit = gp_metric_rows[metric].unit};
+	struct gp_check_finding finding = {.metric = metric, .unit = gp_metric_rows[metric].unit};
 	struct gp_series series = {.baseline_count = j->baseline->count,
 				   .now_count = j->now->count};
 	int result = 0;
@@ -198,7 +198,7 @@ static int take_kernel(struct judging *j, const struct candidate *candidate, uin
 	bool is_named = threshold != &j->thresholds->kernel;
 	bool is_long = place < GP_CHECK_KERNELS &&
 		       candidate->total_ns >= GP_CHECK_KERNEL_SHARE * j->kernel_ns;
-	struct gp_finding finding = {
+	struct gp_check_finding finding = {
 		.metric = GP_METRICS, .kernel = candidate->name, .unit = GP_UNIT_NS};
 	struct gp_series series = {.baseline_count = j->baseline->count,
 				   .now_count = j->now->count};
@@ -242,10 +242,10 @@ static int take_kernels(struct judging *j)
 
 /* ---- verdicts of the rank tests, all together ---- */
 
-GP_COMPARE_BY(compare_chances, struct gp_finding, chance)
+GP_COMPARE_BY(compare_chances, struct gp_check_finding, chance)
 
 /* left: the number of tests that did not show a regression. */
-static enum gp_doubt doubt_of(const struct gp_check *check, const struct gp_finding *finding,
+static enum gp_doubt doubt_of(const struct gp_check *check, const struct gp_check_finding *finding,
 			      uint32_t left)
 {
 	double least = gp_rank_least(check->runs, check->baseline_runs);
@@ -259,7 +259,7 @@ static enum gp_doubt doubt_of(const struct gp_check *check, const struct gp_find
 
 static void decide(struct judging *j, uint32_t at, uint32_t left)
 {
-	struct gp_finding *finding = &j->check->findings[at];
+	struct gp_check_finding *finding = &j->check->findings[at];
 
 	if (finding->verdict == GP_VERDICT_REGRESSION || finding->excluded <= GP_CHECK_DOUBT)
 		return;
@@ -275,7 +275,7 @@ static void decide(struct judging *j, uint32_t at, uint32_t left)
 static void plan_all(struct gp_check *check)
 {
 	for (uint32_t i = 0; i < check->count; i++) {
-		const struct gp_finding *finding = &check->findings[i];
+		const struct gp_check_finding *finding = &check->findings[i];
 
 		if (finding->verdict != GP_VERDICT_INCONCLUSIVE)
 			continue;
@@ -301,7 +301,7 @@ static int decide_all(struct judging *j)
 	if (!order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < check->count; i++) {
-		struct gp_finding *finding = &check->findings[order[i]];
+		struct gp_check_finding *finding = &check->findings[order[i]];
 
 		if (finding->exact)
 			continue;

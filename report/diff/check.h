@@ -34,7 +34,7 @@
 #define GP_CHECK_GOOD_RUNS     7u
 #define GP_CHECK_GOOD_BASELINE 20u
 
-enum gp_verdict { GP_VERDICT_PASS, GP_VERDICT_INCONCLUSIVE, GP_VERDICT_REGRESSION };
+enum gp_check_verdict { GP_VERDICT_PASS, GP_VERDICT_INCONCLUSIVE, GP_VERDICT_REGRESSION };
 
 /* Why a finding is inconclusive. */
 enum gp_doubt {
@@ -57,11 +57,11 @@ enum gp_doubt {
 };
 
 /* One metric, or one kernel's time. */
-struct gp_finding {
+struct gp_check_finding {
 	enum gp_metric metric; /* GP_METRICS: the time of a kernel */
 	const char *kernel;    /* its mangled name, a pointer into the sets; NULL = none */
 	enum gp_unit unit;
-	enum gp_verdict verdict;
+	enum gp_check_verdict verdict;
 	enum gp_doubt doubt;
 	bool exact; /* compared directly, without a rank test */
 	bool improved;
@@ -83,9 +83,9 @@ struct gp_finding {
 
 struct gp_check {
 	/* exact ones first, in the order of the metrics; then times, then kernels, longest first */
-	struct gp_finding *findings;
+	struct gp_check_finding *findings;
 	uint32_t count, capacity;
-	enum gp_verdict verdict;
+	enum gp_check_verdict verdict;
 	struct gp_run_set compared;   /* a view of the runs, without partial ones */
 	uint32_t baseline_runs, runs; /* compared runs */
 	uint32_t tested;              /* number of findings by rank tests */
@@ -115,6 +115,6 @@ int gp_check_judge(const struct gp_run_set *baseline, const struct gp_run_set *n
 void gp_check_close(struct gp_check *check);
 
 /* "pass", "inconclusive", "regression". */
-const char *gp_verdict_name(enum gp_verdict verdict);
+const char *gp_check_verdict_name(enum gp_check_verdict verdict);
 
 #endif

@@ -32,7 +32,7 @@ static void add_kernel(struct gp_document *document, const struct gp_check_repor
 }
 
 static void add_finding(struct gp_document *document, const struct gp_check_report *report,
-			const struct gp_finding *finding)
+			const struct gp_check_finding *finding)
 {
 	char reason[512];
 
@@ -41,7 +41,7 @@ static void add_finding(struct gp_document *document, const struct gp_check_repo
 	gp_document_add_text(document, "metric",
 			     finding->kernel ? "kernel" : gp_metric_rows[finding->metric].name);
 	gp_document_add_text(document, "unit", gp_unit_name(finding->unit));
-	gp_document_add_text(document, "verdict", gp_verdict_name(finding->verdict));
+	gp_document_add_text(document, "verdict", gp_check_verdict_name(finding->verdict));
 	gp_document_add_flag(document, "improved", finding->improved);
 	gp_document_add_flag(document, "exact", finding->exact);
 	add_number(document, "baseline", finding->baseline);
@@ -101,7 +101,7 @@ static void describe(struct gp_document *document, const struct gp_check_report 
 	const struct gp_check *check = report->check;
 
 	gp_document_add_number(document, "gpuprof_check", GP_UNIT_NUMBER, 1);
-	gp_document_add_text(document, "verdict", gp_verdict_name(check->verdict));
+	gp_document_add_text(document, "verdict", gp_check_verdict_name(check->verdict));
 	gp_document_add_number(document, "runs", GP_UNIT_COUNT, check->runs);
 	gp_document_add_number(document, "baseline_runs", GP_UNIT_COUNT, check->baseline_runs);
 	add_needed(document, check->runs_needed, check->baseline_needed);

@@ -36,7 +36,7 @@ static int put_xml(FILE *out, const char *text)
 	return escaped ? 0 : -ENOMEM;
 }
 
-static bool is_failure(const struct gp_check_report *report, enum gp_verdict verdict)
+static bool is_failure(const struct gp_check_report *report, enum gp_check_verdict verdict)
 {
 	return verdict == GP_VERDICT_REGRESSION ||
 	       (report->strict && verdict == GP_VERDICT_INCONCLUSIVE);
@@ -58,7 +58,7 @@ static int put_passed(FILE *out, const char *reason)
 }
 
 static int put_case(FILE *out, const struct gp_check_report *report, const char *name,
-		    enum gp_verdict verdict, const char *reason)
+		    enum gp_check_verdict verdict, const char *reason)
 {
 	int result;
 
@@ -77,7 +77,7 @@ static int put_case(FILE *out, const struct gp_check_report *report, const char 
 }
 
 static int put_finding(FILE *out, const struct gp_check_report *report,
-		       const struct gp_finding *finding)
+		       const struct gp_check_finding *finding)
 {
 	char reason[REASON_BYTES], *name = gp_check_name(report, finding);
 	int result;

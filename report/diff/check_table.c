@@ -27,7 +27,7 @@ struct layout {
 };
 
 /* Times without a verdict for lack of runs have one line together: put_few(). */
-static bool is_shown(const struct gp_check_report *report, const struct gp_finding *finding)
+static bool is_shown(const struct gp_check_report *report, const struct gp_check_finding *finding)
 {
 	if (report->all || finding->improved)
 		return true;
@@ -35,7 +35,7 @@ static bool is_shown(const struct gp_check_report *report, const struct gp_findi
 }
 
 static int put_row(struct gp_table_writer *writer, const struct gp_check_report *report,
-		   const struct gp_finding *finding)
+		   const struct gp_check_finding *finding)
 {
 	struct gp_figure baseline = gp_check_value(finding, finding->baseline);
 	struct gp_figure now = gp_check_value(finding, finding->now);
@@ -61,8 +61,8 @@ static int put_row(struct gp_table_writer *writer, const struct gp_check_report 
 
 static int put_table(FILE *out, const struct gp_check_report *report, const struct layout *layout)
 {
-	static const enum gp_verdict order[] = {GP_VERDICT_REGRESSION, GP_VERDICT_INCONCLUSIVE,
-						GP_VERDICT_PASS};
+	static const enum gp_check_verdict order[] = {GP_VERDICT_REGRESSION,
+						      GP_VERDICT_INCONCLUSIVE, GP_VERDICT_PASS};
 	const struct gp_table_head head = {"check", "Metrics", columns, COUNT(columns)};
 	struct gp_table_writer writer;
 	int result = 0, closed;
@@ -71,7 +71,7 @@ static int put_table(FILE *out, const struct gp_check_report *report, const stru
 	gp_table_writer_begin(&writer, &head);
 	for (size_t v = 0; v < COUNT(order); v++)
 		for (uint32_t i = 0; result == 0 && i < report->check->count; i++) {
-			const struct gp_finding *finding = &report->check->findings[i];
+			const struct gp_check_finding *finding = &report->check->findings[i];
 
 			if (finding->verdict == order[v] && is_shown(report, finding))
 				result = put_row(&writer, report, finding);
@@ -101,7 +101,7 @@ static void put_few(FILE *out, const struct gp_check_report *report, const struc
 }
 
 static int put_reason(FILE *out, const struct gp_check_report *report, const struct layout *layout,
-		      const struct gp_finding *finding)
+		      const struct gp_check_finding *finding)
 {
 	char reason[512], line[LINE_BYTES], *name = gp_check_name(report, finding);
 
@@ -123,7 +123,7 @@ static int put_reasons(FILE *out, const struct gp_check_report *report, const st
 	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < report->check->count; i++) {
-		const struct gp_finding *finding = &report->check->findings[i];
+		const struct gp_check_finding *finding = &report->check->findings[i];
 
 		if (finding->metric == GP_METRIC_STEP)
 			continue;
@@ -188,7 +188,7 @@ static int write_report(FILE *out, const struct gp_check_report *report,
 
 	gp_check_headline(report, line, sizeof(line));
 	gp_check_step(report, step, sizeof(step));
-	layout->put_headline(out, gp_verdict_name(report->check->verdict), line, step);
+	layout->put_headline(out, gp_check_verdict_name(report->check->verdict), line, step);
 	if (has_rows(report)) {
 		result = put_table(out, report, layout);
 		fputs("\n", out);

@@ -15,7 +15,7 @@
 #define OFF_BYTES    512 /* for the names of all metrics */
 #define REASON_BYTES 384
 
-char *gp_check_name(const struct gp_check_report *report, const struct gp_finding *finding)
+char *gp_check_name(const struct gp_check_report *report, const struct gp_check_finding *finding)
 {
 	char *name;
 
@@ -26,7 +26,7 @@ char *gp_check_name(const struct gp_check_report *report, const struct gp_findin
 	return name;
 }
 
-struct gp_figure gp_check_value(const struct gp_finding *finding, double value)
+struct gp_figure gp_check_value(const struct gp_check_finding *finding, double value)
 {
 	if (!isfinite(value))
 		return (struct gp_figure){"-"};
@@ -52,7 +52,7 @@ static struct gp_figure percent(double change, double whole)
 }
 
 /* A percentage; an amount if the baseline is 0. */
-struct gp_figure gp_check_change(const struct gp_finding *finding, double change)
+struct gp_figure gp_check_change(const struct gp_check_finding *finding, double change)
 {
 	struct gp_figure figure;
 
@@ -72,7 +72,7 @@ struct gp_figure gp_check_change(const struct gp_finding *finding, double change
 }
 
 /* An amount if it is ten times the baseline or more, else a percentage. */
-struct gp_figure gp_check_tolerated(const struct gp_finding *finding)
+struct gp_figure gp_check_tolerated(const struct gp_check_finding *finding)
 {
 	struct gp_figure figure = {"0"};
 
@@ -84,7 +84,7 @@ struct gp_figure gp_check_tolerated(const struct gp_finding *finding)
 	return figure;
 }
 
-bool gp_check_is_coarse(const struct gp_finding *finding)
+bool gp_check_is_coarse(const struct gp_check_finding *finding)
 {
 	double least = finding->unit == GP_UNIT_NS ? GP_THRESHOLD_NS : 0;
 
@@ -92,7 +92,7 @@ bool gp_check_is_coarse(const struct gp_finding *finding)
 	       finding->margin > least && finding->margin >= COARSE * finding->baseline;
 }
 
-void gp_check_range(const struct gp_finding *finding, char *text, size_t bytes)
+void gp_check_range(const struct gp_check_finding *finding, char *text, size_t bytes)
 {
 	text[0] = '\0';
 	if (finding->exact || !(finding->baseline > 0))
@@ -107,7 +107,7 @@ void gp_check_range(const struct gp_finding *finding, char *text, size_t bytes)
 			 percent(finding->high, finding->baseline).text);
 }
 
-static void say_needed(const struct gp_finding *finding, uint32_t baseline_runs, char *text,
+static void say_needed(const struct gp_check_finding *finding, uint32_t baseline_runs, char *text,
 		       size_t bytes)
 {
 	if (finding->runs_needed == 0)
@@ -122,7 +122,7 @@ static void say_needed(const struct gp_finding *finding, uint32_t baseline_runs,
 		snprintf(text, bytes, "%u runs would probably be enough", finding->runs_needed);
 }
 
-static void say_doubt(const struct gp_check_report *report, const struct gp_finding *finding,
+static void say_doubt(const struct gp_check_report *report, const struct gp_check_finding *finding,
 		      char *text, size_t bytes)
 {
 	const struct gp_check *check = report->check;
@@ -198,7 +198,7 @@ void gp_check_leaks(const struct gp_check_report *report, char *text, size_t byt
 	free(sorted);
 }
 
-static void say_leaks(const struct gp_check_report *report, const struct gp_finding *finding,
+static void say_leaks(const struct gp_check_report *report, const struct gp_check_finding *finding,
 		      char *text, size_t bytes)
 {
 	size_t used = strlen(text);
@@ -211,13 +211,13 @@ static void say_leaks(const struct gp_check_report *report, const struct gp_find
 		snprintf(text + used, bytes - used, "; %s", leaks);
 }
 
-bool gp_check_has_leaks(const struct gp_finding *finding)
+bool gp_check_has_leaks(const struct gp_check_finding *finding)
 {
 	return finding->metric == GP_METRIC_BYTES_LEAKED &&
 	       finding->verdict == GP_VERDICT_REGRESSION;
 }
 
-static void say_step(const struct gp_check_report *report, const struct gp_finding *finding,
+static void say_step(const struct gp_check_report *report, const struct gp_check_finding *finding,
 		     char *text, size_t bytes)
 {
 	static const char *const results[] = {
@@ -246,7 +246,7 @@ void gp_check_step(const struct gp_check_report *report, char *text, size_t byte
 			say_step(report, &report->check->findings[i], text, bytes);
 }
 
-void gp_check_reason(const struct gp_check_report *report, const struct gp_finding *finding,
+void gp_check_reason(const struct gp_check_report *report, const struct gp_check_finding *finding,
 		     char *text, size_t bytes)
 {
 	text[0] = '\0';
@@ -266,7 +266,7 @@ void gp_check_reason(const struct gp_check_report *report, const struct gp_findi
 	say_leaks(report, finding, text, bytes);
 }
 
-uint32_t gp_check_count(const struct gp_check *check, enum gp_verdict verdict)
+uint32_t gp_check_count(const struct gp_check *check, enum gp_check_verdict verdict)
 {
 	uint32_t count = 0;
 
@@ -313,7 +313,7 @@ static void say_coarse(const struct gp_check_report *report, char *text, size_t 
 
 	text[0] = '\0';
 	for (uint32_t i = 0; i < report->check->count; i++) {
-		const struct gp_finding *finding = &report->check->findings[i];
+		const struct gp_check_finding *finding = &report->check->findings[i];
 		char *name;
 
 		if (!gp_check_is_coarse(finding) || count++ >= COARSE_SHOWN)
@@ -348,7 +348,7 @@ void gp_check_headline(const struct gp_check_report *report, char *text, size_t 
 		 partial, needed, coarse, off);
 }
 
-const char *gp_check_word(const struct gp_finding *finding)
+const char *gp_check_word(const struct gp_check_finding *finding)
 {
 	if (finding->verdict == GP_VERDICT_REGRESSION)
 		return "REGRESSION";

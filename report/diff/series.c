@@ -31,7 +31,7 @@ bool gp_series_is_zero(const struct gp_series *series)
 	return gp_series_is_steady(series) && series->baseline[0] == 0;
 }
 
-void gp_series_medians(const struct gp_series *series, struct gp_finding *finding)
+void gp_series_medians(const struct gp_series *series, struct gp_check_finding *finding)
 {
 	double values[GP_RANK_MOST];
 
@@ -41,7 +41,7 @@ void gp_series_medians(const struct gp_series *series, struct gp_finding *findin
 	finding->now = gp_median(values, series->now_count);
 }
 
-void gp_series_compare(const struct gp_series *series, struct gp_finding *finding)
+void gp_series_compare(const struct gp_series *series, struct gp_check_finding *finding)
 {
 	double limit = series->baseline[0] + finding->margin;
 	uint32_t less = 0;
@@ -95,7 +95,8 @@ static uint32_t count_above(const double *differences, uint32_t count, double li
 	return above;
 }
 
-int gp_series_test(const struct gp_series *series, struct gp_rank *rank, struct gp_finding *finding)
+int gp_series_test(const struct gp_series *series, struct gp_rank *rank,
+		   struct gp_check_finding *finding)
 {
 	uint32_t count, needed;
 	double *differences = make_differences(series, &count);
@@ -117,7 +118,7 @@ int gp_series_test(const struct gp_series *series, struct gp_rank *rank, struct 
 }
 
 int gp_series_bound(const struct gp_series *series, struct gp_rank *rank, double chance,
-		    struct gp_finding *finding)
+		    struct gp_check_finding *finding)
 {
 	uint32_t count, needed;
 	double *differences = make_differences(series, &count);
@@ -138,7 +139,7 @@ int gp_series_bound(const struct gp_series *series, struct gp_rank *rank, double
 	return result;
 }
 
-bool gp_series_is_worse(const struct gp_finding *finding)
+bool gp_series_is_worse(const struct gp_check_finding *finding)
 {
 	return finding->now > finding->baseline + finding->margin;
 }
@@ -166,7 +167,7 @@ struct lean {
 	double above, below;
 };
 
-static struct lean lean_of(const struct gp_series *series, const struct gp_finding *finding)
+static struct lean lean_of(const struct gp_series *series, const struct gp_check_finding *finding)
 {
 	bool few = series->now_count < 3 && !gp_series_is_worse(finding);
 	const double *runs = few ? series->baseline : series->now;
@@ -198,7 +199,8 @@ static bool would_tell(double part, uint32_t runs, uint32_t baseline, double lev
 		       deviation * (sigmas + POWER_SIGMAS * 2 * sqrt(fmax(part * (1 - part), 0)));
 }
 
-void gp_series_plan(const struct gp_series *series, uint32_t tested, struct gp_finding *finding)
+void gp_series_plan(const struct gp_series *series, uint32_t tested,
+		    struct gp_check_finding *finding)
 {
 	struct lean lean = lean_of(series, finding);
 	bool is_worse = lean.above > lean.below;

@@ -22,23 +22,24 @@ bool gp_series_is_steady(const struct gp_series *series);
 bool gp_series_is_zero(const struct gp_series *series);
 
 /* Store the medians of both sides in the finding. */
-void gp_series_medians(const struct gp_series *series, struct gp_finding *finding);
+void gp_series_medians(const struct gp_series *series, struct gp_check_finding *finding);
 
 /* Compare directly, without a rank test, and store the verdict. */
-void gp_series_compare(const struct gp_series *series, struct gp_finding *finding);
+void gp_series_compare(const struct gp_series *series, struct gp_check_finding *finding);
 
 /* The rank tests for finding->margin: stores all but verdict and low.  Returns 0 or -ENOMEM. */
 int gp_series_test(const struct gp_series *series, struct gp_rank *rank,
-		   struct gp_finding *finding);
+		   struct gp_check_finding *finding);
 
 /* Store low: the change is above it, with that probability of error.  Returns 0 or -ENOMEM. */
 int gp_series_bound(const struct gp_series *series, struct gp_rank *rank, double chance,
-		    struct gp_finding *finding);
+		    struct gp_check_finding *finding);
 
 /* Whether the median of the new runs exceeds the tolerance. */
-bool gp_series_is_worse(const struct gp_finding *finding);
+bool gp_series_is_worse(const struct gp_check_finding *finding);
 
 /* Estimate the runs that a verdict needs if that many metrics are tested. */
-void gp_series_plan(const struct gp_series *series, uint32_t tested, struct gp_finding *finding);
+void gp_series_plan(const struct gp_series *series, uint32_t tested,
+		    struct gp_check_finding *finding);
 
 #endif

@@ -114,7 +114,7 @@ static void take(struct asked *asked, int stream, char text[GP_ANSWER_BYTES])
 }
 
 /* Waits at most most_ms for output and takes it. Returns false if there was none. */
-static bool listen_to(struct asked *asked, struct gp_answer *answer, int most_ms)
+static bool listen_to(struct asked *asked, struct gp_doctor_answer *answer, int most_ms)
 {
 	struct pollfd wait[STREAMS] = {
 		[OUT] = {.fd = asked->streams[OUT], .events = POLLIN},
@@ -134,7 +134,7 @@ static bool listen_to(struct asked *asked, struct gp_answer *answer, int most_ms
  * Waits for the end of the child. Its own children may hold its streams open after it ends, and it
  * may close its streams before. Returns false after the deadline.
  */
-static bool wait_for(struct asked *asked, struct gp_answer *answer)
+static bool wait_for(struct asked *asked, struct gp_doctor_answer *answer)
 {
 	bool has_ended = false;
 
@@ -147,12 +147,12 @@ static bool wait_for(struct asked *asked, struct gp_answer *answer)
 	return has_ended;
 }
 
-int gp_ask(const struct gp_question *question, struct gp_answer *answer)
+int gp_ask(const struct gp_question *question, struct gp_doctor_answer *answer)
 {
 	struct asked asked = {.deadline_ns = gp_monotonic_ns() + question->limit_s * NS_PER_S};
 	int error = signal_number ? -EINTR : start(&asked, question);
 
-	*answer = (struct gp_answer){.out = ""};
+	*answer = (struct gp_doctor_answer){.out = ""};
 	if (error)
 		return error;
 	if (!wait_for(&asked, answer)) {
@@ -168,7 +168,7 @@ int gp_ask(const struct gp_question *question, struct gp_answer *answer)
 	return signal_number ? -EINTR : 0;
 }
 
-bool gp_answer_is_good(const struct gp_answer *answer)
+bool gp_answer_is_good(const struct gp_doctor_answer *answer)
 {
 	return !answer->timed_out && WIFEXITED(answer->status) && WEXITSTATUS(answer->status) == 0;
 }

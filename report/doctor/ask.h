@@ -15,7 +15,7 @@ struct gp_question {
 
 #define GP_ANSWER_BYTES 16384
 
-struct gp_answer {
+struct gp_doctor_answer {
 	char out[GP_ANSWER_BYTES];    /* stdout, cut to fit; NUL-terminated */
 	char errors[GP_ANSWER_BYTES]; /* stderr, likewise */
 	int status;                   /* as from waitpid() */
@@ -34,9 +34,9 @@ int gp_ask_signal(void);
  * 0 whatever the command's result is (exit status 127: it could not be started), or -errno; -EINTR
  * after one of the signals. Not thread-safe.
  */
-int gp_ask(const struct gp_question *question, struct gp_answer *answer);
+int gp_ask(const struct gp_question *question, struct gp_doctor_answer *answer);
 
 /* Whether it ended by itself with exit status 0. */
-bool gp_answer_is_good(const struct gp_answer *answer);
+bool gp_answer_is_good(const struct gp_doctor_answer *answer);
 
 #endif

@@ -41,25 +41,26 @@ static const char *find_driver_elsewhere(void)
 	return NULL;
 }
 
-static void report_missing(const struct gp_examination *examination, struct gp_finding *finding)
+static void report_missing(const struct gp_examination *examination,
+			   struct gp_doctor_finding *finding)
 {
 	const char *elsewhere = find_driver_elsewhere();
 	const char *found = getenv("LD_LIBRARY_PATH");
 
-	gp_finding_set(finding, GP_CHECK_FAILS,
-		       "no CUDA driver found, so programs cannot use a GPU here (%s)",
-		       examination->plain.driver_error);
+	gp_doctor_finding_set(finding, GP_CHECK_FAILS,
+			      "no CUDA driver found, so programs cannot use a GPU here (%s)",
+			      examination->plain.driver_error);
 	if (elsewhere)
-		gp_finding_fix(finding, "export LD_LIBRARY_PATH=%s%s%s", elsewhere,
-			       found && *found ? ":" : "", found ? found : "");
+		gp_doctor_finding_fix(finding, "export LD_LIBRARY_PATH=%s%s%s", elsewhere,
+				      found && *found ? ":" : "", found ? found : "");
 	else if (examination->is_container)
-		gp_finding_fix(
+		gp_doctor_finding_fix(
 			finding,
 			"docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility ...   # start the container like this");
 	else if (access("/proc/driver/nvidia/version", F_OK) == 0)
-		gp_finding_fix(finding, "sudo ldconfig");
+		gp_doctor_finding_fix(finding, "sudo ldconfig");
 	else
-		gp_finding_fix(
+		gp_doctor_finding_fix(
 			finding,
 			"lspci | grep -i nvidia   # if there is a GPU, install its driver: https://www.nvidia.com/drivers");
 }
@@ -94,23 +95,23 @@ static void list_other_folders(const char *file, char *list, size_t bytes)
 	free(copy);
 }
 
-static void fix_without(const struct gp_examination *examination, struct gp_finding *finding)
+static void fix_without(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
 	char list[768];
 
 	list_other_folders(examination->plain.driver, list, sizeof(list));
 	if (!getenv("LD_LIBRARY_PATH"))
-		gp_finding_fix(finding,
-			       "ldconfig -p | grep libcuda.so.1   # remove the stub from there");
+		gp_doctor_finding_fix(
+			finding, "ldconfig -p | grep libcuda.so.1   # remove the stub from there");
 	else if (list[0])
-		gp_finding_fix(finding, "export LD_LIBRARY_PATH=%s", list);
+		gp_doctor_finding_fix(finding, "export LD_LIBRARY_PATH=%s", list);
 	else
-		gp_finding_fix(finding, "unset LD_LIBRARY_PATH");
+		gp_doctor_finding_fix(finding, "unset LD_LIBRARY_PATH");
 }
 
-static void report_stub(const struct gp_examination *examination, struct gp_finding *finding)
+static void report_stub(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
-	gp_finding_set(
+	gp_doctor_finding_set(
 		finding, GP_CHECK_FAILS,
 		"the loader finds the stub library of the CUDA Toolkit (for linking only) in place of the driver (%s)",
 		examination->plain.driver);
@@ -119,34 +120,35 @@ static void report_stub(const struct gp_examination *examination, struct gp_find
 
 /* ---- crashes and hangs ---- */
 
-static void report_no_answer(const struct gp_examination *examination, struct gp_finding *finding,
-			     const char *what)
+static void report_no_answer(const struct gp_examination *examination,
+			     struct gp_doctor_finding *finding, const char *what)
 {
 	const struct gp_trial *trial = &examination->plain;
 
 	if (trial->timed_out)
-		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "%s did not return within %u s, without gpuprof (step: %s)", what,
-			       examination->limit_s, trial->step);
+		gp_doctor_finding_set(finding, GP_CHECK_FAILS,
+				      "%s did not return within %u s, without gpuprof (step: %s)",
+				      what, examination->limit_s, trial->step);
 	else if (WIFSIGNALED(trial->status))
-		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "%s crashed with %s, without gpuprof (step: %s)", what,
-			       strsignal(WTERMSIG(trial->status)), trial->step);
+		gp_doctor_finding_set(finding, GP_CHECK_FAILS,
+				      "%s crashed with %s, without gpuprof (step: %s)", what,
+				      strsignal(WTERMSIG(trial->status)), trial->step);
 	else
-		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "%s ended the process, without gpuprof (step: %s)", what,
-			       trial->step);
-	gp_finding_fix(finding, "nvidia-smi; sudo dmesg | grep -i -e nvrm -e xid | tail");
+		gp_doctor_finding_set(finding, GP_CHECK_FAILS,
+				      "%s ended the process, without gpuprof (step: %s)", what,
+				      trial->step);
+	gp_doctor_finding_fix(finding, "nvidia-smi; sudo dmesg | grep -i -e nvrm -e xid | tail");
 }
 
-void gp_check_driver(const struct gp_examination *examination, struct gp_finding *finding)
+void gp_check_driver(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
 	static const char *const steps[] = {"", "load", "range", "open", "version", "init", NULL};
 	const struct gp_trial *trial = &examination->plain;
 
 	if (!trial->is_made) {
-		gp_finding_set(finding, GP_CHECK_FAILS, "cannot start a process to look for it");
-		gp_finding_fix(finding, "ulimit -u unlimited");
+		gp_doctor_finding_set(finding, GP_CHECK_FAILS,
+				      "cannot start a process to look for it");
+		gp_doctor_finding_fix(finding, "ulimit -u unlimited");
 	} else if (trial->driver_error[0]) {
 		report_missing(examination, finding);
 	} else if (is_stub(trial)) {
@@ -156,15 +158,15 @@ void gp_check_driver(const struct gp_examination *examination, struct gp_finding
 	} else if (is_step(examination, steps) && trial->init.code == GP_TRIAL_RESULT_NONE) {
 		report_no_answer(examination, finding, "the driver");
 	} else if (trial->version < OLDEST_DRIVER) {
-		gp_finding_set(finding, GP_CHECK_WARNING,
-			       "for CUDA %s; gpuprof supports 11.8 and later (%s)",
-			       gp_format_cuda_version(trial->version).text, trial->driver);
-		gp_finding_fix(
+		gp_doctor_finding_set(finding, GP_CHECK_WARNING,
+				      "for CUDA %s; gpuprof supports 11.8 and later (%s)",
+				      gp_format_cuda_version(trial->version).text, trial->driver);
+		gp_doctor_finding_fix(
 			finding,
 			"nvidia-smi   # install a newer one: https://www.nvidia.com/drivers");
 	} else {
-		gp_finding_set(finding, GP_CHECK_OK, "for CUDA %s (%s)",
-			       gp_format_cuda_version(trial->version).text, trial->driver);
+		gp_doctor_finding_set(finding, GP_CHECK_OK, "for CUDA %s (%s)",
+				      gp_format_cuda_version(trial->version).text, trial->driver);
 	}
 }
 
@@ -199,22 +201,25 @@ static const struct known_error *find_known(int code)
 	return NULL;
 }
 
-static void report_no_gpu(const struct gp_examination *examination, struct gp_finding *finding)
+static void report_no_gpu(const struct gp_examination *examination,
+			  struct gp_doctor_finding *finding)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
 
 	if (visible) {
-		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "the driver finds no GPU: CUDA_VISIBLE_DEVICES is '%s'", visible);
-		gp_finding_fix(finding, "unset CUDA_VISIBLE_DEVICES");
+		gp_doctor_finding_set(finding, GP_CHECK_FAILS,
+				      "the driver finds no GPU: CUDA_VISIBLE_DEVICES is '%s'",
+				      visible);
+		gp_doctor_finding_fix(finding, "unset CUDA_VISIBLE_DEVICES");
 	} else if (access("/dev/nvidiactl", F_OK) == 0 && access("/dev/nvidiactl", R_OK | W_OK)) {
-		gp_finding_set(
+		gp_doctor_finding_set(
 			finding, GP_CHECK_FAILS,
 			"the driver finds no GPU: you have no permission for /dev/nvidiactl");
-		gp_finding_fix(finding, "ls -l /dev/nvidia*; id   # shows the group that has it");
+		gp_doctor_finding_fix(finding,
+				      "ls -l /dev/nvidia*; id   # shows the group that has it");
 	} else {
-		gp_finding_set(finding, GP_CHECK_FAILS, "the driver finds no GPU");
-		gp_finding_fix(
+		gp_doctor_finding_set(finding, GP_CHECK_FAILS, "the driver finds no GPU");
+		gp_doctor_finding_fix(
 			finding, "%s",
 			examination->is_container
 				? "docker run --gpus all ...   # start the container like this"
@@ -222,18 +227,20 @@ static void report_no_gpu(const struct gp_examination *examination, struct gp_fi
 	}
 }
 
-static void report_error(const struct gp_examination *examination, struct gp_finding *finding,
-			 const char *what, const struct gp_trial_result *result)
+static void report_error(const struct gp_examination *examination,
+			 struct gp_doctor_finding *finding, const char *what,
+			 const struct gp_trial_result *result)
 {
 	const struct known_error *known = find_known(result->code);
 
-	gp_finding_set(finding, GP_CHECK_FAILS, "%s (%s: %s, %d)",
-		       known ? known->text : "programs cannot use the GPU, even without gpuprof",
-		       what, result->name, result->code);
+	gp_doctor_finding_set(finding, GP_CHECK_FAILS, "%s (%s: %s, %d)",
+			      known ? known->text
+				    : "programs cannot use the GPU, even without gpuprof",
+			      what, result->name, result->code);
 	if (known && !known->fix)
 		fix_without(examination, finding);
 	else
-		gp_finding_fix(finding, "%s", known ? known->fix : "nvidia-smi");
+		gp_doctor_finding_fix(finding, "%s", known ? known->fix : "nvidia-smi");
 }
 
 static bool is_error(const struct gp_trial_result *result)
@@ -246,7 +253,7 @@ static bool has_none(const struct gp_trial *trial)
 	return trial->init.code == 100 || (trial->count.code == 0 && trial->devices == 0);
 }
 
-void gp_check_gpu(const struct gp_examination *examination, struct gp_finding *finding)
+void gp_check_gpu(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
 	const struct gp_trial *trial = &examination->plain;
 
@@ -265,8 +272,8 @@ void gp_check_gpu(const struct gp_examination *examination, struct gp_finding *f
 	else if (trial->work.code != 0)
 		report_error(examination, finding, "cuMemsetD8", &trial->work);
 	else
-		gp_finding_set(finding, GP_CHECK_OK, "%s%s; a memset worked", trial->device,
-			       trial->devices > 1 ? ", and others" : "");
+		gp_doctor_finding_set(finding, GP_CHECK_OK, "%s%s; a memset worked", trial->device,
+				      trial->devices > 1 ? ", and others" : "");
 }
 
 /* Without a GPU users can try gpuprof on the simulated device, if it was built. */
@@ -280,16 +287,16 @@ bool gp_check_offers_simulator(const struct gp_examination *examination)
 	       access(path, R_OK) == 0;
 }
 
-void gp_check_simulator(const struct gp_examination *examination, struct gp_finding *finding)
+void gp_check_simulator(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
 	char folder[PATH_MAX + 8], word[GP_SHELL_WORD_BYTES];
 
 	if (!gp_check_offers_simulator(examination))
 		return;
 	snprintf(folder, sizeof(folder), "%s/sim", examination->library.folder);
-	gp_finding_set(
+	gp_doctor_finding_set(
 		finding, GP_CHECK_OK,
 		"without a GPU, programs run on a simulated device; their kernels do nothing");
-	gp_finding_fix(finding, "LD_LIBRARY_PATH=%s gpuprof-run ./app",
-		       gp_shell_word(folder, word, sizeof(word)));
+	gp_doctor_finding_fix(finding, "LD_LIBRARY_PATH=%s gpuprof-run ./app",
+			      gp_shell_word(folder, word, sizeof(word)));
 }

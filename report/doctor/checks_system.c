@@ -31,32 +31,33 @@ static uint64_t free_bytes(const char *folder)
 
 /* ---- traces ---- */
 
-void gp_check_folder(const struct gp_examination *examination, struct gp_finding *finding)
+void gp_check_folder(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
 	uint64_t left = free_bytes(examination->folder);
 	struct gp_figure room = gp_format_bytes(left);
 	char word[GP_SHELL_WORD_BYTES];
 
 	if (examination->folder_wrong[0]) {
-		gp_finding_set(finding, GP_CHECK_FAILS, "%s", examination->folder_wrong);
-		gp_finding_fix(finding, "gpuprof-run -o /tmp/ ...   # or GPUPROF_OUTPUT");
+		gp_doctor_finding_set(finding, GP_CHECK_FAILS, "%s", examination->folder_wrong);
+		gp_doctor_finding_fix(finding, "gpuprof-run -o /tmp/ ...   # or GPUPROF_OUTPUT");
 	} else if (left < LITTLE_FOR_TRACES) {
-		gp_finding_set(finding, GP_CHECK_WARNING,
-			       "%s has %s left: records that do not fit are lost, and counted",
-			       examination->folder, room.text);
-		gp_finding_fix(finding, "df -h %s",
-			       gp_shell_word(examination->folder, word, sizeof(word)));
+		gp_doctor_finding_set(
+			finding, GP_CHECK_WARNING,
+			"%s has %s left: records that do not fit are lost, and counted",
+			examination->folder, room.text);
+		gp_doctor_finding_fix(finding, "df -h %s",
+				      gp_shell_word(examination->folder, word, sizeof(word)));
 	} else {
-		gp_finding_set(finding, GP_CHECK_OK, "traces go to %s, with %s left",
-			       examination->folder, room.text);
+		gp_doctor_finding_set(finding, GP_CHECK_OK, "traces go to %s, with %s left",
+				      examination->folder, room.text);
 	}
 }
 
 /* ---- rings ---- */
 
-static void fix_shm(const struct gp_examination *examination, struct gp_finding *finding)
+static void fix_shm(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
-	gp_finding_fix(
+	gp_doctor_finding_fix(
 		finding, "%s",
 		examination->is_container
 			? "docker run --shm-size=1g ...   # start the container like this"
@@ -76,12 +77,12 @@ static const char *what_is_wrong_with_shm(void)
 	return "no space left";
 }
 
-static void report_rings(const struct gp_examination *examination, struct gp_finding *finding,
-			 const char *place, const char *meaning)
+static void report_rings(const struct gp_examination *examination,
+			 struct gp_doctor_finding *finding, const char *place, const char *meaning)
 {
-	gp_finding_set(finding, GP_CHECK_WARNING,
-		       GP_RING_FILE_FOLDER " cannot hold rings (%s), so they are %s; %s",
-		       what_is_wrong_with_shm(), place, meaning);
+	gp_doctor_finding_set(finding, GP_CHECK_WARNING,
+			      GP_RING_FILE_FOLDER " cannot hold rings (%s), so they are %s; %s",
+			      what_is_wrong_with_shm(), place, meaning);
 	fix_shm(examination, finding);
 }
 
@@ -90,7 +91,7 @@ static bool are_in_shm(const struct gp_trial *trial)
 	return strncmp(trial->rings, GP_RING_FILE_FOLDER "/", strlen(GP_RING_FILE_FOLDER) + 1) == 0;
 }
 
-void gp_check_rings(const struct gp_examination *examination, struct gp_finding *finding)
+void gp_check_rings(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
 	const struct gp_trial *trial = &examination->recorded;
 	const char *wanted = examination->options.values[GP_OPTION_ID_RINGS];
@@ -99,7 +100,7 @@ void gp_check_rings(const struct gp_examination *examination, struct gp_finding 
 	if (!trial->has_trace)
 		return;
 	if (strcmp(wanted, "file") == 0 || strcmp(wanted, "memory") == 0) {
-		gp_finding_set(finding, GP_CHECK_OK, "%s, as GPUPROF_RINGS says", wanted);
+		gp_doctor_finding_set(finding, GP_CHECK_OK, "%s, as GPUPROF_RINGS says", wanted);
 	} else if (!trial->rings[0]) {
 		report_rings(examination, finding, "in the program's own memory",
 			     "the last records of a killed program are lost");
@@ -107,33 +108,35 @@ void gp_check_rings(const struct gp_examination *examination, struct gp_finding 
 		report_rings(examination, finding, "files beside the trace",
 			     "nothing is lost, but the disk has more to write");
 	} else if (left < LITTLE_FOR_RINGS) {
-		gp_finding_set(finding, GP_CHECK_WARNING,
-			       GP_RING_FILE_FOLDER
-			       " has %s left: busy threads may lose records, which are counted",
-			       gp_format_bytes(left).text);
+		gp_doctor_finding_set(
+			finding, GP_CHECK_WARNING,
+			GP_RING_FILE_FOLDER
+			" has %s left: busy threads may lose records, which are counted",
+			gp_format_bytes(left).text);
 		fix_shm(examination, finding);
 	} else {
-		gp_finding_set(finding, GP_CHECK_OK, "in " GP_RING_FILE_FOLDER ", with %s left",
-			       gp_format_bytes(left).text);
+		gp_doctor_finding_set(finding, GP_CHECK_OK,
+				      "in " GP_RING_FILE_FOLDER ", with %s left",
+				      gp_format_bytes(left).text);
 	}
 }
 
-void gp_check_session(const struct gp_examination *examination, struct gp_finding *finding)
+void gp_check_session(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
 	if (examination->session_error) {
-		gp_finding_set(
+		gp_doctor_finding_set(
 			finding, GP_CHECK_FAILS,
 			"gpuprof-run cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR, /tmp or /dev/shm: %s",
 			strerror(-examination->session_error));
-		gp_finding_fix(finding, "export TMPDIR=$HOME");
+		gp_doctor_finding_fix(finding, "export TMPDIR=$HOME");
 	} else {
-		gp_finding_set(finding, GP_CHECK_OK, "%s", examination->session.path);
+		gp_doctor_finding_set(finding, GP_CHECK_OK, "%s", examination->session.path);
 	}
 }
 
 /* ---- limits ---- */
 
-void gp_check_limits(const struct gp_examination *examination, struct gp_finding *finding)
+void gp_check_limits(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
 	struct rlimit addresses, file;
 
@@ -141,18 +144,18 @@ void gp_check_limits(const struct gp_examination *examination, struct gp_finding
 	if (getrlimit(RLIMIT_AS, &addresses) || getrlimit(RLIMIT_FSIZE, &file))
 		return;
 	if (file.rlim_cur != RLIM_INFINITY) {
-		gp_finding_set(finding, GP_CHECK_WARNING,
-			       "files are limited to %s: traces end there",
-			       gp_format_bytes(file.rlim_cur).text);
-		gp_finding_fix(finding, "ulimit -f unlimited");
+		gp_doctor_finding_set(finding, GP_CHECK_WARNING,
+				      "files are limited to %s: traces end there",
+				      gp_format_bytes(file.rlim_cur).text);
+		gp_doctor_finding_fix(finding, "ulimit -f unlimited");
 	} else if (addresses.rlim_cur != RLIM_INFINITY) {
-		gp_finding_set(
+		gp_doctor_finding_set(
 			finding, GP_CHECK_WARNING,
 			"the address space of a process is limited to %s: GPU programs and gpuprof need more",
 			gp_format_bytes(addresses.rlim_cur).text);
-		gp_finding_fix(finding, "ulimit -v unlimited");
+		gp_doctor_finding_fix(finding, "ulimit -v unlimited");
 	} else {
-		gp_finding_set(finding, GP_CHECK_OK, "none on file size or address space");
+		gp_doctor_finding_set(finding, GP_CHECK_OK, "none on file size or address space");
 	}
 }
 
@@ -189,16 +192,16 @@ static bool may_read_counters(void)
 	return (strtoull(value, NULL, 16) & (1ull << 21 | 1ull << 38)) != 0;
 }
 
-void gp_fix_permission(const struct gp_examination *examination, struct gp_finding *finding)
+void gp_fix_permission(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
-	gp_finding_fix(
+	gp_doctor_finding_fix(
 		finding, "%s",
 		examination->is_container
 			? "docker run --cap-add=SYS_ADMIN ...   # start the container like this"
 			: "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 | sudo tee /etc/modprobe.d/gpuprof.conf && sudo update-initramfs -u && sudo reboot");
 }
 
-void gp_check_counters(const struct gp_examination *examination, struct gp_finding *finding)
+void gp_check_counters(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
 	char value[64];
 
@@ -206,19 +209,21 @@ void gp_check_counters(const struct gp_examination *examination, struct gp_findi
 			sizeof(value)))
 		return;
 	if (strtol(value, NULL, 10) == 0) {
-		gp_finding_set(finding, GP_CHECK_OK, "every user may read hardware counters");
+		gp_doctor_finding_set(finding, GP_CHECK_OK,
+				      "every user may read hardware counters");
 	} else if (may_read_counters()) {
-		gp_finding_set(finding, GP_CHECK_OK,
-			       "only administrators may read hardware counters, and you are one");
+		gp_doctor_finding_set(
+			finding, GP_CHECK_OK,
+			"only administrators may read hardware counters, and you are one");
 	} else {
-		gp_finding_set(
+		gp_doctor_finding_set(
 			finding, GP_CHECK_WARNING,
 			"only administrators may read hardware counters; gpuprof records without them");
 		gp_fix_permission(examination, finding);
 	}
 }
 
-void gp_check_ptrace(const struct gp_examination *examination, struct gp_finding *finding)
+void gp_check_ptrace(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
 	static const char *const meanings[] = {
 		"debuggers may attach to all your processes",
@@ -232,20 +237,20 @@ void gp_check_ptrace(const struct gp_examination *examination, struct gp_finding
 	(void)examination;
 	read_value("/proc/sys/kernel/yama/ptrace_scope", "", value, sizeof(value));
 	scope = strtol(value, NULL, 10);
-	gp_finding_set(finding, GP_CHECK_OK, "not needed by gpuprof (%s here)",
-		       scope >= 0 && scope < 4 ? meanings[scope] : "it is restricted");
+	gp_doctor_finding_set(finding, GP_CHECK_OK, "not needed by gpuprof (%s here)",
+			      scope >= 0 && scope < 4 ? meanings[scope] : "it is restricted");
 }
 
-void gp_check_seccomp(const struct gp_examination *examination, struct gp_finding *finding)
+void gp_check_seccomp(const struct gp_examination *examination, struct gp_doctor_finding *finding)
 {
 	char value[16] = "";
 
 	if (!read_value("/proc/self/status", "Seccomp:", value, sizeof(value)))
 		return;
 	if (strtol(value, NULL, 10) == 0)
-		gp_finding_set(finding, GP_CHECK_OK, "no system call is blocked");
+		gp_doctor_finding_set(finding, GP_CHECK_OK, "no system call is blocked");
 	else
-		gp_finding_set(finding, GP_CHECK_OK, "a filter blocks some system calls%s",
-			       examination->recorded.has_trace ? ", but none that recording needs"
-							       : "");
+		gp_doctor_finding_set(
+			finding, GP_CHECK_OK, "a filter blocks some system calls%s",
+			examination->recorded.has_trace ? ", but none that recording needs" : "");
 }

@@ -5,7 +5,8 @@
 
 #include "report/base/text/text.h"
 
-void gp_finding_set(struct gp_finding *finding, enum gp_verdict verdict, const char *format, ...)
+void gp_doctor_finding_set(struct gp_doctor_finding *finding, enum gp_doctor_verdict verdict,
+			   const char *format, ...)
 {
 	va_list arguments;
 
@@ -15,7 +16,7 @@ void gp_finding_set(struct gp_finding *finding, enum gp_verdict verdict, const c
 	va_end(arguments);
 }
 
-void gp_finding_fix(struct gp_finding *finding, const char *format, ...)
+void gp_doctor_finding_fix(struct gp_doctor_finding *finding, const char *format, ...)
 {
 	va_list arguments;
 
@@ -31,7 +32,7 @@ static void put(FILE *out, const char *text)
 	fputc('\n', out);
 }
 
-void gp_finding_print(const struct gp_finding *finding, const char *name, FILE *out)
+void gp_doctor_finding_print(const struct gp_doctor_finding *finding, const char *name, FILE *out)
 {
 	static const char *const words[GP_CHECK_VERDICTS] = {
 		[GP_CHECK_OK] = "ok",

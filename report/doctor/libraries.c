@@ -61,7 +61,7 @@ static void ask_loader(struct gp_libraries *libraries, const struct gp_target *t
 	char *arguments[] = {(char *)target->loader, (char *)target->file, NULL};
 	struct gp_question question = {
 		.arguments = arguments, .environment = environment, .limit_s = LIMIT_S};
-	struct gp_answer *answer = malloc(sizeof(*answer));
+	struct gp_doctor_answer *answer = malloc(sizeof(*answer));
 	char *save;
 
 	if (answer && gp_ask(&question, answer) == 0 && gp_answer_is_good(answer)) {

@@ -91,7 +91,7 @@ void gp_python_ask(struct gp_python *python, const char *path)
 	char *arguments[] = {python->path, "-I", "-c", (char *)question, NULL};
 	struct gp_question asked = {
 		.arguments = arguments, .environment = environ, .limit_s = LIMIT_S};
-	struct gp_answer *answer = malloc(sizeof(*answer));
+	struct gp_doctor_answer *answer = malloc(sizeof(*answer));
 
 	*python = (struct gp_python){.path = ""};
 	snprintf(python->path, sizeof(python->path), "%s", path);

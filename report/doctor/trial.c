@@ -126,7 +126,7 @@ static void begin(struct gp_trial *trial)
 static int make(struct gp_trial *trial, char *const *arguments, const char *folder,
 		unsigned limit_s)
 {
-	struct gp_answer *answer = malloc(sizeof(*answer));
+	struct gp_doctor_answer *answer = malloc(sizeof(*answer));
 	bool recorded = folder != NULL;
 	struct gp_question question = {
 		.arguments = arguments,

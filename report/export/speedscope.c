@@ -135,7 +135,7 @@ struct thread_samples {
 /* The time of a sample; 0: it is not chosen. */
 static uint64_t time_of(const struct thread_samples *samples, uint32_t index)
 {
-	struct gp_host_time time = gp_python_sample_time(samples->model, index);
+	struct gp_sample_time time = gp_python_sample_time(samples->model, index);
 
 	return samples->model->samples[index].stack != GP_NONE &&
 			       gp_slice_filter_has_in_any(&samples->filter, time.start_ns,

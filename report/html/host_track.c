@@ -49,7 +49,7 @@ static void add_place(struct maker *maker, uint32_t index)
 {
 	const struct gp_model *model = maker->track->model;
 	const struct gp_sample *sample = &model->samples[index];
-	struct gp_host_time time = gp_python_sample_time(model, index);
+	struct gp_sample_time time = gp_python_sample_time(model, index);
 	struct gp_host_place place =
 		gp_host_places_at(maker->track->places,
 				  gp_host_places_find(maker->track->places, model, sample->stack));

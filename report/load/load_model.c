@@ -271,7 +271,7 @@ static uint64_t number_of(const char *text)
 /* Where that fails all is as before: the ring file stays, and is read again next time. */
 static void save(struct reading *r)
 {
-	const struct gp_saving saving = {
+	const struct gp_ring_saving saving = {
 		.trace = r->options->save_to,
 		.state = gp_trace_state(r->trace),
 		.sequence = &r->next_sequence,

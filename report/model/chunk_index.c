@@ -499,17 +499,17 @@ static bool is_named(const struct gp_chunk_index *x, const struct entry *e)
 	       x->named.values[at] <= e->call_high;
 }
 
-static void time_entry(struct entry *e, struct gp_timeline *t)
+static void time_entry(struct entry *e, struct gp_clock_sync *t)
 {
 	e->first_ns = INT64_MAX;
 	e->last_ns = INT64_MIN;
 	if (e->ticks_low <= e->ticks_high) {
-		e->first_ns = gp_timeline_from_ticks(t, e->ticks_low);
-		e->last_ns = gp_timeline_from_ticks(t, e->ticks_high);
+		e->first_ns = gp_clock_sync_from_ticks(t, e->ticks_low);
+		e->last_ns = gp_clock_sync_from_ticks(t, e->ticks_high);
 	}
 	if (e->cupti_low <= e->cupti_high) {
-		int64_t first_ns = gp_timeline_from_cupti(t, e->cupti_low, UINT32_MAX);
-		int64_t last_ns = gp_timeline_from_cupti(t, e->cupti_high, UINT32_MAX);
+		int64_t first_ns = gp_clock_sync_from_cupti(t, e->cupti_low, UINT32_MAX);
+		int64_t last_ns = gp_clock_sync_from_cupti(t, e->cupti_high, UINT32_MAX);
 
 		e->first_ns = first_ns < e->first_ns ? first_ns : e->first_ns;
 		e->last_ns = last_ns > e->last_ns ? last_ns : e->last_ns;
@@ -517,10 +517,10 @@ static void time_entry(struct entry *e, struct gp_timeline *t)
 }
 
 /* False: there is a time that cannot be. */
-static bool time_entries(struct gp_chunk_index *x, struct gp_timeline *t)
+static bool time_entries(struct gp_chunk_index *x, struct gp_clock_sync *t)
 {
 	int64_t latest_ns =
-		gp_timeline_from_ticks(t, x->anchors[x->anchor_count - 1].ticks) + BEYOND_NS;
+		gp_clock_sync_from_ticks(t, x->anchors[x->anchor_count - 1].ticks) + BEYOND_NS;
 
 	for (uint32_t i = 0; i < x->count; i++) {
 		struct entry *e = &x->entries[i];
@@ -537,9 +537,9 @@ static bool time_entries(struct gp_chunk_index *x, struct gp_timeline *t)
 	}
 	x->first_ns = INT64_MAX;
 	if (x->first_call.chunk != UINT32_MAX)
-		x->first_ns = gp_timeline_from_ticks(t, x->first_call.value);
+		x->first_ns = gp_clock_sync_from_ticks(t, x->first_call.value);
 	if (x->first_op.chunk != UINT32_MAX) {
-		int64_t op_ns = gp_timeline_from_cupti(t, x->first_op.value, UINT32_MAX);
+		int64_t op_ns = gp_clock_sync_from_cupti(t, x->first_op.value, UINT32_MAX);
 
 		x->first_ns = op_ns < x->first_ns ? op_ns : x->first_ns;
 	}
@@ -696,23 +696,23 @@ static int settle(struct gp_chunk_index *x)
 {
 	const struct extreme *const extremes[] = {&x->first_call, &x->last_call,   &x->first_op,
 						  &x->last_op,    &x->first_ticks, &x->first_cupti};
-	struct gp_timeline *t;
+	struct gp_clock_sync *t;
 	int result = -ENOTSUP;
 
 	if (!(x->is_closed || x->is_saved) || x->has_riddle || x->anchor_count == 0)
 		return -ENOTSUP;
 	x->order = malloc(((size_t)x->count + 1) * sizeof(*x->order));
-	t = gp_timeline_new(x->anchors, x->anchor_count, x->ticks_per_second);
+	t = gp_clock_sync_new(x->anchors, x->anchor_count, x->ticks_per_second);
 	if (!t || !x->order ||
 	    gp_array_sort(x->named.values, x->named.count, sizeof(*x->named.values),
 			  compare_numbers, NULL) != 0)
 		result = -ENOMEM;
-	else if (gp_timeline_is_even(t) && time_entries(x, t))
+	else if (gp_clock_sync_is_even(t) && time_entries(x, t))
 		result = gp_array_sort(x->order, x->order_count, sizeof(*x->order),
 				       compare_beginnings, x->entries);
 	if (result == 0)
 		result = pair_lefts(x);
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 	for (size_t i = 0; i < sizeof(extremes) / sizeof(extremes[0]); i++)
 		mark(x, extremes[i]);
 	return result;

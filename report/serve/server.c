@@ -108,7 +108,7 @@ static enum MHD_Result take_argument(void *context, enum MHD_ValueKind kind, con
 }
 
 static void add_headers(const struct gp_http *http, struct MHD_Response *response,
-			const struct gp_answer *answer)
+			const struct gp_http_answer *answer)
 {
 	static const struct {
 		const char *name, *value;
@@ -139,7 +139,7 @@ static enum MHD_Result answer_request(void *context, struct MHD_Connection *conn
 		.path = path,
 		.host = http->lookup_connection_value(connection, MHD_HEADER_KIND, "Host")};
 	struct MHD_Response *response;
-	struct gp_answer answer;
+	struct gp_http_answer answer;
 	enum MHD_Result result;
 
 	request.is_own = server->site->door.once[0] != '\0' && is_own(server, connection);

@@ -85,8 +85,8 @@ void gp_site_list(FILE *out)
 
 /* ---- answers ---- */
 
-__attribute__((format(printf, 3, 4))) static void say(struct gp_answer *answer, unsigned status,
-						      const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void say(struct gp_http_answer *answer,
+						      unsigned status, const char *format, ...)
 {
 	va_list list;
 
@@ -112,7 +112,7 @@ static bool takes(const struct endpoint *endpoint, const char *name)
 
 /* Refuses unknown arguments: a mistyped one would otherwise be ignored. */
 static bool check_arguments(const struct endpoint *endpoint, const struct gp_request *request,
-			    struct gp_answer *answer)
+			    struct gp_http_answer *answer)
 {
 	if (request->has_more) {
 		say(answer, 400, "too many parameters");
@@ -147,7 +147,7 @@ static int make_content(const struct endpoint *endpoint, const struct gp_call_of
 	return result;
 }
 
-static void send_content(struct gp_answer *answer, const struct endpoint *endpoint, int fd)
+static void send_content(struct gp_http_answer *answer, const struct endpoint *endpoint, int fd)
 {
 	struct stat about;
 
@@ -156,12 +156,12 @@ static void send_content(struct gp_answer *answer, const struct endpoint *endpoi
 		close(fd);
 		return;
 	}
-	*answer = (struct gp_answer){
+	*answer = (struct gp_http_answer){
 		.status = 200, .type = endpoint->type, .fd = fd, .bytes = (uint64_t)about.st_size};
 }
 
 static void answer_by(const struct endpoint *endpoint, struct gp_site *site,
-		      const struct gp_request *request, struct gp_answer *answer)
+		      const struct gp_request *request, struct gp_http_answer *answer)
 {
 	char message[GP_MESSAGE_BYTES] = "";
 	const struct gp_call_of_endpoint call = {
@@ -184,7 +184,7 @@ static void answer_by(const struct endpoint *endpoint, struct gp_site *site,
 	send_content(answer, endpoint, fd);
 }
 
-static void refuse(const struct gp_site *site, unsigned status, struct gp_answer *answer)
+static void refuse(const struct gp_site *site, unsigned status, struct gp_http_answer *answer)
 {
 	switch (status) {
 	case 303:
@@ -204,11 +204,11 @@ static void refuse(const struct gp_site *site, unsigned status, struct gp_answer
 }
 
 void gp_site_answer(struct gp_site *site, const struct gp_request *request,
-		    struct gp_answer *answer)
+		    struct gp_http_answer *answer)
 {
 	unsigned refused = gp_door_refuses(&site->door, request);
 
-	*answer = (struct gp_answer){.fd = -1};
+	*answer = (struct gp_http_answer){.fd = -1};
 	if (refused) {
 		refuse(site, refused, answer);
 		return;

@@ -35,7 +35,7 @@ struct gp_site {
 	int kept[GP_SITE_ENDPOINTS];
 };
 
-struct gp_answer {
+struct gp_http_answer {
 	unsigned status;    /* HTTP status */
 	const char *type;   /* content type */
 	const char *header; /* one more header and its value; NULL = none */
@@ -54,7 +54,7 @@ int gp_site_open(struct gp_site *site);
 void gp_site_close(struct gp_site *site);
 
 void gp_site_answer(struct gp_site *site, const struct gp_request *request,
-		    struct gp_answer *answer);
+		    struct gp_http_answer *answer);
 
 /* Prints a line for each path: its content and parameters. */
 void gp_site_list(FILE *out);

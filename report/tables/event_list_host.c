@@ -30,7 +30,7 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 		  int64_t start_ns, struct gp_table_writer *writer)
 {
 	const struct gp_sample *sample = &model->samples[index];
-	struct gp_host_time time = gp_python_sample_time(model, index);
+	struct gp_sample_time time = gp_python_sample_time(model, index);
 	struct gp_host_places *places = gp_host_places_in(scope);
 	struct gp_host_place place = {.what = "(no memory)", .own = "", .function = ""};
 

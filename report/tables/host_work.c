@@ -179,7 +179,7 @@ static void add_times(struct window *window, uint32_t index)
 {
 	const struct gp_host_window *in = &window->in;
 	const struct gp_sample *sample = &in->model->samples[index];
-	struct gp_host_time time = gp_python_sample_time(in->model, index);
+	struct gp_sample_time time = gp_python_sample_time(in->model, index);
 	uint64_t start_ns = time.start_ns > in->start_ns ? time.start_ns : in->start_ns;
 	uint64_t end_ns = time.end_ns < in->end_ns ? time.end_ns : in->end_ns;
 	double share = 1;

@@ -50,7 +50,7 @@ struct epoch {
 	uint32_t anchors_before; /* number of anchors before its first one */
 };
 
-struct gp_timeline {
+struct gp_clock_sync {
 	struct clock ticks;
 	struct point *cupti_points;
 	struct epoch *epochs;
@@ -178,7 +178,7 @@ static double usual_rate(const struct clock *c, double *rates)
 	return rates[(c->count - 1) / 2];
 }
 
-static bool count_misfits(struct gp_timeline *t)
+static bool count_misfits(struct gp_clock_sync *t)
 {
 	const struct clock *c = &t->ticks;
 	double *rates = calloc(c->count + 1, sizeof(*rates));
@@ -194,7 +194,7 @@ static bool count_misfits(struct gp_timeline *t)
 	return rates != NULL;
 }
 
-static bool build_ticks(struct gp_timeline *t, const struct gp_record_anchor *anchors,
+static bool build_ticks(struct gp_clock_sync *t, const struct gp_record_anchor *anchors,
 			uint32_t count, double ticks_per_second)
 {
 	uint32_t best_gap = best_gap_of(anchors, count);
@@ -246,7 +246,7 @@ static uint64_t low_of_epoch(const struct point *a, const struct point *b)
 	return back < (double)b->from ? b->from - (uint64_t)back : 0;
 }
 
-static void begin_epoch(struct gp_timeline *t, struct point *first, uint32_t anchors_before)
+static void begin_epoch(struct gp_clock_sync *t, struct point *first, uint32_t anchors_before)
 {
 	struct epoch *e = &t->epochs[t->epoch_count++];
 
@@ -260,11 +260,11 @@ static void begin_epoch(struct gp_timeline *t, struct point *first, uint32_t anc
 }
 
 /* CUPTI's clock at an anchor; the wall clock, which it follows, if no anchor has it. */
-static bool cupti_point(struct gp_timeline *t, const struct gp_record_anchor *anchor, bool by_wall,
-			struct point *point)
+static bool cupti_point(struct gp_clock_sync *t, const struct gp_record_anchor *anchor,
+			bool by_wall, struct point *point)
 {
 	point->from = by_wall ? anchor->realtime_ns : anchor->cupti_ns;
-	point->to = gp_timeline_from_ticks(t, by_wall ? anchor->ticks : anchor->cupti_ticks);
+	point->to = gp_clock_sync_from_ticks(t, by_wall ? anchor->ticks : anchor->cupti_ticks);
 	return point->from != 0;
 }
 
@@ -276,7 +276,7 @@ static bool lacks_cupti(const struct gp_record_anchor *anchors, uint32_t count)
 	return true;
 }
 
-static bool build_cupti(struct gp_timeline *t, const struct gp_record_anchor *anchors,
+static bool build_cupti(struct gp_clock_sync *t, const struct gp_record_anchor *anchors,
 			uint32_t count)
 {
 	bool by_wall = lacks_cupti(anchors, count);
@@ -301,31 +301,31 @@ static bool build_cupti(struct gp_timeline *t, const struct gp_record_anchor *an
 	return true;
 }
 
-struct gp_timeline *gp_timeline_new(const struct gp_record_anchor *anchors, uint32_t count,
-				    double ticks_per_second)
+struct gp_clock_sync *gp_clock_sync_new(const struct gp_record_anchor *anchors, uint32_t count,
+					double ticks_per_second)
 {
-	struct gp_timeline *t = calloc(1, sizeof(*t));
+	struct gp_clock_sync *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
 	t->base_unix_ns = anchors[0].realtime_ns;
 	if (build_ticks(t, anchors, count, ticks_per_second) && build_cupti(t, anchors, count))
 		return t;
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 	return NULL;
 }
 
-uint32_t gp_timeline_misfits(const struct gp_timeline *t)
+uint32_t gp_clock_sync_misfits(const struct gp_clock_sync *t)
 {
 	return t->misfits;
 }
 
-bool gp_timeline_is_even(const struct gp_timeline *t)
+bool gp_clock_sync_is_even(const struct gp_clock_sync *t)
 {
 	return t->epoch_count <= 1 && t->misfits == 0;
 }
 
-void gp_timeline_free(struct gp_timeline *t)
+void gp_clock_sync_free(struct gp_clock_sync *t)
 {
 	if (!t)
 		return;
@@ -335,7 +335,7 @@ void gp_timeline_free(struct gp_timeline *t)
 	free(t);
 }
 
-int64_t gp_timeline_from_ticks(struct gp_timeline *t, uint64_t ticks)
+int64_t gp_clock_sync_from_ticks(struct gp_clock_sync *t, uint64_t ticks)
 {
 	return convert(&t->ticks, ticks);
 }
@@ -349,7 +349,7 @@ static bool is_epoch_until(const void *element, const void *anchors_before)
  * The last epoch that the clock can be in after that many anchors. The next epoch begins with the
  * anchor that shows its step.
  */
-static uint32_t last_epoch(const struct gp_timeline *t, uint32_t anchors_before)
+static uint32_t last_epoch(const struct gp_clock_sync *t, uint32_t anchors_before)
 {
 	uint32_t after = gp_array_lower_bound(t->epochs, t->epoch_count, sizeof(*t->epochs),
 					      is_epoch_until, &anchors_before);
@@ -376,7 +376,7 @@ static bool is_time_of(const struct epoch *e, uint64_t cupti_ns, uint32_t anchor
 }
 
 /* The epoch of a time: the newest possible one. */
-static struct epoch *find_epoch(struct gp_timeline *t, uint64_t cupti_ns, uint32_t anchors_before)
+static struct epoch *find_epoch(struct gp_clock_sync *t, uint64_t cupti_ns, uint32_t anchors_before)
 {
 	uint32_t at = last_epoch(t, anchors_before);
 
@@ -388,19 +388,20 @@ static struct epoch *find_epoch(struct gp_timeline *t, uint64_t cupti_ns, uint32
 	return &t->epochs[at];
 }
 
-int64_t gp_timeline_from_cupti(struct gp_timeline *t, uint64_t cupti_ns, uint32_t anchors_before)
+int64_t gp_clock_sync_from_cupti(struct gp_clock_sync *t, uint64_t cupti_ns,
+				 uint32_t anchors_before)
 {
 	if (t->epoch_count == 0)
 		return relative(cupti_ns, t->base_unix_ns);
 	return convert(&find_epoch(t, cupti_ns, anchors_before)->clock, cupti_ns);
 }
 
-uint64_t gp_timeline_base_unix_ns(const struct gp_timeline *t)
+uint64_t gp_clock_sync_base_unix_ns(const struct gp_clock_sync *t)
 {
 	return t->base_unix_ns;
 }
 
-double gp_timeline_ns_per_tick(const struct gp_timeline *t)
+double gp_clock_sync_ns_per_tick(const struct gp_clock_sync *t)
 {
 	return t->ticks.rate;
 }

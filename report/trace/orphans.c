@@ -132,7 +132,7 @@ static void leave_for_a_while(const struct orphan *o)
 
 static void save(struct orphan *o, int fd, const struct gp_trace *trace)
 {
-	const struct gp_saving saving = {
+	const struct gp_ring_saving saving = {
 		.trace = fd,
 		.state = gp_trace_state(trace),
 		.sequence = &o->next_sequence,

@@ -31,7 +31,7 @@ struct part {
  * Prepares the end of the file for the next chunk. Removes a truncated chunk; other damage stays,
  * to be counted. Returns the new end, or a negative errno value.
  */
-static off_t prepare_end(const struct gp_saving *s)
+static off_t prepare_end(const struct gp_ring_saving *s)
 {
 	const struct gp_trace_state *state = s->state;
 	struct stat status;
@@ -47,7 +47,7 @@ static off_t prepare_end(const struct gp_saving *s)
 }
 
 /* Appends a chunk; payload_bytes, records, ring, thread and positions are set. */
-static int append(const struct gp_saving *s, struct gp_new_chunk *chunk, uint64_t *sequence)
+static int append(const struct gp_ring_saving *s, struct gp_new_chunk *chunk, uint64_t *sequence)
 {
 	chunk->header.form = GP_CHUNK_SLOTS;
 	chunk->header.sequence = (*sequence)++;
@@ -86,7 +86,7 @@ static struct part take_part(const uint8_t *slots, uint64_t left)
 }
 
 /* Appends the rest of a ring. Returns the number of chunks, or a negative errno value. */
-static int append_ring(const struct gp_saving *s, const struct gp_ring *ring,
+static int append_ring(const struct gp_ring_saving *s, const struct gp_ring *ring,
 		       struct gp_new_chunk *chunk, uint64_t *sequence)
 {
 	const uint8_t *slots = NULL;
@@ -125,7 +125,8 @@ static void put(struct gp_new_chunk *chunk, const void *record)
 }
 
 /* Appends the contents of the ring headers: counters and pending calls. */
-static int append_heads(const struct gp_saving *s, struct gp_new_chunk *chunk, uint64_t *sequence)
+static int append_heads(const struct gp_ring_saving *s, struct gp_new_chunk *chunk,
+			uint64_t *sequence)
 {
 	chunk->header = (struct gp_chunk_header){0};
 	for (uint16_t i = 0; i < GP_COUNTERS; i++)
@@ -138,7 +139,7 @@ static int append_heads(const struct gp_saving *s, struct gp_new_chunk *chunk, u
 	return append(s, chunk, sequence);
 }
 
-static int append_all(const struct gp_saving *s, struct gp_new_chunk *chunk)
+static int append_all(const struct gp_ring_saving *s, struct gp_new_chunk *chunk)
 {
 	uint64_t *sequence = s->sequence;
 	bool is_saved = s->is_saved;
@@ -153,7 +154,7 @@ static int append_all(const struct gp_saving *s, struct gp_new_chunk *chunk)
 	return is_saved ? 0 : append_heads(s, chunk, sequence);
 }
 
-int gp_save_rings(const struct gp_saving *saving)
+int gp_save_rings(const struct gp_ring_saving *saving)
 {
 	struct gp_new_chunk *chunk = malloc(sizeof(*chunk));
 	off_t end;

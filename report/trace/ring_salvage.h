@@ -11,7 +11,7 @@
 #include "report/trace/recover.h"
 #include "report/trace/trace_read.h"
 
-struct gp_saving {
+struct gp_ring_saving {
 	int trace;                          /* locked descriptor, opened for appending */
 	const struct gp_trace_state *state; /* of the trace, read to its end */
 	uint64_t *sequence;                 /* of the next chunk; updated */
@@ -27,6 +27,6 @@ struct gp_saving {
  * value; then the trace is unchanged but for a truncated chunk at its end, and the ring file is
  * still there.
  */
-int gp_save_rings(const struct gp_saving *saving);
+int gp_save_rings(const struct gp_ring_saving *saving);
 
 #endif

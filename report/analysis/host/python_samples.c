@@ -33,14 +33,14 @@ static uint64_t half_before(const struct gp_model *model, uint32_t index)
 	return is_after(model, index) ? half_of(sample->start_ns - sample[-1].end_ns) : 0;
 }
 
-struct gp_host_time gp_python_sample_time(const struct gp_model *model, uint32_t index)
+struct gp_sample_time gp_python_sample_time(const struct gp_model *model, uint32_t index)
 {
 	const struct gp_sample *sample = &model->samples[index];
 	bool is_last = index + 1 == model->sample_count;
 
-	return (struct gp_host_time){sample->start_ns - half_before(model, index),
-				     sample->end_ns +
-					     (is_last ? 0 : half_before(model, index + 1))};
+	return (struct gp_sample_time){sample->start_ns - half_before(model, index),
+				       sample->end_ns +
+					       (is_last ? 0 : half_before(model, index + 1))};
 }
 
 bool gp_python_sample_follows(const struct gp_model *model, uint32_t index)
@@ -197,7 +197,7 @@ static void go_on(struct finder *finder, uint32_t depth, uint64_t start_ns)
 static void take_sample(struct finder *finder, uint32_t index)
 {
 	const struct gp_sample *sample = &finder->model->samples[index];
-	struct gp_host_time time = gp_python_sample_time(finder->model, index);
+	struct gp_sample_time time = gp_python_sample_time(finder->model, index);
 	struct path *open = &finder->open;
 	uint32_t count = find_wanted(finder, sample->stack), same = 0, known;
 

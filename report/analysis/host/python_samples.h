@@ -17,12 +17,12 @@
 
 #define GP_PYTHON_SAMPLE_REACH_NS 125000000u
 
-struct gp_host_time {
+struct gp_sample_time {
 	uint64_t start_ns, end_ns;
 };
 
 /* The time of a run of equal samples, by its index in model->samples. */
-struct gp_host_time gp_python_sample_time(const struct gp_model *model, uint32_t index);
+struct gp_sample_time gp_python_sample_time(const struct gp_model *model, uint32_t index);
 
 /* Whether a sample's time begins where that of the one before ends, of the same thread. */
 bool gp_python_sample_follows(const struct gp_model *model, uint32_t index);

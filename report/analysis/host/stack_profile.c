@@ -243,7 +243,7 @@ static void add_sample(struct gp_stack_profile *profile, const struct gp_model *
 		       const struct gp_slice_filter *filter, uint32_t index, uint32_t leader)
 {
 	const struct gp_sample *sample = &model->samples[index];
-	struct gp_host_time time = gp_python_sample_time(model, index);
+	struct gp_sample_time time = gp_python_sample_time(model, index);
 	uint64_t ns = time.end_ns - time.start_ns;
 	uint32_t node;
 

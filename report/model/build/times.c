@@ -32,16 +32,16 @@ static struct gp_record_anchor make_anchor(const struct gp_model *m)
 	return anchor;
 }
 
-static struct gp_timeline *make_timeline(const struct gp_model_builder *b)
+static struct gp_clock_sync *make_timeline(const struct gp_model_builder *b)
 {
 	const char *text = b->model->info[GP_INFO_TICKS_PER_SECOND];
 	double ticks_per_second = text ? strtod(text, NULL) : 0;
 	struct gp_record_anchor substitute;
 
 	if (b->anchor_count > 0)
-		return gp_timeline_new(b->anchors, b->anchor_count, ticks_per_second);
+		return gp_clock_sync_new(b->anchors, b->anchor_count, ticks_per_second);
 	substitute = make_anchor(b->model);
-	return gp_timeline_new(&substitute, 1, ticks_per_second);
+	return gp_clock_sync_new(&substitute, 1, ticks_per_second);
 }
 
 /* From the first call or operation to the last one's end; first_ns INT64_MAX: there is none. */
@@ -55,12 +55,12 @@ static void widen(struct window *window, int64_t start_ns, int64_t end_ns)
 	window->last_ns = end_ns > window->last_ns ? end_ns : window->last_ns;
 }
 
-static void time_calls(struct gp_model *m, struct gp_timeline *t, struct window *window)
+static void time_calls(struct gp_model *m, struct gp_clock_sync *t, struct window *window)
 {
 	for (uint32_t i = 0; i < m->call_count; i++) {
 		struct gp_call *call = &m->calls[i];
-		int64_t start = gp_timeline_from_ticks(t, call->start_ns);
-		int64_t end = gp_timeline_from_ticks(t, call->start_ns + call->duration_ns);
+		int64_t start = gp_clock_sync_from_ticks(t, call->start_ns);
+		int64_t end = gp_clock_sync_from_ticks(t, call->start_ns + call->duration_ns);
 
 		call->start_ns = (uint64_t)start;
 		call->duration_ns = end > start ? (uint64_t)(end - start) : 0;
@@ -81,12 +81,12 @@ static bool is_length(int64_t ns, uint64_t cupti_ns)
  * Converts a span of CUPTI's clock; true if its end came before its start. If the clock was set
  * back between them, start and length count.
  */
-static bool time_span(struct gp_timeline *t, uint32_t anchors_before, uint64_t *start_ns,
+static bool time_span(struct gp_clock_sync *t, uint32_t anchors_before, uint64_t *start_ns,
 		      uint64_t *end_ns)
 {
 	bool reversed = *end_ns < *start_ns;
-	int64_t start = gp_timeline_from_cupti(t, *start_ns, anchors_before);
-	int64_t end = reversed ? start : gp_timeline_from_cupti(t, *end_ns, anchors_before);
+	int64_t start = gp_clock_sync_from_cupti(t, *start_ns, anchors_before);
+	int64_t end = reversed ? start : gp_clock_sync_from_cupti(t, *end_ns, anchors_before);
 
 	if (!reversed && !is_length(end - start, *end_ns - *start_ns) &&
 	    __builtin_add_overflow(start, (int64_t)(*end_ns - *start_ns), &end))
@@ -112,7 +112,7 @@ static bool is_impossible(uint64_t start_ns, uint64_t end_ns, int64_t latest_ns)
 /*
  * Traces of other recorders, and traces that lost their anchors, may have no record of their end.
  */
-static int64_t latest_of(const struct gp_model_builder *b, struct gp_timeline *t,
+static int64_t latest_of(const struct gp_model_builder *b, struct gp_clock_sync *t,
 			 const struct window *calls)
 {
 	int64_t latest_ns = calls->last_ns;
@@ -120,7 +120,7 @@ static int64_t latest_of(const struct gp_model_builder *b, struct gp_timeline *t
 	if (b->model->recorder || b->anchor_count == 0)
 		return INT64_MAX;
 	for (uint32_t i = 0; i < b->anchor_count; i++) {
-		int64_t anchor_ns = gp_timeline_from_ticks(t, b->anchors[i].ticks);
+		int64_t anchor_ns = gp_clock_sync_from_ticks(t, b->anchors[i].ticks);
 
 		if (anchor_ns > latest_ns)
 			latest_ns = anchor_ns;
@@ -129,7 +129,7 @@ static int64_t latest_of(const struct gp_model_builder *b, struct gp_timeline *t
 }
 
 /* In the same pass over the operations their ids become indices. */
-static void time_ops(struct gp_model_builder *b, struct gp_timeline *t, struct window *window,
+static void time_ops(struct gp_model_builder *b, struct gp_clock_sync *t, struct window *window,
 		     int64_t latest_ns)
 {
 	struct gp_model *m = b->model;
@@ -169,7 +169,7 @@ static uint64_t *field(const struct timed *timed, uint32_t index, size_t offset)
 	return (uint64_t *)((char *)timed->array + index * timed->record_bytes + offset);
 }
 
-static void time_by_cupti(const struct timed *timed, struct gp_timeline *t, uint32_t index)
+static void time_by_cupti(const struct timed *timed, struct gp_clock_sync *t, uint32_t index)
 {
 	uint64_t *start_ns = field(timed, index, timed->start), none;
 	uint64_t *end_ns = timed->end == NO_FIELD ? &none : field(timed, index, timed->end);
@@ -181,19 +181,19 @@ static void time_by_cupti(const struct timed *timed, struct gp_timeline *t, uint
 	*anchors = 0;
 }
 
-static void time_by_ticks(const struct timed *timed, struct gp_timeline *t, uint32_t index)
+static void time_by_ticks(const struct timed *timed, struct gp_clock_sync *t, uint32_t index)
 {
 	uint64_t *start_ns = field(timed, index, timed->start), none = 0;
 	uint64_t *end_ns = timed->end == NO_FIELD ? &none : field(timed, index, timed->end);
-	int64_t start = gp_timeline_from_ticks(t, *start_ns);
-	int64_t end = timed->end == NO_FIELD ? start : gp_timeline_from_ticks(t, *end_ns);
+	int64_t start = gp_clock_sync_from_ticks(t, *start_ns);
+	int64_t end = timed->end == NO_FIELD ? start : gp_clock_sync_from_ticks(t, *end_ns);
 
 	*start_ns = (uint64_t)start;
 	*end_ns = (uint64_t)(end < start ? start : end);
 }
 
 /* False: it cannot be placed. */
-static bool time_record(const struct timed *timed, struct gp_timeline *t, uint32_t index,
+static bool time_record(const struct timed *timed, struct gp_clock_sync *t, uint32_t index,
 			int64_t *earliest, int64_t latest_ns)
 {
 	uint64_t *start_ns = field(timed, index, timed->start);
@@ -216,7 +216,7 @@ static bool time_record(const struct timed *timed, struct gp_timeline *t, uint32
 	return true;
 }
 
-static int64_t time_records(struct gp_model *m, const struct timed *timed, struct gp_timeline *t,
+static int64_t time_records(struct gp_model *m, const struct timed *timed, struct gp_clock_sync *t,
 			    int64_t earliest, int64_t latest_ns)
 {
 	uint32_t kept = 0;
@@ -257,17 +257,17 @@ static void shift_base(struct gp_model *m, uint64_t shift)
 	m->base_monotonic_ns -= shift < m->base_monotonic_ns ? shift : m->base_monotonic_ns;
 }
 
-static uint64_t time_of(struct gp_timeline *t, uint64_t ticks, uint64_t shift)
+static uint64_t time_of(struct gp_clock_sync *t, uint64_t ticks, uint64_t shift)
 {
-	int64_t time = gp_timeline_from_ticks(t, ticks) + (int64_t)shift;
+	int64_t time = gp_clock_sync_from_ticks(t, ticks) + (int64_t)shift;
 
 	return ticks != 0 && time > 0 ? (uint64_t)time : 0;
 }
 
 /* How long before 0 the recording began, where only its last part is kept. */
-static uint64_t time_before(struct gp_timeline *t, uint64_t first_ticks, uint64_t shift)
+static uint64_t time_before(struct gp_clock_sync *t, uint64_t first_ticks, uint64_t shift)
 {
-	int64_t time = first_ticks != 0 ? gp_timeline_from_ticks(t, first_ticks) : 0;
+	int64_t time = first_ticks != 0 ? gp_clock_sync_from_ticks(t, first_ticks) : 0;
 
 	return time < 0 && (uint64_t)-time > shift ? (uint64_t)-time - shift : 0;
 }
@@ -298,7 +298,7 @@ static uint64_t time_before(struct gp_timeline *t, uint64_t first_ticks, uint64_
 			FIELD(array, anchors), is_optional                                         \
 	}
 
-static uint64_t time_all(struct gp_model_builder *b, struct gp_timeline *t)
+static uint64_t time_all(struct gp_model_builder *b, struct gp_clock_sync *t)
 {
 	struct gp_model *m = b->model;
 	const struct timed kinds[] = {
@@ -327,8 +327,8 @@ static uint64_t time_all(struct gp_model_builder *b, struct gp_timeline *t)
 
 	time_calls(m, t, &window);
 	if (b->last_ticks != 0)
-		widen(&window, gp_timeline_from_ticks(t, b->first_ticks),
-		      gp_timeline_from_ticks(t, b->last_ticks));
+		widen(&window, gp_clock_sync_from_ticks(t, b->first_ticks),
+		      gp_clock_sync_from_ticks(t, b->last_ticks));
 	calls = window;
 	latest_ns = latest_of(b, t, &calls);
 	time_ops(b, t, &window, latest_ns);
@@ -352,15 +352,15 @@ static uint64_t time_all(struct gp_model_builder *b, struct gp_timeline *t)
 	return shift;
 }
 
-static uint64_t moment_of(struct gp_timeline *t, uint64_t cupti_ns, uint64_t shift)
+static uint64_t moment_of(struct gp_clock_sync *t, uint64_t cupti_ns, uint64_t shift)
 {
-	int64_t time = gp_timeline_from_cupti(t, cupti_ns, UINT32_MAX) + (int64_t)shift;
+	int64_t time = gp_clock_sync_from_cupti(t, cupti_ns, UINT32_MAX) + (int64_t)shift;
 
 	return time > 0 ? (uint64_t)time : 0;
 }
 
 /* Of operations that are summed up, the first one's start and the last one's end. */
-static void time_totals(struct gp_totals *totals, struct gp_timeline *t, uint64_t shift)
+static void time_totals(struct gp_totals *totals, struct gp_clock_sync *t, uint64_t shift)
 {
 	struct gp_interval span;
 
@@ -420,7 +420,7 @@ void gp_model_time_energies(struct gp_model *m)
 int gp_resolve_times(struct gp_model_builder *b)
 {
 	struct gp_model *m = b->model;
-	struct gp_timeline *t;
+	struct gp_clock_sync *t;
 	uint64_t shift;
 
 	m->base_monotonic_ns = b->anchor_count > 0 ? b->anchors[0].monotonic_ns : 0;
@@ -429,15 +429,15 @@ int gp_resolve_times(struct gp_model_builder *b)
 	if (!t)
 		return -ENOMEM;
 	m->base_unix_ns = m->clock.is_known && b->anchor_count > 0 ? b->anchors[0].monotonic_ns
-								   : gp_timeline_base_unix_ns(t);
-	m->losses.clock_misfits = gp_timeline_misfits(t);
-	m->ns_per_tick = gp_timeline_ns_per_tick(t);
+								   : gp_clock_sync_base_unix_ns(t);
+	m->losses.clock_misfits = gp_clock_sync_misfits(t);
+	m->ns_per_tick = gp_clock_sync_ns_per_tick(t);
 	shift = time_all(b, t);
 	time_totals(m->totals, t, shift);
 	gp_model_time_energies(m);
 	m->end_ns = time_of(t, b->end_ticks, shift);
 	m->last_delivery_ns = time_of(t, m->counters[GP_COUNTER_LAST_DELIVERY_TICKS], shift);
 	m->before_ns = time_before(t, m->counters[GP_COUNTER_FIRST_TICKS], shift);
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 	return find_anchor_error(b);
 }

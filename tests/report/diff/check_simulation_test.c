@@ -200,8 +200,8 @@ static struct gp_check judge(const struct gp_run_set *baseline, const struct pro
 }
 
 /* The finding of a time: metrics in their order, kernels by their names. */
-static const struct gp_finding *finding_of(const struct gp_check *check, size_t time,
-					   const struct gp_run_set *baseline)
+static const struct gp_check_finding *finding_of(const struct gp_check *check, size_t time,
+						 const struct gp_run_set *baseline)
 {
 	const char *kernel =
 		time < TIMES
@@ -209,7 +209,7 @@ static const struct gp_finding *finding_of(const struct gp_check *check, size_t 
 			: baseline->runs[0].figures.named[GP_NAMED_KERNEL].rows[time - TIMES].name;
 
 	for (uint32_t i = 0; i < check->count; i++) {
-		const struct gp_finding *finding = &check->findings[i];
+		const struct gp_check_finding *finding = &check->findings[i];
 
 		if (kernel ? finding->kernel && strcmp(finding->kernel, kernel) == 0
 			   : finding->metric == times[time])
@@ -300,14 +300,14 @@ static double chance_of(uint32_t wins)
  * The verdict where one time of the runs is larger, by more than is tolerated, in that many pairs,
  * and all others are in none.
  */
-static enum gp_verdict verdict_of(uint32_t wins)
+static enum gp_check_verdict verdict_of(uint32_t wins)
 {
 	struct chance chance = {6};
 	struct program program = program_of(&shapes[0]);
 	struct gp_run_set baseline = run(&program, &chance, BASELINE_RUNS);
 	struct gp_run_set now = run(&program, &chance, RUNS);
 	struct gp_thresholds thresholds;
-	enum gp_verdict verdict;
+	enum gp_check_verdict verdict;
 	struct gp_check check;
 
 	for (uint32_t i = 0; i < BASELINE_RUNS; i++)
@@ -453,7 +453,7 @@ static void what_runs_cannot_resolve_is_inconclusive(void **state)
 	for (int i = 0; i < CHECKS; i++) {
 		struct program program = program_of(&shapes[i % 2]);
 		struct gp_run_set baseline = run(&program, &chance, BASELINE_RUNS);
-		const struct gp_finding *finding;
+		const struct gp_check_finding *finding;
 		struct gp_thresholds thresholds;
 		struct gp_check check;
 
@@ -482,7 +482,7 @@ static void the_runs_that_would_tell_do_tell(void **state)
 		struct program program = program_of(&shapes[(size_t)i % COUNT(shapes)]);
 		struct gp_run_set baseline = run(&program, &chance, BASELINE_RUNS), more;
 		struct gp_thresholds thresholds;
-		struct gp_finding finding;
+		struct gp_check_finding finding;
 		struct gp_check check;
 
 		tolerate(&thresholds, 0.04);

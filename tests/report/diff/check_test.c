@@ -28,7 +28,7 @@ static struct scene scene_make(uint32_t baseline_runs, uint32_t runs)
 static void check_bounds(const struct gp_check *check)
 {
 	for (uint32_t i = 0; i < check->count; i++) {
-		const struct gp_finding *finding = &check->findings[i];
+		const struct gp_check_finding *finding = &check->findings[i];
 
 		if (finding->exact)
 			continue;
@@ -57,7 +57,7 @@ static void scene_end(struct scene *scene)
 	gp_run_set_free(&scene->now);
 }
 
-static const struct gp_finding *find(const struct scene *scene, enum gp_metric metric)
+static const struct gp_check_finding *find(const struct scene *scene, enum gp_metric metric)
 {
 	for (uint32_t i = 0; i < scene->check.count; i++)
 		if (scene->check.findings[i].metric == metric)
@@ -152,7 +152,7 @@ static void a_slower_time_needs_share_and_amount(void **state)
 static void too_few_runs_say_how_many_would_tell(void **state)
 {
 	struct scene scene = scene_make(BASELINE, 1);
-	const struct gp_finding *wall;
+	const struct gp_check_finding *wall;
 
 	vary(&scene.baseline, GP_METRIC_WALL, 1e9);
 	vary(&scene.now, GP_METRIC_WALL, 2e9);
@@ -180,7 +180,7 @@ static void too_few_runs_say_how_many_would_tell(void **state)
 static void nothing_shrinks_by_more_than_all_of_it(void **state)
 {
 	struct scene scene = scene_make(6, 1);
-	const struct gp_finding *wall;
+	const struct gp_check_finding *wall;
 
 	vary(&scene.baseline, GP_METRIC_WALL, 1e8);
 	for (uint32_t i = 0; i < 2; i++)
@@ -205,7 +205,7 @@ static void nothing_shrinks_by_more_than_all_of_it(void **state)
 static void too_few_runs_to_show_a_regression_are_no_noise(void **state)
 {
 	struct scene scene = scene_make(BASELINE, 2);
-	const struct gp_finding *wall;
+	const struct gp_check_finding *wall;
 	uint32_t needed;
 
 	for (enum gp_metric metric = 0; metric < GP_METRICS; metric++)
@@ -330,7 +330,7 @@ static void kernels_are_judged_by_their_share_or_by_name(void **state)
 {
 	struct scene scene = scene_make(BASELINE, RUNS);
 	char message[256];
-	const struct gp_finding *found = NULL;
+	const struct gp_check_finding *found = NULL;
 
 	set_both(&scene, GP_METRIC_KERNEL_TIME, 1e9, 1e9);
 	set_kernel(&scene.baseline, 0, 9e8);

@@ -16,7 +16,7 @@
 
 #include "report/doctor/ask.h"
 
-static struct gp_answer answer;
+static struct gp_doctor_answer answer;
 static char fifo[] = "/tmp/gpuprof-ask-test-XXXXXX";
 
 static int make_name(void **state)

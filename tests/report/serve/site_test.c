@@ -46,10 +46,10 @@ static void tear_down(struct scene *scene)
 }
 
 /* With the arguments name, value, ..., NULL. */
-static struct gp_answer get(struct scene *scene, const char *path, ...)
+static struct gp_http_answer get(struct scene *scene, const char *path, ...)
 {
 	struct gp_request request = {.method = "GET", .path = path, .host = "127.0.0.1:8123"};
-	struct gp_answer answer;
+	struct gp_http_answer answer;
 	const char *name;
 	va_list list;
 
@@ -62,7 +62,7 @@ static struct gp_answer get(struct scene *scene, const char *path, ...)
 	return answer;
 }
 
-static char *content(const struct gp_answer *answer)
+static char *content(const struct gp_http_answer *answer)
 {
 	char *text = calloc(1, answer->bytes + 1);
 
@@ -73,7 +73,7 @@ static char *content(const struct gp_answer *answer)
 	return text;
 }
 
-static json_t *json_of(const struct gp_answer *answer)
+static json_t *json_of(const struct gp_http_answer *answer)
 {
 	char *text = content(answer);
 	json_t *json = json_loads(text, 0, NULL);
@@ -85,7 +85,7 @@ static json_t *json_of(const struct gp_answer *answer)
 	return json;
 }
 
-static void assert_says(const struct gp_answer *answer, unsigned status, const char *text)
+static void assert_says(const struct gp_http_answer *answer, unsigned status, const char *text)
 {
 	assert_int_equal(answer->status, status);
 	assert_int_equal(answer->fd, -1);
@@ -98,7 +98,7 @@ static void test_every_path_has_something(void **state)
 {
 	static const char *const paths[] = {"/api/summary", "/api/kernels", "/api/advice",
 					    "/api/flame",   "/api/memory",  "/api/timeline"};
-	struct gp_answer answer;
+	struct gp_http_answer answer;
 	struct scene scene;
 	char *page;
 
@@ -117,7 +117,7 @@ static void test_every_path_has_something(void **state)
 
 static void test_the_trace_is_the_same_each_time_and_a_part_is_less(void **state)
 {
-	struct gp_answer first, second, part;
+	struct gp_http_answer first, second, part;
 	char *one, *two;
 	struct scene scene;
 
@@ -142,7 +142,7 @@ static void test_no_other_path_is_reached(void **state)
 	static const char *const paths[] = {
 		"",   "/etc/passwd",  "/../../etc/passwd",      "/api", "/api/", "/api/summary/",
 		"//", "/API/summary", "http://127.0.0.1:8123/", "*"};
-	struct gp_answer answer;
+	struct gp_http_answer answer;
 	struct scene scene;
 
 	set_up(&scene);
@@ -155,7 +155,7 @@ static void test_no_other_path_is_reached(void **state)
 
 static void test_what_is_wrong_with_a_request_is_said(void **state)
 {
-	struct gp_answer answer;
+	struct gp_http_answer answer;
 	struct scene scene;
 	char long_name[1000];
 
@@ -189,7 +189,7 @@ static void test_what_is_wrong_with_a_request_is_said(void **state)
 static void test_who_has_no_token_is_told_nothing(void **state)
 {
 	struct gp_request request = {.method = "GET", .path = "/", .host = "127.0.0.1:8123"};
-	struct gp_answer answer;
+	struct gp_http_answer answer;
 	struct scene scene;
 
 	set_up(&scene);
@@ -207,7 +207,7 @@ static void test_who_has_no_token_is_told_nothing(void **state)
 
 static void test_tables_heed_their_parameters(void **state)
 {
-	struct gp_answer answer;
+	struct gp_http_answer answer;
 	struct scene scene;
 	json_t *json;
 

@@ -24,29 +24,29 @@ static struct gp_record_anchor anchor_at(int64_t ns, int64_t set_ns)
 					 .cupti_ticks = ticks};
 }
 
-static struct gp_timeline *make(const struct gp_record_anchor *anchors, uint32_t count)
+static struct gp_clock_sync *make(const struct gp_record_anchor *anchors, uint32_t count)
 {
-	struct gp_timeline *t = gp_timeline_new(anchors, count, 0);
+	struct gp_clock_sync *t = gp_clock_sync_new(anchors, count, 0);
 
 	assert_non_null(t);
 	return t;
 }
 
-static int64_t from_ns(struct gp_timeline *t, int64_t ns)
+static int64_t from_ns(struct gp_clock_sync *t, int64_t ns)
 {
-	return gp_timeline_from_ticks(t, TICK_START + (uint64_t)(3 * ns));
+	return gp_clock_sync_from_ticks(t, TICK_START + (uint64_t)(3 * ns));
 }
 
-static int64_t from_cupti(struct gp_timeline *t, int64_t ns)
+static int64_t from_cupti(struct gp_clock_sync *t, int64_t ns)
 {
-	return gp_timeline_from_cupti(t, UNIX_START + (uint64_t)ns, UINT32_MAX);
+	return gp_clock_sync_from_cupti(t, UNIX_START + (uint64_t)ns, UINT32_MAX);
 }
 
 /* A second each; from `step_at` on the ticks are ahead by so many ns. */
 static uint32_t misfits_of(uint32_t count, uint32_t step_at, int64_t ahead_ns)
 {
 	struct gp_record_anchor anchors[20];
-	struct gp_timeline *t;
+	struct gp_clock_sync *t;
 	uint32_t misfits;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -54,8 +54,8 @@ static uint32_t misfits_of(uint32_t count, uint32_t step_at, int64_t ahead_ns)
 		anchors[i].ticks += i >= step_at ? (uint64_t)(3 * ahead_ns) : 0;
 	}
 	t = make(anchors, count);
-	misfits = gp_timeline_misfits(t);
-	gp_timeline_free(t);
+	misfits = gp_clock_sync_misfits(t);
+	gp_clock_sync_free(t);
 	return misfits;
 }
 
@@ -78,15 +78,16 @@ static void test_between_and_outside_anchors(void **state)
 	const int64_t times[] = {0,          1,          999999999,      SECOND,
 				 SECOND + 1, 4 * SECOND, 36000 * SECOND, -2 * SECOND,
 				 5 * SECOND, 12345678901};
-	struct gp_timeline *t = make(anchors, 3);
+	struct gp_clock_sync *t = make(anchors, 3);
 
-	assert_int_equal(gp_timeline_base_unix_ns(t), UNIX_START);
-	assert_true(gp_timeline_ns_per_tick(t) > 0.333333 && gp_timeline_ns_per_tick(t) < 0.333334);
+	assert_int_equal(gp_clock_sync_base_unix_ns(t), UNIX_START);
+	assert_true(gp_clock_sync_ns_per_tick(t) > 0.333333 &&
+		    gp_clock_sync_ns_per_tick(t) < 0.333334);
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		assert_int_equal(from_ns(t, times[i]), times[i]);
 		assert_int_equal(from_cupti(t, times[i]), times[i]);
 	}
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 }
 
 /* A clock that runs at changing speed is followed piece by piece. */
@@ -94,28 +95,28 @@ static void test_each_piece_has_its_own_rate(void **state)
 {
 	struct gp_record_anchor anchors[3] = {anchor_at(0, 0), anchor_at(SECOND, 0),
 					      anchor_at(2 * SECOND, 0)};
-	struct gp_timeline *t;
+	struct gp_clock_sync *t;
 
 	anchors[1].ticks -= 30000; /* 10 us fewer than even */
 	anchors[1].cupti_ticks -= 30000;
 	t = make(anchors, 3);
-	assert_int_equal(gp_timeline_from_ticks(t, anchors[1].ticks), SECOND);
-	assert_int_equal(gp_timeline_from_ticks(t, anchors[1].ticks / 2 + TICK_START / 2),
+	assert_int_equal(gp_clock_sync_from_ticks(t, anchors[1].ticks), SECOND);
+	assert_int_equal(gp_clock_sync_from_ticks(t, anchors[1].ticks / 2 + TICK_START / 2),
 			 SECOND / 2);
-	assert_int_equal(gp_timeline_from_ticks(t, anchors[2].ticks), 2 * SECOND);
+	assert_int_equal(gp_clock_sync_from_ticks(t, anchors[2].ticks), 2 * SECOND);
 	assert_int_equal(from_cupti(t, SECOND), SECOND);
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 }
 
 static void test_one_anchor_uses_the_estimate(void **state)
 {
 	const struct gp_record_anchor anchor = anchor_at(0, 0);
-	struct gp_timeline *t = gp_timeline_new(&anchor, 1, 3e9);
+	struct gp_clock_sync *t = gp_clock_sync_new(&anchor, 1, 3e9);
 
 	assert_non_null(t);
 	assert_int_equal(from_ns(t, SECOND), SECOND);
 	assert_int_equal(from_cupti(t, SECOND), SECOND);
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 }
 
 /* A damaged trace may claim any frequency. */
@@ -125,12 +126,12 @@ static void test_one_anchor_and_no_frequency(void **state)
 	const double absurd[] = {0, -1, 1e-300, 0.0 / 0.0};
 
 	for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
-		struct gp_timeline *t = gp_timeline_new(&anchor, 1, absurd[i]);
+		struct gp_clock_sync *t = gp_clock_sync_new(&anchor, 1, absurd[i]);
 
 		assert_non_null(t);
-		assert_int_equal(gp_timeline_from_ticks(t, TICK_START), 0);
-		assert_int_equal(gp_timeline_from_ticks(t, TICK_START + 7), 7);
-		gp_timeline_free(t);
+		assert_int_equal(gp_clock_sync_from_ticks(t, TICK_START), 0);
+		assert_int_equal(gp_clock_sync_from_ticks(t, TICK_START + 7), 7);
+		gp_clock_sync_free(t);
 	}
 }
 
@@ -138,38 +139,38 @@ static void test_coarse_anchors_are_left_out(void **state)
 {
 	struct gp_record_anchor anchors[3] = {anchor_at(0, 0), anchor_at(SECOND, 0),
 					      anchor_at(2 * SECOND, 0)};
-	struct gp_timeline *t;
+	struct gp_clock_sync *t;
 
 	anchors[1].gap_ticks = 3000000; /* a millisecond, in which the thread did not run */
 	anchors[1].monotonic_ns += 900000;
 	anchors[1].cupti_ns = 0;
 	t = make(anchors, 3);
 	assert_int_equal(from_ns(t, SECOND), SECOND);
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 }
 
 static void test_anchors_that_contradict_are_left_out(void **state)
 {
 	struct gp_record_anchor anchors[4] = {anchor_at(0, 0), anchor_at(SECOND, 0),
 					      anchor_at(SECOND, 0), anchor_at(2 * SECOND, 0)};
-	struct gp_timeline *t;
+	struct gp_clock_sync *t;
 
 	anchors[2].ticks -= 5; /* back in time */
 	t = make(anchors, 4);
 	assert_int_equal(from_ns(t, SECOND + 7), SECOND + 7);
 	assert_int_equal(from_ns(t, 2 * SECOND), 2 * SECOND);
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 }
 
 static void test_wall_clock_stands_in_for_cupti(void **state)
 {
 	struct gp_record_anchor anchors[2] = {anchor_at(0, 0), anchor_at(SECOND, 0)};
-	struct gp_timeline *t;
+	struct gp_clock_sync *t;
 
 	anchors[0].cupti_ns = anchors[1].cupti_ns = 0;
 	t = make(anchors, 2);
 	assert_int_equal(from_cupti(t, SECOND / 4), SECOND / 4);
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 }
 
 /* CUPTI's clock was read for the first time long after the start. */
@@ -177,27 +178,27 @@ static void test_cupti_clock_that_comes_later(void **state)
 {
 	struct gp_record_anchor anchors[3] = {anchor_at(0, 0), anchor_at(SECOND, 0),
 					      anchor_at(2 * SECOND, 0)};
-	struct gp_timeline *t;
+	struct gp_clock_sync *t;
 
 	anchors[0].cupti_ns = 0;
 	t = make(anchors, 3);
 	assert_int_equal(from_cupti(t, SECOND / 2), SECOND / 2);
 	assert_int_equal(from_cupti(t, 3 * SECOND / 2), 3 * SECOND / 2);
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 }
 
 /* A clock that is slewed, by 0.05 %, is not one that was set. */
 static void test_slewed_clock_stays_one_piece(void **state)
 {
 	struct gp_record_anchor anchors[3];
-	struct gp_timeline *t;
+	struct gp_clock_sync *t;
 
 	for (int i = 0; i < 3; i++)
 		anchors[i] = anchor_at(i * 10 * SECOND, i * 5000000);
 	t = make(anchors, 3);
 	assert_int_equal(from_cupti(t, 5 * SECOND + 2500000), 5 * SECOND);
 	assert_int_equal(from_cupti(t, 15 * SECOND + 7500000), 15 * SECOND);
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 }
 
 static void test_clock_set_forward(void **state)
@@ -206,7 +207,7 @@ static void test_clock_set_forward(void **state)
 	const struct gp_record_anchor anchors[] = {anchor_at(0, 0), anchor_at(SECOND, 0),
 						   anchor_at(2 * SECOND, hour),
 						   anchor_at(3 * SECOND, hour)};
-	struct gp_timeline *t = make(anchors, 4);
+	struct gp_clock_sync *t = make(anchors, 4);
 
 	assert_int_equal(from_cupti(t, SECOND / 2), SECOND / 2);
 	assert_int_equal(from_cupti(t, SECOND + SECOND / 2), SECOND + SECOND / 2);
@@ -215,7 +216,7 @@ static void test_clock_set_forward(void **state)
 	assert_int_equal(from_cupti(t, hour + 4 * SECOND), 4 * SECOND);
 	/* the host's clock does not care */
 	assert_int_equal(from_ns(t, 5 * SECOND / 2), 5 * SECOND / 2);
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 }
 
 /* Set back by an hour: the hour comes twice, and the place of a record in the file tells which is
@@ -224,16 +225,16 @@ static void test_clock_set_back(void **state)
 {
 	const int64_t hour = 3600 * SECOND;
 	struct gp_record_anchor anchors[10];
-	struct gp_timeline *t;
+	struct gp_clock_sync *t;
 
 	for (int i = 0; i < 10; i++) /* one in 20 minutes, set back before the fifth */
 		anchors[i] = anchor_at(i * hour / 3, i < 5 ? 0 : -hour);
 	t = make(anchors, 10);
-	assert_int_equal(gp_timeline_from_cupti(t, UNIX_START + (uint64_t)hour, 4), hour);
-	assert_int_equal(gp_timeline_from_cupti(t, UNIX_START + (uint64_t)hour, 8), 2 * hour);
-	assert_int_equal(gp_timeline_from_cupti(t, UNIX_START + (uint64_t)(hour / 10), 8),
+	assert_int_equal(gp_clock_sync_from_cupti(t, UNIX_START + (uint64_t)hour, 4), hour);
+	assert_int_equal(gp_clock_sync_from_cupti(t, UNIX_START + (uint64_t)hour, 8), 2 * hour);
+	assert_int_equal(gp_clock_sync_from_cupti(t, UNIX_START + (uint64_t)(hour / 10), 8),
 			 hour / 10);
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 }
 
 /*
@@ -243,7 +244,7 @@ static void test_clock_set_back(void **state)
 static void assert_set_back(int64_t by, int64_t at, int64_t delivered_ns)
 {
 	struct gp_record_anchor anchors[5];
-	struct gp_timeline *t;
+	struct gp_clock_sync *t;
 
 	for (int i = 0; i < 5; i++)
 		anchors[i] = anchor_at(i * SECOND, i * SECOND < at ? 0 : -by);
@@ -252,9 +253,9 @@ static void assert_set_back(int64_t by, int64_t at, int64_t delivered_ns)
 		uint64_t cupti_ns = UNIX_START + (uint64_t)(ns < at ? ns : ns - by);
 		uint32_t anchors_before = (uint32_t)((ns + delivered_ns) / SECOND + 1);
 
-		assert_int_equal(gp_timeline_from_cupti(t, cupti_ns, anchors_before), ns);
+		assert_int_equal(gp_clock_sync_from_cupti(t, cupti_ns, anchors_before), ns);
 	}
-	gp_timeline_free(t);
+	gp_clock_sync_free(t);
 }
 
 static void test_clock_set_back_at_any_moment(void **state)
@@ -274,7 +275,7 @@ static void test_hostile_anchors(void **state)
 	uint64_t seed = 1;
 
 	for (int round = 0; round < 2000; round++) {
-		struct gp_timeline *t;
+		struct gp_clock_sync *t;
 
 		for (int i = 0; i < 8; i++) {
 			uint64_t *fields[] = {&anchors[i].ticks, &anchors[i].monotonic_ns,
@@ -290,13 +291,13 @@ static void test_hostile_anchors(void **state)
 		}
 		t = make(anchors, 8);
 		for (int i = 0; i < 6; i++) {
-			int64_t time = gp_timeline_from_ticks(t, values[i]);
+			int64_t time = gp_clock_sync_from_ticks(t, values[i]);
 
 			assert_true(time > -5 * INT64_C(1000000000000000000));
-			time = gp_timeline_from_cupti(t, values[i], (uint32_t)i);
+			time = gp_clock_sync_from_cupti(t, values[i], (uint32_t)i);
 			assert_true(time < 5 * INT64_C(1000000000000000000));
 		}
-		gp_timeline_free(t);
+		gp_clock_sync_free(t);
 	}
 }
 

@@ -304,13 +304,13 @@ static void save_directly(struct scene *s, struct gp_ring *ring)
 	struct gp_trace_state end = {.end_bytes = s->b.length};
 	uint64_t sequence = s->b.sequence;
 	int trace = open(s->b.path, O_RDWR | O_APPEND | O_CLOEXEC);
-	const struct gp_saving saving = {.trace = trace,
-					 .state = &end,
-					 .sequence = &sequence,
-					 .ring_path = s->path,
-					 .ring_file = gp_rings_open(s->path),
-					 .rings = &rings,
-					 .counters = counters};
+	const struct gp_ring_saving saving = {.trace = trace,
+					      .state = &end,
+					      .sequence = &sequence,
+					      .ring_path = s->path,
+					      .ring_file = gp_rings_open(s->path),
+					      .rings = &rings,
+					      .counters = counters};
 
 	assert_int_equal(gp_save_rings(&saving), 0);
 	close(saving.ring_file);

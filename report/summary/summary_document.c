@@ -1,7 +1,6 @@
 #include "report/summary/summary_document.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "report/advice/advice_document.h"
 #include "report/analysis/analysis.h"
@@ -37,16 +36,6 @@ static uint64_t sum_count(const struct gp_groups *groups)
 	return count;
 }
 
-static uint64_t sum_copy_bytes(const struct gp_groups *groups)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < groups->count; i++)
-		if (strncmp(groups->rows[i].key, "o[memcpy", 8) == 0)
-			bytes += groups->rows[i].bytes;
-	return bytes;
-}
-
 static void add_activity(const struct gp_activity *activity, struct gp_document *document)
 {
 	add_count(document, "calls", sum_count(&activity->calls));
@@ -55,7 +44,7 @@ static void add_activity(const struct gp_activity *activity, struct gp_document 
 	add_count(document, "launches", activity->launches + activity->graph_launches);
 	add_count(document, "kernels", activity->kernels);
 	add_count(document, "copies", activity->copies);
-	add_bytes(document, "copy_bytes", sum_copy_bytes(&activity->operations));
+	add_bytes(document, "copy_bytes", activity->copy_bytes);
 	add_count(document, "memsets", activity->sets);
 	add_count(document, "graphs", activity->graphs);
 	add_ns(document, "gpu_ns", gp_groups_time_ns(&activity->operations));

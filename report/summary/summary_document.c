@@ -160,41 +160,34 @@ static void add_memory_row(const struct gp_summary *summary, const struct gp_mem
 	add_bytes(document, "freed_bytes", row->freed_bytes);
 }
 
-static int describe_used(const struct gp_summary *summary, struct gp_document *document)
+int gp_summary_add_devices(const struct gp_summary *summary, struct gp_document *document)
 {
-	int result;
-
-	add_ns(document, "span_ns", summary->window.end_unix_ns - summary->window.start_unix_ns);
-	gp_document_add_text(document, "clock",
-			     gp_format_clock(summary->window.start_unix_ns).text);
-	add_activity(&summary->activity, document);
-	add_limits(summary, document);
-	add_estimates(summary, document);
-	gp_summary_add_steps(summary, document);
-	gp_summary_add_lines(summary, document);
-	result = gp_summary_add_ranks(summary, document);
-	if (result == 0)
-		result = gp_summary_add_hardware(summary, document);
-	if (result == 0)
-		result = gp_summary_add_energy(summary, document);
-	if (result == 0)
-		result = gp_summary_add_stalls(summary, document);
-	if (result == 0)
-		result = gp_summary_add_roofline(summary, document);
 	gp_document_add_section(document, "devices");
 	for (size_t i = 0; i < summary->devices.count; i++)
 		add_device(summary, i, document);
 	gp_document_add_section(document, "states");
 	for (size_t i = 0; i < summary->devices.count; i++)
 		add_states(summary, i, document);
+	return 0;
+}
+
+int gp_summary_add_memory(const struct gp_summary *summary, struct gp_document *document)
+{
 	gp_document_add_section(document, "memory");
 	for (size_t i = 0; i < summary->memory.row_count; i++)
 		add_memory_row(summary, &summary->memory.rows[i], document);
-	if (result == 0)
-		result = gp_summary_add_left(summary, document);
-	if (result == 0)
-		result = gp_summary_add_outliers(summary, document);
-	return result == 0 ? gp_summary_add_more(summary, document) : result;
+	return 0;
+}
+
+static int describe_used(const struct gp_summary *summary, struct gp_document *document)
+{
+	add_ns(document, "span_ns", summary->window.end_unix_ns - summary->window.start_unix_ns);
+	gp_document_add_text(document, "clock",
+			     gp_format_clock(summary->window.start_unix_ns).text);
+	add_activity(&summary->activity, document);
+	add_limits(summary, document);
+	add_estimates(summary, document);
+	return gp_summary_add_sections(summary, document);
 }
 
 static void add_last_part(const struct gp_model *model, struct gp_document *document)

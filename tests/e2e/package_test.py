@@ -626,6 +626,22 @@ class RecordingTest(Package):
         self.assertTrue(done.stdout.startswith("late: CUDA is in use already"), done.stdout)
 
 
+class LookupsTest(Package):
+    def test_columns_that_the_package_reads(self):
+        import inspect
+
+        import gpuprof
+        from gpuprof import _trace
+
+        trace = gpuprof.open(os.path.join(KINETO, "kineto_cnn_cuda_only.json.gz"))
+        told = trace.holistic()
+        self.assertAlmostEqual(sum(told[key + "_percent"] for key in ("idle", "compute", "communication", "copy")), 100)
+        source = inspect.getsource(_trace.Trace.counters) + inspect.getsource(_trace._counter_value)
+        asked = set(re.findall(r'row\["(\w+)"\]', source)) | set(_trace._REDUCTIONS.values()) | {"kernels", "measured", "estimate", "error"}
+        self.assertLessEqual({"range", "domain", "counter"}, asked)
+        self.assertLessEqual(asked, set(trace.table("nvtx-counter").columns))
+
+
 class SessionsTest(Package):
     def test_sessions(self):
         import gpuprof

@@ -1,5 +1,4 @@
 """GPU work by the call that launched it: what belongs to a stretch of a program."""
-import re
 from bisect import bisect_left
 from collections import defaultdict
 from itertools import accumulate
@@ -8,10 +7,6 @@ from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequenc
 from ._ranges import RESET
 from ._trace import Span, Trace, length, union
 
-_LAUNCHES = re.compile(r"(cu|cuda)(Graph)?(Launch|Mem(cpy|set))")
-_KERNELS = re.compile(r"(cu|cuda)Launch(Cooperative)?Kernel")
-_GRAPHS = re.compile(r"(cu|cuda)GraphLaunch")
-_WAITS = re.compile(r"(cu|cuda)(Device|Ctx|Stream|Event)Synchronize")
 _AUTOGRAD = "pt_autograd"  # the threads in which PyTorch runs backward passes
 
 
@@ -30,7 +25,7 @@ class Call(NamedTuple):
     end_ns: int
     tid: int
     operations: List[Operation]
-    # it launches, and no operation is recorded yet
+    # it launched, and its operation is not recorded yet, or lost
     is_pending: bool
     # it launches a kernel; it launches a graph; it waits for the GPU
     is_kernel: bool
@@ -195,16 +190,13 @@ def memory_events(trace: Trace) -> List[MemoryEvent]:
 def _calls(trace: Trace) -> List[Call]:
     launched = _operations(trace)
     api = trace.api
-    launching, kernels, graphs, waits = (
-        {name for name in api["name"].texts if pattern.match(name)}
-        for pattern in (_LAUNCHES, _KERNELS, _GRAPHS, _WAITS))
     return sorted(
-        Call(start, start + duration, tid, launched.get((pid, correlation), []),
-             name in launching and not status and (pid, correlation) not in launched,
-             name in kernels and not status, name in graphs and not status, name in waits)
-        for name, tid, start, duration, pid, correlation, status in zip(
+        Call(start, start + duration, tid, launched.get((pid, correlation), []), bool(lacks),
+             of == "launch" and not status, of == "graph launch" and not status, of == "wait")
+        for tid, start, duration, pid, correlation, status, of, lacks in zip(
             *(api[column].to_list() for column in (
-                "name", "tid", "start_ns", "duration_ns", "pid", "correlation", "status"))))
+                "tid", "start_ns", "duration_ns", "pid", "correlation", "status", "class",
+                "lacks_operation"))))
 
 
 def _operations(trace: Trace) -> Dict[Tuple[int, int], List[Operation]]:

@@ -36,7 +36,7 @@ static const struct gp_event_table sheets[] = {
 	{"api",
 	 {"call"},
 	 GP_EVENT_TIMES | BIT(TID) | BIT(CONTEXT) | BIT(CORRELATION) | BIT(BYTES) | BIT(STATUS) |
-		 BIT(ERROR) | GP_EVENT_SITE},
+		 BIT(ERROR) | BIT(CLASS) | BIT(LACKS_OPERATION) | GP_EVENT_SITE},
 	{"ranges",
 	 {"range", "start/end range", "mark"},
 	 BIT(KIND) | GP_EVENT_TIMES | BIT(TID) | BIT(DOMAIN) | BIT(CATEGORY) | BIT(LEVEL) |
@@ -48,7 +48,7 @@ static const struct gp_event_table sheets[] = {
 	{"samples", {"host sample"}, GP_EVENT_TIMES | BIT(TID) | BIT(COUNT)},
 	{"syncs", {"sync"}, GP_EVENT_TIMES | GP_EVENT_QUEUE},
 	{"missing", {"missing"}, BIT(NAME) | BIT(PID) | BIT(COUNT)},
-	{"others", {NULL}, UINT64_MAX},
+	{"others", {NULL}, ~(BIT(CLASS) | BIT(LACKS_OPERATION))},
 };
 
 #define SHEETS COUNT(sheets)
@@ -83,7 +83,8 @@ static bool is_text(int column)
 /* Columns whose numbers may need more than 31 bits. */
 static bool is_wide(int column)
 {
-	const uint64_t narrow = GP_EVENT_SHAPE | BIT(DEVICE) | BIT(LEVEL) | BIT(IS_ESTIMATED);
+	const uint64_t narrow = GP_EVENT_SHAPE | BIT(DEVICE) | BIT(LEVEL) | BIT(IS_ESTIMATED) |
+				BIT(LACKS_OPERATION);
 
 	return !is_text(column) && (narrow >> column & 1) == 0;
 }

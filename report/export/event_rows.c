@@ -9,6 +9,7 @@
 #include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
 #include "report/trace/cuda_names.h"
+#include "report/model/awaited_ops.h"
 #include "report/model/gpu_numbers.h"
 #include "report/model/losses.h"
 #include "report/symbols/call_site.h"
@@ -59,6 +60,8 @@ const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS] = {
 	[GP_EVENT_FIELDS] = {"fields", GP_UNIT_TEXT},
 	[GP_EVENT_PLACE] = {"place", GP_UNIT_TEXT},
 	[GP_EVENT_IS_ESTIMATED] = {"place_is_estimated", GP_UNIT_FLAG},
+	[GP_EVENT_CLASS] = {"class", GP_UNIT_TEXT},
+	[GP_EVENT_LACKS_OPERATION] = {"lacks_operation", GP_UNIT_FLAG},
 };
 
 static_assert(GP_EVENT_COLUMNS <= 64, "a bit for each column");
@@ -77,6 +80,7 @@ struct rows {
 	struct gp_names *names;
 	struct gp_symbols *symbols;
 	struct gp_call_sites *sites; /* of the model; NULL: the format has no places */
+	struct gp_awaited_ops awaited;
 	struct gp_gpu_numbers gpus;
 	uint64_t base_unix_ns; /* times are relative to this */
 	uint64_t offset_ns;    /* added to times of the model */
@@ -265,13 +269,41 @@ static void set_op(struct rows *rows, const struct gp_timeline_event *event)
 
 /* ---- the host ---- */
 
+static const char *class_of(struct gp_api api)
+{
+	static const char *const words[GP_API_CLASSES] = {
+		[GP_API_OTHER] = "other",
+		[GP_API_LAUNCH] = "launch",
+		[GP_API_GRAPH_LAUNCH] = "graph launch",
+		[GP_API_COPY] = "copy",
+		[GP_API_MEMSET] = "memset",
+		[GP_API_ALLOC] = "allocation",
+		[GP_API_FREE] = "free",
+		[GP_API_SYNC] = "wait",
+		[GP_API_CAPTURE_BEGIN] = "begin of a capture",
+		[GP_API_CAPTURE_END] = "end of a capture",
+		[GP_API_CONTROL] = "control",
+		[GP_API_EVENT] = "event",
+		[GP_API_MODULE] = "module",
+		[GP_API_HOST] = "host function",
+	};
+
+	/* The host does not wait in it. */
+	if (api.class == GP_API_SYNC && strstr(api.name, "WaitEvent"))
+		return "wait of a stream";
+	return words[api.class];
+}
+
 static void set_call(struct rows *rows, const struct gp_timeline_event *event)
 {
 	const struct gp_model *model = rows->model;
 	const struct gp_call *call = event->of.call;
+	struct gp_api api = gp_model_api(model, call->api);
 	uint64_t asked_bytes;
 
-	set_name(rows, gp_model_api(model, call->api).name);
+	set_name(rows, api.name);
+	set_text(rows, GP_EVENT_CLASS, class_of(api));
+	set(rows, GP_EVENT_LACKS_OPERATION, gp_awaited_ops_has(&rows->awaited, call));
 	set(rows, GP_EVENT_TID, call->thread_id);
 	set_if_any(rows, GP_EVENT_CONTEXT, call->context_id);
 	set(rows, GP_EVENT_CORRELATION, call->correlation_id);
@@ -545,6 +577,7 @@ static int write_models(struct rows *rows, const struct gp_export_source *source
 		rows->model = source->get(source->context, i);
 		if (!rows->model)
 			continue;
+		rows->awaited = gp_awaited_ops_of(rows->model);
 		rows->offset_ns = rows->model->base_unix_ns - rows->base_unix_ns;
 		if (gp_export_is_first(source, i)) {
 			gp_gpu_numbers_next(&rows->gpus);

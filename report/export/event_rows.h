@@ -54,6 +54,9 @@ enum gp_event_column {
 	/* of formats with has_places alone: the call site, and 1 if the call's stack is estimated */
 	GP_EVENT_PLACE,
 	GP_EVENT_IS_ESTIMATED,
+	/* of calls, in the format `columns`: a word for enum gp_api_class; gp_awaited_ops_has() */
+	GP_EVENT_CLASS,
+	GP_EVENT_LACKS_OPERATION,
 	GP_EVENT_COLUMNS,
 	GP_EVENT_ROW_COLUMNS = GP_EVENT_PLACE, /* of the other formats */
 };

@@ -194,16 +194,35 @@ static void take_label(struct collection *e, const char *name, const struct gp_v
 		put_label(e, name, gp_value_number(value).text);
 }
 
+/* The index of a column.  A title that the table does not have is an error of ours. */
+static size_t column_of(struct collection *e, const struct gp_table_head *head, const char *title)
+{
+	size_t column = gp_table_find_column(head, title);
+
+	if (column < head->column_count)
+		return column;
+	e->error = -EINVAL;
+	return 0;
+}
+
+/* Also for a table without rows, so that any export fails if a title has changed. */
+static void check_columns(struct collection *e, int metric, const struct gp_table_head *head)
+{
+	column_of(e, head, metrics[metric].column);
+	for (const struct label *label = metrics[metric].labels; label->name; label++)
+		column_of(e, head, label->column);
+}
+
 static void take_row(struct collection *e, int metric, const struct gp_table_head *head,
 		     const struct gp_value *row)
 {
 	const struct metric *about = &metrics[metric];
-	size_t column = gp_table_find_column(head, about->column);
+	size_t column = column_of(e, head, about->column);
 
 	if (row[column].kind == GP_VALUE_NONE || !begin_labels(e))
 		return;
 	for (const struct label *label = about->labels; label->name; label++)
-		take_label(e, label->name, &row[gp_table_find_column(head, label->column)]);
+		take_label(e, label->name, &row[column_of(e, head, label->column)]);
 	end_labels(e, metric, whole(&row[column]));
 }
 
@@ -216,9 +235,11 @@ static void take_table(struct collection *e, struct gp_scope *scope, int first)
 
 	if (result < 0)
 		e->error = result;
-	for (int i = first; i < METRICS && metrics[i].table == table; i++)
+	for (int i = first; i < METRICS && metrics[i].table == table; i++) {
+		check_columns(e, i, &table->head);
 		for (size_t row = 0; e->error == 0 && row < gp_table_rows(&rows); row++)
 			take_row(e, i, &table->head, gp_table_row(&rows, row));
+	}
 	gp_table_close(&rows);
 }
 

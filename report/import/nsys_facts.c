@@ -296,6 +296,8 @@ static int take_capture(void *context, const struct gp_row *row)
 
 	if (!r->is_own || !gp_nsys_is_of_process(r, row))
 		return 0;
+	if (strtoull(value, NULL, 10) > 0)
+		gp_loss_restore(r->im->builder->model, name, strtoull(value, NULL, 10));
 	if (strcmp(name, GP_NSYS_NOTE) == 0)
 		return gp_import_info(r->im, GP_INFO_NOTE, value);
 	for (size_t i = 0; i < GP_NSYS_CAPTURES; i++)

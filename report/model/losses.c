@@ -53,10 +53,14 @@ static void set_count(struct gp_model *model, unsigned number, uint64_t count)
 	}
 }
 
-void gp_loss_restore(struct gp_model *model, const char *sentence, uint64_t count)
+void gp_loss_restore(struct gp_model *model, const char *key, uint64_t count)
 {
+	const size_t bytes = strlen(GP_LOSS_KEY);
+	const char *name = strncmp(key, GP_LOSS_KEY, bytes) == 0 ? key + bytes : "";
+
 	for (unsigned i = 0; i < GP_LOSSES; i++)
-		if (gp_loss_table[i].sentence && strcmp(gp_loss_table[i].sentence, sentence) == 0)
+		if (strcmp(gp_loss_table[i].name, name) == 0 ||
+		    strcmp(gp_loss_table[i].sentence, key) == 0)
 			set_count(model, i, count);
 }
 

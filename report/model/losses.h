@@ -30,8 +30,11 @@ enum gp_lost {
 	GP_LOSSES
 };
 
+/* In exports, before the name: "loss LOST_CUPTI" has the count. */
+#define GP_LOSS_KEY "loss "
+
 struct gp_loss {
-	const char *name; /* "LOST_CUPTI" */
+	const char *name; /* "LOST_CUPTI": the id in exports */
 	const char *unit;
 	enum gp_loss_kind kind;
 	const char *sentence; /* the words after the count, in the plural */
@@ -42,10 +45,11 @@ extern const struct gp_loss gp_loss_table[GP_LOSSES];
 uint64_t gp_loss_count(const struct gp_model *model, unsigned number);
 
 /*
- * The loss with that sentence, as an export names it, is counted in the model. Losses that joining
- * finds again are not set.
+ * The loss of that key of an export, GP_LOSS_KEY and its name, is counted in the model. Exports have
+ * the sentence, too, which is for people: those of older versions have it alone, and it is a key as
+ * well. Losses that joining finds again are not set.
  */
-void gp_loss_restore(struct gp_model *model, const char *sentence, uint64_t count);
+void gp_loss_restore(struct gp_model *model, const char *key, uint64_t count);
 
 /* "1 final flush given up": a count with its sentence, as long as it fits. */
 void gp_loss_text(char *text, size_t size, uint64_t count, const char *sentence);

@@ -402,24 +402,25 @@ bool gp_model_asked_bytes(const struct gp_model *model, const struct gp_call *ca
 	return true;
 }
 
-static bool lacks_ops(const struct gp_model *model, const struct gp_call *call, uint8_t class)
+bool gp_model_has_no_op(const struct gp_model *model, const struct gp_call *call)
 {
 	return call->first_op == GP_NONE && call->status == 0 && !call->captured &&
 	       call->correlation_id != model->losses.stuck_number &&
-	       gp_model_api_class(model, call->api) == class &&
 	       gp_model_records_at(model, call->start_ns) &&
 	       gp_model_records_at(model, gp_call_end_ns(call));
 }
 
 bool gp_model_lacks_kernel(const struct gp_model *model, const struct gp_call *call)
 {
-	return lacks_ops(model, call, GP_API_LAUNCH);
+	return gp_model_api_class(model, call->api) == GP_API_LAUNCH &&
+	       gp_model_has_no_op(model, call);
 }
 
 bool gp_model_lacks_graph(const struct gp_model *model, const struct gp_call *call)
 {
 	return model->recorder && !gp_recorded_is_own_export(model) &&
-	       lacks_ops(model, call, GP_API_GRAPH_LAUNCH);
+	       gp_model_api_class(model, call->api) == GP_API_GRAPH_LAUNCH &&
+	       gp_model_has_no_op(model, call);
 }
 
 /* Gates alternate: the first one that closes is one of the first two. */

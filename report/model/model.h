@@ -671,6 +671,12 @@ bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns);
 bool gp_model_asked_bytes(const struct gp_model *model, const struct gp_call *call,
 			  uint64_t *bytes);
 
+/*
+ * Whether a call succeeded, was not captured into a graph, and has no operation, while recording
+ * was on.
+ */
+bool gp_model_has_no_op(const struct gp_model *model, const struct gp_call *call);
+
 /* Whether a call launched a kernel, while recording was on, that has no record. */
 bool gp_model_lacks_kernel(const struct gp_model *model, const struct gp_call *call);
 

@@ -7,8 +7,7 @@
 #include "gpuprof/count.h"
 #include "report/analysis/analysis.h"
 #include "report/tables/breakdown.h"
-
-enum { SHARE, TOTAL, LAUNCHED, BACKWARD, LIKELY, ESTIMATED, COUNT_OF, PID, LINE };
+#include "report/tables/by/lines.h"
 
 /* The process whose steps are shown; SIZE_MAX: there is none, or it has no backward pass. */
 static size_t choose(const struct gp_summary *summary)
@@ -76,10 +75,10 @@ int gp_summary_print_lines(const struct gp_summary *summary)
 	for (size_t i = 0; i < count; i++) {
 		const struct gp_value *row = gp_table_row(summary->lines, i);
 
-		gp_table_cell(&table, row[SHARE]);
-		gp_table_put_whole(&table, row[LAUNCHED].whole);
-		gp_table_put_whole(&table, row[BACKWARD].whole);
-		gp_table_put_text(&table, row[LINE].text);
+		gp_table_cell(&table, row[GP_LINE_SHARE]);
+		gp_table_put_whole(&table, row[GP_LINE_LAUNCHED].whole);
+		gp_table_put_whole(&table, row[GP_LINE_BACKWARD].whole);
+		gp_table_put_text(&table, row[GP_LINE_PLACE].text);
 	}
 	result = gp_table_print(&table, summary->out, gp_summary_columns(summary));
 	gp_table_close(&table);
@@ -95,10 +94,13 @@ void gp_summary_add_lines(const struct gp_summary *summary, struct gp_document *
 		const struct gp_value *row = gp_table_row(summary->lines, i);
 
 		gp_document_add_row(document);
-		gp_document_add_text(document, "line", row[LINE].text ? row[LINE].text : "");
-		gp_document_add_number(document, "pid", GP_UNIT_NUMBER, row[PID].whole);
-		gp_document_add_number(document, "launched_ns", GP_UNIT_NS, row[LAUNCHED].whole);
-		gp_document_add_number(document, "backward_ns", GP_UNIT_NS, row[BACKWARD].whole);
-		gp_document_add(document, "likely_share", GP_UNIT_PERCENT, row[LIKELY]);
+		gp_document_add_text(document, "line",
+				     row[GP_LINE_PLACE].text ? row[GP_LINE_PLACE].text : "");
+		gp_document_add_number(document, "pid", GP_UNIT_NUMBER, row[GP_LINE_PID].whole);
+		gp_document_add_number(document, "launched_ns", GP_UNIT_NS,
+				       row[GP_LINE_LAUNCHED].whole);
+		gp_document_add_number(document, "backward_ns", GP_UNIT_NS,
+				       row[GP_LINE_BACKWARD].whole);
+		gp_document_add(document, "likely_share", GP_UNIT_PERCENT, row[GP_LINE_LIKELY]);
 	}
 }

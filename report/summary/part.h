@@ -74,6 +74,9 @@ struct gp_summary_advice *gp_summary_new_advice(void);
 const struct gp_advice *gp_summary_advice(const struct gp_summary *summary);
 void gp_summary_free_advice(struct gp_summary_advice *advice);
 
+/* All sections as data, in the order of JSON.  Returns 0 or -ENOMEM. */
+int gp_summary_add_sections(const struct gp_summary *summary, struct gp_document *document);
+
 /* Columns of a line of this page. */
 size_t gp_summary_columns(const struct gp_summary *summary);
 
@@ -82,6 +85,9 @@ const char *gp_summary_program_of(const struct gp_model *model);
 /* Which programs ran, where and when, on which devices, and how busy these were. */
 int gp_summary_print_head(const struct gp_summary *summary);
 int gp_summary_print_processes(const struct gp_summary *summary);
+
+/* As data alone: sections "devices" and "states". */
+int gp_summary_add_devices(const struct gp_summary *summary, struct gp_document *document);
 
 /*
  * If all processes have a rank, this replaces the table of processes: the number of ranks, the
@@ -145,7 +151,9 @@ int gp_summary_print_ranges(const struct gp_summary *summary);
 int gp_summary_print_more(const struct gp_summary *summary);
 int gp_summary_add_more(const struct gp_summary *summary, struct gp_document *document);
 
+/* As data: a section "memory". */
 int gp_summary_print_memory(const struct gp_summary *summary);
+int gp_summary_add_memory(const struct gp_summary *summary, struct gp_document *document);
 
 void gp_summary_print_memory_title(const struct gp_summary *summary);
 

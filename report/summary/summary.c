@@ -239,6 +239,23 @@ static int print_records_folded(const struct gp_summary *summary)
 	return print_folded(summary, gp_summary_print_records);
 }
 
+static int print_signs_folded(const struct gp_summary *summary)
+{
+	return print_folded(summary, gp_summary_print_signs);
+}
+
+static int print_one_pass_folded(const struct gp_summary *summary)
+{
+	return print_folded(summary, gp_summary_print_one_pass);
+}
+
+static int add_steps_and_lines(const struct gp_summary *summary, struct gp_document *document)
+{
+	gp_summary_add_steps(summary, document);
+	gp_summary_add_lines(summary, document);
+	return 0;
+}
+
 static int print_hint(const struct gp_summary *summary)
 {
 	fputs("More: gpuprof summary --full FILE; all rows: --top 0; list of tables: --by help\n",
@@ -246,31 +263,88 @@ static int print_hint(const struct gp_summary *summary)
 	return 0;
 }
 
-/* Advice comes before the figures that it is based on. */
+/*
+ * All sections, in the order of each page; NULL: the page has it not.  On one screen, advice comes
+ * before the figures that it is based on; in JSON, what "more" has is the last.
+ */
 static const struct section {
-	int (*print)(const struct gp_summary *);
-	bool has_rows;  /* their number depends on the screen */
+	int (*in_brief)(const struct gp_summary *); /* on one screen */
+	int (*in_full)(const struct gp_summary *);
+	int (*in_totals)(const struct gp_summary *); /* of models that have totals alone */
+	int (*add)(const struct gp_summary *, struct gp_document *); /* as data; not of totals */
+	/* of the screen: */
+	bool has_rows;  /* their number depends on it */
 	bool is_spaced; /* an empty line stays before it */
 	/* the page of a job that is too long leaves sections out in this order; 0 = never */
 	unsigned char left_out;
 } sections[] = {
-	{print_head_folded, true, true, 0},
-	{print_processes, false, false, 0},
-	{gp_summary_print_advice, true, true, 0},
-	{print_busy_folded, false, false, 5},
-	{print_hardware_folded, false, false, 0},
-	{print_energy_folded, false, false, 0},
-	{print_stalls_folded, false, false, 0},
-	{print_roofline_folded, false, false, 0},
-	{gp_summary_print_activity, true, true, 4},
-	{gp_summary_print_more, false, false, 1},
-	{gp_summary_print_ranges, true, false, 3},
-	{gp_summary_print_memory_in_brief, true, false, 2}, /* the ranks have a column of it */
-	{print_left_folded, false, false, 0},
-	{print_windows, false, false, 0},
-	{print_records_folded, false, false, 0},
-	{print_hint, false, false, 0},
+	{.in_brief = print_head_folded,
+	 .in_full = print_head_folded,
+	 .in_totals = print_head_folded,
+	 .add = add_steps_and_lines,
+	 .has_rows = true,
+	 .is_spaced = true},
+	{.in_brief = print_processes,
+	 .in_full = print_processes,
+	 .in_totals = print_processes,
+	 .add = gp_summary_add_ranks},
+	{.in_brief = gp_summary_print_advice, .has_rows = true, .is_spaced = true},
+	{.in_totals = print_signs_folded},
+	{.in_brief = print_busy_folded, .in_full = print_busy_folded, .left_out = 5},
+	{.in_brief = print_hardware_folded,
+	 .in_full = print_hardware_folded,
+	 .add = gp_summary_add_hardware},
+	{.in_brief = print_energy_folded,
+	 .in_full = print_energy_folded,
+	 .in_totals = print_energy_folded,
+	 .add = gp_summary_add_energy},
+	{.in_brief = print_stalls_folded,
+	 .in_full = print_stalls_folded,
+	 .add = gp_summary_add_stalls},
+	{.in_brief = print_roofline_folded,
+	 .in_full = print_roofline_folded,
+	 .add = gp_summary_add_roofline},
+	{.add = gp_summary_add_devices},
+	{.in_brief = gp_summary_print_activity,
+	 .in_full = gp_summary_print_activity,
+	 .in_totals = gp_summary_print_activity,
+	 .has_rows = true,
+	 .is_spaced = true,
+	 .left_out = 4},
+	{.in_brief = gp_summary_print_more, .in_full = gp_summary_print_more, .left_out = 1},
+	{.in_brief = gp_summary_print_ranges,
+	 .in_full = gp_summary_print_ranges,
+	 .has_rows = true,
+	 .left_out = 3},
+	{.in_brief = gp_summary_print_memory_in_brief,
+	 .in_full = gp_summary_print_memory,
+	 .in_totals = gp_summary_print_memory_in_brief,
+	 .add = gp_summary_add_memory,
+	 .has_rows = true,
+	 .left_out = 2 /* the ranks have a column of it */},
+	{.in_brief = print_left_folded,
+	 .in_full = gp_summary_print_left,
+	 .add = gp_summary_add_left},
+	{.add = gp_summary_add_outliers},
+	{.add = gp_summary_add_more},
+	{.in_brief = print_windows, .in_full = print_windows, .in_totals = print_windows},
+	{.in_brief = print_records_folded,
+	 .in_full = print_records_folded,
+	 .in_totals = print_records_folded},
+	{.in_brief = print_hint},
+	{.in_full = gp_summary_print_advice},
+	{.in_totals = print_one_pass_folded},
 };
+
+int gp_summary_add_sections(const struct gp_summary *summary, struct gp_document *document)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < COUNT(sections) && result == 0; i++)
+		if (sections[i].add)
+			result = sections[i].add(summary, document);
+	return result;
+}
 
 /* From most to fewest rows; the first that fits is taken, else the last. */
 #define ALL_FINDINGS .phases = 6, .lines = 4, .findings = 4, .once = 2
@@ -323,7 +397,8 @@ static size_t close_up(char *text, bool is_spaced, size_t lines)
 static void close_all_up(char *texts[COUNT(sections)], size_t lines)
 {
 	for (size_t i = COUNT(sections); i-- > 0;)
-		lines = close_up(texts[i], sections[i].is_spaced, lines);
+		if (texts[i])
+			lines = close_up(texts[i], sections[i].is_spaced, lines);
 }
 
 static size_t count_all_lines(char *const texts[COUNT(sections)])
@@ -355,7 +430,7 @@ static int make_section(void *context)
 {
 	const struct making *making = context;
 
-	return text_of(making->summary, making->section->print, making->text);
+	return text_of(making->summary, making->section->in_brief, making->text);
 }
 
 /* Make the sections that do not exist yet, or that depend on the rows. */
@@ -366,7 +441,7 @@ static int make_sections(const struct gp_summary *summary, char *texts[COUNT(sec
 	size_t count = 0;
 
 	for (size_t i = 0; i < COUNT(sections); i++) {
-		if (texts[i] && !sections[i].has_rows)
+		if (!sections[i].in_brief || (texts[i] && !sections[i].has_rows))
 			continue;
 		free(texts[i]);
 		makings[count] = (struct making){summary, &sections[i], &texts[i]};
@@ -400,7 +475,7 @@ static int print_screen(const struct gp_summary *summary)
 	int result = make_screen(&page, texts);
 
 	for (size_t i = 0; i < COUNT(sections); i++) {
-		if (result == 0)
+		if (result == 0 && texts[i])
 			fputs(texts[i], summary->out);
 		free(texts[i]);
 	}
@@ -409,48 +484,18 @@ static int print_screen(const struct gp_summary *summary)
 
 /* ---- the other pages ---- */
 
-static int print_whole_page(const struct gp_summary *summary)
+static int print_page(const struct gp_summary *summary)
 {
-	int result = print_busy_folded(summary);
+	int result = 0;
 
-	if (result == 0)
-		result = print_hardware_folded(summary);
-	if (result == 0)
-		result = print_energy_folded(summary);
-	if (result == 0)
-		result = print_stalls_folded(summary);
-	if (result == 0)
-		result = print_roofline_folded(summary);
-	if (result == 0)
-		result = gp_summary_print_activity(summary);
-	if (result == 0)
-		result = gp_summary_print_more(summary);
-	if (result == 0)
-		result = gp_summary_print_ranges(summary);
-	if (result == 0)
-		result = gp_summary_print_memory(summary);
-	if (result == 0)
-		result = gp_summary_print_left(summary);
-	gp_summary_print_windows(summary);
-	if (result == 0)
-		result = print_folded(summary, gp_summary_print_records);
-	return result < 0 ? result : gp_summary_print_advice(summary);
-}
+	for (size_t i = 0; i < COUNT(sections) && result == 0; i++) {
+		int (*print)(const struct gp_summary *) =
+			summary->basis ? sections[i].in_full : sections[i].in_totals;
 
-static int print_totals(const struct gp_summary *summary)
-{
-	int result = print_folded(summary, gp_summary_print_signs);
-
-	if (result == 0)
-		result = print_energy_folded(summary);
-	if (result == 0)
-		result = gp_summary_print_activity(summary);
-	if (result == 0)
-		result = gp_summary_print_memory_in_brief(summary);
-	gp_summary_print_windows(summary);
-	if (result == 0)
-		result = print_folded(summary, gp_summary_print_records);
-	return result == 0 ? print_folded(summary, gp_summary_print_one_pass) : result;
+		if (print)
+			result = print(summary);
+	}
+	return result;
 }
 
 static void limit_rows(struct gp_summary *summary)
@@ -473,12 +518,7 @@ static int print_sections(struct gp_summary *summary)
 		return result;
 	if (summary->basis && summary->options->brief)
 		return print_screen(summary);
-	result = print_head_folded(summary);
-	if (result == 0)
-		result = print_processes(summary);
-	if (result < 0)
-		return result;
-	return summary->basis ? print_whole_page(summary) : print_totals(summary);
+	return print_page(summary);
 }
 
 /* A process that never used the GPU: one line, and its losses. */

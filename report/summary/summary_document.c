@@ -1,7 +1,6 @@
 #include "report/summary/summary_document.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "report/advice/advice_document.h"
 #include "report/analysis/analysis.h"
@@ -37,16 +36,6 @@ static uint64_t sum_count(const struct gp_groups *groups)
 	return count;
 }
 
-static uint64_t sum_copy_bytes(const struct gp_groups *groups)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < groups->count; i++)
-		if (strncmp(groups->rows[i].key, "o[memcpy", 8) == 0)
-			bytes += groups->rows[i].bytes;
-	return bytes;
-}
-
 static void add_activity(const struct gp_activity *activity, struct gp_document *document)
 {
 	add_count(document, "calls", sum_count(&activity->calls));
@@ -55,7 +44,7 @@ static void add_activity(const struct gp_activity *activity, struct gp_document 
 	add_count(document, "launches", activity->launches + activity->graph_launches);
 	add_count(document, "kernels", activity->kernels);
 	add_count(document, "copies", activity->copies);
-	add_bytes(document, "copy_bytes", sum_copy_bytes(&activity->operations));
+	add_bytes(document, "copy_bytes", activity->copy_bytes);
 	add_count(document, "memsets", activity->sets);
 	add_count(document, "graphs", activity->graphs);
 	add_ns(document, "gpu_ns", gp_groups_time_ns(&activity->operations));
@@ -171,41 +160,34 @@ static void add_memory_row(const struct gp_summary *summary, const struct gp_mem
 	add_bytes(document, "freed_bytes", row->freed_bytes);
 }
 
-static int describe_used(const struct gp_summary *summary, struct gp_document *document)
+int gp_summary_add_devices(const struct gp_summary *summary, struct gp_document *document)
 {
-	int result;
-
-	add_ns(document, "span_ns", summary->window.end_unix_ns - summary->window.start_unix_ns);
-	gp_document_add_text(document, "clock",
-			     gp_format_clock(summary->window.start_unix_ns).text);
-	add_activity(&summary->activity, document);
-	add_limits(summary, document);
-	add_estimates(summary, document);
-	gp_summary_add_steps(summary, document);
-	gp_summary_add_lines(summary, document);
-	result = gp_summary_add_ranks(summary, document);
-	if (result == 0)
-		result = gp_summary_add_hardware(summary, document);
-	if (result == 0)
-		result = gp_summary_add_energy(summary, document);
-	if (result == 0)
-		result = gp_summary_add_stalls(summary, document);
-	if (result == 0)
-		result = gp_summary_add_roofline(summary, document);
 	gp_document_add_section(document, "devices");
 	for (size_t i = 0; i < summary->devices.count; i++)
 		add_device(summary, i, document);
 	gp_document_add_section(document, "states");
 	for (size_t i = 0; i < summary->devices.count; i++)
 		add_states(summary, i, document);
+	return 0;
+}
+
+int gp_summary_add_memory(const struct gp_summary *summary, struct gp_document *document)
+{
 	gp_document_add_section(document, "memory");
 	for (size_t i = 0; i < summary->memory.row_count; i++)
 		add_memory_row(summary, &summary->memory.rows[i], document);
-	if (result == 0)
-		result = gp_summary_add_left(summary, document);
-	if (result == 0)
-		result = gp_summary_add_outliers(summary, document);
-	return result == 0 ? gp_summary_add_more(summary, document) : result;
+	return 0;
+}
+
+static int describe_used(const struct gp_summary *summary, struct gp_document *document)
+{
+	add_ns(document, "span_ns", summary->window.end_unix_ns - summary->window.start_unix_ns);
+	gp_document_add_text(document, "clock",
+			     gp_format_clock(summary->window.start_unix_ns).text);
+	add_activity(&summary->activity, document);
+	add_limits(summary, document);
+	add_estimates(summary, document);
+	return gp_summary_add_sections(summary, document);
 }
 
 static void add_last_part(const struct gp_model *model, struct gp_document *document)

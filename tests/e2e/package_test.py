@@ -244,6 +244,28 @@ cuda.cudaDeviceSynchronize()
 json.dump([first, sessions[0].kernels["calls"].to_list()], open(sys.argv[1], "w"))
 """
 
+# Calls that have no operation to wait for: a host function, a memset that a graph captures, a copy within the host.
+WITHOUT_OPERATION = DEVICE + """
+import json
+begin()
+stream, graph, event = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+cuda.cudaStreamCreate(ctypes.byref(stream))
+cuda.cudaEventCreate(ctypes.byref(event))
+from_, to = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64)
+on_host = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)
+with gpuprof.session("session") as session:
+    cuda.cudaMemcpy(to, from_, ctypes.c_size_t(64), 0)
+    work(10)
+    assert cuda.cudaStreamBeginCapture(stream, 0) == 0
+    assert cuda.cudaMemsetAsync(memory, 0, ctypes.c_size_t(20), stream) == 0
+    assert cuda.cudaStreamEndCapture(stream, ctypes.byref(graph)) == 0
+    assert cuda.cudaLaunchHostFunc(stream, on_host, None) == 0
+    cuda.cudaEventRecord(event, stream)
+    cuda.cudaStreamWaitEvent(stream, event, 0)
+    cuda.cudaStreamSynchronize(stream)
+json.dump([session.pending, session.kernels.to_dict()["name"]], open(sys.argv[1], "w"))
+"""
+
 # As CuPy's, and as PyTorch's.
 TENSORS = """
 import gpuprof
@@ -604,6 +626,22 @@ class RecordingTest(Package):
         self.assertTrue(done.stdout.startswith("late: CUDA is in use already"), done.stdout)
 
 
+class LookupsTest(Package):
+    def test_columns_that_the_package_reads(self):
+        import inspect
+
+        import gpuprof
+        from gpuprof import _trace
+
+        trace = gpuprof.open(os.path.join(KINETO, "kineto_cnn_cuda_only.json.gz"))
+        told = trace.holistic()
+        self.assertAlmostEqual(sum(told[key + "_percent"] for key in ("idle", "compute", "communication", "copy")), 100)
+        source = inspect.getsource(_trace.Trace.counters) + inspect.getsource(_trace._counter_value)
+        asked = set(re.findall(r'row\["(\w+)"\]', source)) | set(_trace._REDUCTIONS.values()) | {"kernels", "measured", "estimate", "error"}
+        self.assertLessEqual({"range", "domain", "counter"}, asked)
+        self.assertLessEqual(asked, set(trace.table("nvtx-counter").columns))
+
+
 class SessionsTest(Package):
     def test_sessions(self):
         import gpuprof
@@ -653,6 +691,17 @@ class SessionsTest(Package):
             for key in ("calls", "gpu_times_ns", "transfer_ns"):
                 self.assertEqual(told["summary"]["ranges"][name][key], one[key])
         self.assertEqual(by_table["copies"], copies["gpu_time_ns"])
+
+    def test_calls_without_an_operation(self):
+        trace = self.record(WITHOUT_OPERATION)
+        with open(self.path("told.json"), encoding="utf-8") as file:
+            pending, names = json.load(file)
+        self.assertEqual((pending, sorted(names)), (0, ["[memcpy HtoH pageable to pageable]", "[memset]"]))
+        classes = {row["name"]: (row["class"], row["lacks_operation"]) for row in trace.api.rows()}
+        self.assertEqual({name: classes[name] for name in (
+            "cudaMemcpy", "cudaMemset", "cudaMemsetAsync", "cudaLaunchHostFunc", "cudaStreamWaitEvent", "cudaStreamSynchronize")}, {
+                "cudaMemcpy": ("copy", 0), "cudaMemset": ("memset", 0), "cudaMemsetAsync": ("memset", 0),
+                "cudaLaunchHostFunc": ("host function", 0), "cudaStreamWaitEvent": ("wait of a stream", 0), "cudaStreamSynchronize": ("wait", 0)})
 
     def test_same_names(self):
         self.record(SAME_NAMES)

@@ -5,6 +5,7 @@ import glob
 import io
 import json
 import os
+import re
 import statistics
 import unittest
 
@@ -414,6 +415,56 @@ class Choices(Tables):
         result = self.summary("--by", "kernel", trace)
         self.assertIn("smooth", result.stdout)
         self.assert_one_line(result.stderr, "demo.gpuprof is not complete", "gpuprof summary")
+
+
+class Page(Tables):
+    """The page finds columns by their titles, which are the keys of the tables' JSON: each that it asks for must be one."""
+    TABLES = re.compile(r"\b(?:recordsOf|tableOf|miniTable)\('([\w-]+)'")
+    TITLES = re.compile(r"(?<!\.\.)(?<!Math)(?<!Intl)\.(PID|[A-Z][A-Za-z]*[a-z][A-Za-z]*)\b|\w\['([A-Z][^']*)'\]")
+    LOOKUPS = re.compile(r"(?:\[0\]|title|\.name) === '([A-Z][^']*)'|\b(?:column|value)\('([A-Z][^']*)'")
+    ADDED = {"Meaning"}  # by the page, to a table of figures
+
+    def columns(self):
+        """The titles of each table of --by, which has them also without a row."""
+        words = re.findall(r"^  ([a-z][\w-]*) ", self.summary("--by", "help").stdout, re.MULTILINE)
+        trace = os.path.join(ROOT, "tests", "data", "kineto", "kineto_cnn_cuda_only.json.gz")
+        found = json.loads(self.summary("--by", ",".join(words), "--format", "json", trace).stdout)
+        return {table["report"]: {column["name"] for column in table["columns"]} for table in found}
+
+    def blocks(self):
+        """The top-level statements of the page's source by the name that they define."""
+        for path in glob.glob(os.path.join(ROOT, "report", "html", "web", "*.js")):
+            with open(path, encoding="utf-8") as file:
+                source = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.DOTALL)
+            for number, block in enumerate(re.split(r"\n(?=\S)", source)):
+                name = re.match(r"(?:async )?(?:const|function|class) (\w+)", block)
+                yield name.group(1) if name else f"{path} {number}", block
+
+    def test_titles_of_records(self):
+        columns, blocks = self.columns(), dict(self.blocks())
+        tables = {name: set(self.TABLES.findall(block)) for name, block in blocks.items()}
+        asked = 0
+        for name, block in blocks.items():
+            titles = {a or b for a, b in self.TITLES.findall(block)}
+            asked += len(titles)
+            words = tables[name].union(*(tables[word] for word in set(re.findall(r"\w+", block)) & set(tables)))
+            self.assertEqual(words - set(columns), set(), name)
+            known = set().union(*(columns[word] for word in (words if tables[name] else columns)))
+            self.assertEqual(titles - known, set(), name)
+        self.assertGreater(asked, 60)
+
+    def test_titles_that_are_looked_up(self):
+        known = set(self.ADDED).union(*self.columns().values())
+        for path in glob.glob(os.path.join(ROOT, "report", "diff", "*.c")):
+            with open(path, encoding="utf-8") as file:
+                known.update(re.findall(r"\"([^\"]+)\",\s*(?:GP_UNIT_\w+|unit)\b", file.read()))
+        asked = {a or b for _, block in self.blocks() for a, b in self.LOOKUPS.findall(block)}
+        self.assertLessEqual({"Change", "Differs", "Start", "Total"}, asked)
+        for title in asked:
+            self.assertTrue(title in known or title.endswith(" ") and {title + side for side in "AB"} <= known, title)
+        names = re.findall(r"'([^']+)'", dict(self.blocks())["NAME_COLUMNS"])
+        self.assertGreater(len(names), 5)
+        self.assertEqual(set(names) - known, set())
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 
 #include "report/analysis/device/failures.h"
 #include "report/base/array.h"
+#include "report/model/awaited_ops.h"
 #include "report/model/build/device_waits.h"
 #include "report/model/recorded.h"
 
@@ -176,42 +177,28 @@ static int add_without_times(struct finding *f)
 
 /* ---- operations without a record and a name ---- */
 
-/*
- * A graph, or an asynchronous copy or memset. Copies of no bytes, and within the host, have no
- * record, either.
- */
-static bool lacks_other(const struct gp_model *model, const struct gp_call *call)
+/* Synchronous copies and memsets have ended. */
+static bool is_asynchronous(const struct gp_model *model, const struct gp_call *call)
 {
-	uint8_t class = gp_model_api_class(model, call->api);
-
-	if (call->status != 0 || call->captured ||
-	    call->correlation_id == model->losses.stuck_number)
-		return false;
-	return class == GP_API_GRAPH_LAUNCH ||
-	       ((class == GP_API_COPY || class == GP_API_MEMSET) &&
-		strstr(gp_model_api(model, call->api).name, "Async"));
+	return gp_model_api_class(model, call->api) == GP_API_GRAPH_LAUNCH ||
+	       strstr(gp_model_api(model, call->api).name, "Async");
 }
 
-/*
- * From the last call of each thread back: records before one that has come have come, or are lost.
- */
 static void count_nameless(struct finding *f)
 {
 	const struct gp_model *model = f->model;
-	uint32_t launches = 0, named = 0, thread_id = GP_NONE;
-	bool has_come = false;
+	struct gp_awaited_ops awaited = gp_awaited_ops_of(model);
+	uint32_t launches = 0, named = 0;
 
-	for (uint32_t i = model->call_count; i-- > 0;) {
+	for (uint32_t i = 0; i < model->call_count; i++) {
 		const struct gp_call *call = &model->calls[i];
 
-		if (call->thread_id != thread_id)
-			has_come = false;
-		thread_id = call->thread_id;
-		has_come |= call->first_op != GP_NONE;
-		if (call->first_op != GP_NONE || gp_device_waits_cover(&f->waits, call))
+		if (!gp_awaited_ops_has(&awaited, call) || gp_device_waits_cover(&f->waits, call))
 			continue;
-		launches += gp_model_lacks_kernel(model, call);
-		f->list->others += !has_come && lacks_other(model, call);
+		if (gp_model_lacks_kernel(model, call))
+			launches++;
+		else
+			f->list->others += is_asynchronous(model, call);
 	}
 	for (uint32_t i = 0; i < f->list->count; i++)
 		named += f->list->rows[i].op == GP_NONE;

@@ -165,6 +165,7 @@ static int add_operation(struct gp_activity *activity, uint32_t row, const struc
 	if (row == UINT32_MAX)
 		return -ENOMEM;
 	++*count_of(activity, op);
+	activity->copy_bytes += op->kind == GP_OP_COPY ? op->bytes : 0;
 	activity->operations.rows[row].is_separate = gp_op_is_on_host(op);
 	add_bytes(&activity->operations.rows[row], model, op);
 	if (gp_op_is_in_window(op) && !op->untimed) {
@@ -285,6 +286,7 @@ static int add_summed_operations(struct gp_activity *activity, const struct gp_m
 	group = &activity->operations.rows[row];
 	group->is_separate = gp_op_is_on_host(&op);
 	*count_of(activity, &op) += sum->histogram.count + sum->untimed;
+	activity->copy_bytes += op.kind == GP_OP_COPY ? sum->bytes : 0;
 	group->bytes += sum->bytes;
 	group->timed_bytes += sum->timed_bytes;
 	if (sum->histogram.count > 0)

@@ -25,6 +25,7 @@ struct gp_activity {
 	uint64_t launches, graph_launches; /* calls */
 	uint64_t kernels, copies, sets,
 		graphs; /* operations; copies from host to host are rows aside */
+	uint64_t copy_bytes;
 };
 
 /* Returns 0 or -ENOMEM. */

@@ -291,11 +291,16 @@ static uint64_t count_untimed(const struct gp_model *model)
 static void put_loss(void *context, const struct gp_loss *loss, uint64_t count)
 {
 	struct gp_json *json = context;
+	char key[64];
+	const char *const keys[] = {loss->sentence, key};
 
-	gp_json_text(json, ", ");
-	gp_json_string(json, loss->sentence, strlen(loss->sentence));
-	gp_json_text(json, ": ");
-	gp_chrome_put_number(json, count);
+	snprintf(key, sizeof(key), GP_LOSS_KEY "%s", loss->name);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		gp_json_text(json, ", ");
+		gp_json_string(json, keys[i], strlen(keys[i]));
+		gp_json_text(json, ": ");
+		gp_chrome_put_number(json, count);
+	}
 }
 
 /* Metadata: identifies the process, and names missing data. */

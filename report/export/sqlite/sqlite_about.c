@@ -244,7 +244,12 @@ static void put_captures(struct gp_sqlite_export *e)
 
 static void put_loss(void *context, const struct gp_loss *loss, uint64_t count)
 {
+	char name[64], text[24];
+
 	gp_sqlite_put_missing(context, loss->sentence, count);
+	snprintf(name, sizeof(name), GP_LOSS_KEY "%s", loss->name);
+	snprintf(text, sizeof(text), "%" PRIu64, count);
+	put_capture(context, name, text);
 }
 
 void gp_sqlite_write_about(struct gp_sqlite_export *e)

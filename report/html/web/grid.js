@@ -289,11 +289,8 @@ const NAME_COLUMNS = [
 	'Cause',
 	'Before',
 	'Call site',
-	'Kernel',
 	'Range',
-	'Function',
 	'Operation',
-	'Text',
 ];
 function nameColumn(table) {
 	for (const title of NAME_COLUMNS) {

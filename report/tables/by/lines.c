@@ -12,18 +12,19 @@
 #include "report/model/process_name.h"
 #include "report/symbols/call_site.h"
 #include "report/tables/breakdown.h"
+#include "report/tables/by/lines.h"
 
 #define LINE_BYTES 2048
 
-static const struct gp_table_column columns[] = {
-	GP_SHARE_COLUMNS,
-	{"Launched", GP_UNIT_NS},
-	{"Backward", GP_UNIT_NS},
-	{"Likely %", GP_UNIT_PERCENT},
-	{"Estimated %", GP_UNIT_PERCENT},
-	{"Count", GP_UNIT_COUNT},
-	{"PID", GP_UNIT_NUMBER},
-	{"Line", GP_UNIT_TEXT},
+static const struct gp_table_column columns[GP_LINE_COLUMNS] = {
+	GP_SHARE_COLUMNS, /* GP_LINE_SHARE, GP_LINE_TOTAL */
+	[GP_LINE_LAUNCHED] = {"Launched", GP_UNIT_NS},
+	[GP_LINE_BACKWARD] = {"Backward", GP_UNIT_NS},
+	[GP_LINE_LIKELY] = {"Likely %", GP_UNIT_PERCENT},
+	[GP_LINE_ESTIMATED] = {"Estimated %", GP_UNIT_PERCENT},
+	[GP_LINE_COUNT] = {"Count", GP_UNIT_COUNT},
+	[GP_LINE_PID] = {"PID", GP_UNIT_NUMBER},
+	[GP_LINE_PLACE] = {"Line", GP_UNIT_TEXT},
 };
 
 enum { BACKWARD = GP_SCOPE_UNTIMED + 1, LIKELY, ESTIMATED };
@@ -114,6 +115,7 @@ static int take_model(struct gp_scope *scope, struct gp_tally *tally, size_t pro
 	return result == 0 ? tally->error : result;
 }
 
+/* In the order of enum gp_line_column. */
 static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
 		    double total)
 {

@@ -349,7 +349,7 @@ static void memory_belongs_to_the_calls(void **state)
 static void recorded_windows_and_losses_are_read(void **state)
 {
 	struct gp_model *m = load(
-		"{\"metadata\":{\"slices left out\":0,\"start in ns\":2000,\"end in ns\":60000,\"kernels that --kernels excludes\":12,\"host\":\"n1\",\"command\":\"a 'b c'\",\"note 1\":\"x\",\"new\":[1]},\"traceEvents\":[" CALL(
+		"{\"metadata\":{\"slices left out\":0,\"start in ns\":2000,\"end in ns\":60000,\"kernels that --kernels excludes\":12,\"loss LOST_CUPTI\":7,\"a sentence that was reworded\":7,\"host\":\"n1\",\"command\":\"a 'b c'\",\"note 1\":\"x\",\"new\":[1]},\"traceEvents\":[" CALL(
 			"9", "20", "1") "," GATE("recording on", "10",
 						 "a signal") "," GATE("recording off", "30",
 								      "new") "]}");
@@ -361,6 +361,7 @@ static void recorded_windows_and_losses_are_read(void **state)
 	assert_false(m->gates[1].on);
 	assert_int_equal(m->gates[1].reason, 0);
 	assert_int_equal(m->counters[GP_COUNTER_LEFT_OUT_KERNELS], 12);
+	assert_int_equal(m->counters[GP_COUNTER_LOST_CUPTI], 7);
 	assert_string_equal(m->info[GP_INFO_HOST], "n1");
 	assert_string_equal(m->info[GP_INFO_COMMAND], "a 'b c'");
 	assert_string_equal(m->notes[0], "x");

@@ -1,4 +1,5 @@
 /* Losses: every one has its words and its count, and the words fit one as well as many. */
+#include <stdio.h>
 #include <string.h>
 
 #include "gpuprof/count.h"
@@ -89,6 +90,32 @@ static void each_yields_losses_but_no_strain_and_no_telemetry(void **state)
 	gp_model_free(model);
 }
 
+/* By the key of an export, and by the sentence, which older exports have alone. */
+static void each_that_joining_does_not_find_is_restored(void **state)
+{
+	static const unsigned others[] = {GP_LOST_DAMAGED_BYTES, GP_LOST_UNREADABLE_RECORDS,
+					  GP_LOST_OPERATIONS_UNTIMED, GP_LOST_STATUS,
+					  GP_LOST_ALLOCATIONS};
+
+	for (unsigned i = 0; i < GP_COUNTERS + COUNT(others); i++) {
+		unsigned number = i < GP_COUNTERS ? i : others[i - GP_COUNTERS];
+		const struct gp_loss *loss = &gp_loss_table[number];
+		char key[64];
+
+		snprintf(key, sizeof(key), GP_LOSS_KEY "%s", loss->name);
+		for (unsigned by = 0; by < 2; by++) {
+			struct build b = build_begin(1);
+			struct gp_model *model = build_end(&b);
+
+			gp_loss_restore(model, loss->name, 1);
+			assert_int_equal(gp_loss_count(model, number), 0);
+			gp_loss_restore(model, by == 0 ? key : loss->sentence, 1);
+			assert_int_equal(gp_loss_count(model, number), 1);
+			gp_model_free(model);
+		}
+	}
+}
+
 static void what_keep_last_left_out_is_outside_of_the_trace(void **state)
 {
 	struct build b = build_begin(1);
@@ -111,6 +138,7 @@ int main(void)
 		cmocka_unit_test(each_has_a_name_a_kind_and_a_sentence_of_its_own),
 		cmocka_unit_test(one_is_singular),
 		cmocka_unit_test(each_yields_losses_but_no_strain_and_no_telemetry),
+		cmocka_unit_test(each_that_joining_does_not_find_is_restored),
 		cmocka_unit_test(what_keep_last_left_out_is_outside_of_the_trace),
 	};
 

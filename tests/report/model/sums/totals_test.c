@@ -90,6 +90,7 @@ static void check(const struct both *both)
 	check_groups(&found.calls, &exact.calls);
 	assert_int_equal(found.kernels, exact.kernels);
 	assert_int_equal(found.copies, exact.copies);
+	assert_int_equal(found.copy_bytes, exact.copy_bytes);
 	assert_int_equal(found.sets, exact.sets);
 	assert_int_equal(found.failures, exact.failures);
 	assert_int_equal(both->totals->first_call_ns, both->model->first_call_ns);

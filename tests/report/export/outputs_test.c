@@ -16,6 +16,7 @@
 #include "report/tables/breakdown.h"
 #include "report/tables/event_list.h"
 #include "report/export/export.h"
+#include "tests/report/parquet_reader.h"
 #include "tests/report/scene_builder.h"
 
 #define FOLDER "tests/data/outputs/"
@@ -385,6 +386,59 @@ static void the_database_has_its_rows(void **state)
 	expect("sqlite.txt", text);
 }
 
+/* ---- Parquet ---- */
+
+/* A table's file, and nothing else, lies in its folder; both are removed. */
+static void put_parquet(FILE *out, const char *folder, const char *table)
+{
+	char path[256], *bytes = NULL;
+	size_t length = 0;
+	ssize_t found;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s/node7.parquet", folder, table);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while ((found = fread((bytes = realloc(bytes, length + 4096)) + length, 1, 4096, file)) > 0)
+		length += (size_t)found;
+	fclose(file);
+	fprintf(out, "== %s\n", table);
+	parquet_print(out, bytes, length);
+	free(bytes);
+	assert_int_equal(unlink(path), 0);
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(rmdir(path), 0);
+}
+
+static void the_parquet_tables_have_their_rows(void **state)
+{
+	static const char *const tables[] = {"ops",     "calls",   "ranges",      "memory",
+					     "samples", "syncs",   "missing",     "others",
+					     "ranks",   "collectives", "iterations", "idle"};
+	const struct gp_export_options options = {.measure = GP_STACK_METRICS};
+	struct build b = scene_begin();
+	char folder[] = "/tmp/outputs-test-XXXXXX", message[256], *text;
+	struct gp_export_source source;
+	struct gp_model *model;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	build_info(&b, GP_INFO_HOST, "node7");
+	build_info(&b, GP_INFO_RANK, "3");
+	model = build_end(&b);
+	source = gp_export_source_of(model);
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(gp_exporter_parquet.write_folder(&source, &options, folder, message,
+							  sizeof(message)),
+			 0);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		put_parquet(out, folder, tables[i]);
+	assert_int_equal(rmdir(folder), 0);
+	fclose(out);
+	gp_model_free(model);
+	expect("parquet.txt", text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +448,7 @@ int main(void)
 		cmocka_unit_test(the_chrome_trace_has_its_events),
 		cmocka_unit_test(every_binary_format_has_its_messages),
 		cmocka_unit_test(the_database_has_its_rows),
+		cmocka_unit_test(the_parquet_tables_have_their_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@
 #include "report/tables/event_list.h"
 #include "report/export/export.h"
 #include "tests/report/parquet_reader.h"
+#include "tests/report/put_rows.h"
 #include "tests/report/scene_builder.h"
 
 #define FOLDER "tests/data/outputs/"
@@ -91,23 +92,6 @@ static void expect(const char *name, char *text)
 }
 
 /* ---- tables and lists ---- */
-
-/* The rows of a sheet, without its titles. */
-static void put_rows(FILE *out, const struct gp_table *sheet)
-{
-	const struct gp_table_head *head = sheet->head;
-
-	for (size_t i = 0; i < gp_table_rows(sheet); i++)
-		for (size_t c = 0; c < head->column_count; c++) {
-			const struct gp_value *value = &gp_table_row(sheet, i)[c];
-
-			fprintf(out, "%s%s",
-				value->kind == GP_VALUE_TEXT   ? value->text
-				: value->kind == GP_VALUE_NONE ? ""
-							       : gp_value_number(value).text,
-				c + 1 < head->column_count ? "," : "\n");
-		}
-}
 
 static void every_table_has_its_rows(void **state)
 {

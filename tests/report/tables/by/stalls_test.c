@@ -101,6 +101,7 @@ static void source_lines(void **state)
 	char folder[] = "/tmp/gpuprof-stalls-XXXXXX", path[512], other[512];
 	char content[2 * GP_SOURCE_TEXT_LINE_BYTES];
 	struct gp_source_text *sources = gp_source_text_new(UNTIL_S);
+	int fd = first_free_fd();
 
 	assert_non_null(mkdtemp(folder));
 	write_file(folder, "a.cu", "first\n\n\tthird\tline;  \r\nlast", UNTIL_S, path);
@@ -144,6 +145,7 @@ static void source_lines(void **state)
 	rmdir(other);
 	rmdir(folder);
 	gp_source_text_free(sources);
+	assert_int_equal(first_free_fd(), fd);
 }
 
 int main(void)

@@ -494,6 +494,58 @@ static void stacks_of_equal_steps_are_put_together(void **state)
 	close_found(&found);
 }
 
+/* Six operators of a block, each at a line of its own, then a product. */
+static struct gp_call *put_block(struct training *t, const char *block, uint32_t line)
+{
+	for (uint32_t i = 0; i < 6; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s%u", block, i);
+		training_forward(t, 100 + i, name);
+	}
+	return training_forward(t, line, "addmm");
+}
+
+/* A product that was never sampled is like the one among the same launches, not the nearest one. */
+static void a_stack_that_was_never_recorded(void **state)
+{
+	struct training t = training_begin();
+
+	put_block(&t, "norm", 10);
+	put_block(&t, "gelu", 20);
+	put_block(&t, "norm", 20)->is_estimated = true;
+	put_block(&t, "drop", 30);
+	for (unsigned site = 4; site > 0; site--)
+		training_node(&t, "AddmmBackward0", site);
+
+	struct found found = find(&t);
+
+	assert_answer(&found, 0, GP_BACKWARD_CERTAIN, 30);
+	assert_answer(&found, 1, GP_BACKWARD_LIKELY, 10);
+	assert_answer(&found, 2, GP_BACKWARD_CERTAIN, 20);
+	assert_answer(&found, 3, GP_BACKWARD_CERTAIN, 10);
+	close_found(&found);
+}
+
+/* Two operators of one kind at each line; a captured launch has no kernel. */
+static void launches_into_a_graph_have_lines(void **state)
+{
+	struct training t = training_begin();
+
+	for (uint32_t line = 10; line < 13; line++)
+		for (uint32_t i = 0; i < 2; i++) {
+			training_forward(&t, line, "addmm")->captured = true;
+			t.b.model->op_count--;
+		}
+	for (unsigned site = 6; site > 0; site--)
+		training_node(&t, "AddmmBackward0", site);
+
+	struct found found = find(&t);
+
+	ASSERT_LINES(&found, GP_BACKWARD_CERTAIN, 12, 12, 11, 11, 10, 10);
+	close_found(&found);
+}
+
 /* The node of line 10 was never sampled. */
 static void estimated_nodes_are_likely_at_most(void **state)
 {
@@ -552,6 +604,8 @@ int main(void)
 		cmocka_unit_test(nodes_of_several_threads_have_no_lines),
 		cmocka_unit_test(operators_stand_for_missing_symbols),
 		cmocka_unit_test(stacks_of_equal_steps_are_put_together),
+		cmocka_unit_test(a_stack_that_was_never_recorded),
+		cmocka_unit_test(launches_into_a_graph_have_lines),
 		cmocka_unit_test(estimated_nodes_are_likely_at_most),
 		cmocka_unit_test(programs_without_pytorch_have_none),
 	};

@@ -16,6 +16,7 @@
 #include "report/tables/breakdown.h"
 #include "report/tables/event_list.h"
 #include "report/export/export.h"
+#include "report/summary/summary_document.h"
 #include "tests/report/parquet_reader.h"
 #include "tests/report/put_rows.h"
 #include "tests/report/scene_builder.h"
@@ -143,6 +144,48 @@ static void every_list_has_its_rows(void **state)
 	fclose(out);
 	gp_model_free(model);
 	expect("lists.csv", text);
+}
+
+/* ---- the summary ---- */
+
+/* Texts for people are no values. */
+static void put_fields(FILE *out, const struct gp_fields *fields)
+{
+	for (uint32_t i = 0; i < fields->count; i++) {
+		const struct gp_document_field *field = &fields->fields[i];
+
+		if (strcmp(field->id, "text") == 0)
+			continue;
+		fprintf(out, "%s%s=%s", i > 0 ? " " : "", field->id,
+			field->value.kind == GP_VALUE_TEXT   ? field->value.text
+			: field->value.kind == GP_VALUE_NONE ? ""
+							     : gp_value_number(&field->value).text);
+	}
+	fputs("\n", out);
+}
+
+static void the_summary_has_its_sections(void **state)
+{
+	struct gp_model *model = scene_make();
+	struct gp_document document = {0};
+	struct gp_summary summary;
+	size_t bytes;
+	char *text;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_int_equal(gp_summary_open(&summary, &model, 1, NULL), 0);
+	assert_int_equal(gp_summary_describe(&summary, &document), 0);
+	put_fields(out, &document.facts);
+	for (uint32_t i = 0; i < document.count; i++) {
+		fprintf(out, "== %s\n", document.sections[i].id);
+		for (uint32_t row = 0; row < document.sections[i].count; row++)
+			put_fields(out, &document.sections[i].rows[row]);
+	}
+	fclose(out);
+	gp_document_free(&document);
+	gp_summary_close(&summary);
+	gp_model_free(model);
+	expect("summary.txt", text);
 }
 
 /* ---- formats ---- */
@@ -409,7 +452,7 @@ static void the_parquet_tables_have_their_rows(void **state)
 
 	build_info(&b, GP_INFO_HOST, "node7");
 	build_info(&b, GP_INFO_RANK, "3");
-	model = build_end(&b);
+	model = scene_end(&b);
 	source = gp_export_source_of(model);
 	assert_non_null(mkdtemp(folder));
 	assert_int_equal(gp_exporter_parquet.write_folder(&source, &options, folder, message,
@@ -428,6 +471,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_table_has_its_rows),
 		cmocka_unit_test(every_list_has_its_rows),
+		cmocka_unit_test(the_summary_has_its_sections),
 		cmocka_unit_test(every_text_format_has_its_events),
 		cmocka_unit_test(the_chrome_trace_has_its_events),
 		cmocka_unit_test(every_binary_format_has_its_messages),

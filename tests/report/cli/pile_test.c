@@ -6,6 +6,7 @@
 
 #include "report/cli/pile.h"
 #include "report/model/process_name.h"
+#include "tests/report/expect.h"
 #include "tests/report/trace_builder.h"
 
 enum { PIDS = 3 };
@@ -98,16 +99,35 @@ static void a_file_may_fail(void **state)
 	free_all(builders);
 }
 
+/* As gp_pile_open(), whose line on stderr goes to text. */
+static void open_aloud(struct gp_pile *pile, char **paths, char *text, size_t bytes)
+{
+	FILE *file = tmpfile();
+	int kept = dup(STDERR_FILENO);
+	size_t length;
+
+	assert_non_null(file);
+	dup2(fileno(file), STDERR_FILENO);
+	assert_int_equal(gp_pile_open(pile, paths, PIDS), 0);
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	rewind(file);
+	length = fread(text, 1, bytes - 1, file);
+	text[length] = '\0';
+	fclose(file);
+}
+
 static void hosts_have_clocks(void **state)
 {
 	struct gp_builder builders[PIDS];
 	struct gp_pile pile = {0};
 	struct gp_export_source source;
-	char *paths[PIDS];
+	char *paths[PIDS], text[512];
 
 	for (uint32_t i = 0; i < PIDS; i++)
 		paths[i] = save(&builders[i], 10 + i, i == 1 ? "another boot" : "one boot");
-	assert_int_equal(gp_pile_open(&pile, paths, PIDS), 0);
+	open_aloud(&pile, paths, text, sizeof(text));
+	expect(text, "gpuprof: 1 of 2 hosts ");
 	assert_non_null(pile.clocks);
 	assert_int_equal(pile.clocks->count, 2);
 	assert_null(pile.model); /* those that were loaded for the clocks lack them */

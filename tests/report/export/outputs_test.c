@@ -6,6 +6,7 @@
  */
 #include "tests/unit.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -415,54 +416,80 @@ static void the_database_has_its_rows(void **state)
 
 /* ---- Parquet ---- */
 
-/* A table's file, and nothing else, lies in its folder; both are removed. */
-static void put_parquet(FILE *out, const char *folder, const char *table)
+/* The file of a host and table, which is removed. */
+static void put_parquet(FILE *out, const char *folder, const char *table, const char *host)
 {
 	char path[256], *bytes = NULL;
-	size_t length = 0;
-	ssize_t found;
+	size_t length = 0, found;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%s/node7.parquet", folder, table);
+	snprintf(path, sizeof(path), "%s/%s/%s.parquet", folder, table, host);
 	file = fopen(path, "r");
 	assert_non_null(file);
 	while ((found = fread((bytes = realloc(bytes, length + 4096)) + length, 1, 4096, file)) > 0)
-		length += (size_t)found;
+		length += found;
 	fclose(file);
-	fprintf(out, "== %s\n", table);
+	fprintf(out, "== %s of %s\n", table, host);
 	parquet_print(out, bytes, length);
 	free(bytes);
 	assert_int_equal(unlink(path), 0);
-	*strrchr(path, '/') = '\0';
-	assert_int_equal(rmdir(path), 0);
+}
+
+static struct gp_model *make_second_process(void)
+{
+	struct build b = build_begin(77);
+
+	build_info(&b, GP_INFO_HOST, "../node 8");
+	build_info(&b, GP_INFO_RANK, "4");
+	build_info(&b, GP_INFO_WORLD_SIZE, "16");
+	build_info(&b, GP_INFO_LOCAL_RANK, "1");
+	build_info(&b, GP_INFO_JOB, "job 5");
+	build_device(&b, 0, "the only GPU");
+	build_call(&b, 100, BUILD_LAUNCH, 5000, 10, 2);
+	build_op(&b, GP_OP_KERNEL, 7, 6000, 7000, 2)->name = build_name(&b, "step");
+	return build_end(&b);
+}
+
+static const struct gp_model *get_model(void *models, size_t index)
+{
+	return ((const struct gp_model **)models)[index];
 }
 
 static void the_parquet_tables_have_their_rows(void **state)
 {
-	static const char *const tables[] = {"ops",     "calls",   "ranges",      "memory",
-					     "samples", "syncs",   "missing",     "others",
-					     "ranks",   "collectives", "iterations", "idle"};
+	static const char *const tables[] = {
+		"ops",     "calls",  "ranges", "memory",      "samples",    "syncs",
+		"missing", "others", "ranks",  "collectives", "iterations", "idle"};
 	const struct gp_export_options options = {.measure = GP_STACK_METRICS};
 	struct build b = scene_begin();
-	char folder[] = "/tmp/outputs-test-XXXXXX", message[256], *text;
-	struct gp_export_source source;
-	struct gp_model *model;
+	char folder[] = "/tmp/outputs-test-XXXXXX", path[64], message[256], *text;
+	struct gp_model *models[3];
+	struct gp_export_source source = {.count = 3, .get = get_model, .context = models};
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
 	build_info(&b, GP_INFO_HOST, "node7");
 	build_info(&b, GP_INFO_RANK, "3");
-	model = scene_end(&b);
-	source = gp_export_source_of(model);
+	models[0] = scene_end(&b);
+	models[1] = make_second_process();
+	models[2] = NULL; /* could not be read */
 	assert_non_null(mkdtemp(folder));
 	assert_int_equal(gp_exporter_parquet.write_folder(&source, &options, folder, message,
 							  sizeof(message)),
 			 0);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		put_parquet(out, folder, tables[i]);
+	assert_int_equal(gp_exporter_parquet.write_folder(&source, &options, folder, message,
+							  sizeof(message)),
+			 -EEXIST);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		put_parquet(out, folder, tables[i], "node7");
+		put_parquet(out, folder, tables[i], "_._node_8");
+		snprintf(path, sizeof(path), "%s/%s", folder, tables[i]);
+		assert_int_equal(rmdir(path), 0); /* there is nothing else */
+	}
 	assert_int_equal(rmdir(folder), 0);
 	fclose(out);
-	gp_model_free(model);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
 	expect("parquet.txt", text);
 }
 

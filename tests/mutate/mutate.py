@@ -208,18 +208,18 @@ def run_test(program: str, build: str, limit: float, seen: str = "") -> bool | N
 # ---- which test runs what ----
 
 def symbols_of(program: str) -> tuple[list[int], list[str]]:
-    """Addresses and names of the functions; of those of one file alone, with the file's name.  The linker makes hidden
-    functions local, too, but those have one name in the program."""
+    """Addresses and names of the functions; of those of one file alone, with the file's name.  Linkers make hidden
+    functions local, too, as HIDDEN or of a file without a name; those have one name in the program."""
     found = []
     file = ""
     for line in subprocess.run(["readelf", "-sW", program], check=True, text=True,
                                stdout=subprocess.PIPE).stdout.splitlines():
         words = line.split()
-        if len(words) >= 8 and words[3] == "FILE":
-            file = words[7]
+        if len(words) >= 7 and words[3] == "FILE":
+            file = words[7] if len(words) > 7 else ""
         elif len(words) >= 8 and words[3] == "FUNC":
             name = words[7].split(".")[0]
-            found.append((int(words[1], 16), f"{file}:{name}" if words[4:6] == ["LOCAL", "DEFAULT"] else name))
+            found.append((int(words[1], 16), f"{file}:{name}" if file and words[4:6] == ["LOCAL", "DEFAULT"] else name))
     found.sort()
     return [address for address, _ in found], [name for _, name in found]
 

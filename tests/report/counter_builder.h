@@ -53,8 +53,8 @@ static inline void build_counters(struct gp_model *m, uint32_t correlation_id,
 	for (; counters->metric; counters++) {
 		uint32_t capacity = m->counted_count, kernel = build_counter_text(m, "a kernel");
 		uint32_t counter = build_counter_text(m, counters->metric);
-		uint32_t at = build_grow(&m->counted, &capacity, &m->counted_count,
-					 sizeof(*m->counted));
+		uint32_t at =
+			build_grow(&m->counted, &capacity, &m->counted_count, sizeof(*m->counted));
 
 		m->counted[at] = (struct gp_counted){.start_ns = at,
 						     .kernel = kernel,

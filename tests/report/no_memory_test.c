@@ -471,10 +471,14 @@ static void stay_on_one_core(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loading), cmocka_unit_test(test_chrome_trace),
-		cmocka_unit_test(test_summary), cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_check),   cmocka_unit_test(test_importing),
-		cmocka_unit_test(test_tables),  cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_loading),
+		cmocka_unit_test(test_chrome_trace),
+		cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_importing),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_lines_of_backward_passes),
 	};
 

@@ -196,9 +196,8 @@ static inline void parquet_deltas(struct parquet_bytes *page, uint64_t *values, 
 			const uint8_t *from = parquet_take(page, block / parts * widths[part] / 8);
 
 			for (size_t i = 0; i < block / parts && done < count; i++)
-				values[done++] = value += least + parquet_bits(from,
-									       i * widths[part],
-									       widths[part]);
+				values[done++] = value +=
+					least + parquet_bits(from, i * widths[part], widths[part]);
 		}
 	}
 }
@@ -250,7 +249,7 @@ static inline char *parquet_cell(const struct parquet_column *column, uint64_t v
 		return strdup(column->texts[value]);
 	}
 	assert_true(column->type == PARQUET_DOUBLE ? asprintf(&text, "%.9g", real) > 0
-		    : column->is_unsigned ? asprintf(&text, "0x%" PRIx64, value) > 0
+		    : column->is_unsigned          ? asprintf(&text, "0x%" PRIx64, value) > 0
 					  : asprintf(&text, "%" PRId64, (int64_t)value) > 0);
 	return text;
 }
@@ -432,8 +431,8 @@ static inline void parquet_print_group(FILE *out, const uint8_t *file,
 		const struct parquet_node *chunk = &chunks->nodes[c];
 
 		assert_ptr_equal(file + parquet_at(chunk, 2)->number, end);
-		end = parquet_read_column(out, file, chunk, &schema->nodes[c + 1],
-					  cells + c * rows, rows);
+		end = parquet_read_column(out, file, chunk, &schema->nodes[c + 1], cells + c * rows,
+					  rows);
 		plain_bytes += parquet_at(parquet_at(chunk, 3), 6)->number;
 	}
 	assert_int_equal(parquet_at(group, 2)->number, plain_bytes);
@@ -457,7 +456,8 @@ static inline void parquet_print(FILE *out, const char *file, size_t length)
 	assert_ptr_equal(rest.at, bytes + length - 8);
 	assert_int_equal(parquet_at(&footer, 1)->number, 2);
 	assert_memory_equal(parquet_at(&footer, 6)->bytes.at, "gpuprof", 7);
-	const struct parquet_node *groups = parquet_at(&footer, 4), *schema = parquet_at(&footer, 2);
+	const struct parquet_node *groups = parquet_at(&footer, 4),
+				  *schema = parquet_at(&footer, 2);
 
 	assert_memory_equal(parquet_at(&schema->nodes[0], 4)->bytes.at, "schema", 6);
 	assert_int_equal(parquet_at(&schema->nodes[0], 5)->number, schema->count - 1);

@@ -457,9 +457,9 @@ static const struct gp_model *get_model(void *models, size_t index)
 
 static void the_parquet_tables_have_their_rows(void **state)
 {
-	static const char *const tables[] = {
-		"ops",     "calls",  "ranges", "memory",      "samples",    "syncs",
-		"missing", "others", "ranks",  "collectives", "iterations", "idle"};
+	static const char *const tables[] = {"ops",     "calls",       "ranges",     "memory",
+					     "samples", "syncs",       "missing",    "others",
+					     "ranks",   "collectives", "iterations", "idle"};
 	const struct gp_export_options options = {.measure = GP_STACK_METRICS};
 	struct build b = scene_begin();
 	char folder[] = "/tmp/outputs-test-XXXXXX", path[64], message[256], *text;

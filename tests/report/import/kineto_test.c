@@ -68,15 +68,15 @@ static void a_call_has_what_the_event_says(void **state)
 }
 
 #define DEVICE(id, args)                                                                           \
-	"\"pid\":1,\"tid\":7,\"ts\":20,\"dur\":3,\"args\":{\"device\":" id                           \
+	"\"pid\":1,\"tid\":7,\"ts\":20,\"dur\":3,\"args\":{\"device\":" id                         \
 	",\"context\":2,\"stream\":7,\"correlation\":41," args "}"
 #define LISTED(id) "{\"deviceProperties\": [{\"id\": " id ", \"name\": \"GPU\"}], "
 
 /* The only device of the list is that of the operations, unless they are of several. */
 static void a_device_may_have_two_numbers(void **state)
 {
-	struct gp_model *m =
-		load(LISTED("3") "\"traceEvents\": [" X("kernel", "k", DEVICE("1", "\"a\":0")) "]}");
+	struct gp_model *m = load(
+		LISTED("3") "\"traceEvents\": [" X("kernel", "k", DEVICE("1", "\"a\":0")) "]}");
 
 	assert_int_equal(m->device_count, 1);
 	assert_int_equal(m->devices[0].device_id, 1);

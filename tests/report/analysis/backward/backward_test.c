@@ -402,9 +402,9 @@ static void operators_within_others(void **state)
 {
 	struct training t = training_begin();
 
-	training_launch(
-		&t, TRAINING_PROGRAM,
-		"@10 > torch::autograd::VariableType::addmm > at::_ops::relu::call", "gemm");
+	training_launch(&t, TRAINING_PROGRAM,
+			"@10 > torch::autograd::VariableType::addmm > at::_ops::relu::call",
+			"gemm");
 	training_forward(&t, 11, "relu");
 	training_node(&t, "ReluBackward0", 1);
 	training_node(&t, "AddmmBackward0", 1);
@@ -426,10 +426,12 @@ static void nodes_of_two_functions(void **state)
 	training_node(&t, "ReluBackward0", 1);
 	training_engine(&t, "torch::autograd::AccumulateGrad::apply");
 	for (int layer = 0; layer < 2; layer++) {
-		training_engine(&t, "torch::autograd::generated::AddmmBackward0::apply#7 > "
-				    "torch::autograd::generated::AddmmBackward0_apply_functional#10");
-		training_engine(&t, "torch::autograd::generated::AddmmBackward0::apply#7 > "
-				    "torch::autograd::generated::AddmmBackward0_apply_functional#20");
+		training_engine(&t,
+				"torch::autograd::generated::AddmmBackward0::apply#7 > "
+				"torch::autograd::generated::AddmmBackward0_apply_functional#10");
+		training_engine(&t,
+				"torch::autograd::generated::AddmmBackward0::apply#7 > "
+				"torch::autograd::generated::AddmmBackward0_apply_functional#20");
 	}
 
 	struct found found = find(&t);

@@ -27,7 +27,10 @@
 #define SM_CLOCK   "sm__cycles_elapsed.avg.per_second"
 #define FP32_PEAK  "sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained"
 
-#define COUNTERS(...) (const struct build_counter[]){__VA_ARGS__, {NULL, 0}}
+/* The counters of the kernel of a launch. */
+#define COUNT_KERNEL(model, correlation_id, ...)                                                   \
+	build_counters(model, correlation_id,                                                      \
+		       (const struct build_counter[]){__VA_ARGS__, {NULL, 0}})
 
 #define NEAR(value, expected)                                                                      \
 	assert_true(fabs((value) - (double)(expected)) <= 1e-9 * fabs((double)(expected)))
@@ -76,19 +79,15 @@ static struct gp_model *make_first(void)
 	launch(&b, idle, narrow, 0, 5 * US, 6);
 	build_op(&b, GP_OP_COPY, 9, 100 * US, 900 * US, 0)->bytes = 1000;
 	model = build_end(&b);
-	build_counters(model, 1,
-		       COUNTERS({TIME, 200000}, {READ, 6e8}, {WRITTEN, 3e8}, {WARPS, 40},
-				{DRAM_CLOCK, 2.5e9}, {DRAM_PEAK, 2000}));
-	build_counters(model, 3,
-		       COUNTERS({TIME, 300000}, {READ, 8e8}, {WRITTEN, 1e8}, {WARPS, 50},
-				{DRAM_CLOCK, 3e9}, {DRAM_PEAK, 2000}, {"a metric of the user", 5}));
-	build_counters(model, 4, /* without clocks and peaks, as in another window */
-		       COUNTERS({TIME, 10000}, {READ, 1e7}, {WRITTEN, (double)NAN}, {FFMA, 3e6},
-				{FADD, 1e6}, {FMUL, 0}));
-	build_counters(model, 5,
-		       COUNTERS({TIME, 20000}, {FFMA, 4e6}, {FADD, 0}, {FMUL, 0}, {SM_CLOCK, 1e9},
-				{FP32_PEAK, 500}));
-	build_counters(model, 0, COUNTERS({TIME, 1}));
+	COUNT_KERNEL(model, 1, {TIME, 200000}, {READ, 6e8}, {WRITTEN, 3e8}, {WARPS, 40},
+		     {DRAM_CLOCK, 2.5e9}, {DRAM_PEAK, 2000});
+	COUNT_KERNEL(model, 3, {TIME, 300000}, {READ, 8e8}, {WRITTEN, 1e8}, {WARPS, 50},
+		     {DRAM_CLOCK, 3e9}, {DRAM_PEAK, 2000}, {"a metric of the user", 5});
+	COUNT_KERNEL(model, 4, /* without clocks and peaks, as in another window */ {TIME, 10000},
+		     {READ, 1e7}, {WRITTEN, (double)NAN}, {FFMA, 3e6}, {FADD, 1e6}, {FMUL, 0});
+	COUNT_KERNEL(model, 5, {TIME, 20000}, {FFMA, 4e6}, {FADD, 0}, {FMUL, 0}, {SM_CLOCK, 1e9},
+		     {FP32_PEAK, 500});
+	COUNT_KERNEL(model, 0, {TIME, 1});
 	return model;
 }
 
@@ -106,8 +105,8 @@ static struct gp_model *make_second(void)
 	launch(&b, step, wide, 0, 0, 1);
 	launch(&b, build_name(&b, "elsewhere"), wide, 0, 0, 2);
 	model = build_end(&b);
-	build_counters(model, 1, COUNTERS({FFMA, 1e6}, {FADD, 2e6}, {FMUL, 3e6}));
-	build_counters(model, 2, COUNTERS({FFMA, 7e6}));
+	COUNT_KERNEL(model, 1, {FFMA, 1e6}, {FADD, 2e6}, {FMUL, 3e6});
+	COUNT_KERNEL(model, 2, {FFMA, 7e6});
 	return model;
 }
 
@@ -216,7 +215,7 @@ static void nothing_without_windows_or_values(void **state)
 	b = build_begin(2);
 	launch(&b, build_name(&b, "step"), build_shape(&b, 1, 32), 0, US, 1);
 	without_windows = build_end(&b);
-	build_counters(without_windows, 1, COUNTERS({TIME, 1}));
+	COUNT_KERNEL(without_windows, 1, {TIME, 1});
 	assert_false(gp_roofline_any(&without_values, 1));
 	assert_false(gp_roofline_any(&without_windows, 1));
 	gp_model_free(without_values);
@@ -246,13 +245,14 @@ static void tables(void **state)
 	struct opened opened;
 
 	open_rows(&opened);
-	expect_table(&opened, &gp_breakdown_roofline,
-		     "95,950000,3,2,memory,DRAM,65.455,1.528,250000,7000000,0.028,900000000,,,"
-		     "0.008,65.455,,,,,,,45,100,264 x 3 x 7,128 x 2 x 4,0,step\n"
-		     "2.5,25000,1,1,,FP32,40,2.5,20000,8000000,0.4,,,,,,,,40,,,,,100,"
-		     "264 x 3 x 7,128 x 2 x 4,1,step\n"
-		     "2,20000,1,1,,,,,10000,7000000,0.7,,,,,,,,,,,,,50,5 x 1 x 1,32 x 1 x 1,0,step\n"
-		     "0,0,0,1,,,,,,,,,,,,,,,,,,,,,264 x 3 x 7,128 x 2 x 4,0,elsewhere\n");
+	expect_table(
+		&opened, &gp_breakdown_roofline,
+		"95,950000,3,2,memory,DRAM,65.455,1.528,250000,7000000,0.028,900000000,,,"
+		"0.008,65.455,,,,,,,45,100,264 x 3 x 7,128 x 2 x 4,0,step\n"
+		"2.5,25000,1,1,,FP32,40,2.5,20000,8000000,0.4,,,,,,,,40,,,,,100,"
+		"264 x 3 x 7,128 x 2 x 4,1,step\n"
+		"2,20000,1,1,,,,,10000,7000000,0.7,,,,,,,,,,,,,50,5 x 1 x 1,32 x 1 x 1,0,step\n"
+		"0,0,0,1,,,,,,,,,,,,,,,,,,,,,264 x 3 x 7,128 x 2 x 4,0,elsewhere\n");
 	expect_table(&opened, &gp_breakdown_roofline_peak, "0,5500,GB,DRAM\n1,1,TFLOP,FP32\n");
 	close_rows(&opened);
 }

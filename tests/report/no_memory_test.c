@@ -390,6 +390,39 @@ static void test_formats(void **state)
 	gp_model_free(loaded);
 }
 
+static int write_tables(const char *path)
+{
+	static const char *const tables[] = {"ops",     "calls",       "ranges",     "memory",
+					     "samples", "syncs",       "missing",    "others",
+					     "ranks",   "collectives", "iterations", "idle"};
+	const struct gp_export_options options = {.measure = GP_STACK_METRICS};
+	struct gp_export_source source = gp_export_source_of(loaded);
+	char message[256], name[128];
+	int result =
+		gp_exporter_parquet.write_folder(&source, &options, path, message, sizeof(message));
+
+	outcome = 0;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		snprintf(name, sizeof(name), "%s/%s/unknown.parquet", path, tables[i]);
+		outcome += unlink(name) == 0;
+		*strrchr(name, '/') = '\0';
+		rmdir(name);
+	}
+	assert_int_equal(result == 0 ? outcome : 0, outcome); /* a failed one leaves no file */
+	rmdir(path);
+	return result;
+}
+
+static void test_parquet(void **state)
+{
+	char folder[] = "/dev/shm/gpuprof-test-XXXXXX";
+
+	loaded = scene_make();
+	assert_non_null(mkdtemp(folder));
+	refuse_each(write_tables, folder);
+	gp_model_free(loaded);
+}
+
 static int find_lines(const char *path)
 {
 	struct gp_backward backward;
@@ -471,15 +504,11 @@ static void stay_on_one_core(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loading),
-		cmocka_unit_test(test_chrome_trace),
-		cmocka_unit_test(test_summary),
-		cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_check),
-		cmocka_unit_test(test_importing),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_lines_of_backward_passes),
+		cmocka_unit_test(test_loading), cmocka_unit_test(test_chrome_trace),
+		cmocka_unit_test(test_summary), cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_check),   cmocka_unit_test(test_importing),
+		cmocka_unit_test(test_tables),  cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_parquet), cmocka_unit_test(test_lines_of_backward_passes),
 	};
 
 	if (UNDER_ASAN || UNDER_TSAN) {

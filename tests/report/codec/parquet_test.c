@@ -224,6 +224,32 @@ static void test_many_rows(void **state)
 	free(expected);
 }
 
+/* Its length has more than 24 bits. */
+static void test_a_long_text(void **state)
+{
+	const size_t length = ((size_t)1 << 24) + 5;
+	char *text = malloc(length + 1), *expected;
+	struct written written;
+
+	assert_non_null(text);
+	memset(text, 'x', length);
+	text[length] = '\0';
+	begin(&written);
+	gp_parquet_put_text(written.file, 1, text);
+	gp_parquet_end_row(written.file);
+	assert_true(asprintf(&expected,
+			     "-- group of 1 rows\n"
+			     "number: type 2, encoding 5, 0 texts, 1 null\n"
+			     "text: type 6, encoding 8, 1 texts, 0 null\n"
+			     "address: type 2, encoding 5, 0 texts, 1 null\n"
+			     "part: type 5, encoding 0, 0 texts, 1 null\n"
+			     "|%s||\n",
+			     text) > 0);
+	end(&written, expected);
+	free(expected);
+	free(text);
+}
+
 static void test_full_groups_end(void **state)
 {
 	static const char second[] = "-- group of 1 rows\n";
@@ -270,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_cells_of_all_types),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_many_rows),
+		cmocka_unit_test(test_a_long_text),
 		cmocka_unit_test(test_full_groups_end),
 		cmocka_unit_test(test_a_full_disk),
 	};

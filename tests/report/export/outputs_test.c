@@ -472,7 +472,8 @@ static void the_parquet_tables_have_their_rows(void **state)
 	build_info(&b, GP_INFO_RANK, "3");
 	models[0] = scene_end(&b);
 	models[1] = make_second_process();
-	models[2] = NULL; /* could not be read */
+	models[1]->first_ns = 1200; /* a part of its process */
+	models[2] = NULL;           /* could not be read */
 	assert_non_null(mkdtemp(folder));
 	assert_int_equal(gp_exporter_parquet.write_folder(&source, &options, folder, message,
 							  sizeof(message)),

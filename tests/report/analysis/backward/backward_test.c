@@ -562,8 +562,8 @@ static void stacks_of_equal_steps_are_put_together(void **state)
 	close_found(&found);
 }
 
-/* Six operators of a block, each at a line of its own, then a product. */
-static struct gp_call *put_block(struct training *t, const char *block, uint32_t line)
+/* Six operators of a block, each at a line of its own. */
+static void put_operators(struct training *t, const char *block)
 {
 	for (uint32_t i = 0; i < 6; i++) {
 		char name[32];
@@ -571,6 +571,12 @@ static struct gp_call *put_block(struct training *t, const char *block, uint32_t
 		snprintf(name, sizeof(name), "%s%u", block, i);
 		training_forward(t, 100 + i, name);
 	}
+}
+
+/* The same, then a product. */
+static struct gp_call *put_block(struct training *t, const char *block, uint32_t line)
+{
+	put_operators(t, block);
 	return training_forward(t, line, "addmm");
 }
 
@@ -592,6 +598,48 @@ static void a_stack_that_was_never_recorded(void **state)
 	assert_answer(&found, 1, GP_BACKWARD_LIKELY, 10);
 	assert_answer(&found, 2, GP_BACKWARD_CERTAIN, 10);
 	assert_answer(&found, 3, GP_BACKWARD_CERTAIN, 20);
+	close_found(&found);
+}
+
+/* The same where the launches after it are equal, not those before. */
+static void a_stack_before_equal_launches(void **state)
+{
+	static const char *const blocks[] = {"gelu", "norm", "norm"};
+	struct training t = training_begin();
+
+	for (uint32_t i = 0; i < COUNT(blocks); i++) {
+		training_forward(&t, 30 + i, i == 0 ? "relu" : i == 1 ? "silu" : "tanh");
+		training_forward(&t, i == 1 ? 10 : 20, "addmm")->is_estimated = i == 2;
+		put_operators(&t, blocks[i]);
+	}
+	for (unsigned site = 3; site > 0; site--)
+		training_node(&t, "AddmmBackward0", site);
+
+	struct found found = find(&t);
+
+	assert_answer(&found, 0, GP_BACKWARD_LIKELY, 10);
+	assert_answer(&found, 1, GP_BACKWARD_CERTAIN, 10);
+	assert_answer(&found, 2, GP_BACKWARD_CERTAIN, 20);
+	close_found(&found);
+}
+
+/* A matrix product in parts is one operator, also if its second kernel runs twice. */
+static void products_in_parts(void **state)
+{
+	static const char *const kernels[] = {"gemm", "cublasLt::splitKreduce_kernel",
+					      "cublasLt::splitKreduce_kernel"};
+	struct training t = training_begin();
+
+	for (size_t i = 0; i < COUNT(kernels); i++)
+		training_launch(&t, TRAINING_PROGRAM, "@10 > torch::autograd::VariableType::addmm",
+				kernels[i]);
+	training_forward(&t, 11, "addmm");
+	training_node(&t, "AddmmBackward0", 2);
+	training_node(&t, "AddmmBackward0", 1);
+
+	struct found found = find(&t);
+
+	ASSERT_LINES(&found, GP_BACKWARD_CERTAIN, 11, 10);
 	close_found(&found);
 }
 
@@ -676,6 +724,8 @@ int main(void)
 		cmocka_unit_test(nodes_of_two_functions),
 		cmocka_unit_test(steps_of_equal_length),
 		cmocka_unit_test(a_stack_that_was_never_recorded),
+		cmocka_unit_test(a_stack_before_equal_launches),
+		cmocka_unit_test(products_in_parts),
 		cmocka_unit_test(launches_into_a_graph_have_lines),
 		cmocka_unit_test(estimated_nodes_are_likely_at_most),
 		cmocka_unit_test(programs_without_pytorch_have_none),

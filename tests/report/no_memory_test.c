@@ -26,6 +26,7 @@
 #include "report/trace/decode.h"
 #include "tests/lib/sanitizer.h"
 #include "tests/report/diff/run_builder.h"
+#include "tests/report/parquet_reader.h"
 #include "tests/report/scene_builder.h"
 #include "tests/report/trace_builder.h"
 #include "tests/report/training_builder.h"
@@ -392,9 +393,6 @@ static void test_formats(void **state)
 
 static int write_tables(const char *path)
 {
-	static const char *const tables[] = {"ops",     "calls",       "ranges",     "memory",
-					     "samples", "syncs",       "missing",    "others",
-					     "ranks",   "collectives", "iterations", "idle"};
 	const struct gp_export_options options = {.measure = GP_STACK_METRICS};
 	struct gp_export_source source = gp_export_source_of(loaded);
 	char message[256], name[128];
@@ -402,8 +400,8 @@ static int write_tables(const char *path)
 		gp_exporter_parquet.write_folder(&source, &options, path, message, sizeof(message));
 
 	outcome = 0;
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-		snprintf(name, sizeof(name), "%s/%s/unknown.parquet", path, tables[i]);
+	for (size_t i = 0; i < PARQUET_TABLES; i++) {
+		snprintf(name, sizeof(name), "%s/%s/unknown.parquet", path, parquet_tables[i]);
 		outcome += unlink(name) == 0;
 		*strrchr(name, '/') = '\0';
 		rmdir(name);

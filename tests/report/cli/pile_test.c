@@ -26,6 +26,13 @@ static char *save(struct gp_builder *b, uint32_t pid, const char *boot_id)
 	return (char *)gp_builder_save(b);
 }
 
+/* Ranks 10, 11, ...; the second one may be of another host. */
+static void save_all(struct gp_builder *builders, char **paths, const char *second_boot_id)
+{
+	for (uint32_t i = 0; i < PIDS; i++)
+		paths[i] = save(&builders[i], 10 + i, i == 1 ? second_boot_id : "one boot");
+}
+
 static void free_all(struct gp_builder *builders)
 {
 	for (uint32_t i = 0; i < PIDS; i++)
@@ -49,8 +56,7 @@ static void processes_come_in_order_and_once(void **state)
 	struct gp_export_source source;
 	char *paths[PIDS + 2];
 
-	for (uint32_t i = 0; i < PIDS; i++)
-		paths[i] = save(&builders[i], 10 + i, "one boot");
+	save_all(builders, paths, "one boot");
 	paths[PIDS] = paths[1];
 	paths[PIDS + 1] = paths[0];
 	assert_int_equal(gp_pile_open(&pile, paths, PIDS + 2), 0);
@@ -77,8 +83,7 @@ static void a_file_may_fail(void **state)
 	struct gp_export_source source;
 	char *paths[PIDS + 1];
 
-	for (uint32_t i = 0; i < PIDS; i++)
-		paths[i] = save(&builders[i], 10 + i, "one boot");
+	save_all(builders, paths, "one boot");
 	paths[PIDS] = "/nowhere/none.gpuprof";
 	assert_int_equal(gp_pile_open(&pile, paths, PIDS + 1), 0);
 	assert_int_equal(pile.count, PIDS + 1);
@@ -124,8 +129,7 @@ static void hosts_have_clocks(void **state)
 	struct gp_export_source source;
 	char *paths[PIDS], text[512];
 
-	for (uint32_t i = 0; i < PIDS; i++)
-		paths[i] = save(&builders[i], 10 + i, i == 1 ? "another boot" : "one boot");
+	save_all(builders, paths, "another boot");
 	open_aloud(&pile, paths, text, sizeof(text));
 	expect(text, "gpuprof: 1 of 2 hosts ");
 	assert_non_null(pile.clocks);

@@ -457,9 +457,6 @@ static const struct gp_model *get_model(void *models, size_t index)
 
 static void the_parquet_tables_have_their_rows(void **state)
 {
-	static const char *const tables[] = {"ops",     "calls",       "ranges",     "memory",
-					     "samples", "syncs",       "missing",    "others",
-					     "ranks",   "collectives", "iterations", "idle"};
 	const struct gp_export_options options = {.measure = GP_STACK_METRICS};
 	struct build b = scene_begin();
 	char folder[] = "/tmp/outputs-test-XXXXXX", path[64], message[256], *text;
@@ -481,10 +478,10 @@ static void the_parquet_tables_have_their_rows(void **state)
 	assert_int_equal(gp_exporter_parquet.write_folder(&source, &options, folder, message,
 							  sizeof(message)),
 			 -EEXIST);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-		put_parquet(out, folder, tables[i], "node7");
-		put_parquet(out, folder, tables[i], "_._node_8");
-		snprintf(path, sizeof(path), "%s/%s", folder, tables[i]);
+	for (size_t i = 0; i < PARQUET_TABLES; i++) {
+		put_parquet(out, folder, parquet_tables[i], "node7");
+		put_parquet(out, folder, parquet_tables[i], "_._node_8");
+		snprintf(path, sizeof(path), "%s/%s", folder, parquet_tables[i]);
 		assert_int_equal(rmdir(path), 0); /* there is nothing else */
 	}
 	assert_int_equal(rmdir(folder), 0);

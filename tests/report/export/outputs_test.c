@@ -447,6 +447,11 @@ static struct gp_model *make_second_process(void)
 	build_device(&b, 0, "the only GPU");
 	build_call(&b, 100, BUILD_LAUNCH, 5000, 10, 2);
 	build_op(&b, GP_OP_KERNEL, 7, 6000, 7000, 2)->name = build_name(&b, "step");
+	for (uint32_t i = 0; i < 4; i++) /* by turns: each kind is numbered for itself */
+		build_op(&b, GP_OP_KERNEL, 7, 8000 + 100 * i, 8050 + 100 * i, 0)->name =
+			i < 2 ? build_name(&b, i == 0 ? "ncclDevKernel_AllReduce"
+						      : "ncclDevKernel_Broadcast")
+			      : i - 1;
 	return build_end(&b);
 }
 

@@ -643,6 +643,45 @@ static void products_in_parts(void **state)
 	close_found(&found);
 }
 
+/* Several operators of two kernels each at a line: where one begins, its first kernel comes again. */
+static void operators_of_several_kernels_at_a_line(void **state)
+{
+	struct training t = training_begin();
+
+	for (uint32_t i = 0; i < 4; i++)
+		training_launch(&t, TRAINING_PROGRAM, "@10 > torch::autograd::VariableType::addmm",
+				i % 2 ? "bias" : "gemm");
+	training_forward(&t, 11, "addmm");
+	for (unsigned site = 3; site > 0; site--)
+		training_node(&t, "AddmmBackward0", site);
+
+	struct found found = find(&t);
+
+	ASSERT_LINES(&found, GP_BACKWARD_CERTAIN, 11, 10, 10);
+	close_found(&found);
+}
+
+/* Nothing is known of it, and the others keep their lines. */
+static void a_node_without_a_stack(void **state)
+{
+	struct training t = training_begin();
+
+	training_forward(&t, 10, "addmm");
+	training_forward(&t, 11, "relu");
+	training_forward(&t, 12, "gelu");
+	training_node(&t, "GeluBackward0", 1);
+	training_node(&t, "ReluBackward0", 1)->stack = GP_NONE;
+	training_node(&t, "AddmmBackward0", 1);
+
+	struct found found = find(&t);
+	uint32_t line;
+
+	assert_answer(&found, 0, GP_BACKWARD_CERTAIN, 12);
+	assert_int_not_equal(answer_at(&found, 1, &line), GP_BACKWARD_CERTAIN);
+	assert_answer(&found, 2, GP_BACKWARD_CERTAIN, 10);
+	close_found(&found);
+}
+
 /* Two operators of one kind at each line; a captured launch has no kernel. */
 static void launches_into_a_graph_have_lines(void **state)
 {
@@ -726,6 +765,8 @@ int main(void)
 		cmocka_unit_test(a_stack_that_was_never_recorded),
 		cmocka_unit_test(a_stack_before_equal_launches),
 		cmocka_unit_test(products_in_parts),
+		cmocka_unit_test(operators_of_several_kernels_at_a_line),
+		cmocka_unit_test(a_node_without_a_stack),
 		cmocka_unit_test(launches_into_a_graph_have_lines),
 		cmocka_unit_test(estimated_nodes_are_likely_at_most),
 		cmocka_unit_test(programs_without_pytorch_have_none),

@@ -309,6 +309,9 @@ static void test_summary(void **state)
 	refuse_each(print_summary, NULL);
 	gp_model_free(loaded);
 	gp_builder_free(&b);
+	loaded = scene_make();
+	refuse_each(print_summary, NULL);
+	gp_model_free(loaded);
 }
 
 static void test_answers(void **state)

@@ -384,6 +384,7 @@ static void other_work_of_the_engine(void **state)
 			"copy");
 	training_engine(&t, "torch::autograd::PyNode::apply > "
 			    "/tmp/torchinductor_me/ab/cab.py@77 > triton_launcher");
+	training_engine(&t, "torch::autograd::PyNode::apply > at::_ops::mul_Tensor::call");
 
 	struct found found = find(&t);
 
@@ -394,6 +395,7 @@ static void other_work_of_the_engine(void **state)
 	assert_answer(&found, 4, GP_BACKWARD_COMMUNICATION, 0);
 	assert_answer(&found, 5, GP_BACKWARD_COMMUNICATION, 0);
 	assert_answer(&found, 6, GP_BACKWARD_FUNCTION, 0);
+	assert_answer(&found, 7, GP_BACKWARD_FUNCTION, 0);
 	close_found(&found);
 }
 
@@ -559,6 +561,25 @@ static void stacks_of_equal_steps_are_put_together(void **state)
 					 10 + forward % 2);
 		forward += call->thread_id == TRAINING_PROGRAM;
 	}
+	close_found(&found);
+}
+
+/* Of several recorded stacks, most equal steps have the one that counts. */
+static void the_stack_of_most_steps(void **state)
+{
+	static const uint32_t lines[] = {20, 10, 10, 10, 20};
+	struct training t = training_begin();
+
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		training_forward(&t, lines[i], "addmm");
+		training_forward(&t, 11, "relu");
+		training_node(&t, "ReluBackward0", 1);
+		training_node(&t, "AddmmBackward0", 1);
+	}
+
+	struct found found = find(&t);
+
+	ASSERT_LINES(&found, GP_BACKWARD_CERTAIN, 11, 10, 11, 10, 11, 10, 11, 10, 11, 10);
 	close_found(&found);
 }
 
@@ -759,6 +780,7 @@ int main(void)
 		cmocka_unit_test(nodes_of_several_threads_have_no_lines),
 		cmocka_unit_test(operators_stand_for_missing_symbols),
 		cmocka_unit_test(stacks_of_equal_steps_are_put_together),
+		cmocka_unit_test(the_stack_of_most_steps),
 		cmocka_unit_test(operators_within_others),
 		cmocka_unit_test(nodes_of_two_functions),
 		cmocka_unit_test(steps_of_equal_length),

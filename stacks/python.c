@@ -152,9 +152,12 @@ void gp_python_notice(const struct gp_module *module)
 {
 	struct interpreter its;
 	uint32_t version = 0;
-	enum kind kind = read_module(module, &its, &version);
 
-	set_interpreter(kind, version, &its, module->id);
+	if (gp_load32(&python.state) == UNKNOWN) {
+		enum kind kind = read_module(module, &its, &version);
+
+		set_interpreter(kind, version, &its, module->id);
+	}
 }
 
 /* An unloaded interpreter must not be called; the next one replaces it. */

@@ -92,7 +92,7 @@ struct gp_python_known {
 /* False: no supported interpreter was found yet, or it was unloaded.  Any thread. */
 bool gp_python_get_known(struct gp_python_known *known);
 
-/* Check a newly met module, in which the caller executes, for an interpreter. */
+/* Check a module, in which the caller executes, for an interpreter, if none was found yet. */
 void gp_python_notice(const struct gp_module *module);
 
 /*

@@ -138,7 +138,8 @@ bool gp_rule_table_module(uint64_t pc, struct gp_module *module)
 			notice_module(&interpreter);
 		return false;
 	}
-	if (is_first)
+	/* another thread, to which it was new, may not have come to the interpreter in it yet */
+	if (is_first || module->may_be_interpreter)
 		notice_module(module);
 	return true;
 }

@@ -25,7 +25,10 @@ struct gp_rule_entry {
 
 extern struct gp_rule_entry *gp_rule_table_entries; /* NULL before gp_rule_table_init() */
 
-/* Called once for each module with a frame, on the thread that executes in it. */
+/*
+ * Called for each module with a frame, on the thread that executes in it; for one that may be an
+ * interpreter at each new address.
+ */
 typedef void (*gp_rule_table_notice)(const struct gp_module *module);
 
 /* Once, before the first search.  0 or -ENOMEM. */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -16,6 +17,15 @@ static inline void limit_processor_s(int seconds)
 	struct itimerval timer = {.it_value.tv_sec = seconds};
 
 	setitimer(ITIMER_PROF, &timer, NULL);
+}
+
+/* The same before and after code that closes all files that it opens. */
+static inline int first_free_fd(void)
+{
+	int fd = dup(STDIN_FILENO);
+
+	close(fd);
+	return fd;
 }
 
 #endif

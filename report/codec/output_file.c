@@ -148,6 +148,8 @@ static int open_stream(struct gp_output_file *file, const char *path, const char
 		int error = errno;
 
 		close(fd);
+		if (file->temporary)
+			unlinkat(file->folder, basename(file->temporary), 0);
 		return -error;
 	}
 	setvbuf(file->stream, NULL, _IOFBF, BUFFER_BYTES);

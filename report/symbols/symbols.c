@@ -59,6 +59,7 @@ struct gp_symbols {
 	struct known *known;
 	uint32_t file_count, file_capacity, known_count, known_capacity;
 	struct text *texts; /* generated texts */
+	int error;
 };
 
 static const struct gp_place no_memory = {.function = "(no memory)", .file = "", .module = ""};
@@ -605,10 +606,17 @@ const struct gp_place *gp_symbols_find(struct gp_symbols *symbols, const struct 
 	if (found && found->count == 0)
 		look_up(symbols, known, &model->frames[frame], found);
 	*count = 1;
-	if (!found || found->count == 0)
+	if (!found || found->count == 0) {
+		symbols->error = -ENOMEM;
 		return &no_memory;
+	}
 	*count = found->count;
 	return found->places;
+}
+
+int gp_symbols_error(const struct gp_symbols *symbols)
+{
+	return symbols->error;
 }
 
 static int compare_code(const void *a, const void *b, void *context)

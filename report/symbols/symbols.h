@@ -54,6 +54,12 @@ const struct gp_place *gp_symbols_find(struct gp_symbols *symbols, const struct 
 				       uint32_t frame, size_t *count);
 
 /*
+ * -ENOMEM if a place was lacking for want of memory, and called "(no memory)"; else 0. For callers
+ * that judge by names, where others only show them.
+ */
+int gp_symbols_error(const struct gp_symbols *symbols);
+
+/*
  * Adds the functions of the model's native frames to names, once for each address. The texts belong
  * to symbols. Returns 0 or -ENOMEM.
  */

@@ -73,7 +73,11 @@ void gp_scope_close(struct gp_scope *scope)
 
 uint64_t gp_scope_text(struct gp_scope *scope, const char *text)
 {
-	return gp_groups_find(&scope->texts, text);
+	uint32_t number = gp_groups_find(&scope->texts, text);
+
+	if (number == UINT32_MAX)
+		scope->error = -ENOMEM;
+	return number;
 }
 
 const char *gp_scope_text_of(const struct gp_scope *scope, uint64_t number)

@@ -36,6 +36,7 @@ struct gp_scope {
 	uint64_t start_unix_ns;
 	struct gp_names *names;
 	struct gp_groups texts; /* interned texts: only the keys are used */
+	int error;              /* 0, or -ENOMEM: a text is lacking, and rows are mixed */
 	struct gp_device_list devices;
 	const struct gp_torch_snapshot *torch; /* of the only model; NULL = none */
 	const struct gp_kinds *kinds;          /* NULL = the built-in ones, when they are needed */

@@ -316,6 +316,8 @@ static void put_chain(struct rows *rows, struct text *text, uint32_t top, uint32
 	const char *arrow = rows->order == GP_STACK_CALLERS_FIRST ? " > " : " < ", *separator = "";
 	uint32_t count = find_links(rows, top, last), left_out = 0;
 
+	if (rows->error != 0)
+		return;
 	choose_links(rows, count, columns);
 	while (count-- > 0) {
 		if (!rows->links[count].shown) {

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,17 @@ static void no_module_with_lines(void **state)
 	assert_null(gp_cubin_lines_open("no ELF file, but long enough for a header of one .......",
 					56, MOST_BYTES, &needed));
 	assert_int_equal(needed, 0);
+	for (size_t at = 0; at < sizeof(Elf64_Ehdr); at++) {
+		bool is_checked = at < 5 || at == offsetof(Elf64_Ehdr, e_machine) ||
+				  at == offsetof(Elf64_Ehdr, e_shentsize) ||
+				  at == offsetof(Elf64_Ehdr, e_shoff) + 7;
+
+		module.bytes[at] ^= 0x40;
+		if (is_checked)
+			assert_null(gp_cubin_lines_open(module.bytes, module.count, MOST_BYTES,
+							&needed));
+		module.bytes[at] ^= 0x40;
+	}
 	assert_null(gp_cubin_lines_open(module.bytes, module.count, 100, &needed));
 	assert_in_range(needed, 101, module.count);
 }

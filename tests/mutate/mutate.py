@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Change the sources one small thing at a time, and say which changes no unit test notices.
 
-    tests/mutate/mutate.py --build FOLDER [--mutants N] [--seed N] [--jobs N] [--limit SECONDS] [FOLDER | FILE:LINE...]
+    tests/mutate/mutate.py --build FOLDER [--mutants N] [--seed N] [--jobs N] [--limit SECONDS] [FOLDER | FILE | FILE:LINE...]
 
 Type `make mutate MUTANTS=110 SEED=1 FOLDERS="report collector"`, or name lines, of which all mutants are tried:
 `make mutate FOLDERS="collector/thread.c:466 report/main.c:20"`.  A mutant is one random change in one function of a C
@@ -35,7 +35,6 @@ from collections.abc import Iterator
 HERE = os.path.dirname(os.path.abspath(__file__))
 EQUIVALENT = os.path.join(HERE, "equivalent.tsv")
 MAP_CFLAGS = "-O1 -g0 -w -fno-inline -fsanitize-coverage=trace-pc"
-MAP_LDFLAGS = "-Wl,--export-dynamic-symbol=__sanitizer_cov_trace_pc"
 HIDDEN = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|^#(?:[^\n]*\\\n)*[^\n]*', re.S | re.M)
 OTHERS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+", "*": "+", "/": "*",
           "%": "+", "+=": "-=", "-=": "+=", "&&": "||", "||": "&&", "&": "|", "|": "&", "<<": ">>", ">>": "<<",
@@ -146,14 +145,14 @@ def mutants_of(path: str) -> Iterator[Mutant]:
 
 
 def draw(places: list[str], seed: int) -> Iterator[Mutant]:
-    """All mutants of folders in a random order, as many of each kind; before them those of single lines."""
+    """All mutants of folders and files in a random order, as many of each kind; before them those of single lines."""
     lines = [place.split(":") for place in places if ":" in place]
     folders = [place for place in places if ":" not in place]
     yield from (mutant for path, line in lines for mutant in mutants_of(path) if mutant.line == int(line))
     chance = random.Random(seed)
     kinds: dict[str, list[Mutant]] = collections.defaultdict(list)
     for folder in folders:
-        for path in sorted(glob.glob(f"{folder}/**/*.c", recursive=True)):
+        for path in sorted(glob.glob(f"{folder}/**/*.c", recursive=True)) or [folder]:
             for mutant in mutants_of(path):
                 kinds[mutant.kind].append(mutant)
     for of_kind in kinds.values():
@@ -209,17 +208,18 @@ def run_test(program: str, build: str, limit: float, seen: str = "") -> bool | N
 # ---- which test runs what ----
 
 def symbols_of(program: str) -> tuple[list[int], list[str]]:
-    """Addresses and names of the functions; of those of one file alone, with the file's name."""
+    """Addresses and names of the functions; of those of one file alone, with the file's name.  Linkers make hidden
+    functions local, too, as HIDDEN or of a file without a name; those have one name in the program."""
     found = []
     file = ""
     for line in subprocess.run(["readelf", "-sW", program], check=True, text=True,
                                stdout=subprocess.PIPE).stdout.splitlines():
         words = line.split()
-        if len(words) >= 8 and words[3] == "FILE":
-            file = words[7]
+        if len(words) >= 7 and words[3] == "FILE":
+            file = words[7] if len(words) > 7 else ""
         elif len(words) >= 8 and words[3] == "FUNC":
             name = words[7].split(".")[0]
-            found.append((int(words[1], 16), f"{file}:{name}" if words[4] == "LOCAL" else name))
+            found.append((int(words[1], 16), f"{file}:{name}" if file and words[4:6] == ["LOCAL", "DEFAULT"] else name))
     found.sort()
     return [address for address, _ in found], [name for _, name in found]
 
@@ -243,12 +243,12 @@ def measure(name: str, program: str, seen: str) -> tuple[float, list[str]] | Non
 def measure_all(build: str, names: list[str], jobs: int) -> dict[str, tuple[float, list[str]]]:
     """Seconds and functions of each of these tests, by an instrumented build."""
     folder = os.path.abspath(os.path.join(build, "mutate"))
-    inner, helper = os.path.join(folder, "build"), os.path.join(folder, "seen.o")
+    inner, helper = os.path.join(folder, "build"), os.path.join(folder, "seen.so")
     os.makedirs(folder, exist_ok=True)
-    subprocess.run(["cc", "-O2", "-fPIC", "-c", "-o", helper, os.path.join(HERE, "seen.c")], check=True)
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", helper, os.path.join(HERE, "seen.c")], check=True)
     programs = [os.path.join(inner, os.path.relpath(name, build)) for name in names]
     subprocess.run(["make", "-s", f"-j{jobs}", f"O={inner}", f"CFLAGS={MAP_CFLAGS}",
-                    f"LDFLAGS={os.environ.get('LDFLAGS', '')} {MAP_LDFLAGS} {helper}", *programs], check=True)
+                    f"LDFLAGS={os.environ.get('LDFLAGS', '')} -Wl,--no-as-needed {helper}", *programs], check=True)
     notes = [os.path.join(folder, f"seen.{number}") for number in range(len(names))]
     found = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

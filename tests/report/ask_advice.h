@@ -1,17 +1,40 @@
-/* ask_advice: the advice on models, and what one rule found. */
+/* ask_advice: the advice on models, whose sentences are whole, and what one rule found. */
 #ifndef TESTS_REPORT_ASK_ADVICE_H
 #define TESTS_REPORT_ASK_ADVICE_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/advice/advice.h"
 #include "tests/unit.h"
+
+/* Outside of brackets each value of a sentence is there: else a misspelled one would be nothing. */
+static inline void check_values(const char *sentence, const struct gp_fields *values)
+{
+	uint32_t brackets = 0;
+
+	for (const char *at = sentence; *at != '\0'; at++) {
+		brackets += *at == '[';
+		brackets -= *at == ']';
+		if (*at != '{' || brackets > 0 || at[1] == '?' || at[1] == '!')
+			continue;
+		char *id = strndup(at + 1, strcspn(at + 1, "}"));
+
+		if (!gp_fields_value(values, id))
+			fail_msg("no value {%s} for: %s", id, sentence);
+		free(id);
+	}
+}
 
 static inline struct gp_advice ask(struct gp_model *const *models, size_t count)
 {
 	struct gp_advice advice;
 
 	assert_int_equal(gp_advice_of(models, count, &advice), 0);
+	for (uint32_t i = 0; i < advice.count; i++) {
+		check_values(advice.findings[i].rule->found, &advice.findings[i].values.facts);
+		check_values(advice.findings[i].rule->change, &advice.findings[i].values.facts);
+	}
 	return advice;
 }
 

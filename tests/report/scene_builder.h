@@ -10,6 +10,7 @@
 #define TESTS_REPORT_SCENE_BUILDER_H
 
 #include "gpuprof/hw_metric.h"
+#include "tests/report/counter_builder.h"
 #include "tests/report/stack_builder.h"
 
 #define SCENE_US 1000u
@@ -243,15 +244,34 @@ static inline struct build scene_begin(void)
 	build_call(&b, 101, BUILD_MALLOC, 2700 * SCENE_US, 9 * SCENE_US, 0)->status = 2;
 	scene_ranges(&b);
 	scene_samples(&b, outer, inner);
+	build_window(&b, 0, 3000 * SCENE_US, true);
 	build_stacks_end(&b);
 	return b;
+}
+
+/* In place of build_end(). */
+static inline struct gp_model *scene_end(struct build *b)
+{
+	struct gp_model *model = build_end(b);
+	const struct build_counter counters[] = {
+		{"gpu__time_duration.sum", 80000},
+		{"dram__bytes_op_read.sum", 4e6},
+		{"dram__bytes_op_write.sum", 1e6},
+		{"dram__cycles_elapsed.avg.per_second", 2e9},
+		{"dram__bytes.sum.peak_sustained", 1000},
+		{NULL, 0},
+	};
+
+	build_counters(model, 10, counters);
+	build_counters(model, 11, counters + 1);
+	return model;
 }
 
 static inline struct gp_model *scene_make(void)
 {
 	struct build b = scene_begin();
 
-	return build_end(&b);
+	return scene_end(&b);
 }
 
 #endif

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
+#include "stacks/modules.h"
 #include "stacks/stack.h"
 #include "tests/lib/sanitizer.h"
 
@@ -338,16 +339,26 @@ static int take_below(void *id)
 	return 1;
 }
 
-static void *load(const char *name, int (**call)(back *function, void *argument))
+static void path_of(const char *name, char path[PATH_MAX])
 {
-	char path[512];
+	snprintf(path, PATH_MAX, "%s/tests/stacks/%s", getenv("O"), name);
+}
 
-	snprintf(path, sizeof(path), "%s/tests/stacks/%s", getenv("O"), name);
+static void *load_path(const char *path, int (**call)(back *function, void *argument))
+{
 	void *library = dlopen(path, RTLD_NOW);
 
 	assert_non_null(library);
 	*(void **)call = dlsym(library, "plugin_call");
 	return library;
+}
+
+static void *load(const char *name, int (**call)(back *function, void *argument))
+{
+	char path[PATH_MAX];
+
+	path_of(name, path);
+	return load_path(path, call);
 }
 
 /*
@@ -371,6 +382,32 @@ static void forgets_an_unloaded_interpreter(void **state)
 		take_below(&id);
 		assert_int_not_equal(id, 0);
 	}
+}
+
+/* The other thread, to which the module was new, has not come to the interpreter in it yet. */
+static void asks_an_interpreter_that_another_thread_found(void **state)
+{
+	char folder[] = "/tmp/gpuprof-test-XXXXXX", path[PATH_MAX], target[PATH_MAX], link[64];
+	int (*call)(back * function, void *argument);
+	struct gp_module module;
+	bool is_first;
+	uint32_t id;
+
+	assert_non_null(mkdtemp(folder));
+	path_of("plugin_python39.so", path);
+	snprintf(link, sizeof(link), "%s/libpython3.9.so", folder);
+	assert_non_null(realpath(path, target));
+	assert_int_equal(symlink(target, link), 0);
+	void *library = load_path(link, &call);
+
+	assert_true(gp_modules_find((uint64_t)(uintptr_t)call, &module, &is_first));
+	assert_true(is_first);
+	assert_int_equal(call(take_below, &id), 2);
+	assert_int_equal(*(int *)dlsym(library, "plugin_was_asked"), 1);
+	dlclose(library);
+	gp_stack_poll();
+	unlink(link);
+	rmdir(folder);
 }
 
 static void has_native_frames_of_unknown_interpreters(void **state)
@@ -410,6 +447,7 @@ int main(void)
 		cmocka_unit_test(does_not_capture_in_ended_threads),
 		cmocka_unit_test(releases_the_memory_of_threads),
 		cmocka_unit_test(forgets_an_unloaded_interpreter),
+		cmocka_unit_test(asks_an_interpreter_that_another_thread_found),
 		cmocka_unit_test(has_native_frames_of_unknown_interpreters),
 	};
 	char folder[] = "/tmp/gpuprof-test-XXXXXX", path[64];

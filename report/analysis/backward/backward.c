@@ -6,6 +6,7 @@
 #include "gpuprof/count.h"
 #include "report/analysis/backward/pass.h"
 #include "report/base/spill_memory.h"
+#include "report/symbols/symbols.h"
 
 /*
  * Operators of several inputs, which may have several shapes or types: the engine then sums or
@@ -139,6 +140,8 @@ int gp_backward_of(struct gp_backward *backward, const struct gp_model *model)
 		result = gp_launch_runs_of(&runs, &stacks);
 	if (result == 0 && runs.run_count > 0)
 		result = find_lines(backward, &stacks, &runs);
+	if (result == 0)
+		result = gp_symbols_error(stacks.symbols);
 	gp_launch_runs_free(&runs);
 	gp_autograd_stacks_close(&stacks);
 	return result;

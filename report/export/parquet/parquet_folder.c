@@ -89,23 +89,29 @@ int gp_parquet_folder_open(struct gp_parquet_folder **folder, const char *path,
 
 /* ---- the files of a host ---- */
 
-static int close_file(struct file *file, int result, char *message, size_t message_bytes)
+static int write_rest(struct file *file)
 {
-	int closed;
+	int error = gp_parquet_close(file->parquet);
 
-	if (!file->parquet)
-		return result;
-	closed = gp_parquet_close(file->parquet);
 	file->parquet = NULL;
-	return gp_output_file_close(&file->output, result == 0 ? closed : result, message,
-				    message_bytes);
+	if ((error == 0 || error == -EIO) && fflush(file->output.stream) != 0)
+		error = -errno;
+	return error;
 }
 
+/* All are written before the first one gets its name: there are all of them, or none. */
 static int close_files(struct gp_parquet_folder *folder, int result, char *message,
 		       size_t message_bytes)
 {
+	for (size_t i = 0; i < folder->table_count; i++) {
+		int error = folder->files[i].parquet ? write_rest(&folder->files[i]) : 0;
+
+		result = result == 0 ? error : result;
+	}
 	for (size_t i = 0; i < folder->table_count; i++)
-		result = close_file(&folder->files[i], result, message, message_bytes);
+		if (folder->files[i].output.stream)
+			result = gp_output_file_close(&folder->files[i].output, result, message,
+						      message_bytes);
 	return result;
 }
 

@@ -1,6 +1,7 @@
 /* Failed API calls by function, error and place. */
 #include "report/tables/breakdown.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "gpuprof/count.h"
@@ -21,16 +22,21 @@ static void put_held(struct gp_table *table, const struct gp_failures *failures,
 {
 	char *text = NULL;
 	size_t length;
-	FILE *out = held->is_known ? open_memstream(&text, &length) : NULL;
+	FILE *out;
 
+	if (!held->is_known) {
+		gp_table_cell(table, gp_value_none());
+		gp_table_cell(table, gp_value_none());
+		return;
+	}
+	out = open_memstream(&text, &length);
 	if (out)
 		gp_oom_snapshot_tell_places(out, held, failures->sites);
 	if (out && gp_memstream_close(out, &text) == 0) {
 		gp_table_put_whole(table, held->bytes);
 		gp_table_put_text(table, text);
 	} else {
-		gp_table_cell(table, gp_value_none());
-		gp_table_cell(table, gp_value_none());
+		table->error = -ENOMEM;
 	}
 	free(text);
 }

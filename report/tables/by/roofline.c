@@ -243,6 +243,8 @@ int gp_roofline_open(struct gp_scope *scope, struct gp_roofline_rows *rows)
 	if (result == 0)
 		result = gathering.tally.error;
 	if (result == 0)
+		result = scope->error;
+	if (result == 0)
 		result = make_rows(&gathering, rows);
 	gp_tally_free(&gathering.tally);
 	gp_spill_free(gathering.sums);

@@ -35,7 +35,6 @@ struct gp_roofline_rows {
  */
 struct gp_roofline_ceilings {
 	uint32_t device;
-	double sm_hertz;
 	double peak[GP_ROOF_OPERATIONS]; /* NAN: unknown */
 };
 

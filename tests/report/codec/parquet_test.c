@@ -1,4 +1,4 @@
-/* Parquet files: their parts as the descriptions of Thrift and Parquet have them; e2e/parquet_test.py reads whole files. */
+/* Parquet files: their parts as the descriptions of Thrift and Parquet have them, and whole files. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "report/codec/parquet.h"
 #include "report/codec/parquet_encoding.h"
 #include "report/codec/thrift.h"
+#include "tests/report/parquet_reader.h"
 #include "tests/unit.h"
 
 static void assert_bytes(struct gp_protobuf *found, const void *bytes, size_t length)
@@ -91,45 +92,183 @@ static void test_differences_of_any_size(void **state)
 		     27);
 }
 
-static const struct gp_parquet_column columns[] = {{"number", GP_PARQUET_SIGNED},
-						   {"text", GP_PARQUET_TEXT}};
+/* ---- whole files ---- */
 
-/* The length of the metadata of a file with so many rows, in groups that end after so many. */
-static uint32_t write_rows(uint32_t rows, uint32_t group)
-{
+static const struct gp_parquet_column columns[] = {{"number", GP_PARQUET_SIGNED},
+						   {"text", GP_PARQUET_TEXT},
+						   {"address", GP_PARQUET_UNSIGNED},
+						   {"part", GP_PARQUET_REAL}};
+
+struct written {
 	struct gp_parquet *file;
+	FILE *out;
 	char *bytes;
 	size_t length;
-	uint32_t footer_bytes;
-	FILE *out = open_memstream(&bytes, &length);
+};
 
-	assert_int_equal(gp_parquet_open(&file, out, columns, 2), 0);
-	for (uint32_t i = 0; i < rows; i++) {
-		gp_parquet_put_whole(file, 0, i);
-		gp_parquet_end_row(file);
-		if ((i + 1) % group == 0)
-			gp_parquet_end_group(file);
-	}
-	assert_int_equal(gp_parquet_close(file), 0);
-	fclose(out);
-	assert_memory_equal(bytes, "PAR1", 4);
-	assert_memory_equal(bytes + length - 4, "PAR1", 4);
-	memcpy(&footer_bytes, bytes + length - 8, sizeof(footer_bytes));
-	assert_true(footer_bytes + 12 <= length);
-	free(bytes);
-	return footer_bytes;
+static void begin(struct written *written)
+{
+	written->out = open_memstream(&written->bytes, &written->length);
+	assert_int_equal(gp_parquet_open(&written->file, written->out, columns, 4), 0);
 }
 
+/* What a reader finds in the file. */
+static void end(struct written *written, const char *expected)
+{
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_int_equal(gp_parquet_close(written->file), 0);
+	fclose(written->out);
+	parquet_print(out, written->bytes, written->length);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+	free(written->bytes);
+}
+
+static void test_cells_of_all_types(void **state)
+{
+	struct written written;
+
+	begin(&written);
+	gp_parquet_put_whole(written.file, 0, (uint64_t)-7);
+	gp_parquet_put_text(written.file, 1, "gemm");
+	gp_parquet_put_whole(written.file, 2, 3);
+	gp_parquet_put_real(written.file, 3, 0.5);
+	gp_parquet_end_row(written.file);
+	gp_parquet_put_text(written.file, 1, "");
+	gp_parquet_put_whole(written.file, 2, UINT64_MAX);
+	gp_parquet_put_real(written.file, 3, -2e9);
+	gp_parquet_end_row(written.file);
+	gp_parquet_put_whole(written.file, 0, 5);
+	gp_parquet_put_text(written.file, 1, "not \xff UTF-8");
+	gp_parquet_put_whole(written.file, 2, 1);
+	gp_parquet_end_row(written.file);
+	gp_parquet_put_text(written.file, 1, "gemm");
+	gp_parquet_put_whole(written.file, 2, 2);
+	gp_parquet_end_row(written.file);
+	end(&written, "-- group of 4 rows\n"
+		      "number: type 2, encoding 5, 0 texts, 2 null, -7 to 5\n"
+		      "text: type 6, encoding 8, 3 texts, 0 null\n"
+		      "address: type 2, encoding 5, 0 texts, 0 null, 0x1 to 0xffffffffffffffff\n"
+		      "part: type 5, encoding 0, 0 texts, 2 null\n"
+		      "-7|gemm|0x3|0.5\n"
+		      "||0xffffffffffffffff|-2e+09\n"
+		      "5|not \xef\xbf\xbd UTF-8|0x1|\n"
+		      "|gemm|0x2|\n");
+}
+
+/* Each group has a dictionary and ranges of its own; a column may have no value at all. */
 static void test_groups(void **state)
 {
-	uint32_t none = write_rows(0, 1), one = write_rows(10, 20), two = write_rows(20, 10);
+	static const char *const texts[] = {"a", "b", "c", "b", "d"};
+	struct written written;
 
-	assert_true(none < one && one < two);
-	/* a group that is full ends by itself */
-	assert_true(write_rows(GP_PARQUET_GROUP_ROWS + 1, UINT32_MAX) >
-		    write_rows(GP_PARQUET_GROUP_ROWS, UINT32_MAX) + (two - one) / 2);
-	assert_int_equal(write_rows(GP_PARQUET_GROUP_ROWS, GP_PARQUET_GROUP_ROWS),
-			 write_rows(GP_PARQUET_GROUP_ROWS, UINT32_MAX));
+	begin(&written);
+	for (uint32_t i = 0; i < 5; i++) {
+		gp_parquet_put_whole(written.file, 0, 10 - i);
+		gp_parquet_put_text(written.file, 1, texts[i]);
+		gp_parquet_end_row(written.file);
+		if (i == 2) {
+			gp_parquet_end_group(written.file);
+			gp_parquet_end_group(written.file); /* without rows: none */
+		}
+	}
+	end(&written, "-- group of 3 rows\n"
+		      "number: type 2, encoding 5, 0 texts, 0 null, 8 to 10\n"
+		      "text: type 6, encoding 8, 3 texts, 0 null\n"
+		      "address: type 2, encoding 5, 0 texts, 3 null\n"
+		      "part: type 5, encoding 0, 0 texts, 3 null\n"
+		      "10|a||\n9|b||\n8|c||\n"
+		      "-- group of 2 rows\n"
+		      "number: type 2, encoding 5, 0 texts, 0 null, 6 to 7\n"
+		      "text: type 6, encoding 8, 2 texts, 0 null\n"
+		      "address: type 2, encoding 5, 0 texts, 2 null\n"
+		      "part: type 5, encoding 0, 0 texts, 2 null\n"
+		      "7|b||\n6|d||\n");
+	begin(&written);
+	end(&written, "");
+}
+
+/* More than a block of differences, than a group of levels, and than a byte of dictionary. */
+static void test_many_rows(void **state)
+{
+	struct written written;
+	char *expected, text[16];
+	size_t length;
+	FILE *out = open_memstream(&expected, &length);
+
+	begin(&written);
+	fputs("-- group of 1000 rows\n"
+	      "number: type 2, encoding 5, 0 texts, 334 null, 1 to 996004\n"
+	      "text: type 6, encoding 8, 300 texts, 0 null\n"
+	      "address: type 2, encoding 5, 0 texts, 1000 null\n"
+	      "part: type 5, encoding 0, 0 texts, 999 null\n",
+	      out);
+	for (uint32_t i = 0; i < 1000; i++) {
+		snprintf(text, sizeof(text), "text %u", i % 300);
+		if (i % 3 != 0) {
+			gp_parquet_put_whole(written.file, 0, (uint64_t)i * i);
+			fprintf(out, "%u", i * i);
+		}
+		gp_parquet_put_text(written.file, 1, text);
+		if (i == 700)
+			gp_parquet_put_real(written.file, 3, 3);
+		gp_parquet_end_row(written.file);
+		fprintf(out, "|%s||%s\n", text, i == 700 ? "3" : "");
+	}
+	fclose(out);
+	end(&written, expected);
+	free(expected);
+}
+
+/* Its length has more than 24 bits. */
+static void test_a_long_text(void **state)
+{
+	const size_t length = ((size_t)1 << 24) + 5;
+	char *text = malloc(length + 1), *expected;
+	struct written written;
+
+	assert_non_null(text);
+	memset(text, 'x', length);
+	text[length] = '\0';
+	begin(&written);
+	gp_parquet_put_text(written.file, 1, text);
+	gp_parquet_end_row(written.file);
+	assert_true(asprintf(&expected,
+			     "-- group of 1 rows\n"
+			     "number: type 2, encoding 5, 0 texts, 1 null\n"
+			     "text: type 6, encoding 8, 1 texts, 0 null\n"
+			     "address: type 2, encoding 5, 0 texts, 1 null\n"
+			     "part: type 5, encoding 0, 0 texts, 1 null\n"
+			     "|%s||\n",
+			     text) > 0);
+	end(&written, expected);
+	free(expected);
+	free(text);
+}
+
+static void test_full_groups_end(void **state)
+{
+	static const char second[] = "-- group of 1 rows\n";
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct written written;
+
+	begin(&written);
+	for (uint32_t i = 0; i <= GP_PARQUET_GROUP_ROWS; i++)
+		gp_parquet_end_row(written.file);
+	assert_int_equal(gp_parquet_close(written.file), 0);
+	fclose(written.out);
+	parquet_print(out, written.bytes, written.length);
+	fclose(out);
+	assert_memory_equal(text, "-- group of 262144 rows\n", 24);
+	assert_non_null(strstr(text, second));
+	free(text);
+	free(written.bytes);
 }
 
 static void test_a_full_disk(void **state)
@@ -139,7 +278,7 @@ static void test_a_full_disk(void **state)
 
 	assert_non_null(out);
 	setvbuf(out, NULL, _IONBF, 0);
-	assert_int_equal(gp_parquet_open(&file, out, columns, 2), 0);
+	assert_int_equal(gp_parquet_open(&file, out, columns, 4), 0);
 	gp_parquet_put_text(file, 1, "text");
 	gp_parquet_end_row(file);
 	assert_int_equal(gp_parquet_close(file), -EIO);
@@ -154,7 +293,11 @@ int main(void)
 		cmocka_unit_test(test_packed_numbers),
 		cmocka_unit_test(test_differences),
 		cmocka_unit_test(test_differences_of_any_size),
+		cmocka_unit_test(test_cells_of_all_types),
 		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_many_rows),
+		cmocka_unit_test(test_a_long_text),
+		cmocka_unit_test(test_full_groups_end),
 		cmocka_unit_test(test_a_full_disk),
 	};
 

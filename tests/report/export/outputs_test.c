@@ -6,6 +6,7 @@
  */
 #include "tests/unit.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,9 @@
 #include "report/tables/breakdown.h"
 #include "report/tables/event_list.h"
 #include "report/export/export.h"
+#include "report/summary/summary_document.h"
+#include "tests/report/parquet_reader.h"
+#include "tests/report/put_rows.h"
 #include "tests/report/scene_builder.h"
 
 #define FOLDER "tests/data/outputs/"
@@ -91,23 +95,6 @@ static void expect(const char *name, char *text)
 
 /* ---- tables and lists ---- */
 
-/* The rows of a sheet, without its titles. */
-static void put_rows(FILE *out, const struct gp_table *sheet)
-{
-	const struct gp_table_head *head = sheet->head;
-
-	for (size_t i = 0; i < gp_table_rows(sheet); i++)
-		for (size_t c = 0; c < head->column_count; c++) {
-			const struct gp_value *value = &gp_table_row(sheet, i)[c];
-
-			fprintf(out, "%s%s",
-				value->kind == GP_VALUE_TEXT   ? value->text
-				: value->kind == GP_VALUE_NONE ? ""
-							       : gp_value_number(value).text,
-				c + 1 < head->column_count ? "," : "\n");
-		}
-}
-
 static void every_table_has_its_rows(void **state)
 {
 	struct gp_model *model = scene_make();
@@ -158,6 +145,48 @@ static void every_list_has_its_rows(void **state)
 	fclose(out);
 	gp_model_free(model);
 	expect("lists.csv", text);
+}
+
+/* ---- the summary ---- */
+
+/* Texts for people are no values. */
+static void put_fields(FILE *out, const struct gp_fields *fields)
+{
+	for (uint32_t i = 0; i < fields->count; i++) {
+		const struct gp_document_field *field = &fields->fields[i];
+
+		if (strcmp(field->id, "text") == 0)
+			continue;
+		fprintf(out, "%s%s=%s", i > 0 ? " " : "", field->id,
+			field->value.kind == GP_VALUE_TEXT   ? field->value.text
+			: field->value.kind == GP_VALUE_NONE ? ""
+							     : gp_value_number(&field->value).text);
+	}
+	fputs("\n", out);
+}
+
+static void the_summary_has_its_sections(void **state)
+{
+	struct gp_model *model = scene_make();
+	struct gp_document document = {0};
+	struct gp_summary summary;
+	size_t bytes;
+	char *text;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_int_equal(gp_summary_open(&summary, &model, 1, NULL), 0);
+	assert_int_equal(gp_summary_describe(&summary, &document), 0);
+	put_fields(out, &document.facts);
+	for (uint32_t i = 0; i < document.count; i++) {
+		fprintf(out, "== %s\n", document.sections[i].id);
+		for (uint32_t row = 0; row < document.sections[i].count; row++)
+			put_fields(out, &document.sections[i].rows[row]);
+	}
+	fclose(out);
+	gp_document_free(&document);
+	gp_summary_close(&summary);
+	gp_model_free(model);
+	expect("summary.txt", text);
 }
 
 /* ---- formats ---- */
@@ -385,15 +414,99 @@ static void the_database_has_its_rows(void **state)
 	expect("sqlite.txt", text);
 }
 
+/* ---- Parquet ---- */
+
+/* The file of a host and table, which is removed. */
+static void put_parquet(FILE *out, const char *folder, const char *table, const char *host)
+{
+	char path[256], *bytes = NULL;
+	size_t length = 0, found;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s/%s.parquet", folder, table, host);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while ((found = fread((bytes = realloc(bytes, length + 4096)) + length, 1, 4096, file)) > 0)
+		length += found;
+	fclose(file);
+	fprintf(out, "== %s of %s\n", table, host);
+	parquet_print(out, bytes, length);
+	free(bytes);
+	assert_int_equal(unlink(path), 0);
+}
+
+static struct gp_model *make_second_process(void)
+{
+	struct build b = build_begin(77);
+
+	build_info(&b, GP_INFO_HOST, "../node 8");
+	build_info(&b, GP_INFO_RANK, "4");
+	build_info(&b, GP_INFO_WORLD_SIZE, "16");
+	build_info(&b, GP_INFO_LOCAL_RANK, "1");
+	build_info(&b, GP_INFO_JOB, "job 5");
+	build_device(&b, 0, "the only GPU");
+	build_call(&b, 100, BUILD_LAUNCH, 5000, 10, 2);
+	build_op(&b, GP_OP_KERNEL, 7, 6000, 7000, 2)->name = build_name(&b, "step");
+	for (uint32_t i = 0; i < 4; i++) /* by turns: each kind is numbered for itself */
+		build_op(&b, GP_OP_KERNEL, 7, 8000 + 100 * i, 8050 + 100 * i, 0)->name =
+			i < 2 ? build_name(&b, i == 0 ? "ncclDevKernel_AllReduce"
+						      : "ncclDevKernel_Broadcast")
+			      : i - 1;
+	return build_end(&b);
+}
+
+static const struct gp_model *get_model(void *models, size_t index)
+{
+	return ((const struct gp_model **)models)[index];
+}
+
+static void the_parquet_tables_have_their_rows(void **state)
+{
+	const struct gp_export_options options = {.measure = GP_STACK_METRICS};
+	struct build b = scene_begin();
+	char folder[] = "/tmp/outputs-test-XXXXXX", path[64], message[256], *text;
+	struct gp_model *models[3];
+	struct gp_export_source source = {.count = 3, .get = get_model, .context = models};
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	build_info(&b, GP_INFO_HOST, "node7");
+	build_info(&b, GP_INFO_RANK, "3");
+	models[0] = scene_end(&b);
+	models[1] = make_second_process();
+	models[1]->first_ns = 1200; /* a part of its process */
+	models[2] = NULL;           /* could not be read */
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(gp_exporter_parquet.write_folder(&source, &options, folder, message,
+							  sizeof(message)),
+			 0);
+	assert_int_equal(gp_exporter_parquet.write_folder(&source, &options, folder, message,
+							  sizeof(message)),
+			 -EEXIST);
+	for (size_t i = 0; i < PARQUET_TABLES; i++) {
+		put_parquet(out, folder, parquet_tables[i], "node7");
+		put_parquet(out, folder, parquet_tables[i], "_._node_8");
+		snprintf(path, sizeof(path), "%s/%s", folder, parquet_tables[i]);
+		assert_int_equal(rmdir(path), 0); /* there is nothing else */
+	}
+	assert_int_equal(rmdir(folder), 0);
+	fclose(out);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+	expect("parquet.txt", text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_table_has_its_rows),
 		cmocka_unit_test(every_list_has_its_rows),
+		cmocka_unit_test(the_summary_has_its_sections),
 		cmocka_unit_test(every_text_format_has_its_events),
 		cmocka_unit_test(the_chrome_trace_has_its_events),
 		cmocka_unit_test(every_binary_format_has_its_messages),
 		cmocka_unit_test(the_database_has_its_rows),
+		cmocka_unit_test(the_parquet_tables_have_their_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,6 +67,53 @@ static void a_call_has_what_the_event_says(void **state)
 	gp_model_free(m);
 }
 
+#define DEVICE(id, args)                                                                           \
+	"\"pid\":1,\"tid\":7,\"ts\":20,\"dur\":3,\"args\":{\"device\":" id                         \
+	",\"context\":2,\"stream\":7,\"correlation\":41," args "}"
+#define LISTED(id) "{\"deviceProperties\": [{\"id\": " id ", \"name\": \"GPU\"}], "
+
+/* The only device of the list is that of the operations, unless they are of several. */
+static void a_device_may_have_two_numbers(void **state)
+{
+	struct gp_model *m = load(
+		LISTED("3") "\"traceEvents\": [" X("kernel", "k", DEVICE("1", "\"a\":0")) "]}");
+
+	assert_int_equal(m->device_count, 1);
+	assert_int_equal(m->devices[0].device_id, 1);
+	assert_string_equal(m->device_names[0], "GPU");
+	gp_model_free(m);
+	m = load(LISTED("3") "\"traceEvents\": [" X("kernel", "k", DEVICE("1", "\"a\":0")) "," X(
+		"kernel", "k", DEVICE("0", "\"a\":0")) "]}");
+	assert_int_equal(m->device_count, 1);
+	assert_int_equal(m->devices[0].device_id, 3);
+	gp_model_free(m);
+}
+
+static void overheads_have_kinds(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t kind;
+	} rows[] = {
+		{"Driver Compiler", 1},
+		{"Buffer Flush", 1u << 16},
+		{"UVM Activity Init", 8u << 16},
+		{"something newer", 0},
+	};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		snprintf(text, sizeof(text), EVENTS(X("overhead", "%s", HOST("10", "2"))),
+			 rows[i].name);
+		struct gp_model *m = load(text);
+
+		assert_int_equal(m->overhead_count, 1);
+		assert_int_equal(m->overheads[0].overhead_kind, rows[i].kind);
+		assert_int_equal(m->overheads[0].end_ns - m->overheads[0].start_ns, 2000);
+		gp_model_free(m);
+	}
+}
+
 /* Whatever it is; the first one is the call of LAUNCH. */
 /* One event of each kind that is read. */
 #define ALL_KINDS(ts, dur)                                                                         \
@@ -797,6 +844,8 @@ int main(void)
 		T(calls_have_their_context),
 		T(an_export_says_that_its_trace_has_no_end),
 		T(a_call_has_what_the_event_says),
+		T(a_device_may_have_two_numbers),
+		T(overheads_have_kinds),
 		T(time_ends_with_the_last_event),
 		T(time_begins_with_the_first_event),
 		T(copies_and_sets_have_their_kinds),

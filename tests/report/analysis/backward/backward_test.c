@@ -384,6 +384,7 @@ static void other_work_of_the_engine(void **state)
 			"copy");
 	training_engine(&t, "torch::autograd::PyNode::apply > "
 			    "/tmp/torchinductor_me/ab/cab.py@77 > triton_launcher");
+	training_engine(&t, "torch::autograd::PyNode::apply > at::_ops::mul_Tensor::call");
 
 	struct found found = find(&t);
 
@@ -394,6 +395,75 @@ static void other_work_of_the_engine(void **state)
 	assert_answer(&found, 4, GP_BACKWARD_COMMUNICATION, 0);
 	assert_answer(&found, 5, GP_BACKWARD_COMMUNICATION, 0);
 	assert_answer(&found, 6, GP_BACKWARD_FUNCTION, 0);
+	assert_answer(&found, 7, GP_BACKWARD_FUNCTION, 0);
+	close_found(&found);
+}
+
+/* The outermost operator counts, also if there are nodes of the inner one's kind. */
+static void operators_within_others(void **state)
+{
+	struct training t = training_begin();
+
+	training_launch(&t, TRAINING_PROGRAM,
+			"@10 > torch::autograd::VariableType::addmm > at::_ops::relu::call",
+			"gemm");
+	training_forward(&t, 11, "relu");
+	training_node(&t, "ReluBackward0", 1);
+	training_node(&t, "AddmmBackward0", 1);
+
+	struct found found = find(&t);
+
+	ASSERT_LINES(&found, GP_BACKWARD_CERTAIN, 11, 10);
+	close_found(&found);
+}
+
+/* The launches of a node are told apart in the inner part of its function. */
+static void nodes_of_two_functions(void **state)
+{
+	struct training t = training_begin();
+
+	training_forward(&t, 10, "addmm");
+	training_forward(&t, 11, "addmm");
+	training_forward(&t, 12, "relu");
+	training_node(&t, "ReluBackward0", 1);
+	training_engine(&t, "torch::autograd::AccumulateGrad::apply");
+	for (int layer = 0; layer < 2; layer++) {
+		training_engine(&t,
+				"torch::autograd::generated::AddmmBackward0::apply#7 > "
+				"torch::autograd::generated::AddmmBackward0_apply_functional#10");
+		training_engine(&t,
+				"torch::autograd::generated::AddmmBackward0::apply#7 > "
+				"torch::autograd::generated::AddmmBackward0_apply_functional#20");
+	}
+
+	struct found found = find(&t);
+
+	assert_answer(&found, 0, GP_BACKWARD_CERTAIN, 12);
+	assert_answer(&found, 1, GP_BACKWARD_LIKELY, 12);
+	assert_answer(&found, 2, GP_BACKWARD_CERTAIN, 11);
+	assert_answer(&found, 3, GP_BACKWARD_CERTAIN, 11);
+	assert_answer(&found, 4, GP_BACKWARD_CERTAIN, 10);
+	assert_answer(&found, 5, GP_BACKWARD_CERTAIN, 10);
+	close_found(&found);
+}
+
+/* As long as each other, but of other kernels: each has its own stacks. */
+static void steps_of_equal_length(void **state)
+{
+	struct training t = training_begin();
+
+	training_forward(&t, 10, "addmm");
+	training_forward(&t, 11, "relu");
+	training_node(&t, "ReluBackward0", 1);
+	training_node(&t, "AddmmBackward0", 1);
+	training_forward(&t, 20, "gelu");
+	training_forward(&t, 21, "mul");
+	training_node(&t, "MulBackward0", 1);
+	training_node(&t, "GeluBackward0", 1);
+
+	struct found found = find(&t);
+
+	ASSERT_LINES(&found, GP_BACKWARD_CERTAIN, 11, 10, 21, 20);
 	close_found(&found);
 }
 
@@ -494,6 +564,164 @@ static void stacks_of_equal_steps_are_put_together(void **state)
 	close_found(&found);
 }
 
+/* Of several recorded stacks, most equal steps have the one that counts. */
+static void the_stack_of_most_steps(void **state)
+{
+	static const uint32_t lines[] = {20, 10, 10, 10, 20};
+	struct training t = training_begin();
+
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		training_forward(&t, lines[i], "addmm");
+		training_forward(&t, 11, "relu");
+		training_node(&t, "ReluBackward0", 1);
+		training_node(&t, "AddmmBackward0", 1);
+	}
+
+	struct found found = find(&t);
+
+	ASSERT_LINES(&found, GP_BACKWARD_CERTAIN, 11, 10, 11, 10, 11, 10, 11, 10, 11, 10);
+	close_found(&found);
+}
+
+/* Six operators of a block, each at a line of its own. */
+static void put_operators(struct training *t, const char *block)
+{
+	for (uint32_t i = 0; i < 6; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s%u", block, i);
+		training_forward(t, 100 + i, name);
+	}
+}
+
+/* The same, then a product. */
+static struct gp_call *put_block(struct training *t, const char *block, uint32_t line)
+{
+	put_operators(t, block);
+	return training_forward(t, line, "addmm");
+}
+
+/* A product that was never sampled is like the one among the same launches, not the nearest one. */
+static void a_stack_that_was_never_recorded(void **state)
+{
+	struct training t = training_begin();
+
+	put_block(&t, "gelu", 20);
+	put_block(&t, "norm", 10);
+	put_block(&t, "norm", 20)->is_estimated = true;
+	put_block(&t, "drop", 30);
+	for (unsigned site = 4; site > 0; site--)
+		training_node(&t, "AddmmBackward0", site);
+
+	struct found found = find(&t);
+
+	assert_answer(&found, 0, GP_BACKWARD_CERTAIN, 30);
+	assert_answer(&found, 1, GP_BACKWARD_LIKELY, 10);
+	assert_answer(&found, 2, GP_BACKWARD_CERTAIN, 10);
+	assert_answer(&found, 3, GP_BACKWARD_CERTAIN, 20);
+	close_found(&found);
+}
+
+/* The same where the launches after it are equal, not those before. */
+static void a_stack_before_equal_launches(void **state)
+{
+	static const char *const blocks[] = {"gelu", "norm", "norm"};
+	struct training t = training_begin();
+
+	for (uint32_t i = 0; i < COUNT(blocks); i++) {
+		training_forward(&t, 30 + i, i == 0 ? "relu" : i == 1 ? "silu" : "tanh");
+		training_forward(&t, i == 1 ? 10 : 20, "addmm")->is_estimated = i == 2;
+		put_operators(&t, blocks[i]);
+	}
+	for (unsigned site = 3; site > 0; site--)
+		training_node(&t, "AddmmBackward0", site);
+
+	struct found found = find(&t);
+
+	assert_answer(&found, 0, GP_BACKWARD_LIKELY, 10);
+	assert_answer(&found, 1, GP_BACKWARD_CERTAIN, 10);
+	assert_answer(&found, 2, GP_BACKWARD_CERTAIN, 20);
+	close_found(&found);
+}
+
+/* A matrix product in parts is one operator, also if its second kernel runs twice. */
+static void products_in_parts(void **state)
+{
+	static const char *const kernels[] = {"gemm", "cublasLt::splitKreduce_kernel",
+					      "cublasLt::splitKreduce_kernel"};
+	struct training t = training_begin();
+
+	for (size_t i = 0; i < COUNT(kernels); i++)
+		training_launch(&t, TRAINING_PROGRAM, "@10 > torch::autograd::VariableType::addmm",
+				kernels[i]);
+	training_forward(&t, 11, "addmm");
+	training_node(&t, "AddmmBackward0", 2);
+	training_node(&t, "AddmmBackward0", 1);
+
+	struct found found = find(&t);
+
+	ASSERT_LINES(&found, GP_BACKWARD_CERTAIN, 11, 10);
+	close_found(&found);
+}
+
+/* Several operators of two kernels each at a line: where one begins, its first kernel comes again. */
+static void operators_of_several_kernels_at_a_line(void **state)
+{
+	struct training t = training_begin();
+
+	for (uint32_t i = 0; i < 4; i++)
+		training_launch(&t, TRAINING_PROGRAM, "@10 > torch::autograd::VariableType::addmm",
+				i % 2 ? "bias" : "gemm");
+	training_forward(&t, 11, "addmm");
+	for (unsigned site = 3; site > 0; site--)
+		training_node(&t, "AddmmBackward0", site);
+
+	struct found found = find(&t);
+
+	ASSERT_LINES(&found, GP_BACKWARD_CERTAIN, 11, 10, 10);
+	close_found(&found);
+}
+
+/* Nothing is known of it, and the others keep their lines. */
+static void a_node_without_a_stack(void **state)
+{
+	struct training t = training_begin();
+
+	training_forward(&t, 10, "addmm");
+	training_forward(&t, 11, "relu");
+	training_forward(&t, 12, "gelu");
+	training_node(&t, "GeluBackward0", 1);
+	training_node(&t, "ReluBackward0", 1)->stack = GP_NONE;
+	training_node(&t, "AddmmBackward0", 1);
+
+	struct found found = find(&t);
+	uint32_t line;
+
+	assert_answer(&found, 0, GP_BACKWARD_CERTAIN, 12);
+	assert_int_not_equal(answer_at(&found, 1, &line), GP_BACKWARD_CERTAIN);
+	assert_answer(&found, 2, GP_BACKWARD_CERTAIN, 10);
+	close_found(&found);
+}
+
+/* Two operators of one kind at each line; a captured launch has no kernel. */
+static void launches_into_a_graph_have_lines(void **state)
+{
+	struct training t = training_begin();
+
+	for (uint32_t line = 10; line < 13; line++)
+		for (uint32_t i = 0; i < 2; i++) {
+			training_forward(&t, line, "addmm")->captured = true;
+			t.b.model->op_count--;
+		}
+	for (unsigned site = 6; site > 0; site--)
+		training_node(&t, "AddmmBackward0", site);
+
+	struct found found = find(&t);
+
+	ASSERT_LINES(&found, GP_BACKWARD_CERTAIN, 12, 12, 11, 11, 10, 10);
+	close_found(&found);
+}
+
 /* The node of line 10 was never sampled. */
 static void estimated_nodes_are_likely_at_most(void **state)
 {
@@ -552,6 +780,16 @@ int main(void)
 		cmocka_unit_test(nodes_of_several_threads_have_no_lines),
 		cmocka_unit_test(operators_stand_for_missing_symbols),
 		cmocka_unit_test(stacks_of_equal_steps_are_put_together),
+		cmocka_unit_test(the_stack_of_most_steps),
+		cmocka_unit_test(operators_within_others),
+		cmocka_unit_test(nodes_of_two_functions),
+		cmocka_unit_test(steps_of_equal_length),
+		cmocka_unit_test(a_stack_that_was_never_recorded),
+		cmocka_unit_test(a_stack_before_equal_launches),
+		cmocka_unit_test(products_in_parts),
+		cmocka_unit_test(operators_of_several_kernels_at_a_line),
+		cmocka_unit_test(a_node_without_a_stack),
+		cmocka_unit_test(launches_into_a_graph_have_lines),
 		cmocka_unit_test(estimated_nodes_are_likely_at_most),
 		cmocka_unit_test(programs_without_pytorch_have_none),
 	};

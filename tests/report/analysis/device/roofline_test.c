@@ -127,6 +127,9 @@ static void latency_bound(void **state)
 					 {GP_ROLE_FMA_PIPE, 30});
 
 	assert_int_equal(roofline.bound, GP_BOUND_LATENCY);
+	roofline = OF({GP_ROLE_DRAM_READ, 0.1 * most}, {GP_ROLE_DRAM_WRITE, 0},
+		      {GP_ROLE_FMA_PIPE, 60});
+	assert_int_equal(roofline.bound, GP_BOUND_COMPUTE);
 	roofline = OF({GP_ROLE_DRAM_READ, 0.61 * most}, {GP_ROLE_DRAM_WRITE, 0},
 		      {GP_ROLE_FMA_PIPE, 30});
 	assert_int_equal(roofline.bound, GP_BOUND_MEMORY);

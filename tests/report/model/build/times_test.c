@@ -82,6 +82,8 @@ static void test_the_base_moves_for_all(void **state)
 	assert_int_equal(m->calls[0].start_ns, 150);
 	assert_int_equal(m->gates[0].time_ns, 160);
 	assert_int_equal(m->events[0].device_ns, 0);
+	assert_int_equal(m->first_ns, 150);
+	assert_int_equal(m->last_ns, 155);
 	gp_model_free(m);
 }
 

@@ -70,6 +70,25 @@ static void processes_are_added_up(void **state)
 	gp_model_free(models[1]);
 }
 
+static void reasons_are_those_of_all_kernels(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_scope scope;
+	struct gp_table table;
+
+	build_stall(&b, "one", 21, "wait", 60);
+	build_stall(&b, "other", 22, "wait", 40);
+	model = build_end(&b);
+	assert_int_equal(gp_scope_open(&scope, &model, 1, false), 0);
+	assert_int_equal(gp_breakdown_make(&gp_breakdown_stall_reason, &scope, &table), 0);
+	assert_int_equal(gp_table_rows(&table), 1);
+	assert_int_equal(gp_table_row(&table, 0)[1].whole, 100);
+	gp_table_close(&table);
+	gp_scope_close(&scope);
+	gp_model_free(model);
+}
+
 static void errors_of_shares(void **state)
 {
 	assert_true(gp_stall_error(0, 0) == 0);
@@ -101,6 +120,7 @@ static void source_lines(void **state)
 	char folder[] = "/tmp/gpuprof-stalls-XXXXXX", path[512], other[512];
 	char content[2 * GP_SOURCE_TEXT_LINE_BYTES];
 	struct gp_source_text *sources = gp_source_text_new(UNTIL_S);
+	int fd = first_free_fd();
 
 	assert_non_null(mkdtemp(folder));
 	write_file(folder, "a.cu", "first\n\n\tthird\tline;  \r\nlast", UNTIL_S, path);
@@ -144,12 +164,14 @@ static void source_lines(void **state)
 	rmdir(other);
 	rmdir(folder);
 	gp_source_text_free(sources);
+	assert_int_equal(first_free_fd(), fd);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes_are_added_up),
+		cmocka_unit_test(reasons_are_those_of_all_kernels),
 		cmocka_unit_test(errors_of_shares),
 		cmocka_unit_test(source_lines),
 	};

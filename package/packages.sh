@@ -8,10 +8,9 @@
 set -eu
 umask 022
 export LC_ALL=C TZ=UTC
+: "${SOURCE_DATE_EPOCH:?the date of all files, in seconds since 1970}"
 build=$1 version=$2
 shift 2
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-export SOURCE_DATE_EPOCH
 machine=$(uname -m)
 name=gpuprof-$version-linux-$machine
 output=$build/packages

@@ -1,6 +1,5 @@
 """The packages of `make packages` can be installed and used, state what they contain, and are equal from another folder."""
 import glob
-import hashlib
 import json
 import os
 import re
@@ -9,7 +8,7 @@ import subprocess
 import unittest
 
 import support
-from support import GPU, PLAIN, ROOT, Case
+from support import GPU, PLAIN, ROOT, Case, digests
 
 
 ROOTS = os.environ.get("TESTS_ROOTS", "").split()
@@ -17,14 +16,6 @@ ROOTS = os.environ.get("TESTS_ROOTS", "").split()
 
 def make(*arguments, folder=ROOT):
     subprocess.run(["make", "-s", *arguments], cwd=folder, stdout=subprocess.DEVNULL, check=True)
-
-
-def digests(folder):
-    found = {}
-    for path in glob.glob(os.path.join(folder, "*")):
-        with open(path, "rb") as file:
-            found[os.path.basename(path)] = hashlib.sha256(file.read()).hexdigest()
-    return found
 
 
 @unittest.skipUnless(shutil.which("dpkg-deb"), "no dpkg-deb")

@@ -84,6 +84,7 @@ ELSEWHERE = {
     "install.md": "install_test.py",
     "python.md": "package_test.py",
     "remote-traces.md": "serve_test.py",
+    "slurm.md": "cluster_test.py",
 }
 # Lines that do not run here: (page, pattern, why).
 LEFT_OUT = [

@@ -5,7 +5,7 @@
 
 --trial goes on after what prevents a release, such as an open changelog.  COMMAND (.ci/run) tests the commit.
 
-BUILD-FOLDER/release/ has the packages, the sources, the site, their SHA256SUMS, and tested.txt: what ran on which
+BUILD-FOLDER/release/ has the packages, the sources, the site, recipes, their SHA256SUMS, and tested.txt: what ran on which
 machine.  The same commit gives the same bytes, but for tested.txt.
 """
 import argparse
@@ -23,6 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TRACES = Path("tests", "data", "traces")
+RECIPES = ("conda/meta.yaml", "spack/package.py")  # of package/
 TOOLS = (("gcc", "--version"), ("clang", "--version"), ("nvcc", "--version"), ("mkdocs", "--version"))
 
 
@@ -73,6 +74,10 @@ def machine():
         yield f"           {lines[0] if lines else command[0] + ': not there'}"
 
 
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def run(command):
     """Run a command, showing its output meanwhile; its status and output."""
     print(f"release: {shlex.join(command)}", flush=True)
@@ -95,7 +100,13 @@ def make_files(build, version, folder):
     with open(folder / f"gpuprof-{version}.tar.gz", "wb") as file:
         sources = subprocess.run(["git", "archive", "--format=tar", f"--prefix=gpuprof-{version}/", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, check=True)
         subprocess.run(["gzip", "-9n"], input=sources.stdout, stdout=file, check=True)
-    digests = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in sorted(folder.iterdir())]
+    words = {"VERSION": version, "SOURCES": digest(folder / f"gpuprof-{version}.tar.gz"), "TARBALL": digest(*folder.glob("*-linux-*.tar.gz"))}
+    for recipe in RECIPES:
+        path = folder / recipe
+        path.parent.mkdir()
+        text = (ROOT / "package" / recipe).read_text(encoding="utf-8")
+        path.write_text(re.sub(r"@(\w+)@", lambda word: words[word[1]], text), encoding="utf-8")
+    digests = [f"{digest(path)}  {path.relative_to(folder)}" for path in sorted(folder.rglob("*")) if path.is_file()]
     (folder / "SHA256SUMS").write_text("\n".join(digests) + "\n", encoding="utf-8")
     return digests
 

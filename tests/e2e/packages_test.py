@@ -116,7 +116,10 @@ class Packages(Case):
         self.assertEqual(saved, {name: found[name] for name in found if name not in ("SHA256SUMS", "tested.txt")})
         kinds = sorted(re.sub(r"^gpuprof[-_][\d.]+[-_.](.*-linux-)?", "", name) for name in saved)
         self.assertEqual(kinds, sorted(["amd64.deb", "linux-x86_64.spdx.json", "linux-x86_64.tar.gz", "site.tar.gz", "tar.gz",
-                                        "cp38-abi3-manylinux_2_28_x86_64.whl"]))
+                                        "cp38-abi3-manylinux_2_28_x86_64.whl", "conda/meta.yaml", "spack/package.py"]))
+        with open(os.path.join(folder, "conda", "meta.yaml"), encoding="utf-8") as file:
+            (tarball,) = glob.glob(os.path.join(folder, "*-linux-*.tar.gz"))
+            self.assertIn(f'sha256: "{found[os.path.basename(tarball)]}"', file.read())
         with open(os.path.join(folder, "tested.txt"), encoding="utf-8") as file:
             text = file.read()
         self.assertIn("$ true", text)

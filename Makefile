@@ -16,6 +16,8 @@
 #   make reference  regenerate parts of docs/reference/, after a change of their definitions
 #   make install    PREFIX=/usr/local, DESTDIR=; make uninstall removes the files
 #   make packages   tarball, Debian package, wheel and list of contents, in build/packages/
+#   make site       the documents as a site with search, in build/site/
+#   make release    test everything, and make the files of a release in build/release/
 #   make clean      remove build/
 #
 # Variables: O build folder, CC compiler, CUDA_HOME the CUDA Toolkit, SAN sanitizers
@@ -295,7 +297,7 @@ threaded-unit: $(THREADED)
 # ---- checks without a build ----
 .PHONY: unit-programs sanitized-unit threaded-unit format-check script-check tidy
 SOURCES = $(shell find bench collector hardware include inject package python report stacks tests -name '*.[ch]')
-SCRIPTS = gpuprof-run package/packages.sh report/html/page.sh .ci/run tests/deps tests/demo tests/pythons tests/duckdb $(wildcard tests/lint/*.sh)
+SCRIPTS = gpuprof-run package/archive.sh package/packages.sh report/html/page.sh .ci/run tests/deps tests/demo tests/pythons tests/duckdb $(wildcard tests/lint/*.sh)
 lint: all format-check script-check tidy
 	$(Q)tests/lint/layers.py
 	$(Q)tests/lint/exports.sh $(O)
@@ -327,11 +329,31 @@ wheel: all stripped
 	$(Q)cd $(O) && GPUPROF_BUILD=$(abspath $(O)) PYTHONPATH=$(CURDIR)/python/build_backend python3 -c \
 		'import gpuprof_build as build; print(build.build_wheel(".", {"platform": "manylinux"}))'
 
+# What is delivered has no date but that of the sources.
+packages site release: export SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
+
 # The tarball, the Debian package and the wheel, in packages/ of the build folder.
 .PHONY: packages
 packages: all stripped
 	+$(Q)CC=$(CC) package/packages.sh $(O) $(VERSION) $(STATIC_LIBS:-l%=%)
 	$(Q)$(MAKE) --no-print-directory wheel && mv $(O)/gpuprof-$(VERSION)-*.whl $(O)/packages
+
+# The documents as a site that any server, or a browser alone, shows. Links lead as they do in this folder.
+.PHONY: site
+SITE_FILES := README.md CHANGELOG.md CONTRIBUTING.md $(shell find docs -name '*.md' -o -name '*.png' -o -name '*.svg')
+site:
+	$(Q)command -v mkdocs >/dev/null || { echo 'make site needs mkdocs and its Material theme: apt-get install mkdocs-material' >&2; exit 1; }
+	$(Q)rm -rf $(O)/site $(O)/site-source
+	$(Q)mkdir -p $(O)/site-source
+	$(Q)cp --parents $(SITE_FILES) $(O)/site-source
+	$(Q)cp package/site/site.css $(O)/site-source
+	$(Q)SITE_SOURCE=$(abspath $(O)/site-source) SITE=$(abspath $(O)/site) mkdocs build --strict --quiet -f package/site/mkdocs.yml
+	$(Q)rm -r $(O)/site-source
+
+# RELEASE_OPTIONS=--trial goes on after what prevents a release.
+.PHONY: release
+release:
+	+$(Q)package/release.py $(O) $(VERSION) $(RELEASE_OPTIONS)
 
 PREFIX  ?= /usr/local
 DESTDIR ?=

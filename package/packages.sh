@@ -8,10 +8,9 @@
 set -eu
 umask 022
 export LC_ALL=C TZ=UTC
+: "${SOURCE_DATE_EPOCH:?the date of all files, in seconds since 1970}"
 build=$1 version=$2
 shift 2
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-export SOURCE_DATE_EPOCH
 machine=$(uname -m)
 name=gpuprof-$version-linux-$machine
 output=$build/packages
@@ -26,25 +25,6 @@ linked() {
 	for library in "$@"; do
 		dpkg -S "$(readlink -f "$(${CC:-cc} -print-file-name="lib$library.a")")" | cut -d: -f1
 	done | sort -u | xargs dpkg-query -W -f '${Package} ${Version}\n'
-}
-
-sbom() {
-	printf '{"spdxVersion":"SPDX-2.3","dataLicense":"CC0-1.0","SPDXID":"SPDXRef-DOCUMENT","name":"%s",' "$name"
-	printf '"documentNamespace":"https://spdx.org/spdxdocs/%s-%s",' "$name" "$SOURCE_DATE_EPOCH"
-	printf '"creationInfo":{"created":"%s","creators":["Tool: gpuprof-packages"]},' "$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)"
-	printf '"packages":[{"SPDXID":"SPDXRef-gpuprof","name":"gpuprof","versionInfo":"%s",' "$version"
-	printf '"downloadLocation":"NOASSERTION","filesAnalyzed":false}'
-	while read -r package of_package; do
-		printf ',{"SPDXID":"SPDXRef-%s","name":"%s","versionInfo":"%s","downloadLocation":"NOASSERTION","filesAnalyzed":false,' \
-			"$package" "$package" "$of_package"
-		printf '"externalRefs":[{"referenceCategory":"PACKAGE-MANAGER","referenceType":"purl","referenceLocator":"pkg:deb/debian/%s@%s"}]}' \
-			"$package" "$(echo "$of_package" | sed 's/:/%3A/; s/+/%2B/g')"
-	done <"$work/linked"
-	printf '],"relationships":[{"spdxElementId":"SPDXRef-DOCUMENT","relationshipType":"DESCRIBES","relatedSpdxElement":"SPDXRef-gpuprof"}'
-	while read -r package _; do
-		printf ',{"spdxElementId":"SPDXRef-gpuprof","relationshipType":"STATIC_LINK","relatedSpdxElement":"SPDXRef-%s"}' "$package"
-	done <"$work/linked"
-	printf ']}\n'
 }
 
 copyright() {
@@ -79,9 +59,8 @@ debian_package() {
 }
 
 linked "$@" >"$work/linked"
-sbom >"$work/sbom"
+package/sbom.py "$name" "$version" <"$work/linked" >"$work/sbom"
 cp "$work/sbom" "$output/$name.spdx.json"
 stage "$work/tar" "/$name" share/zsh/site-functions
-tar -C "$work/tar" --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mode=u+w,go-w --mtime="@$SOURCE_DATE_EPOCH" -c "$name" |
-	gzip -9n >"$output/$name.tar.gz"
+package/archive.sh "$work/tar" "$name" "$output/$name.tar.gz"
 debian_package

@@ -3,36 +3,20 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import unittest
 import xml.etree.ElementTree
 
+import documents
 import support
-from support import GPU, ROOT, Case
+from support import GPU, ROOT
 
 try:
     import yaml
 except ImportError:
     yaml = None
 
-CUDA = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
-LIMIT_S = 300
 
-
-def blocks():
-    with open(os.path.join(ROOT, "docs", "howto", "ci.md"), encoding="utf-8") as file:
-        found = re.findall(r"^```sh\n(.*?)^```", file.read(), re.DOTALL | re.MULTILINE)
-    return [block for block in found if "make -C gpuprof" not in block]  # built already
-
-
-class Ci(Case):
-
-    def paste(self, text, status=0):
-        path = os.pathsep.join((support.BUILD, os.path.join(CUDA, "bin"), os.environ["PATH"]))
-        done = subprocess.run(["bash", "-e", "-c", text], cwd=self.folder, env=support.environment(PATH=path, GPUPROF_QUIET=None),
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, timeout=LIMIT_S, check=False)
-        self.assertEqual(done.returncode, status, text + done.stdout)
-        return done.stdout
+class Ci(documents.Pasting):
 
     def test_each_exit_status_is_told(self):
         usage = self.run_gpuprof("check", "--help").stdout.split("Exit status:")[1]
@@ -40,9 +24,9 @@ class Ci(Case):
             told = re.findall(r"^\| (\d+) \| ", file.read(), re.MULTILINE)
         self.assertEqual(sorted(told), sorted(re.findall(r"(\d+) (?:pass|regression|inconclusive|wrong|if a file)", usage)))
 
-    @unittest.skipUnless(shutil.which("nvcc", path=os.path.join(CUDA, "bin")), "no nvcc")
+    @unittest.skipUnless(documents.HAS_NVCC, "no nvcc")
     def test_what_is_pasted_works(self):
-        program, baseline, gate, reports, worse = blocks()
+        _, program, baseline, gate, reports, worse = documents.blocks("howto/ci.md")  # the first one builds gpuprof
         self.paste(program)
         self.paste(baseline)
         self.assertEqual(len(os.listdir(self.path("baseline-runs"))), 20)
@@ -60,7 +44,7 @@ class Ci(Case):
 
 
 @unittest.skipUnless(yaml, "no PyYAML")
-class Gates(Case):
+class Gates(documents.Pasting):
     """The commands of the action and of the template, run as GitHub and GitLab run them."""
 
     def setUp(self):
@@ -75,13 +59,10 @@ class Gates(Case):
 
     def run_gate(self, script, launches, **variables):
         shutil.rmtree(self.path("gpuprof-runs"), ignore_errors=True)
-        path = os.pathsep.join((support.BUILD, os.environ["PATH"]))
         command = " ".join([*GPU, f"launch={launches}"])
-        done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env=support.environment(PATH=path, GATE_COMMAND=command, GATE_RUNS="1", **variables), universal_newlines=True,
-                              timeout=LIMIT_S, check=False)
+        result = self.shell(script, GATE_COMMAND=command, GATE_RUNS="1", **variables)
         xml.etree.ElementTree.parse(self.path("gpuprof-runs", "check.xml"))
-        return done.returncode, done.stdout
+        return result
 
     def test_action(self):
         definition = self.definition("action.yml")

@@ -1,6 +1,5 @@
 """The packages of `make packages` can be installed and used, state what they contain, and are equal from another folder."""
 import glob
-import hashlib
 import json
 import os
 import re
@@ -9,7 +8,7 @@ import subprocess
 import unittest
 
 import support
-from support import GPU, PLAIN, ROOT, Case
+from support import GPU, PLAIN, ROOT, Case, digests
 
 
 ROOTS = os.environ.get("TESTS_ROOTS", "").split()
@@ -17,14 +16,6 @@ ROOTS = os.environ.get("TESTS_ROOTS", "").split()
 
 def make(*arguments, folder=ROOT):
     subprocess.run(["make", "-s", *arguments], cwd=folder, stdout=subprocess.DEVNULL, check=True)
-
-
-def digests(folder):
-    found = {}
-    for path in glob.glob(os.path.join(folder, "*")):
-        with open(path, "rb") as file:
-            found[os.path.basename(path)] = hashlib.sha256(file.read()).hexdigest()
-    return found
 
 
 @unittest.skipUnless(shutil.which("dpkg-deb"), "no dpkg-deb")
@@ -110,6 +101,29 @@ class Packages(Case):
         self.run_tool("dpkg-deb", "-x", self.package("*.deb"), "root")
         with open(self.path("root", "usr", "share", "doc", "gpuprof", "copyright"), encoding="utf-8") as file:
             self.assertEqual(set(re.findall(r"^---- (\S+) ", file.read(), re.MULTILINE)), set(names) - {"gpuprof"})
+        texts = {text["licenseId"]: text["extractedText"] for text in document["hasExtractedLicensingInfos"]}
+        licenses = {package["name"]: package["licenseDeclared"] for package in document["packages"] if package["name"] != "gpuprof"}
+        self.assertEqual(sorted(texts), sorted(licenses.values()))
+        self.assertIn("Jean-loup Gailly", texts[licenses["zlib1g-dev"]])
+
+    @unittest.skipUnless(shutil.which("mkdocs"), "no mkdocs: apt-get install mkdocs-material")
+    def test_a_release_has_all_files(self):
+        make("release", f"O={support.BUILD}", "RELEASE_OPTIONS=--trial --checks true")
+        folder = os.path.join(support.BUILD, "release")
+        found = digests(folder)
+        with open(os.path.join(folder, "SHA256SUMS"), encoding="utf-8") as file:
+            saved = {name: digest for digest, name in (line.split() for line in file)}
+        self.assertEqual(saved, {name: found[name] for name in found if name not in ("SHA256SUMS", "tested.txt")})
+        kinds = sorted(re.sub(r"^gpuprof[-_][\d.]+[-_.](.*-linux-)?", "", name) for name in saved)
+        self.assertEqual(kinds, sorted(["amd64.deb", "linux-x86_64.spdx.json", "linux-x86_64.tar.gz", "site.tar.gz", "tar.gz",
+                                        "cp38-abi3-manylinux_2_28_x86_64.whl", "conda/meta.yaml", "spack/package.py"]))
+        with open(os.path.join(folder, "conda", "meta.yaml"), encoding="utf-8") as file:
+            (tarball,) = glob.glob(os.path.join(folder, "*-linux-*.tar.gz"))
+            self.assertIn(f'sha256: "{found[os.path.basename(tarball)]}"', file.read())
+        with open(os.path.join(folder, "tested.txt"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("$ true", text)
+        self.assertNotIn(os.uname().nodename + " ", text)
 
     def test_equal_if_they_are_made_again(self):
         before = digests(self.packages)

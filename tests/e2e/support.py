@@ -2,6 +2,7 @@
 simulated device, and reading what they leave."""
 import errno
 import glob
+import hashlib
 import os
 import re
 import shutil
@@ -44,6 +45,16 @@ def environment(**changes):
         else:
             variables[name] = str(value)
     return variables
+
+
+def digests(folder):
+    """SHA-256 of each file in a folder, by its name from there."""
+    found = {}
+    for inside, _, names in os.walk(folder):
+        for path in (os.path.join(inside, name) for name in names):
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, folder)] = hashlib.sha256(file.read()).hexdigest()
+    return found
 
 
 def command(way, arguments, options=()):

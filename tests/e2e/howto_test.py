@@ -1,0 +1,141 @@
+"""The commands of docs/howto/ do what the pages say: each page's in one shell, on the simulated device, with sample programs."""
+import os
+import re
+import shutil
+import sys
+import unittest
+
+import documents
+import support
+from support import BUILD, ROOT
+
+# What the pages call ./app, train.py and the like: steps of launches and copies in ranges, between the calls of
+# cudaProfilerApi; as a rank of a job, also reductions.
+SAMPLE = """#!/usr/bin/env python3
+import ctypes, os, sys
+sys.path.insert(0, {e2e!r})
+import gpu
+sys.stdout = open(os.devnull, "w")
+device, own, cudart = gpu.Device(), ctypes.CDLL(None), ctypes.CDLL("libcudart.so.13")
+cudart.cudaProfilerStart()
+for _ in range(110):
+    getattr(own, "gpuprof_v1_range_push", print)(b"step")
+    device.launch(3)
+    device.copy(1)
+    if "SLURM_PROCID" in os.environ:
+        device.reduce(1)
+    getattr(own, "gpuprof_v1_range_pop", print)()
+device.leak(2)
+cudart.cudaProfilerStop()
+"""
+# Launchers of jobs start two ranks here, and programs that draw read their input.
+START_RANKS = """#!/bin/sh
+while :; do
+	case $1 in -n | --nnodes | --nproc-per-node) shift 2 ;; --no-python) python= shift ;; *) break ;; esac
+done
+for rank in 0 1; do
+	RANK=$rank WORLD_SIZE=2 LOCAL_RANK=$rank SLURM_PROCID=$rank GPUSIM_NODE=$rank %s "$@" &
+done
+wait
+"""
+STAND_INS = {
+    "python": f'#!/bin/sh\nexec {sys.executable} "$@"\n',
+    "srun": START_RANKS % "",
+    "mpirun": START_RANKS % "",
+    "torchrun": START_RANKS.replace("\nwhile", "\npython=python\nwhile") % "env $python",
+    "flamegraph.pl": "#!/bin/sh\nexec grep -c ';'\n",
+}
+
+APP = "gpuprof-run -q -o app ./app"
+TRAIN = "gpuprof-run -q -o train ./app"
+KILLED = f"gpuprof-run -q -o app {sys.executable} {ROOT}/tests/e2e/gpu.py launch=5 start=2 raise=9 || true"
+JOB = "mkdir -p traces; srun gpuprof-run -q -o 'traces/%h/%r' ./app"
+DUCKDB = os.path.join(BUILD, "duckdb", "libduckdb.so")
+
+# Page: what it takes for granted, and what its output must match.
+PAGES = {
+    "check-setup.md": ("", ["recording works"]),
+    "compare-runs.md": ("gpuprof-run -q -o before ./app; gpuprof-run -q -o after ./app; cp app app-new", []),
+    "cpp.md": ("", ["step_kernel"]),
+    "energy.md": ("", ["Energy, sampled every "]),
+    "flame-graphs.md": ("", ["step_kernel"]),
+    "hanging-program.md": (KILLED, ["7 without kernel record"]),
+    "hardware-timeline.md": ("", ["Hardware of GPU 0, sampled every 1.000ms", r"sampled every 200\.0us"]),
+    "jax-cupy.md": ("", ["330 kernels"]),
+    "killed-program.md": (KILLED, ["SIGKILL"]),
+    "large-traces.md": (APP, []),
+    "launchers.md": ("", ["Ranks: 2"]),
+    "memory.md": ("", ["Never freed"]),
+    "pytorch.md": (f"cp {ROOT}/tests/data/kineto/kineto_cnn_cuda_only.json.gz trace.json.gz; "
+                   f"python {ROOT}/tests/fuzz/snapshot.py snapshot.pickle", ["slow-steps", "PyTorch's memory by purpose"]),
+    "ranges.md": ("gpuprof-run -q --counters --counters-interval 0 -o app ./app", [r"\bstep\b"]),
+    "record-a-part.md": ("cp app server", [r"\b9 kernels", r"\b330 kernels"]),
+    "roofline.md": (APP, ["step_kernel"]),
+    "sql.md": ("mkdir -p JOB; srun gpuprof-run -q -o 'JOB/%r' ./app", ["straggler"]),
+    "stalls.md": ("echo 'int main() { return 0; }' >app.cu", ["Why warps wait"]),
+    "watch-live.md": (APP, ["gpuprof top: "]),
+    "without-gpu.md": (f"cp {ROOT}/examples/heat.cu app.cu; mkdir build; ln -s {BUILD}/sim build/", ["kernels"]),
+}
+# Pages of which other tests run the commands, or nothing can run without what this machine lacks.
+ELSEWHERE = {
+    "ci.md": "ci_test.py",
+    "containers.md": "no container runs here; surroundings_test.py starts programs through setpriv and unshare",
+    "hardware-metrics.md": "the simulated libcupti knows only its own chip, which metrics_test.py asks about",
+    "install.md": "install_test.py",
+    "python.md": "package_test.py",
+    "remote-traces.md": "serve_test.py",
+    "slurm.md": "cluster_test.py",
+}
+# Lines that do not run here: (page, pattern, why).
+LEFT_OUT = [
+    ("flame-graphs.md", r"go tool pprof", "shows a page until it is stopped"),
+    ("large-traces.md", r"--start 60s", "the sample program does not last that long"),
+    ("sql.md", r"^duckdb |^python -c", "needs the program duckdb, and pyarrow"),
+    ("sql.md", r"--engine dask|--scheduler|^ *dask |^ *srun dask", "recipe_test.py starts workers"),
+    ("sql.md", r"copies\.sql", "the recipe is not a command; recipe_test.py has one of its own"),
+    ("watch-live.md", r"^gpuprof top(?! --batch)", "shows pages until it is stopped; top_test.py"),
+]
+if not os.path.exists(DUCKDB):
+    LEFT_OUT.append(("sql.md", r"recipe straggler tables", "no DuckDB"))
+
+
+def commands(page):
+    """The commands of a page that run here, one a line."""
+    lines = "".join(documents.blocks(f"howto/{page}")).replace("\\\n", "").splitlines()
+    patterns = [pattern for name, pattern, _ in LEFT_OUT if name == page]
+    return [line for line in lines if not any(re.search(pattern, line) for pattern in patterns)]
+
+
+class HowTo(documents.Pasting):
+
+    def test_every_page_is_run_or_says_why_not(self):
+        pages = {name for name in os.listdir(os.path.join(ROOT, "docs", "howto")) if documents.blocks(f"howto/{name}")}
+        self.assertEqual({*PAGES, *ELSEWHERE}, pages)
+        for page, pattern, _ in LEFT_OUT:
+            self.assertRegex("".join(documents.blocks(f"howto/{page}")), re.compile(pattern, re.MULTILINE))
+
+    def run_page(self, page):
+        preparation, expected = PAGES[page]
+        if any(line.startswith("nvcc ") for line in commands(page)) and not documents.HAS_NVCC:
+            self.skipTest("no nvcc")
+        for name in ("app", "train.py", "sim.py"):
+            self.write(name, SAMPLE.format(e2e=os.path.join(ROOT, "tests", "e2e")), mode=0o755)
+        os.mkdir(self.path("stand-ins"))
+        for name, text in STAND_INS.items():
+            self.write(os.path.join("stand-ins", name), text, mode=0o755)
+        output = self.paste("\n".join([preparation, *commands(page)]), folders=[self.path("stand-ins")],
+                            LIBDUCKDB=DUCKDB if os.path.exists(DUCKDB) else None)
+        for pattern in expected:
+            self.assertRegex(output, pattern)
+
+
+def test_of(page):
+    return lambda self: self.run_page(page)
+
+
+for _page in PAGES:
+    setattr(HowTo, f"test_{_page[:-3].replace('-', '_')}", test_of(_page))
+
+
+if __name__ == "__main__":
+    support.main()

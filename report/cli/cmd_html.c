@@ -129,13 +129,13 @@ static void explain(const struct gp_html_result *result)
 }
 
 static int write_page(struct gp_model *const *models, size_t count, const struct arguments *a,
-		      const char *path)
+		      const char *trace, const char *path)
 {
 	char message[GP_MESSAGE_BYTES];
 	struct gp_html_result written = {0};
 	struct gp_output_file file;
 	size_t length = strlen(path);
-	int result = gp_output_file_open(&file, path, a->output ? NULL : a->traces[0], message,
+	int result = gp_output_file_open(&file, path, a->output ? NULL : trace, message,
 					 sizeof(message));
 
 	if (result == 0) {
@@ -151,12 +151,25 @@ static int write_page(struct gp_model *const *models, size_t count, const struct
 	return gp_command_wrote(path, a->output);
 }
 
+/* "." and ".." have no name that a page could have. */
+static char *name_of(const char *trace)
+{
+	const char *slash = strrchr(trace, '/'), *last = slash ? slash + 1 : trace;
+	bool is_dots = strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
+
+	return is_dots ? realpath(trace, NULL) : strdup(trace);
+}
+
 static int write_named(struct gp_model *const *models, size_t count, const struct arguments *a)
 {
-	char *path = a->output ? strdup(a->output) : gp_output_path(a->traces[0], GP_HTML_SUFFIX);
-	int status = path ? write_page(models, count, a, path)
+	char *trace = name_of(a->traces[0]);
+	char *path = a->output ? strdup(a->output)
+		     : trace   ? gp_output_path(trace, GP_HTML_SUFFIX)
+			       : NULL;
+	int status = path ? write_page(models, count, a, trace, path)
 			  : gp_command_fail(GP_EXIT_FAILED, "no memory");
 
+	free(trace);
 	free(path);
 	return status;
 }

@@ -113,10 +113,13 @@ static void print_title(const struct gp_summary *summary, const struct shown *sh
 		gp_text_print(out, all->name);
 	} else {
 		const struct gp_value share = share_of_work(summary, shown);
-		char *figure = gp_value_figure(&share, GP_UNIT_PERCENT);
+		char *figure = share.kind != GP_VALUE_NONE
+				       ? gp_value_figure(&share, GP_UNIT_PERCENT)
+				       : NULL; /* several processes use the GPU */
 
-		fprintf(out, ", found by repeating operations; they have %s %% of the GPU work",
-			figure ? figure : "");
+		fputs(", found by repeating operations", out);
+		if (figure)
+			fprintf(out, "; they have %s %% of the GPU work", figure);
 		free(figure);
 	}
 	fputs("\n", out);

@@ -91,6 +91,22 @@ static uint32_t count_slow(const struct gp_iterations *all, uint32_t first, uint
 	return count;
 }
 
+/*
+ * What slow steps are compared with: the median.  If more than 1/GP_SLOW_PART of the steps are slow
+ * then, that is how the loop is, and the length that only 1/GP_SLOW_PART of them exceed.
+ */
+static uint64_t find_usual(const struct gp_iterations *all, uint32_t warm_up, uint64_t *lengths_ns)
+{
+	uint64_t median_ns = find_median(all, warm_up, lengths_ns);
+	uint32_t count;
+
+	if (count_slow(all, warm_up, median_ns) * GP_SLOW_PART <= all->count - warm_up)
+		return median_ns;
+	count = list_lengths(all, warm_up, NULL, lengths_ns);
+	return count > 0 ? gp_stats_select(lengths_ns, count, count - 1 - count / GP_SLOW_PART)
+			 : median_ns;
+}
+
 static bool ends_before(const void *element, const void *key)
 {
 	return ((const struct gp_hw_window *)element)->end_ns <= *(const uint64_t *)key;
@@ -111,8 +127,7 @@ static int sort_out(struct gp_steps *steps, const struct gp_iterations *all,
 {
 	uint64_t *lengths_ns = gp_spill_take(((size_t)all->count + 1) * sizeof(*lengths_ns));
 	uint32_t warm_up, ends = 0;
-	uint64_t median_ns;
-	bool has_slow;
+	uint64_t usual_ns;
 
 	steps->parts = gp_spill_take((size_t)all->count + 1);
 	if (!lengths_ns || !steps->parts) {
@@ -120,11 +135,9 @@ static int sort_out(struct gp_steps *steps, const struct gp_iterations *all,
 		return -ENOMEM;
 	}
 	warm_up = count_warm_up(all, find_median(all, 0, lengths_ns));
-	median_ns = find_median(all, warm_up, lengths_ns);
-	has_slow = count_slow(all, warm_up, median_ns) * GP_SLOW_PART <= all->count - warm_up;
+	usual_ns = find_usual(all, warm_up, lengths_ns);
 	for (uint32_t i = 0; i < all->count; i++) {
-		bool slow =
-			has_slow && is_slow(all, i, median_ns) && !has_window(model, &all->rows[i]);
+		bool slow = is_slow(all, i, usual_ns) && !has_window(model, &all->rows[i]);
 
 		if (i >= warm_up)
 			steps->parts[i] = slow ? GP_RUN_SLOW : GP_RUN_STEADY;

@@ -6,9 +6,9 @@
  * slow if it takes GP_SLOW_PERCENT or more of the median of the steps of known length after the
  * warm-up.  Slow steps at the very beginning are warm-up: first use of kernels, autotuning, lazy
  * loading.  A step in which gpuprof read hardware counters (--counters) is never slow.  All other
- * steps are the steady state.  If more than 1/GP_SLOW_PART of the steps after the
- * warm-up are slow, that is how the loop is (every fourth step updates the weights, say): these are
- * steady, too.
+ * steps are the steady state.  If more than 1/GP_SLOW_PART of the steps after the warm-up are slow,
+ * that is how the loop is (every fourth step updates the weights, say): then the length that only
+ * 1/GP_SLOW_PART of them exceed takes the place of the median.
  *
  * Steady and slow steps recur as long as the program runs.  So does the time between stretches of
  * the loop if there are three or more, such as epochs: each step has its part of it.

@@ -95,6 +95,18 @@ static void a_step_in_which_counters_were_read_is_not_slow(void **state)
 	close_run(&run);
 }
 
+/* Every third step takes twice as long, as it does for this loop; six times as long does none. */
+static void long_steps_are_slow_where_many_are_longer_than_most(void **state)
+{
+	struct run run;
+
+	OPEN(&run, 10, 10, 20, 10, 10, 20, 10, 10, 60, 10, 10, 20, 10, 10, 20, 10, 10, 20, 10);
+	check_part(&run, GP_RUN_SLOW, 1, 60);
+	assert_int_equal(run.steps.parts[8], GP_RUN_SLOW);
+	assert_int_equal(run.steps.median_ns, 10 * MS);
+	close_run(&run);
+}
+
 /* Without the warm-up and the slow step of 30 ms; the last one's length is not known. */
 static void the_median_and_its_spread_are_of_steady_steps(void **state)
 {
@@ -187,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slow_steps_at_the_beginning_are_warm_up),
 		cmocka_unit_test(a_step_in_which_counters_were_read_is_not_slow),
+		cmocka_unit_test(long_steps_are_slow_where_many_are_longer_than_most),
 		cmocka_unit_test(the_median_and_its_spread_are_of_steady_steps),
 		cmocka_unit_test(slow_begins_at_1_3_times_the_median),
 		cmocka_unit_test(the_time_between_stretches_is_of_no_step),

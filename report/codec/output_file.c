@@ -201,11 +201,22 @@ static int end_compression(struct gp_output_file *file)
 	return error;
 }
 
-/* errno of the failed write is still set only if the writer stopped then. */
+/* Why a write failed: errno may be of a later call by now, so the disk is asked for more room. */
+static int error_of_write(const struct gp_output_file *file)
+{
+	int before = errno, fd = fileno(file->stream), error;
+	struct stat status;
+
+	if (!file->temporary || fstat(fd, &status) != 0)
+		return before;
+	error = posix_fallocate(fd, status.st_size, BUFFER_BYTES);
+	return error == ENOSPC || error == EDQUOT || error == EFBIG ? error : before;
+}
+
 static int close_stream(struct gp_output_file *file)
 {
 	bool failed = ferror(file->stream) != 0;
-	int before = failed ? errno : 0;
+	int before = failed ? error_of_write(file) : 0;
 
 	errno = 0;
 	if (file->stream == stdout)

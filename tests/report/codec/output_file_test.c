@@ -117,6 +117,28 @@ static void test_a_file_that_may_not_grow_is_told(void **state)
 }
 
 /* Whoever may write to the folder may have put a file of his own there, or a second name of one. */
+/* The writer went on to calls that fail for other reasons. */
+static void test_the_reason_is_that_of_the_write(void **state)
+{
+	struct rlimit before, limit;
+	struct scene s;
+
+	begin(&s);
+	assert_int_equal(
+		gp_output_file_open(&s.file, s.path, NULL, s.message, sizeof(s.message)), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = (struct rlimit){64, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (int i = 0; i < 100; i++)
+		fputs("more than the limit", s.file.stream);
+	assert_int_equal(fflush(s.file.stream), EOF);
+	assert_int_equal(access("/nowhere/at/all", F_OK), -1);
+	assert_int_equal(gp_output_file_close(&s.file, 0, s.message, sizeof(s.message)), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_non_null(strstr(s.message, "ulimit -f"));
+	end(&s);
+}
+
 static void test_a_file_in_the_way_is_not_written_to(void **state)
 {
 	struct scene s;
@@ -246,6 +268,7 @@ int main(void)
 		cmocka_unit_test(test_it_is_there_as_a_whole_for_its_owner),
 		cmocka_unit_test(test_what_fails_leaves_what_was_there),
 		cmocka_unit_test(test_a_file_that_may_not_grow_is_told),
+		cmocka_unit_test(test_the_reason_is_that_of_the_write),
 		cmocka_unit_test(test_a_file_in_the_way_is_not_written_to),
 		cmocka_unit_test(test_a_folder_in_the_way_is_told),
 		cmocka_unit_test(test_a_trace_is_not_written_over),

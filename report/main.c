@@ -65,10 +65,15 @@ static const struct command commands[] = {
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
+static const struct command *find(const char *name);
+
+/* Or those of a command. */
 static int print_help(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
+	const struct command *command = argc > 1 ? find(argv[1]) : NULL;
+
+	if (command && command->run != print_help)
+		return command->run(2, (char *[]){argv[1], "--help", NULL});
 	puts("gpuprof shows what a CUDA program did. Its trace files are named NAME.gpuprof.\n"
 	     "\n"
 	     "usage: gpuprof COMMAND ...\n");
@@ -108,6 +113,8 @@ static int refuse(const char *name)
 			GP_EXIT_USAGE,
 			"%s is no command; to read a trace, type: gpuprof summary %s", name,
 			gp_shell_word(name, word, sizeof(word)));
+	if (strcmp(name, "record") == 0 || strcmp(name, "profile") == 0)
+		nearest.found = "run"; /* as other profilers name it */
 	if (nearest.found)
 		return gp_command_fail(GP_EXIT_USAGE,
 				       "there is no command %s; did you mean gpuprof %s?", name,

@@ -126,8 +126,8 @@ static inline bool gp_option_is_number(const struct gp_option_row *row, const ch
 }
 
 /*
- * Whether a value is a valid time for a SECONDS option: at most a year; digits below 1 ns count as
- * 0.
+ * Whether a value is a valid time for a SECONDS option, with or without an "s": at most a year;
+ * digits below 1 ns count as 0.
  */
 static inline bool gp_option_is_seconds(const char *value, uint64_t *duration_ns)
 {
@@ -140,7 +140,7 @@ static inline bool gp_option_is_seconds(const char *value, uint64_t *duration_ns
 	if (*end == '.')
 		for (end++; *end >= '0' && *end <= '9'; end++, unit_ns /= 10)
 			*duration_ns += unit_ns * (uint64_t)(*end - '0');
-	return *end == '\0';
+	return *end == '\0' || strcmp(end, "s") == 0;
 }
 
 /*
@@ -283,7 +283,7 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 		return true;
 	}
 	if (row->type == GP_OPTION_SECONDS && !gp_option_is_seconds(value, &number)) {
-		snprintf(text, text_bytes, "a number of seconds (2 or 0.5), at most 31536000");
+		snprintf(text, text_bytes, "a number of seconds (2 or 0.5s), at most 31536000");
 		return true;
 	}
 	if (row->type == GP_OPTION_SIZE && !gp_option_is_size(row, value, &number)) {

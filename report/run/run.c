@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gpuprof/count.h"
 #include "gpuprof/job_place.h"
 #include "gpuprof/shell_word.h"
 #include "gpuprof/version.h"
@@ -300,6 +301,38 @@ static bool is_folder(const char *path)
 	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
+/* What to type for a file that is no program itself, by its ending; NULL: not known. */
+static const char *interpreter_of(const char *program)
+{
+	static const char *const endings[][2] = {
+		{".py", "gpuprof-run python3"},
+		{".sh", "gpuprof-run sh"},
+		{".cu", "nvcc -lineinfo -o app"},
+		{".cpp", "nvcc -lineinfo -o app"},
+	};
+	const char *dot = strrchr(program, '.');
+
+	for (size_t i = 0; dot && i < COUNT(endings); i++)
+		if (strcmp(dot, endings[i][0]) == 0)
+			return endings[i][1];
+	return NULL;
+}
+
+static void explain_not_executable(struct run *run, int error, const char *program)
+{
+	const char *command = interpreter_of(program);
+	char room[GP_SHELL_WORD_BYTES];
+	const char *word = gp_shell_word(program, room, sizeof(room));
+
+	if (command)
+		explain(run, error, "cannot run %s: it is not an executable file; type: %s %s",
+			program, command, word);
+	else
+		explain(run, error,
+			"cannot run %s: it is not an executable file; type: chmod +x %s, or name its interpreter first",
+			program, word);
+}
+
 static int find_program(struct run *run)
 {
 	const char *program = run->options.program[0];
@@ -310,17 +343,18 @@ static int find_program(struct run *run)
 		error = -EISDIR;
 	if (!error)
 		run->bar = gp_target_look(path);
-	else if (error == -EACCES)
-		explain(run, error,
-			"cannot run %s: it is not an executable file; type: chmod +x %s, or name its interpreter first",
-			program, gp_shell_word(program, word, sizeof(word)));
+	else if (error == -EACCES ||
+		 (error == -ENOENT && interpreter_of(program) && access(program, R_OK) == 0))
+		explain_not_executable(run, error, program);
 	else if (error == -EISDIR)
 		explain(run, error, "cannot run %s: it is a folder; name a program", program);
 	else if (strchr(program, '/'))
 		explain(run, error, "cannot run %s: there is no such file", program);
-	else
+	else if (access(program, F_OK) == 0)
 		explain(run, error, "cannot run %s: no such program in PATH; is it ./%s?", program,
 			gp_shell_word(program, word, sizeof(word)));
+	else
+		explain(run, error, "cannot run %s: no such program in PATH", program);
 	return error;
 }
 

@@ -654,8 +654,10 @@ class Words(Case):
             self.assert_one_line(result.stderr, "cannot run " + program)
 
     def test_program_that_cannot_be_run(self):
-        self.write("plain", "text")
-        for program, why in (("./plain", "type: chmod +x ./plain"), ("/", "it is a folder"), (".", "it is a folder")):
+        for name in ("plain", "train.py", "app.cu"):
+            self.write(name, "text")
+        for program, why in (("./plain", "type: chmod +x ./plain"), ("./train.py", "type: gpuprof-run python3 ./train.py"),
+                             ("./app.cu", "type: nvcc"), ("/", "it is a folder"), (".", "it is a folder")):
             result = self.run_program([program])
             self.assertEqual(result.returncode, 126)
             self.assert_one_line(result.stderr, "cannot run " + program, why)

@@ -91,7 +91,7 @@ static void test_what_is_wrong_gets_one_line(void **state)
 	refused(PARSE("--flush-ms", "soon", "program"), "not 'soon'");
 	refused(PARSE("--flush-ms", "-5", "program"), "not '-5'");
 	refused(PARSE("--duration", "1e9", "program"),
-		"needs a number of seconds (2 or 0.5), at most 31536000, not '1e9'");
+		"needs a number of seconds (2 or 0.5s), at most 31536000, not '1e9'");
 	refused(PARSE("--launches", "9223372036854775807", "program"),
 		"needs a number of at most 18 digits, not '9223372036854775807'");
 	refused(PARSE("--flush-ms", "5", "program"), "needs a number from 10 to 1000, not '5'");

@@ -2,9 +2,10 @@
  * clock_sync: converts the clocks of a trace to one timeline, using its anchors (gpuprof/record.h).
  *
  * The timeline is CLOCK_MONOTONIC in ns from the first anchor; earlier times are negative. Clocks
- * run evenly between two anchors, and at their mean rate before the first and after the last. If
- * CUPTI's clock, which follows the wall clock, was set between two anchors, each side keeps its own
- * offset.
+ * run evenly between two anchors, and at their mean rate before the first and after the last. CUPTI's
+ * clock, which follows the wall clock, there runs as the timeline if the error of the anchors may
+ * explain a difference. If it was set between two anchors, each side keeps its own offset. Coarse
+ * anchors are left out.
  */
 #ifndef REPORT_TRACE_CLOCK_SYNC_H
 #define REPORT_TRACE_CLOCK_SYNC_H

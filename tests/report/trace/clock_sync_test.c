@@ -143,9 +143,64 @@ static void test_coarse_anchors_are_left_out(void **state)
 
 	anchors[1].gap_ticks = 3000000; /* a millisecond, in which the thread did not run */
 	anchors[1].monotonic_ns += 900000;
-	anchors[1].cupti_ns = 0;
+	anchors[1].cupti_ns += 900000;
 	t = make(anchors, 3);
 	assert_int_equal(from_ns(t, SECOND), SECOND);
+	assert_int_equal(from_cupti(t, SECOND), SECOND);
+	gp_clock_sync_free(t);
+}
+
+/* It is in use nevertheless if no other one has CUPTI's clock. */
+static void test_coarse_anchor_that_is_the_only_one_of_cupti(void **state)
+{
+	struct gp_record_anchor anchors[3] = {anchor_at(0, 0), anchor_at(SECOND, 0),
+					      anchor_at(2 * SECOND, 0)};
+	struct gp_clock_sync *t;
+
+	anchors[0].cupti_ns = anchors[2].cupti_ns = 0;
+	anchors[1].gap_ticks = 3000000;
+	anchors[1].cupti_ns += 7;
+	t = make(anchors, 3);
+	assert_int_equal(from_cupti(t, SECOND), SECOND - 7);
+	gp_clock_sync_free(t);
+}
+
+/*
+ * A run of 300 ms reads CUPTI's clock twice shortly after its start, and no longer at its end. The
+ * two readings, 15 us apart, differ by 5 ns: taken for a rate, that is 100 us at the end.
+ */
+static void test_close_readings_of_cupti_tell_no_rate(void **state)
+{
+	const int64_t close = 3 * SECOND / 1000 + 15000, end = 3 * SECOND / 10;
+
+	for (int64_t off_ns = -30; off_ns <= 30; off_ns += 5) {
+		struct gp_record_anchor anchors[4] = {
+			anchor_at(0, 0),
+			anchor_at(3 * SECOND / 1000, 0),
+			anchor_at(close, 0),
+			anchor_at(end, 0),
+		};
+		struct gp_clock_sync *t;
+
+		anchors[0].cupti_ns = anchors[3].cupti_ns = 0;
+		anchors[2].cupti_ns += (uint64_t)off_ns;
+		t = make(anchors, 4);
+		assert_int_equal(from_cupti(t, end + off_ns), end);
+		assert_int_equal(from_cupti(t, 0), 0);
+		assert_int_equal(from_ns(t, end), end);
+		gp_clock_sync_free(t);
+	}
+}
+
+/* A difference beyond the error of the anchors is one of the clocks, and goes on. */
+static void test_rate_beyond_the_error_of_the_anchors(void **state)
+{
+	struct gp_record_anchor anchors[2] = {anchor_at(0, 0), anchor_at(SECOND, 0)};
+	struct gp_clock_sync *t;
+
+	anchors[1].cupti_ns += 100; /* both anchors are exact to 100 ticks, 33 ns, of each clock */
+	t = make(anchors, 2);
+	assert_int_equal(from_cupti(t, 10 * (SECOND + 100)), 10 * SECOND);
 	gp_clock_sync_free(t);
 }
 
@@ -309,6 +364,9 @@ int main(void)
 		cmocka_unit_test(test_each_piece_has_its_own_rate),
 		cmocka_unit_test(test_one_anchor_uses_the_estimate),
 		cmocka_unit_test(test_coarse_anchors_are_left_out),
+		cmocka_unit_test(test_coarse_anchor_that_is_the_only_one_of_cupti),
+		cmocka_unit_test(test_close_readings_of_cupti_tell_no_rate),
+		cmocka_unit_test(test_rate_beyond_the_error_of_the_anchors),
 		cmocka_unit_test(test_anchors_that_contradict_are_left_out),
 		cmocka_unit_test(test_wall_clock_stands_in_for_cupti),
 		cmocka_unit_test(test_cupti_clock_that_comes_later),

@@ -460,7 +460,7 @@ static void forget_halves(struct gp_losses *losses)
 	losses->launches_unnumbered = losses->launches_left_out = losses->copies_in_flight = 0;
 	losses->launches_waited_for = 0;
 	losses->ops_without_call = losses->ops_untimed = losses->ops_reversed = 0;
-	losses->ops_contradicted = losses->ops_clashing = 0;
+	losses->ops_contradicted = losses->ops_clashing = losses->ops_early = 0;
 	losses->frees_unknown = losses->range_ends_unknown = losses->launches_outside = 0;
 	losses->ops_outside = losses->frees_outside = losses->range_ends_outside = 0;
 }

@@ -367,6 +367,7 @@ struct gp_losses {
 	 */
 	uint64_t ops_contradicted;
 	uint64_t ops_clashing;  /* ... and pairs of times of one stream of which one is wrong */
+	uint64_t ops_early;     /* began before their call */
 	uint64_t frees_unknown; /* frees of an address without an allocation in the trace */
 	/* readings of the host's ticks that contradict the system's clock */
 	uint64_t clock_misfits;

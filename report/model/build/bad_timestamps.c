@@ -107,6 +107,18 @@ static void sum_clashes(struct gp_model *model)
 	}
 }
 
+static void sum_early(struct gp_model *model)
+{
+	model->losses.ops_early = 0;
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+
+		if (op->call != GP_NONE && !op->untimed)
+			model->losses.ops_early +=
+				op->start_ns + CLOCKS_ERR_NS < model->calls[op->call].start_ns;
+	}
+}
+
 /* The first operation has stayed where it was. A part lacks some operations of the span. */
 static void shorten_span(struct gp_model *model)
 {
@@ -122,6 +134,7 @@ static void shorten_span(struct gp_model *model)
 
 int gp_untime_contradicted(struct gp_model *model)
 {
+	sum_early(model);
 	if ((model->unknown & GP_UNKNOWN_ORDER) != 0)
 		return 0;
 	if (find_contradicted(model) < 0)

@@ -1,5 +1,5 @@
 /*
- * bad_timestamps: operations whose time their own stream contradicts.
+ * bad_timestamps: operations whose time their own stream or their call contradicts.
  *
  * A stream runs one operation after the other. If the device states that one went on while ten
  * others of its stream ran, that one time is wrong (CUPTI does so for some first copies).
@@ -21,7 +21,10 @@
  *
  * Not counted: two graph nodes and the operations of one call, which may overlap in one stream;
  * programmatic dependent launches, which begin early; and recorders that do not name those
- * (GP_UNKNOWN_ORDER). Returns 0 or -ENOMEM.
+ * (GP_UNKNOWN_ORDER).
+ *
+ * losses.ops_early counts the operations that began more than 1 us before their call: the clocks of
+ * GPU and host do not match. Returns 0 or -ENOMEM.
  */
 int gp_untime_contradicted(struct gp_model *model);
 

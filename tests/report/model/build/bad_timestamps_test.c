@@ -190,6 +190,25 @@ static void clashes_are_counted_whatever_lies_between(void **state)
 	gp_model_free(model);
 }
 
+/* By more than a microsecond, which clocks differ by, whatever recorder made the trace. */
+static void operations_before_their_call_are_counted(void **state)
+{
+	static const uint64_t starts_ns[] = {100 * US, 99 * US, 98 * US, 6 * US};
+	struct build b = build_begin(1);
+	struct gp_model *model;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		build_call(&b, 100, BUILD_LAUNCH, 100 * US, 500, i + 1);
+		build_op(&b, GP_OP_KERNEL, STREAM + i, starts_ns[i], 200 * US, i + 1);
+	}
+	build_op(&b, GP_OP_KERNEL, STREAM, 5 * US, 6 * US, 9); /* without a call */
+	b.model->unknown = GP_UNKNOWN_ORDER;
+	model = build_end(&b);
+	assert_int_equal(gp_untime_contradicted(model), 0);
+	assert_int_equal(model->losses.ops_early, 2);
+	gp_model_free(model);
+}
+
 static void its_gpu_was_busy_at_least(void **state)
 {
 	struct gp_model *model = build(10, PLAIN, NULL);
@@ -211,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_ten_of_its_stream_contradict_has_no_duration),
 		cmocka_unit_test(its_gpu_was_busy_at_least),
+		cmocka_unit_test(operations_before_their_call_are_counted),
 		cmocka_unit_test(what_few_contradict_is_counted),
 		cmocka_unit_test(only_what_a_stream_does_in_order_contradicts),
 		cmocka_unit_test(one_within_another_has_none_either),

@@ -99,7 +99,8 @@ static void seconds_have_fractions(void **state)
 		     {"1.5s", 1500000000},
 		     {"1.0000000019", 1000000001},
 		     {"31536000", 31536000000000000}};
-	static const char *const wrong[] = {"", ".5", "-1", "1ms", "1.5.", "31536001", "1e3", " 1", "s"};
+	static const char *const wrong[] = {"",         ".5",  "-1", "1ms", "1.5.",
+					    "31536001", "1e3", " 1", "s"};
 	uint64_t ns;
 
 	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {

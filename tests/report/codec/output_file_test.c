@@ -124,8 +124,8 @@ static void test_the_reason_is_that_of_the_write(void **state)
 	struct scene s;
 
 	begin(&s);
-	assert_int_equal(
-		gp_output_file_open(&s.file, s.path, NULL, s.message, sizeof(s.message)), 0);
+	assert_int_equal(gp_output_file_open(&s.file, s.path, NULL, s.message, sizeof(s.message)),
+			 0);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	limit = (struct rlimit){64, before.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);

@@ -223,7 +223,7 @@ static int forbid_system_calls(void)
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pause, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ppoll, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
@@ -248,7 +248,7 @@ static void *take_calmly(void *unused)
 		calmly_taken += id != 0;
 	}
 	sem_post(&calm_ended);
-	syscall(SYS_pause); /* until the process ends */
+	syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0); /* until the process ends */
 	return unused;
 }
 

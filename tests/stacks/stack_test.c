@@ -25,11 +25,16 @@
 #include "stacks/stack.h"
 #include "tests/lib/sanitizer.h"
 
-#define SMALL_STACK_BYTES 16384 /* PTHREAD_STACK_MIN, of which the C library uses a part */
-#define DEPTHS            40
-#define FORKS             50
-#define SIGNALS           2000
-#define LONG_S            20
+/* PTHREAD_STACK_MIN, of which the C library uses a part */
+#if defined(__aarch64__)
+#define SMALL_STACK_BYTES 131072
+#else
+#define SMALL_STACK_BYTES 16384
+#endif
+#define DEPTHS  40
+#define FORKS   50
+#define SIGNALS 2000
+#define LONG_S  20
 
 /* ---- small stacks ---- */
 
@@ -105,7 +110,7 @@ static int count_wrong(int signals)
 		int depth = i * 7 % DEPTHS;
 
 		/* keeps the compiler from peeling the first iterations */
-		__asm__ volatile("" : "+r"(i));
+		__asm__ volatile("" : "+r"(i), "+r"(depth));
 		take_at(depth, &id);
 		if (i < DEPTHS)
 			first[depth] = id;

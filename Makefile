@@ -9,6 +9,7 @@
 #   make lint       layers, exports, page, words, format, shellcheck, clang-tidy
 #   make bench      benchmarks that need no GPU
 #   make soak       tests that take hours
+#   make arm64-check  build for arm64 and run the tests under an emulator
 #   make fuzz       random input for the readers
 #   make coverage   coverage of the readers by their tests
 #   make mutate     small changes of the sources that no unit test notices
@@ -85,8 +86,9 @@ $(O)/libgpuprof.so $(O)/stripped/libgpuprof.so: $(COLLECTOR) $(STACKS) $(INJECT)
 
 # ---- the folder through which the loader's $LIB reaches the library (report/run/library.h) ----
 # 64-bit programs of Debian, Fedora and Arch find the library there, 32-bit programs an empty one of their own class.
-LIB64 := lib/$(shell uname -m)-linux-gnu lib64 lib
-LIB32 := $(if $(filter x86_64,$(shell uname -m)),lib/i386-linux-gnu lib32)
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+LIB64 := lib/$(MACHINE)-linux-gnu lib64 lib
+LIB32 := $(if $(filter x86_64,$(MACHINE)),lib/i386-linux-gnu lib32)
 .PHONY: loader-path
 loader-path: $(LIB64:%=$(O)/gpuprof-preload/%/libgpuprof.so) $(LIB32:%=$(O)/gpuprof-preload/%/libgpuprof.so)
 $(LIB64:%=$(O)/gpuprof-preload/%/libgpuprof.so):
@@ -173,7 +175,7 @@ REPORT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/report/*_test.c tests/
 UNIT_TESTS       = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(HARDWARE_TESTS) $(INJECT_TESTS) $(REPORT_TESTS)
 TEST_CFLAGS      = -Wno-unused-parameter
 # lld links them in half the time, and the tests of a parallel build need no threads each.
-LLD             := $(shell command -v ld.lld >/dev/null && echo -fuse-ld=lld -Wl,--threads=1)
+LLD             := $(shell $(CC) -fuse-ld=lld -Wl,--version -x c /dev/null >/dev/null 2>&1 && echo -fuse-ld=lld -Wl,--threads=1)
 $(O)/tests/%: private LDFLAGS += $(LLD)
 
 $(O)/tests/%_test: tests/%_test.c $(O)/compiled-with
@@ -297,7 +299,7 @@ threaded-unit: $(THREADED)
 # ---- checks without a build ----
 .PHONY: unit-programs sanitized-unit threaded-unit format-check script-check tidy
 SOURCES = $(shell find bench collector hardware include inject package python report stacks tests -name '*.[ch]')
-SCRIPTS = gpuprof-run package/archive.sh package/packages.sh report/html/page.sh .ci/run tests/deps tests/demo tests/pythons tests/duckdb $(wildcard tests/lint/*.sh)
+SCRIPTS = gpuprof-run package/archive.sh package/packages.sh report/html/page.sh .ci/run tests/deps tests/demo tests/pythons tests/duckdb tests/arm64 $(wildcard tests/lint/*.sh)
 lint: all format-check script-check tidy
 	$(Q)tests/lint/layers.py
 	$(Q)tests/lint/exports.sh $(O)
@@ -388,4 +390,4 @@ uninstall:
 clean:
 	rm -rf $(O)
 
--include $(shell find $(O) -name pythons -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(O) -name pythons -prune -o -type f -name '*.d' -print 2>/dev/null)

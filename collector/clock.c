@@ -17,7 +17,7 @@
 #define SETTLE_NS      1000000u
 #define DETACH_WAIT_NS 1000000000u
 
-enum source { SOURCE_UNKNOWN, SOURCE_TSC, SOURCE_MONOTONIC };
+enum source { SOURCE_UNKNOWN, SOURCE_COUNTER, SOURCE_MONOTONIC };
 
 static uint32_t source;
 static uint64_t ticks_per_second = NS_PER_SECOND;
@@ -26,36 +26,55 @@ static uint64_t cupti_clock; /* address of the function, 0 = none */
 static uint32_t reading_cupti;
 
 #if defined(__x86_64__)
-static uint64_t read_tsc(void)
+#define COUNTER "tsc"
+
+static uint64_t read_counter(void)
 {
 	return __rdtsc();
 }
 
-static bool cpu_has_invariant_tsc(void)
+static bool is_invariant(void)
 {
 	unsigned a, b, c, d;
 
 	return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
 }
+#elif defined(__aarch64__)
+#define COUNTER "arch_sys_counter"
+
+static uint64_t read_counter(void)
+{
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+}
+
+static bool is_invariant(void)
+{
+	return true;
+}
 #else
-static uint64_t read_tsc(void)
+#define COUNTER ""
+
+static uint64_t read_counter(void)
 {
 	return 0;
 }
 
-static bool cpu_has_invariant_tsc(void)
+static bool is_invariant(void)
 {
 	return false;
 }
 #endif
 
-static bool kernel_trusts_tsc(void)
+static bool kernel_trusts_counter(void)
 {
-	char name[16];
+	char name[24];
 
 	gp_sys_read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", name,
 			 sizeof(name));
-	return strcmp(name, "tsc") == 0;
+	return strcmp(name, COUNTER) == 0;
 }
 
 static uint64_t read_clock_ns(clockid_t clock)
@@ -69,16 +88,21 @@ static uint64_t read_clock_ns(clockid_t clock)
 /* Concurrent threads choose the same. */
 static void choose_source(void)
 {
-	bool tsc = cpu_has_invariant_tsc() && kernel_trusts_tsc();
+	bool trusted = is_invariant() && kernel_trusts_counter();
 
-	gp_store32(&source, tsc ? SOURCE_TSC : SOURCE_MONOTONIC);
+	gp_store32(&source, trusted ? SOURCE_COUNTER : SOURCE_MONOTONIC);
 }
 
-bool gp_clock_is_tsc(void)
+static bool is_counter(void)
 {
 	if (gp_load32(&source) == SOURCE_UNKNOWN)
 		choose_source();
-	return gp_load32(&source) == SOURCE_TSC;
+	return gp_load32(&source) == SOURCE_COUNTER;
+}
+
+const char *gp_clock_name(void)
+{
+	return is_counter() ? COUNTER : "monotonic";
 }
 
 uint64_t gp_clock_ticks(void)
@@ -86,10 +110,10 @@ uint64_t gp_clock_ticks(void)
 	int saved;
 	uint64_t ticks;
 
-	if (__builtin_expect(gp_load32(&source) == SOURCE_TSC, 1))
-		return read_tsc();
+	if (__builtin_expect(gp_load32(&source) == SOURCE_COUNTER, 1))
+		return read_counter();
 	saved = errno;
-	ticks = gp_clock_is_tsc() ? read_tsc() : read_clock_ns(CLOCK_MONOTONIC);
+	ticks = is_counter() ? read_counter() : read_clock_ns(CLOCK_MONOTONIC);
 	errno = saved;
 	return ticks;
 }
@@ -101,7 +125,7 @@ uint64_t gp_clock_ticks_per_second(void)
 
 static void update_rate(uint64_t ticks, uint64_t now_ns)
 {
-	if (gp_clock_is_tsc() && now_ns > first_ns)
+	if (is_counter() && now_ns > first_ns)
 		gp_store64(&ticks_per_second, (uint64_t)((unsigned __int128)(ticks - first_ticks) *
 							 NS_PER_SECOND / (now_ns - first_ns)));
 }
@@ -117,7 +141,7 @@ void gp_clock_settle(void)
 	struct gp_record_anchor anchor;
 	uint64_t passed_ns = read_clock_ns(CLOCK_MONOTONIC) - first_ns;
 
-	if (gp_clock_is_tsc() && passed_ns < SETTLE_NS)
+	if (is_counter() && passed_ns < SETTLE_NS)
 		gp_sys_sleep(SETTLE_NS - passed_ns);
 	gp_clock_read_anchor(&anchor);
 }
@@ -137,6 +161,8 @@ static uint64_t fenced_ticks(void)
 {
 #if defined(__x86_64__)
 	_mm_lfence();
+#elif defined(__aarch64__)
+	__asm__ volatile("isb" ::: "memory");
 #endif
 	return gp_clock_ticks();
 }

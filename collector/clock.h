@@ -2,8 +2,9 @@
  * clock: the host clock of the hooks (collector/collector.h: gp_clock_ticks() and similar) and the
  * anchors that relate it to the wall clock and to CUPTI's.
  *
- * The clock is the TSC if the CPU reports it as invariant and the kernel uses it for its own time;
- * else CLOCK_MONOTONIC in ns.  The choice is made at the first use and never changes.
+ * The clock is the CPU's counter (x86-64: the TSC, if the CPU reports it as invariant; aarch64:
+ * CNTVCT_EL0) if the kernel uses it for its own time; else CLOCK_MONOTONIC in ns.  The choice is
+ * made at the first use and never changes.
  */
 #ifndef COLLECTOR_CLOCK_H
 #define COLLECTOR_CLOCK_H
@@ -12,7 +13,8 @@
 
 #include "gpuprof/record.h"
 
-bool gp_clock_is_tsc(void);
+/* "monotonic", or the kernel's name of the counter: "tsc", "arch_sys_counter". */
+const char *gp_clock_name(void);
 
 /* Begin to measure the rate; then wait until a useful first estimate is possible (about 1 ms). */
 void gp_clock_start(void);

@@ -304,7 +304,7 @@ void gp_process_info_emit(struct gp_drain *drain, bool with_command, const char 
 	emit_number(drain, GP_INFO_PARENT_PID, gp_sys_parent_id());
 	emit_number(drain, GP_INFO_START_TIME, gp_process_identity_start_time());
 	emit(drain, GP_INFO_VERSION, GP_VERSION);
-	emit(drain, GP_INFO_CLOCK, gp_clock_is_tsc() ? "tsc" : "monotonic");
+	emit(drain, GP_INFO_CLOCK, gp_clock_name());
 	emit_number(drain, GP_INFO_TICKS_PER_SECOND, gp_clock_ticks_per_second());
 	emit(drain, GP_INFO_RING_FILE, ring_file);
 	emit(drain, GP_INFO_SESSION, session);

@@ -12,7 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The largest page of the machine's kernels. */
+#if defined(__aarch64__)
+#define GP_PROCESS_STATE_BYTES 65536u
+#else
 #define GP_PROCESS_STATE_BYTES 4096u
+#endif
 
 /* Alone on its page, because the kernel wipes whole pages.  All words are atomic. */
 struct gp_process_state {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <linux/seccomp.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -20,9 +21,10 @@
 
 #include "collector/memory_budget.h"
 
-#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14; absent from older headers */
-#define RANGE_UNSHARE  2  /* CLOSE_RANGE_UNSHARE */
-#define PAGE_BYTES     4096u
+#define POPULATE_WRITE 23           /* MADV_POPULATE_WRITE, Linux 5.14; absent from older headers */
+#define NO_ADVICE      9999         /* unknown to every kernel */
+#define RANGE_UNSHARE  2            /* CLOSE_RANGE_UNSHARE */
+#define PAGE_BYTES     4096u        /* the smallest; arm64 also has 64 KiB */
 #define STACK_BYTES    (256u << 10) /* CUPTI flushes on one of our threads */
 #define NS_PER_SECOND  1000000000u
 
@@ -358,16 +360,31 @@ int gp_sys_file_system(int fd, uint64_t *type, uint64_t *free_bytes)
 	return 0;
 }
 
+static size_t within_page(uint64_t address)
+{
+	return address & ((uint64_t)getauxval(AT_PAGESZ) - 1);
+}
+
+/* A ring may begin within a page of its file: the mapping begins with that page. */
 static int map(int fd, uint64_t from_bytes, size_t bytes, void **memory)
 {
 	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-	long result = gp_sys.call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, flags, fd,
-				  (long)from_bytes);
+	size_t before = within_page(from_bytes);
+	long result = gp_sys.call(SYS_mmap, 0, (long)(bytes + before), PROT_READ | PROT_WRITE,
+				  flags, fd, (long)(from_bytes - before));
 
 	if (result < 0 && result > -4096)
 		return (int)result;
-	*memory = (void *)result;
+	*memory = (char *)result + before;
 	return 0;
+}
+
+/* A call for the pages that hold this memory. */
+static long call_on_pages(long number, void *memory, size_t bytes, long argument)
+{
+	size_t before = within_page((uintptr_t)memory);
+
+	return call3(number, (long)memory - (long)before, (long)(bytes + before), argument);
 }
 
 /*
@@ -376,7 +393,7 @@ static int map(int fd, uint64_t from_bytes, size_t bytes, void **memory)
  */
 static int populate(char *memory, size_t bytes)
 {
-	long result = call3(SYS_madvise, (long)memory, (long)bytes, POPULATE_WRITE);
+	long result = call_on_pages(SYS_madvise, memory, bytes, POPULATE_WRITE);
 
 	if (result != -EINVAL)
 		return (int)result;
@@ -400,7 +417,7 @@ int gp_sys_map(int fd, uint64_t from_bytes, size_t bytes, void **memory)
 	 * Only the parent has it: a child that continues after an interrupting signal handler uses
 	 * gp_sys_map_in_child().
 	 */
-	call3(SYS_madvise, (long)*memory, (long)bytes, MADV_DONTFORK);
+	call_on_pages(SYS_madvise, *memory, bytes, MADV_DONTFORK);
 	error = populate(*memory, bytes);
 	call_unless_confined2(SYS_munlock, (long)*memory, (long)bytes);
 	if (error)
@@ -431,25 +448,31 @@ int gp_sys_map_lazily(size_t bytes, void **memory)
 int gp_sys_map_in_child(void *memory, size_t bytes)
 {
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-	long result = gp_sys.call(SYS_mmap, (long)memory, (long)bytes, PROT_READ | PROT_WRITE,
+	size_t before = within_page((uintptr_t)memory);
+	long first = (long)memory - (long)before;
+	long result = gp_sys.call(SYS_mmap, first, (long)(bytes + before), PROT_READ | PROT_WRITE,
 				  flags, -1, 0);
 
 	if (result < 0 && result > -4096)
 		return (int)result;
-	if (result == (long)memory)
+	if (result == first)
 		return 0;
-	call2(SYS_munmap, result, (long)bytes); /* before Linux 4.17 the address is only a hint */
+	call2(SYS_munmap, result,
+	      (long)(bytes + before)); /* before Linux 4.17 the address is only a hint */
 	return -EEXIST;
 }
 
 void gp_sys_unmap(void *memory, size_t bytes)
 {
-	call2(SYS_munmap, (long)memory, (long)bytes);
+	call_on_pages(SYS_munmap, memory, bytes, 0);
 	gp_memory_budget_release(GP_MEMORY_BUDGET_NOT_INHERITED, bytes);
 }
 
 int gp_sys_wipe_on_fork(void *memory, size_t bytes)
 {
+	/* An emulator may accept any advice, and ignore it. */
+	if (call3(SYS_madvise, (long)memory, (long)bytes, NO_ADVICE) == 0)
+		return -EINVAL;
 	return (int)call3(SYS_madvise, (long)memory, (long)bytes, MADV_WIPEONFORK);
 }
 

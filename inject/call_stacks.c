@@ -75,7 +75,7 @@ static void start_stacks(void)
 	if (error == 0)
 		choose(list);
 	else if (error == -ENOTSUP)
-		gp_log("no call stacks are recorded: gpuprof captures them on x86-64 only");
+		gp_log("no call stacks are recorded: gpuprof captures them on x86-64 and aarch64 only");
 	else if (error == -ENOMEM)
 		gp_log("no call stacks are recorded: their tables need up to 60 MiB of address space, which a limit forbids; raise it with ulimit -v or --max-memory");
 }

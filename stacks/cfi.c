@@ -24,6 +24,13 @@
 
 #define REMEMBERED 4u
 
+/* On aarch64: return addresses are signed from here on, or no longer (gp_return_address()). */
+#if defined(__aarch64__)
+#define SIGNS_RETURN 0x2d
+#else
+#define SIGNS_RETURN 0x00
+#endif
+
 /* Reads that never pass the end; beyond it everything reads as zero. */
 struct table_row {
 	int32_t code; /* both are offsets from the header */
@@ -330,7 +337,7 @@ static void run_other(struct machine *machine, uint8_t code, struct gp_dwarf_cur
 		run_column(machine, code, cursor, data_step);
 	else if (code == 0x2e) /* size of the arguments on the stack, irrelevant for the CFA */
 		gp_dwarf_take_uleb(cursor);
-	else if (code != 0x00)
+	else if (code != 0x00 && code != SIGNS_RETURN)
 		machine->failed = true;
 }
 

@@ -2,7 +2,7 @@
  * cfi: decodes a module's .eh_frame for one address: the location of its caller's frame and of the
  * caller's registers.
  *
- * Register numbers are those of x86-64.  Reads the mapped sections of a module that is in use (the
+ * Register numbers are the machine's in DWARF: of x86-64 or aarch64.  Reads the mapped sections of a module that is in use (the
  * caller executes in it), needs no memory, takes no lock.  Any thread.
  */
 #ifndef STACKS_CFI_H
@@ -11,10 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GP_REGISTER_RBP 6u
-#define GP_REGISTER_RSP 7u
-#define GP_REGISTER_RA  16u /* the return address */
-#define GP_REGISTERS    17u
+#if defined(__aarch64__)
+#define GP_REGISTER_FP 29u
+#define GP_REGISTER_RA 30u /* the return address */
+#define GP_REGISTER_SP 31u
+#define GP_REGISTERS   32u
+#else
+#define GP_REGISTER_FP 6u
+#define GP_REGISTER_SP 7u
+#define GP_REGISTER_RA 16u /* the return address */
+#define GP_REGISTERS   17u
+#endif
 
 enum gp_cfi_how {
 	GP_CFI_SAME = 0,      /* the register still holds the caller's value; the default */

@@ -1,4 +1,4 @@
-/* frame: one native frame of a walk, and the starting point of a walk.  x86-64. */
+/* frame: one native frame of a walk, and the starting point of a walk. */
 #ifndef STACKS_FRAME_H
 #define STACKS_FRAME_H
 
@@ -11,6 +11,35 @@ struct gp_frame {
 	uint64_t bp;
 	uint64_t rule;
 };
+
+#if defined(__aarch64__)
+
+#define GP_KEPT_REGISTERS 10u /* x19 to x28 */
+
+/* The starting point of a walk. */
+struct gp_place {
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t bp; /* x29 */
+};
+
+/* The frame of the calling function, which must not return before the walk has ended. */
+#define GP_PLACE_HERE(place)                                                                       \
+	__asm__ volatile("adr %0, 1f\n\tmov %1, sp\n\tmov %2, x29\n1:"                             \
+			 : "=&r"((place).pc), "=&r"((place).sp), "=&r"((place).bp)                 \
+			 :                                                                         \
+			 : "memory")
+
+/* A return address without its signature (pointer authentication). */
+static inline uint64_t gp_return_address(uint64_t word)
+{
+	register uint64_t x30 __asm__("x30") = word;
+
+	__asm__("hint #7" : "+r"(x30)); /* xpaclri; a nop on CPUs without signatures */
+	return x30;
+}
+
+#else
 
 /* Callee-saved registers; the others are unknown in a frame's caller. */
 enum gp_kept { GP_KEPT_BX, GP_KEPT_R12, GP_KEPT_R13, GP_KEPT_R14, GP_KEPT_R15, GP_KEPT_REGISTERS };
@@ -31,5 +60,12 @@ struct gp_place {
 			 : "=&r"((place).pc), "=&r"((place).sp), "=&r"((place).bp)                 \
 			 : "r"((place).kept)                                                       \
 			 : "memory")
+
+static inline uint64_t gp_return_address(uint64_t word)
+{
+	return word;
+}
+
+#endif
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 
 #include "collector/collector.h"
 #include "stacks/lock.h"
@@ -31,6 +32,43 @@ static bool is_words(int32_t bytes, int32_t most_words)
 	return bytes % WORD == 0 && bytes / WORD < most_words && bytes / WORD >= -most_words;
 }
 
+/* An offset from cfa that a rule can hold beside that of cfa; 0 means no offset there. */
+static bool is_near(int32_t bytes)
+{
+	return bytes != 0 && is_words(bytes, 1 << 11);
+}
+
+#if defined(__aarch64__)
+static bool is_return(int32_t bytes)
+{
+	return is_near(bytes);
+}
+
+/*
+ * Kernels since 5.8 have no unwind information for the code to which a signal handler returns:
+ * mov x8, #139; svc #0.
+ */
+static bool is_signal_return(uint64_t pc)
+{
+	static const uint32_t code[] = {0xd2801168, 0xd4000001};
+
+	return pc % sizeof(code[0]) == 0 && gp_sys_can_read(pc) &&
+	       gp_sys_can_read(pc + sizeof(code[0])) &&
+	       memcmp((const void *)(uintptr_t)pc, code, sizeof(code)) == 0;
+}
+#else
+static bool is_return(int32_t bytes)
+{
+	return bytes == -WORD;
+}
+
+static bool is_signal_return(uint64_t pc)
+{
+	(void)pc;
+	return false;
+}
+#endif
+
 /*
  * The expression "*(rbp + offset)": gcc's way to find the frame of a function that realigned its
  * stack.
@@ -40,7 +78,7 @@ static bool reads_behind_bp(const struct gp_cfi_column *column, int32_t *offset)
 	const uint8_t *code = column->expression;
 
 	if (column->how != GP_CFI_AT_EXPRESSION || column->expression_bytes != 3 ||
-	    code[0] != 0x70 + GP_REGISTER_RBP || code[2] != 0x06 || (code[1] & 0x80))
+	    code[0] != 0x70 + GP_REGISTER_FP || code[2] != 0x06 || (code[1] & 0x80))
 		return false;
 	*offset = (int32_t)((uint32_t)code[1] << 25) >> 25; /* one byte of a signed LEB128 */
 	return is_words(*offset, INT16_MAX);
@@ -52,12 +90,12 @@ static bool is_at_bp(const struct gp_cfi_column *column)
 	const uint8_t *code = column->expression;
 
 	return column->how == GP_CFI_AT_EXPRESSION && column->expression_bytes == 2 &&
-	       code[0] == 0x70 + GP_REGISTER_RBP && code[1] == 0;
+	       code[0] == 0x70 + GP_REGISTER_FP && code[1] == 0;
 }
 
 static uint64_t realigned(const struct gp_cfi_row *row)
 {
-	const struct gp_cfi_column *bp = &row->columns[GP_REGISTER_RBP];
+	const struct gp_cfi_column *bp = &row->columns[GP_REGISTER_FP];
 	int32_t offset;
 
 	if (!reads_behind_bp(&row->cfa, &offset) || !is_at_bp(bp))
@@ -67,14 +105,13 @@ static uint64_t realigned(const struct gp_cfi_row *row)
 
 static uint64_t regular(const struct gp_cfi_row *row)
 {
-	const struct gp_cfi_column *bp = &row->columns[GP_REGISTER_RBP];
-	bool by_sp = row->cfa_register == GP_REGISTER_RSP;
+	const struct gp_cfi_column *bp = &row->columns[GP_REGISTER_FP];
+	bool by_sp = row->cfa_register == GP_REGISTER_SP;
 	bool bp_is_kept = bp->how == GP_CFI_SAME;
-	bool bp_is_saved =
-		bp->how == GP_CFI_AT_OFFSET && bp->offset != 0 && is_words(bp->offset, 1 << 11);
+	bool bp_is_saved = bp->how == GP_CFI_AT_OFFSET && is_near(bp->offset);
 
-	if ((!by_sp && row->cfa_register != GP_REGISTER_RBP) || (!bp_is_kept && !bp_is_saved) ||
-	    !is_words(row->cfa.offset, 1 << 24))
+	if ((!by_sp && row->cfa_register != GP_REGISTER_FP) || (!bp_is_kept && !bp_is_saved) ||
+	    !is_words(row->cfa.offset, GP_RULE_MOST_OFFSET))
 		return gp_rule_pack(GP_RULE_IRREGULAR, 0, 0);
 	return gp_rule_pack(by_sp ? GP_RULE_SP : GP_RULE_BP, row->cfa.offset / WORD,
 			    bp_is_saved ? bp->offset / WORD : 0);
@@ -88,9 +125,11 @@ static uint64_t rule_of(const struct gp_cfi_row *row)
 		return gp_rule_pack(GP_RULE_SIGNAL, 0, 0);
 	if (ra->how == GP_CFI_UNDEFINED)
 		return gp_rule_pack(GP_RULE_END, 0, 0);
-	if (ra->how != GP_CFI_AT_OFFSET || ra->offset != -WORD)
+	if (ra->how != GP_CFI_AT_OFFSET || !is_return(ra->offset))
 		return gp_rule_pack(GP_RULE_IRREGULAR, 0, 0);
-	return row->cfa.how == GP_CFI_AT_EXPRESSION ? realigned(row) : regular(row);
+	return row->cfa.how == GP_CFI_AT_EXPRESSION
+		       ? realigned(row)
+		       : gp_rule_with_return(regular(row), ra->offset / WORD);
 }
 
 bool gp_rule_table_row(const struct gp_module *module, uint64_t pc, struct gp_cfi_row *row)
@@ -149,7 +188,7 @@ uint64_t gp_rule_table_learn(uint64_t pc)
 	int saved = errno;
 	struct gp_module module;
 	struct gp_cfi_row row;
-	uint64_t rule = gp_rule_pack(GP_RULE_STUCK, 0, 0);
+	uint64_t rule = gp_rule_pack(is_signal_return(pc) ? GP_RULE_SIGNAL : GP_RULE_STUCK, 0, 0);
 
 	if (gp_rule_table_module(pc, &module)) {
 		if (gp_rule_table_row(&module, pc, &row))

@@ -9,7 +9,7 @@
 #include "collector/process_state.h"
 #include "collector/sys.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 #include "stacks/stack_copy.h"
 #include "stacks/merge.h"
 #include "stacks/python.h"

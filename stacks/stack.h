@@ -4,7 +4,7 @@
  * Frames, modules and code objects are emitted when they are first met; an id is valid in the trace
  * of this process.  In the steady state a capture takes no lock, allocates nothing and makes no
  * system call; one that ends in a copy (stacks/stack_copy.h) calls the loader for each frame.
- * x86-64.
+ * x86-64 and aarch64.
  */
 #ifndef STACKS_STACK_H
 #define STACKS_STACK_H

@@ -1,5 +1,6 @@
 #include "stacks/stack_copy.h"
 
+#if defined(__x86_64__)
 #include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -65,7 +66,7 @@ static bool is_behind_bp(const struct gp_cfi_column *column, int32_t *offset)
 	const uint8_t *code = column->expression;
 
 	if (column->how != GP_CFI_AT_EXPRESSION || column->expression_bytes < 2 ||
-	    column->expression_bytes > 3 || code[0] != 0x70 + GP_REGISTER_RBP)
+	    column->expression_bytes > 3 || code[0] != 0x70 + GP_REGISTER_FP)
 		return false;
 	uint32_t bits = column->expression_bytes == 2 ? 7 : 14;
 	uint32_t value = code[1] & 0x7fu;
@@ -169,8 +170,8 @@ static bool put_registers(struct gp_stack_copy_scratch *scratch, const struct sp
 		if (addresses[i] != 0 && !read_word(stack, addresses[i], value))
 			return false;
 	}
-	copy->registers[GP_REGISTER_RBP] = last->bp;
-	copy->registers[GP_REGISTER_RSP] = last->sp;
+	copy->registers[GP_REGISTER_FP] = last->bp;
+	copy->registers[GP_REGISTER_SP] = last->sp;
 	/* inside the call instruction, not after it */
 	copy->registers[GP_REGISTER_RA] = last->pc - 1;
 	copy->address = last->sp;
@@ -211,14 +212,7 @@ static uint64_t key_of(const struct gp_stack_copy *copy, uint32_t word_count, ui
  */
 static void copy_words(uint64_t *to, uint64_t from, uint64_t count)
 {
-#if defined(__x86_64__)
 	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(count) : : "memory");
-#else
-	const volatile uint64_t *words = (const volatile uint64_t *)(uintptr_t)from;
-
-	for (uint64_t i = 0; i < count; i++)
-		to[i] = words[i];
-#endif
 }
 
 /* The reader needs all modules whose code may be a caller. */
@@ -291,3 +285,19 @@ uint32_t gp_stack_copy_keep(struct gp_stack_copy_scratch *scratch, const struct 
 		gp_store32_release(&entry->id, id);
 	return id;
 }
+
+#else
+
+int gp_stack_copy_init(void)
+{
+	return 0;
+}
+
+uint32_t gp_stack_copy_keep(struct gp_stack_copy_scratch *scratch, const struct gp_place *place,
+			    const struct gp_frame *frames, uint32_t count, uint64_t high)
+{
+	(void)scratch, (void)place, (void)frames, (void)count, (void)high;
+	return 0;
+}
+
+#endif

@@ -6,6 +6,8 @@
  * The significant words of a copy are the addresses of code and of the stack: if these are equal,
  * so are the callers, and the earlier copy is used again.  Bounded: after GP_STACK_COPIES copies no
  * more are made.
+ *
+ * On aarch64 no copies are made: such a stack ends where the rules end.
  */
 #ifndef STACKS_STACK_COPY_H
 #define STACKS_STACK_COPY_H

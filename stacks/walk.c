@@ -1,8 +1,10 @@
 #include "stacks/walk.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <ucontext.h>
 
 #include "collector/sys.h"
 #include "stacks/stack_hash.h"
@@ -16,9 +18,17 @@
 /* a larger distance from its end means another stack */
 #define MOST_STACK_BYTES ((uint64_t)1 << 30)
 #define MOST_FRAME_BYTES ((uint64_t)8 << 20)
-#define UCONTEXT_RBP     120u /* offset of the saved register in the ucontext */
-#define UCONTEXT_RSP     160u
-#define UCONTEXT_RIP     168u
+/* Offsets from sp, at the code to which a signal handler returns, to the saved registers. */
+#if defined(__aarch64__)
+#define SIGNAL_INFO_BYTES 128u /* before the ucontext */
+#define SAVED_BP          (SIGNAL_INFO_BYTES + offsetof(ucontext_t, uc_mcontext.regs[29]))
+#define SAVED_SP          (SIGNAL_INFO_BYTES + offsetof(ucontext_t, uc_mcontext.sp))
+#define SAVED_PC          (SIGNAL_INFO_BYTES + offsetof(ucontext_t, uc_mcontext.pc))
+#else
+#define SAVED_BP 120u
+#define SAVED_SP 160u
+#define SAVED_PC 168u
+#endif
 
 #define MODULE_SHIFT 47u /* above the bits of an address */
 
@@ -43,6 +53,11 @@ __attribute__((no_sanitize("address", "thread"))) static uint64_t word_at(uint64
 static uint64_t saved_bp(const struct gp_frame *frame, uint64_t cfa)
 {
 	return cfa + (uint64_t)gp_rule_saved(frame->rule) * WORD;
+}
+
+static uint64_t return_slot(const struct gp_frame *frame, uint64_t cfa)
+{
+	return cfa + (uint64_t)gp_rule_return(frame->rule) * WORD;
 }
 
 /*
@@ -142,9 +157,9 @@ static ALWAYS_INLINE bool is_plausible(const struct gp_walk *walk, uint64_t sp, 
 static ALWAYS_INLINE enum outcome step_signal(struct gp_walk *walk, const struct gp_frame *own,
 					      struct gp_frame *caller)
 {
-	if (!read_word(walk, own->sp + UCONTEXT_RIP, &caller->pc) ||
-	    !read_word(walk, own->sp + UCONTEXT_RSP, &caller->sp) ||
-	    !read_word(walk, own->sp + UCONTEXT_RBP, &caller->bp))
+	if (!read_word(walk, own->sp + SAVED_PC, &caller->pc) ||
+	    !read_word(walk, own->sp + SAVED_SP, &caller->sp) ||
+	    !read_word(walk, own->sp + SAVED_BP, &caller->bp))
 		return STOPPED;
 	caller->pc++; /* no call precedes it: the instruction itself */
 	return caller->sp % WORD == 0 && caller->sp >= LEAST_PC ? CONTINUES : STOPPED;
@@ -167,8 +182,9 @@ static ALWAYS_INLINE enum outcome step_regular(struct gp_walk *walk, const struc
 	uint64_t cfa;
 	bool right = true;
 
-	if (!find_cfa(walk, own, &cfa) || !read_word(walk, cfa - WORD, &caller->pc))
+	if (!find_cfa(walk, own, &cfa) || !read_word(walk, return_slot(own, cfa), &caller->pc))
 		return STOPPED;
+	caller->pc = gp_return_address(caller->pc);
 	caller->sp = cfa;
 	caller->bp = own->bp;
 	if (kind_of(own) == GP_RULE_REALIGNED)
@@ -259,10 +275,15 @@ static bool is_simple(const struct gp_frame *frame)
 	return kind_of(frame) <= GP_RULE_BP;
 }
 
-/* For a slot that a remembered walk has read. */
+/* For slots that a remembered walk has read. */
 static ALWAYS_INLINE bool still_holds(struct gp_walk *walk, uint64_t address, uint64_t word)
 {
 	return is_readable(walk, address) && word_at(address) == word;
+}
+
+static ALWAYS_INLINE bool still_returns(struct gp_walk *walk, uint64_t address, uint64_t pc)
+{
+	return is_readable(walk, address) && gp_return_address(word_at(address)) == pc;
 }
 
 /* The outermost frame whose state is still valid, given that of frames[at] is. */
@@ -273,7 +294,7 @@ static uint32_t validate(struct gp_walk *walk, const struct gp_past *past, uint3
 	for (; at > 0 && is_simple(own); at--, own--) {
 		const struct gp_frame *caller = own - 1;
 
-		if (!still_holds(walk, caller->sp - WORD, caller->pc))
+		if (!still_returns(walk, return_slot(own, caller->sp), caller->pc))
 			break;
 		if (gp_rule_saved(own->rule) != 0 &&
 		    !still_holds(walk, saved_bp(own, caller->sp), caller->bp))
@@ -353,14 +374,14 @@ static void set_root(struct gp_walk *walk, enum outcome outcome)
 /* ---- repeated walks ---- */
 
 static bool put_slot(const struct gp_walk *walk, struct gp_past *past, uint32_t *count,
-		     uint64_t address, uint64_t word)
+		     uint64_t address)
 {
 	uint64_t at = (address - past->sp) / WORD;
 
 	if (!is_own(walk, address) || at > GP_WALK_REACH || *count == GP_WALK_SLOTS)
 		return false;
 	past->slots[*count] = (uint16_t)at;
-	past->words[(*count)++] = word;
+	past->words[(*count)++] = word_at(address);
 	return true;
 }
 
@@ -376,8 +397,8 @@ static bool put_slots(const struct gp_walk *walk, struct gp_past *past, uint32_t
 	uint64_t saved = saved_bp(own, caller->sp);
 
 	if (!is_simple(own) || (is_saved && !is_own(walk, saved)) ||
-	    !put_slot(walk, past, count, caller->sp - WORD, caller->pc) ||
-	    (is_saved && *counts && !put_slot(walk, past, count, saved, caller->bp)))
+	    !put_slot(walk, past, count, return_slot(own, caller->sp)) ||
+	    (is_saved && *counts && !put_slot(walk, past, count, saved)))
 		return false;
 	*counts = kind_of(own) == GP_RULE_BP || (*counts && !is_saved);
 	return true;

@@ -10,6 +10,10 @@
 #include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <arm_acle.h>
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 static inline uint32_t gp_crc32c_software(uint32_t crc, const uint8_t *bytes, size_t length)
@@ -57,6 +61,20 @@ static inline bool gp_crc32c_has_sse42(void)
 	}
 	return known == YES;
 }
+#elif defined(__aarch64__)
+__attribute__((target("+crc"))) static inline uint32_t
+gp_crc32c_armv8(uint32_t crc, const uint8_t *bytes, size_t length)
+{
+	for (; length >= 8; bytes += 8, length -= 8) {
+		uint64_t word;
+
+		memcpy(&word, bytes, 8);
+		crc = __crc32cd(crc, word);
+	}
+	for (; length > 0; bytes++, length--)
+		crc = __crc32cb(crc, *bytes);
+	return crc;
+}
 #endif
 
 /* CRC-32C of length bytes; any alignment. */
@@ -67,6 +85,9 @@ static inline uint32_t gp_crc32c(const void *data, size_t length)
 #if defined(__x86_64__)
 	if (gp_crc32c_has_sse42())
 		return ~gp_crc32c_sse42(~0u, bytes, length);
+#elif defined(__aarch64__)
+	if (getauxval(AT_HWCAP) & HWCAP_CRC32)
+		return ~gp_crc32c_armv8(~0u, bytes, length);
 #endif
 	return ~gp_crc32c_software(~0u, bytes, length);
 }

@@ -15,7 +15,7 @@
  *   published before the record.
  *
  * There are two time domains; the suffix of the member's name names the domain:
- *   _ticks  the host clock of the hooks: the TSC if it is invariant, else CLOCK_MONOTONIC in ns
+ *   _ticks  the host clock of the hooks: the CPU's counter if it is invariant, else CLOCK_MONOTONIC in ns
  *   _ns     CUPTI's clock (based on CLOCK_REALTIME), for GPU activity
  * Anchors (GP_RECORD_ANCHOR) pair the two clocks, so that a reader converts both to one timeline.
  */
@@ -1040,7 +1040,7 @@ enum gp_info {
 	GP_INFO_DRIVER_VERSION = 12, /* decimal cuDriverGetVersion() */
 	/* NAME=VALUE of every option that differs from its default, separated by newlines */
 	GP_INFO_OPTIONS = 13,
-	GP_INFO_CLOCK = 14, /* "tsc" or "monotonic" */
+	GP_INFO_CLOCK = 14, /* "tsc", "arch_sys_counter" (aarch64) or "monotonic" */
 	GP_INFO_RANK = 15,  /* in its job, from RANK, SLURM_PROCID, ...; absent = none */
 	GP_INFO_BOOT_ID = 16,
 	/* field 22 of /proc/self/stat: identifies the process together with pid and boot id */

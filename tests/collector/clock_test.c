@@ -2,6 +2,7 @@
 #include "tests/collector/harness.h"
 
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "collector/atomic.h"
@@ -81,7 +82,7 @@ static void the_rate_fits_the_anchors(void **unused)
 	 * microsecond.
 	 */
 	assert_true(rate > seen * 0.9 && rate < seen * 1.1);
-	if (!gp_clock_is_tsc())
+	if (strcmp(gp_clock_name(), "monotonic") == 0)
 		assert_true(gp_clock_ticks_per_second() == 1000000000u);
 }
 
@@ -133,6 +134,35 @@ static void removing_a_clock_waits_for_its_reader(void **unused)
 	assert_int_equal(gp_load32_acquire(&left), 1);
 }
 
+#if defined(__aarch64__)
+static long read_counters_name(long number, long a, long b, long c, long d, long e, long f)
+{
+	static const char name[] = "arch_sys_counter";
+	static bool is_read;
+
+	if (number != SYS_read)
+		return real_call(number, a, b, c, d, e, f);
+	if (is_read)
+		return 0;
+	memcpy((void *)b, name, sizeof(name) - 1);
+	is_read = true;
+	return sizeof(name) - 1;
+}
+
+/* An emulator shows the clock source of its host. */
+static void choose_counter(void)
+{
+	real_call = gp_sys.call;
+	gp_sys.call = read_counters_name;
+	assert_string_equal(gp_clock_name(), "arch_sys_counter");
+	gp_sys.call = real_call;
+}
+#else
+static void choose_counter(void)
+{
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,5 +172,6 @@ int main(void)
 		cmocka_unit_test(removing_a_clock_waits_for_its_reader),
 	};
 
+	choose_counter();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

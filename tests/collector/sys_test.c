@@ -9,10 +9,15 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "collector/sys.h"
 
@@ -54,6 +59,55 @@ static void thread_local_variables_do_not_take_our_stack(void **state)
 		pthread_join(thread, &result);
 		assert_non_null(result);
 	}
+}
+
+/* ---- memory ---- */
+
+#define AT 2048 /* within a page */
+
+/* A forked child does not have the memory, and may map zeroed memory in its place. */
+static void child_maps_its_own(char *memory, size_t bytes)
+{
+	char *last = memory + bytes - 1;
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (madvise(memory - AT, 1, 9999) == 0)
+			_exit(0); /* an emulator that ignores all advice */
+		if (gp_sys_map_in_child(memory, bytes) != 0 || *last != 0)
+			_exit(1);
+		*last = 'A';
+		_exit(gp_sys_map_in_child(memory, bytes) == -EEXIST ? 0 : 2);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+/* Rings follow each other at multiples of 4096 bytes, whatever the size of a page. */
+static void part_of_a_file_may_begin_within_a_page(void **state)
+{
+	size_t page = (size_t)getpagesize(), at = page + AT, bytes = page + 100;
+	char path[] = "/tmp/gpuprof-sys-XXXXXX", byte = 'x';
+	int fd = mkstemp(path);
+	void *memory;
+	char *last;
+
+	assert_true(fd >= 0 && unlink(path) == 0);
+	assert_int_equal(gp_sys_allocate(fd, 0, at), 0);
+	assert_int_equal(pwrite(fd, &byte, 1, (off_t)at - 1), 1);
+	assert_int_equal(gp_sys_allocate(fd, at, bytes), 0);
+	assert_int_equal(gp_sys_map(fd, at, bytes, &memory), 0);
+	last = (char *)memory + bytes - 1;
+	assert_int_equal(*((char *)memory - 1), 'x');
+	*last = 'y';
+	assert_int_equal(pread(fd, &byte, 1, (off_t)(at + bytes) - 1), 1);
+	assert_int_equal(byte, 'y');
+	child_maps_its_own(memory, bytes);
+	assert_int_equal(*last, 'y');
+	gp_sys_unmap(memory, bytes);
+	assert_int_not_equal(msync((char *)memory - AT, 1, MS_ASYNC), 0);
+	close(fd);
 }
 
 /* ---- behind a filter of the program's ---- */
@@ -127,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(thread_local_variables_do_not_take_our_stack),
+		cmocka_unit_test(part_of_a_file_may_begin_within_a_page),
 		cmocka_unit_test(calls_that_a_filter_may_forbid_are_not_made),
 		cmocka_unit_test(a_filter_of_a_container_changes_nothing),
 	};

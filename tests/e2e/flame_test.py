@@ -73,7 +73,7 @@ class FlameTest(Case):
     def test_gpu_operations_by_launching_stack(self):
         stacks, said = self.folded(self.record(), "--value", "operations")
         self.assertEqual(self.by_known(stacks), GPU_TIME)
-        self.assertFalse(said)
+        self.assertFalse([line for line in said if "/libc.so.6" not in line])  # which may have no symbols
 
     def test_memory_by_allocating_stack(self):
         trace = self.record(stacks="alloc")

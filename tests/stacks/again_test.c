@@ -28,19 +28,32 @@ static struct gp_walk memory, bare;
 #define BEGIN(name) ".type " name ", @function\n" name ":\n.cfi_startproc\n"
 #define END(name)   ".fill 16, 1, 0x90\n.cfi_endproc\n.size " name ", .-" name "\n"
 
-__asm__(".text\n" /* by_sp: a frame of two words, rbp unchanged */
+#if defined(__aarch64__)
+#define BP "x29"
+#define RA "x30"
+/* the return address is far from the saved x29 */
+#define REALIGNED ".cfi_def_cfa x29, 32\n.cfi_offset x29, -8\n.cfi_offset x30, -32\n"
+#else
+#define BP        "rbp"
+#define RA        "rip"
+#define REALIGNED ".cfi_escape 0x0f, 3, 0x76, 8, 0x06\n.cfi_escape 0x10, 6, 2, 0x76, 0\n"
+#endif
+#define SAVES_RA ".cfi_offset " RA ", -8\n"
+#define SAVES_BP ".cfi_offset " BP ", -16\n"
+
+__asm__(".text\n"
+	/* by_sp: a frame of two words, rbp unchanged */
+	BEGIN("by_sp") ".cfi_def_cfa_offset 16\n" SAVES_RA END("by_sp")
 	/* saves_bp: a frame of three words, with rbp saved */
-	BEGIN("by_sp") ".cfi_def_cfa_offset 16\n" END("by_sp")
-		BEGIN("saves_bp") ".cfi_def_cfa_offset 24\n.cfi_offset rbp, -16\n" END("saves_bp")
+	BEGIN("saves_bp") ".cfi_def_cfa_offset 24\n" SAVES_RA SAVES_BP END("saves_bp")
 	/* by_bp: with a frame pointer */
-	BEGIN("by_bp") ".cfi_def_cfa rbp, 16\n.cfi_offset rbp, -16\n" END("by_bp")
+	BEGIN("by_bp") ".cfi_def_cfa " BP ", 16\n" SAVES_RA SAVES_BP END("by_bp")
 	/* by_bp_alone: with a frame pointer that it does not save */
-	BEGIN("by_bp_alone") ".cfi_def_cfa rbp, 16\n" END("by_bp_alone")
+	BEGIN("by_bp_alone") ".cfi_def_cfa " BP ", 16\n" SAVES_RA END("by_bp_alone")
 	/* outermost: without a caller */
-	BEGIN("outermost") ".cfi_undefined rip\n" END("outermost")
+	BEGIN("outermost") ".cfi_undefined " RA "\n" END("outermost")
 	/* realigned: the compiler aligned the stack */
-	BEGIN("realigned") ".cfi_escape 0x0f, 3, 0x76, 8, 0x06\n"
-			   ".cfi_escape 0x10, 6, 2, 0x76, 0\n" END("realigned"));
+	BEGIN("realigned") REALIGNED END("realigned"));
 void by_sp(void);
 void saves_bp(void);
 void by_bp(void);

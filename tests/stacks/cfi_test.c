@@ -8,7 +8,10 @@
 #define CODE_AT    4096u /* offset of the function from the header; its code is not read */
 #define CODE_BYTES 100u
 #define TARGET     50u /* offset of the queried instruction */
-#define COLUMN     GP_REGISTER_RBP
+#define FP         GP_REGISTER_FP
+#define SP         GP_REGISTER_SP
+#define RA         GP_REGISTER_RA
+#define COLUMN     FP
 
 /*
  * Each program is followed by "register 3 is at CFA - 16", which fails if an operand is left over.
@@ -22,57 +25,72 @@ static const struct {
 	uint32_t cfa_register;
 	int32_t cfa_offset;
 } cases[] = {
-	{"nop", {0x00}, 1, GP_CFI_SAME, 0, 7, 8},
-	{"offset", {0x86, 2}, 2, GP_CFI_AT_OFFSET, -16, 7, 8},
-	{"restore", {0x86, 2, 0xc6}, 3, GP_CFI_SAME, 0, 7, 8},
-	{"offset_extended", {0x05, 6, 0x81, 1}, 4, GP_CFI_AT_OFFSET, -129 * 8, 7, 8},
-	{"restore_extended", {0x86, 2, 0x06, 6}, 4, GP_CFI_SAME, 0, 7, 8},
-	{"undefined", {0x07, 6}, 2, GP_CFI_UNDEFINED, 0, 7, 8},
-	{"same_value", {0x86, 2, 0x08, 6}, 4, GP_CFI_SAME, 0, 7, 8},
-	{"register", {0x09, 6, 12}, 3, GP_CFI_OTHER, 0, 7, 8},
-	{"remember_state", {0x0a, 0x86, 2, 0x0b}, 4, GP_CFI_SAME, 0, 7, 8},
+	{"nop", {0x00}, 1, GP_CFI_SAME, 0, SP, 8},
+	{"offset", {0x80 | FP, 2}, 2, GP_CFI_AT_OFFSET, -16, SP, 8},
+	{"restore", {0x80 | FP, 2, 0xc0 | FP}, 3, GP_CFI_SAME, 0, SP, 8},
+	{"offset_extended", {0x05, FP, 0x81, 1}, 4, GP_CFI_AT_OFFSET, -129 * 8, SP, 8},
+	{"restore_extended", {0x80 | FP, 2, 0x06, FP}, 4, GP_CFI_SAME, 0, SP, 8},
+	{"undefined", {0x07, FP}, 2, GP_CFI_UNDEFINED, 0, SP, 8},
+	{"same_value", {0x80 | FP, 2, 0x08, FP}, 4, GP_CFI_SAME, 0, SP, 8},
+	{"register", {0x09, FP, 12}, 3, GP_CFI_OTHER, 0, SP, 8},
+	{"remember_state", {0x0a, 0x80 | FP, 2, 0x0b}, 4, GP_CFI_SAME, 0, SP, 8},
 	{"remembered states, last first",
-	 {0x0a, 0x86, 2, 0x0a, 0x86, 3, 0x0b},
+	 {0x0a, 0x80 | FP, 2, 0x0a, 0x80 | FP, 3, 0x0b},
 	 7,
 	 GP_CFI_AT_OFFSET,
 	 -16,
-	 7,
+	 SP,
 	 8},
-	{"def_cfa", {0x0c, 6, 16}, 3, GP_CFI_SAME, 0, 6, 16},
-	{"def_cfa_register", {0x0d, 6}, 2, GP_CFI_SAME, 0, 6, 8},
-	{"def_cfa_offset", {0x0e, 0x80, 1}, 3, GP_CFI_SAME, 0, 7, 128},
-	{"expression", {0x10, 6, 3, 0x77, 0x78, 0x06}, 6, GP_CFI_AT_EXPRESSION, 0, 7, 8},
+	{"def_cfa", {0x0c, FP, 16}, 3, GP_CFI_SAME, 0, FP, 16},
+	{"def_cfa_register", {0x0d, FP}, 2, GP_CFI_SAME, 0, FP, 8},
+	{"def_cfa_offset", {0x0e, 0x80, 1}, 3, GP_CFI_SAME, 0, SP, 128},
+	{"expression", {0x10, FP, 3, 0x77, 0x78, 0x06}, 6, GP_CFI_AT_EXPRESSION, 0, SP, 8},
 	{"expression of another register",
 	 {0x10, 40, 3, 0x77, 0x78, 0x06},
 	 6,
 	 GP_CFI_SAME,
 	 0,
-	 7,
+	 SP,
 	 8},
-	{"offset_extended_sf", {0x11, 6, 0x7f}, 3, GP_CFI_AT_OFFSET, 8, 7, 8},
-	{"def_cfa_sf", {0x12, 6, 0x7e}, 3, GP_CFI_SAME, 0, 6, 16},
-	{"def_cfa_offset_sf", {0x13, 0x7d}, 2, GP_CFI_SAME, 0, 7, 24},
-	{"val_offset", {0x14, 6, 1}, 3, GP_CFI_OTHER, 0, 7, 8},
-	{"val_offset_sf", {0x15, 6, 0x7f}, 3, GP_CFI_OTHER, 0, 7, 8},
-	{"val_expression", {0x16, 6, 3, 0x77, 0x78, 0x06}, 6, GP_CFI_OTHER, 0, 7, 8},
-	{"GNU_args_size", {0x2e, 0x80, 1}, 3, GP_CFI_SAME, 0, 7, 8},
-	{"advance_loc", {0x40 | 50, 0x86, 2, 0x41, 0x86, 3}, 6, GP_CFI_AT_OFFSET, -16, 7, 8},
-	{"advance_loc1", {0x02, 50, 0x86, 2, 0x02, 1, 0x86, 3}, 8, GP_CFI_AT_OFFSET, -16, 7, 8},
+	{"offset_extended_sf", {0x11, FP, 0x7f}, 3, GP_CFI_AT_OFFSET, 8, SP, 8},
+	{"def_cfa_sf", {0x12, FP, 0x7e}, 3, GP_CFI_SAME, 0, FP, 16},
+	{"def_cfa_offset_sf", {0x13, 0x7d}, 2, GP_CFI_SAME, 0, SP, 24},
+	{"val_offset", {0x14, FP, 1}, 3, GP_CFI_OTHER, 0, SP, 8},
+	{"val_offset_sf", {0x15, FP, 0x7f}, 3, GP_CFI_OTHER, 0, SP, 8},
+	{"val_expression", {0x16, FP, 3, 0x77, 0x78, 0x06}, 6, GP_CFI_OTHER, 0, SP, 8},
+	{"GNU_args_size", {0x2e, 0x80, 1}, 3, GP_CFI_SAME, 0, SP, 8},
+	{"advance_loc",
+	 {0x40 | 50, 0x80 | FP, 2, 0x41, 0x80 | FP, 3},
+	 6,
+	 GP_CFI_AT_OFFSET,
+	 -16,
+	 SP,
+	 8},
+	{"advance_loc1",
+	 {0x02, 50, 0x80 | FP, 2, 0x02, 1, 0x80 | FP, 3},
+	 8,
+	 GP_CFI_AT_OFFSET,
+	 -16,
+	 SP,
+	 8},
 	{"advance_loc2",
-	 {0x03, 50, 0, 0x86, 2, 0x03, 1, 0, 0x86, 3},
+	 {0x03, 50, 0, 0x80 | FP, 2, 0x03, 1, 0, 0x80 | FP, 3},
 	 10,
 	 GP_CFI_AT_OFFSET,
 	 -16,
-	 7,
+	 SP,
 	 8},
 	{"advance_loc4",
-	 {0x04, 50, 0, 0, 0, 0x86, 2, 0x04, 1, 0, 0, 0, 0x86, 3},
+	 {0x04, 50, 0, 0, 0, 0x80 | FP, 2, 0x04, 1, 0, 0, 0, 0x80 | FP, 3},
 	 14,
 	 GP_CFI_AT_OFFSET,
 	 -16,
-	 7,
+	 SP,
 	 8},
-	{"an unknown register", {0x80 | 40, 2}, 2, GP_CFI_SAME, 0, 7, 8},
+#if defined(__aarch64__)
+	{"negate_ra_state", {0x2d}, 1, GP_CFI_SAME, 0, SP, 8},
+#endif
+	{"an unknown register", {0x80 | 40, 2}, 2, GP_CFI_SAME, 0, SP, 8},
 };
 
 static const uint8_t marker[] = {0x83, 2};
@@ -107,9 +125,9 @@ static void end_block(struct section *section, size_t start)
 static void describe(struct section *section, const uint8_t *program, size_t bytes)
 {
 	static const uint8_t head[] = {1, 0x1b, 0x03, 0x3b};
-	/* version, augmentation, code and data steps, return address, encoding; CFA is rsp + 8 */
-	static const uint8_t common[] = {1, 'z',  'R',  'S', 0, 1,    0x78, 16,
-					 1, 0x1b, 0x0c, 7,   8, 0x90, 1};
+	/* version, augmentation, code and data steps, return address, encoding; CFA is sp + 8 */
+	static const uint8_t common[] = {1, 'z',  'R',  'S', 0, 1,         0x78, RA,
+					 1, 0x1b, 0x0c, SP,  8, 0x80 | RA, 1};
 	size_t common_at = 20, description_at;
 
 	memset(section, 0, sizeof(*section));
@@ -159,7 +177,7 @@ static void every_instruction_takes_its_operands(void **state)
 		if (row.columns[3].how != (is_late ? GP_CFI_SAME : GP_CFI_AT_OFFSET) ||
 		    row.columns[3].offset != (is_late ? 0 : -16))
 			fail_msg("%s: an operand is left over", cases[i].name);
-		assert_int_equal(row.columns[GP_REGISTER_RA].offset, -8);
+		assert_int_equal(row.columns[RA].offset, -8);
 		assert_true(row.is_signal);
 		assert_int_equal(row.code_start, (uintptr_t)section.bytes + CODE_AT);
 	}
@@ -167,7 +185,7 @@ static void every_instruction_takes_its_operands(void **state)
 
 static void expressions_refer_to_their_bytes(void **state)
 {
-	static const uint8_t of_column[] = {0x10, 6, 3, 0x77, 0x78, 0x06};
+	static const uint8_t of_column[] = {0x10, FP, 3, 0x77, 0x78, 0x06};
 	static const uint8_t of_cfa[] = {0x0f, 2, 0x77, 0x20};
 	struct section section;
 	struct gp_cfi_row row;

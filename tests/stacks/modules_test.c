@@ -287,14 +287,21 @@ static int stops_here(void *unused)
 
 static void stops_at_code_without_rules(void **state)
 {
+#if defined(__aarch64__)
+	/* stp x29, x30, [sp, -16]!; mov x2, x0; mov x0, x1; blr x2; ldp x29, x30, [sp], 16; ret */
+	static const uint32_t code[] = {0xa9bf7bfd, 0xaa0003e2, 0xaa0103e0,
+					0xd63f0040, 0xa8c17bfd, 0xd65f03c0};
+#else
 	/* sub rsp, 8; mov rax, rdi; mov rdi, rsi; call rax; add rsp, 8; ret */
 	static const uint8_t code[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0xf8, 0x48, 0x89,
 				       0xf7, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+#endif
 	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	plugin_fn *call;
 
 	assert_true(memory != MAP_FAILED);
 	memcpy(memory, code, sizeof(code));
+	__builtin___clear_cache(memory, (char *)memory + sizeof(code));
 	assert_int_equal(mprotect(memory, 4096, PROT_READ | PROT_EXEC), 0);
 	*(void **)&call = memory;
 	assert_int_equal(call(stops_here, NULL), 5);

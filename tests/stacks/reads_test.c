@@ -50,6 +50,16 @@ static char *map_stack(void)
  * Calls a function on another stack.  Its unwind information does not know that, and leads beyond
  * the end of that stack.
  */
+#if defined(__aarch64__)
+__asm__(".text\n.type call_on, @function\ncall_on:\n"
+	".cfi_startproc\n"
+	"stp x19, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset x30, -8\n"
+	"mov x19, sp\nmov sp, x1\n"
+	"blr x0\n"
+	"mov sp, x19\nldp x19, x30, [sp], #16\n.cfi_def_cfa_offset 0\n"
+	"ret\n"
+	".cfi_endproc\n.size call_on, .-call_on\n");
+#else
 __asm__(".text\n.type call_on, @function\ncall_on:\n"
 	".cfi_startproc\n"
 	"pushq %rbx\n.cfi_def_cfa_offset 16\n"
@@ -58,6 +68,7 @@ __asm__(".text\n.type call_on, @function\ncall_on:\n"
 	"movq %rbx, %rsp\npopq %rbx\n.cfi_def_cfa_offset 8\n"
 	"ret\n"
 	".cfi_endproc\n.size call_on, .-call_on\n");
+#endif
 void call_on(void (*function)(void), char *stack_end);
 
 static void stops_where_memory_ends(void **state)
@@ -247,8 +258,10 @@ static void accepts_any_frame_pointer(void **state)
 		GP_PLACE_HERE(place);
 		place.pc = pcs[roll() % PCS];
 		place.bp = any_word(end);
+#if defined(__x86_64__)
 		for (int j = 0; j < GP_KEPT_REGISTERS; j++)
 			place.kept[j] = any_word(end);
+#endif
 		gp_walk(&walk, place);
 		assert_true(walk.last->count >= 1 && walk.last->count <= GP_STACK_DEPTH);
 	}

@@ -26,11 +26,16 @@
 #include "stacks/stack.h"
 #include "tests/lib/sanitizer.h"
 
-#define SMALL_STACK_BYTES 16384 /* PTHREAD_STACK_MIN, of which the C library uses a part */
-#define DEPTHS            40
-#define FORKS             50
-#define SIGNALS           2000
-#define LONG_S            20
+/* PTHREAD_STACK_MIN, of which the C library uses a part */
+#if defined(__aarch64__)
+#define SMALL_STACK_BYTES 131072
+#else
+#define SMALL_STACK_BYTES 16384
+#endif
+#define DEPTHS  40
+#define FORKS   50
+#define SIGNALS 2000
+#define LONG_S  20
 
 /* ---- small stacks ---- */
 
@@ -106,7 +111,7 @@ static int count_wrong(int signals)
 		int depth = i * 7 % DEPTHS;
 
 		/* keeps the compiler from peeling the first iterations */
-		__asm__ volatile("" : "+r"(i));
+		__asm__ volatile("" : "+r"(i), "+r"(depth));
 		take_at(depth, &id);
 		if (i < DEPTHS)
 			first[depth] = id;
@@ -224,7 +229,7 @@ static int forbid_system_calls(void)
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pause, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ppoll, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
@@ -249,7 +254,7 @@ static void *take_calmly(void *unused)
 		calmly_taken += id != 0;
 	}
 	sem_post(&calm_ended);
-	syscall(SYS_pause); /* until the process ends */
+	syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0); /* until the process ends */
 	return unused;
 }
 

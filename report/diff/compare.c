@@ -279,7 +279,7 @@ static const struct gp_table_column leak_columns[] = {
 	{"Change %", GP_UNIT_CHANGE}, {"Differs", GP_UNIT_TEXT},   {"Call site", GP_UNIT_TEXT},
 };
 
-static const struct gp_table_head named_heads[GP_NAMED_KINDS] = {
+static const struct gp_table_head named_heads[GP_NAMED_LINE] = {
 	[GP_NAMED_KERNEL] = {"diff-kernels", "Kernels", kernel_columns, COUNT(kernel_columns)},
 	[GP_NAMED_OTHER] = {"diff-operations", "Other operations", other_columns,
 			    COUNT(other_columns)},
@@ -494,7 +494,7 @@ int gp_compare_write(struct gp_table_writer *writer, const struct gp_run_set *a,
 		put_metrics(&c, GP_UNIT_NS, "diff-times", "Times");
 		put_metrics(&c, GP_UNIT_COUNT, "diff-counts", "Counts");
 		put_metrics(&c, GP_UNIT_BYTES, "diff-bytes", "Bytes");
-		for (int kind = 0; kind < GP_NAMED_KINDS; kind++)
+		for (int kind = 0; kind < GP_NAMED_LINE; kind++)
 			put_named(&c, (enum gp_named_kind)kind);
 	}
 	gp_names_free(c.names);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gpuprof/count.h"
+#include "report/diff/code_lines.h"
 #include "report/analysis/analysis.h"
 #include "report/analysis/idle/activity.h"
 #include "report/analysis/idle/call_cause.h"
@@ -570,6 +571,15 @@ static int take_leaked(struct gathering *g)
 	return result;
 }
 
+static int take_lines(struct gathering *g)
+{
+	struct gp_named_list *list = &g->figures->named[GP_NAMED_LINE];
+	int result = gp_code_lines_of(g->models, g->model_count, list);
+
+	gp_named_sort(list);
+	return result;
+}
+
 /* ---- unknown metrics ---- */
 
 static bool is_recorded(const struct gp_model *model, enum gp_metric_source source)
@@ -598,7 +608,8 @@ static void forget_unrecorded(struct gathering *g)
 int gp_figures_of(struct gp_model *const *models, size_t model_count, struct gp_figures *figures)
 {
 	static int (*const steps[])(struct gathering *) = {
-		take_activity, take_host, take_occupancy, take_where, take_memory, take_leaked,
+		take_activity, take_host,   take_occupancy, take_where,
+		take_memory,   take_leaked, take_lines,
 	};
 	struct gathering g = {.models = models, .model_count = model_count, .figures = figures};
 	int result;

@@ -70,6 +70,11 @@ enum gp_named_kind {
 	GP_NAMED_CALL,  /* API functions */
 	GP_NAMED_HOST,  /* Python functions (report/analysis/host/host_place.h); count: samples */
 	GP_NAMED_LEAK,  /* call sites of memory never freed; count: blocks, total: bytes */
+	/*
+	 * lines of the user's code in the stacks of calls, only names, so the last kind and without
+	 * a table: they tell how lines moved between two runs (report/diff/place_names.h)
+	 */
+	GP_NAMED_LINE,
 	GP_NAMED_KINDS
 };
 

@@ -182,6 +182,16 @@ enum gp_code_owner gp_code_owner_of_module(const char *path)
 	return rank_by(modules, COUNT(modules), path);
 }
 
+bool gp_code_may_be_own(const struct gp_model *model, const struct gp_frame *frame)
+{
+	if (frame->origin == GP_NONE)
+		return false;
+	return frame->kind == GP_FRAME_PYTHON ||
+	       (frame->kind == GP_FRAME_NATIVE &&
+		gp_code_owner_of_module(gp_model_module_path(
+			model, &model->modules[frame->origin])) == GP_CODE_OWN);
+}
+
 /*
  * The owner by namespace. In "_ZNK6thrust6vector..." the qualifiers of a member function follow
  * "N", then come the names from the outermost on.

@@ -17,6 +17,10 @@ enum gp_code_owner {
 
 /* The owner as far as it is known without reading the file; "" = unknown file. */
 enum gp_code_owner gp_code_owner_of_module(const char *path);
+
+/* Whether the frame may be the user's code: native code of libraries need not be looked up. */
+bool gp_code_may_be_own(const struct gp_model *model, const struct gp_frame *frame);
+
 enum gp_code_owner gp_code_owner_of_place(const struct gp_place *place);
 
 /*

@@ -45,18 +45,6 @@ struct search {
 
 /* ---- the user's frames ---- */
 
-static bool may_be_own(const struct search *search, const struct gp_frame *frame)
-{
-	const struct gp_model *model = search->model;
-
-	if (frame->origin == GP_NONE)
-		return false;
-	return frame->kind == GP_FRAME_PYTHON ||
-	       (frame->kind == GP_FRAME_NATIVE &&
-		gp_code_owner_of_module(gp_model_module_path(
-			model, &model->modules[frame->origin])) == GP_CODE_OWN);
-}
-
 static uint32_t text_number(struct search *search, const struct gp_place *place, bool has_line)
 {
 	char text[TEXT_BYTES];
@@ -91,7 +79,7 @@ static int find_own(struct search *search)
 		const struct gp_place *places = NULL;
 		size_t count = 0;
 
-		if (may_be_own(search, &search->model->frames[i]))
+		if (gp_code_may_be_own(search->model, &search->model->frames[i]))
 			places = gp_symbols_find(search->symbols, search->model, i, &count);
 		while (result == 0 && count-- > 0)
 			if (gp_code_owner_of_place(&places[count]) == GP_CODE_OWN)

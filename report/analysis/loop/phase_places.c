@@ -80,17 +80,6 @@ static bool is_own(const struct gp_place *place)
 	return gp_code_owner_of_frame(place) == GP_CODE_OWN;
 }
 
-/* Native code of libraries is not looked up. */
-static bool may_be_of_way(const struct gp_model *model, const struct gp_frame *frame)
-{
-	if (frame->origin == GP_NONE)
-		return false;
-	return frame->kind == GP_FRAME_PYTHON ||
-	       (frame->kind == GP_FRAME_NATIVE &&
-		gp_code_owner_of_module(gp_model_module_path(
-			model, &model->modules[frame->origin])) == GP_CODE_OWN);
-}
-
 static bool is_of_way(const struct gp_place *place)
 {
 	return place->kind == GP_FRAME_PYTHON ? gp_code_owner_of_frame(place) != GP_CODE_BENEATH
@@ -121,7 +110,7 @@ static bool add_stack(struct way *way, uint32_t stack)
 	uint32_t first = way->function_count;
 
 	for (uint32_t at = stack; at != GP_NONE; at = model->frames[at].parent)
-		if (may_be_of_way(model, &model->frames[at]) && !add_functions(way, at))
+		if (gp_code_may_be_own(model, &model->frames[at]) && !add_functions(way, at))
 			return false;
 	for (uint32_t i = first, k = way->function_count; i + 1 < k; i++) {
 		const struct gp_place *outer = way->functions[--k];

@@ -99,6 +99,7 @@ static void every_metric_counts_what_it_says(void **state)
 	leak = gp_named_find(&figures.named[GP_NAMED_LEAK], "main (a.py:1)");
 	assert_non_null(leak);
 	assert_true(leak->count == 1 && leak->total_ns == 1000);
+	assert_non_null(gp_named_find(&figures.named[GP_NAMED_LINE], "main (a.py:1)"));
 	assert_metric(&figures, GP_METRIC_WALL, 1960); /* from the first allocation's call on */
 	assert_metric(&figures, GP_METRIC_KERNEL_TIME, 310);
 	assert_metric(&figures, GP_METRIC_COPY_TIME, 300);

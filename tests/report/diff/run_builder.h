@@ -39,6 +39,22 @@ static inline struct gp_run_set runs_make(uint32_t count, uint32_t kernel_count)
 	return set;
 }
 
+/* Add a row to each run. */
+static inline void runs_name(struct gp_run_set *set, enum gp_named_kind kind, const char *name,
+			     double count, double total_ns)
+{
+	for (uint32_t i = 0; i < set->count; i++) {
+		struct gp_named_list *list = &set->runs[i].figures.named[kind];
+
+		list->rows = realloc(list->rows, (list->count + 1) * sizeof(*list->rows));
+		if (!list->rows)
+			abort();
+		list->rows[list->count++] = (struct gp_named_figure){
+			.name = strdup(name), .count = count, .total_ns = total_ns};
+		gp_named_sort(list);
+	}
+}
+
 static inline void runs_set(struct gp_run_set *set, enum gp_metric metric, double value)
 {
 	for (uint32_t i = 0; i < set->count; i++)

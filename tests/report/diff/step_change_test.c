@@ -34,20 +34,6 @@ static void end(struct scene *scene)
 	gp_run_set_free(&scene->now);
 }
 
-/* Of all runs of a set. */
-static void add_phase(struct gp_run_set *set, const char *name, double steps, double ns)
-{
-	for (uint32_t i = 0; i < set->count; i++) {
-		struct gp_named_list *list = &set->runs[i].figures.named[GP_NAMED_PHASE];
-
-		list->rows = realloc(list->rows, (list->count + 1) * sizeof(*list->rows));
-		assert_non_null(list->rows);
-		list->rows[list->count++] = (struct gp_named_figure){
-			.name = strdup(name), .count = steps, .total_ns = ns};
-		gp_named_sort(list);
-	}
-}
-
 static void both_times_their_spread_and_the_change_are_told(void **state)
 {
 	struct scene scene;
@@ -72,13 +58,13 @@ static void the_phase_that_changed_most_is_named(void **state)
 	struct scene scene;
 
 	begin(&scene, 20e6, 22e6);
-	add_phase(&scene.now, "forward", 60, 10e6);
-	add_phase(&scene.now, "clipping", 60, 1e6);
-	add_phase(&scene.now, "checkpoint", 2, 9e6);
+	runs_name(&scene.now, GP_NAMED_PHASE, "forward", 60, 10e6);
+	runs_name(&scene.now, GP_NAMED_PHASE, "clipping", 60, 1e6);
+	runs_name(&scene.now, GP_NAMED_PHASE, "checkpoint", 2, 9e6);
 	say(&scene);
 	assert_null(strstr(scene.text, "changed most")); /* the other side has no phases */
-	add_phase(&scene.before, "forward", 60, 9.5e6);
-	add_phase(&scene.before, "checkpoint", 2, 100e6);
+	runs_name(&scene.before, GP_NAMED_PHASE, "forward", 60, 9.5e6);
+	runs_name(&scene.before, GP_NAMED_PHASE, "checkpoint", 2, 100e6);
 	say(&scene);
 	expect(scene.text, "; clipping changed most: 1.000ms, 0ns before");
 	end(&scene);

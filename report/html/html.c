@@ -9,6 +9,7 @@
 #include "report/diff/compare.h"
 #include "report/diff/thresholds.h"
 #include "report/diff/kernel_names.h"
+#include "report/diff/place_names.h"
 #include "report/html/about.h"
 #include "report/html/activity.h"
 #include "report/html/allocator.h"
@@ -222,9 +223,10 @@ static void put_meanings(struct gp_json *json)
 }
 
 /*
- * {"name": file of the other run, "own": file of this one, "runs": [number of runs of the other set,
- * of this set], "margin": tolerated difference of times, "meanings": {metric: [words, a line], ...},
- * "doubts": [a line, ...], "tables": written by the caller}
+ * {"name": file of the other run, "own": file of this one, "programs": [of the other run, of this
+ * one], "runs": [number of runs of the other set, of this set], "margin": tolerated difference of
+ * times, "meanings": {metric: [words, a line], ...}, "doubts": [a line, ...], "tables": written by
+ * the caller}
  */
 static int write_name(const struct gp_run_set *base, const struct gp_run_set *own, FILE *out)
 {
@@ -235,7 +237,10 @@ static int write_name(const struct gp_run_set *base, const struct gp_run_set *ow
 		return result;
 	gp_json_string_after(&list.json, "{\"name\":", gp_run_set_middle(base)->name);
 	gp_json_string_after(&list.json, ",\"own\":", gp_run_set_middle(own)->name);
-	put_field(&list.json, ",\"runs\":[", base->count);
+	gp_json_string_after(&list.json, ",\"programs\":[",
+			     gp_machine_fact(&base->machine, GP_MACHINE_PROGRAM));
+	gp_json_string_after(&list.json, ",", gp_machine_fact(&own->machine, GP_MACHINE_PROGRAM));
+	put_field(&list.json, "],\"runs\":[", base->count);
 	put_field(&list.json, ",", own->count);
 	gp_json_text(&list.json, "]");
 	put_meanings(&list.json);
@@ -276,6 +281,8 @@ static int put_differences_of(struct page *page, struct gp_run_set *base, struct
 {
 	int result = gp_kernel_names_match(base, own);
 
+	if (result == 0)
+		result = gp_place_names_match(base, own);
 	return result == 0 ? put_comparison(page, base, own) : result;
 }
 

@@ -1283,9 +1283,9 @@ class BrowserTest(HtmlCase):
         self.assert_no_problem()
 
     def test_what_the_same_program_differs_by_from_run_to_run_looks_like_no_regression(self):
-        """Nor does it where it lies in another folder: its functions are found again."""
+        """Nor does it where it lies in another folder, with another name: its functions are found again."""
         places = os.path.join(BUILD, "programs", "places")
-        moved = os.path.join(self.folder, "elsewhere", "places")
+        moved = os.path.join(self.folder, "elsewhere", "places2")
         os.mkdir(os.path.dirname(moved))
         shutil.copy(places, moved)
         base, other = os.path.join(self.folder, "base.gpuprof"), os.path.join(self.folder, "other.gpuprof")

@@ -53,11 +53,19 @@ const DIFF_TITLES = {
 /* The stacks of the other run; its sites get our numbers, new ones are appended. */
 async function readBase(measures) {
 	const stacks = await readStacks(measures, 'basestacks'),
-		sites = await readJson('basesites', []);
+		sites = (await readJson('basesites', [])).map(renameProgram);
 	if (!stacks.n) return null;
 	const numbers = matchSites(state.sites, sites).map((number, i) => (number < 0 ? state.sites.push(sites[i]) - 1 : number));
 	stacks.site = stacks.site.map((site) => numbers[site]);
 	return stacks;
+}
+
+/* Functions of the program's file are in ours, whatever both are called; unnamed ones have its name in theirs. */
+function renameProgram(site) {
+	const [before, now] = state.compared.programs,
+		[name, file, ...rest] = site;
+	if (file !== before) return site;
+	return [name.startsWith(before + '+0x') ? now + name.slice(before.length) : name, now, ...rest];
 }
 
 /*
@@ -190,6 +198,8 @@ function worthOfRow(value) {
 	if (value('Differs') === 'yes') return 2;
 	if (value('Samples A') !== undefined)
 		return isBeyondMargin(value('Total A'), value('Total B')) && isBeyondLooks(value('Total A'), value('Total B')) ? 1 : 0;
+	/* phases are estimated from samples, so one that only one run has may be chance */
+	if (value('Steps A') !== undefined) return value('Differs') !== 'no' && isBeyondMargin(value('Med A'), value('Med B')) ? 1 : 0;
 	if (value('Is') === 'new' || value('Is') === 'gone' || value('Count A') !== value('Count B')) return 2;
 	if (value('Differs') === 'no') return 0;
 	const of = (side) => value('Total ' + side) ?? value(side) ?? value('Med ' + side);

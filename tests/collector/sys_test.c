@@ -65,6 +65,14 @@ static void thread_local_variables_do_not_take_our_stack(void **state)
 
 #define AT 2048 /* within a page */
 
+/* Which keeps a map of its own. */
+static bool runs_in_valgrind(void)
+{
+	const char *preloaded = getenv("LD_PRELOAD");
+
+	return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
+}
+
 /* A forked child does not have the memory, and may map zeroed memory in its place. */
 static void child_maps_its_own(char *memory, size_t bytes)
 {
@@ -94,6 +102,10 @@ static void part_of_a_file_may_begin_within_a_page(void **state)
 	char *last;
 
 	assert_true(fd >= 0 && unlink(path) == 0);
+	if (runs_in_valgrind()) {
+		close(fd);
+		skip();
+	}
 	assert_int_equal(gp_sys_allocate(fd, 0, at), 0);
 	assert_int_equal(pwrite(fd, &byte, 1, (off_t)at - 1), 1);
 	assert_int_equal(gp_sys_allocate(fd, at, bytes), 0);

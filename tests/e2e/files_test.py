@@ -447,7 +447,7 @@ class BadTraces(Case):
             result = self.run_gpuprof("summary", "cut.gpuprof")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertRegex(" ".join(result.stdout.split()), "note: the trace has no end: it was cut, or the process did not end "
-                             "in order and its ring file .* is gone; what its threads did last may be missing ")
+                             "normally and its ring file .* is gone; its last records may be missing ")
             table = self.run_gpuprof("summary", "--by", "api", "cut.gpuprof")
             self.assertRegex(table.stderr.splitlines()[0], "killed or crashed, .*, or the file was cut; `gpuprof summary")
 

@@ -479,7 +479,7 @@ class Import(Case):
             shutil.copyfileobj(packed, plain)
         result = self.run_gpuprof("check", "-w", "base.json", "a")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("of the same run as a/rank0.json; the run is counted once", result.stderr)
+        self.assertIn("belongs to the same run as a/rank0.json; the run is counted once", result.stderr)
         with open(self.path("base.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["metrics"]["kernels"], [kernels])
 

@@ -1,5 +1,10 @@
-/* Waits for single values: the first one of a step waits for its work, the next ones for little. */
+/*
+ * Waits for single values, of which the first one of a step waits for its work and the next ones for
+ * little; and memsets that wait.
+ */
 #include "tests/unit.h"
+
+#include <string.h>
 
 #include "report/advice/advice.h"
 #include "tests/report/ask_advice.h"
@@ -7,6 +12,7 @@
 
 #define US     1000ull
 #define STEPS  20u
+#define MEMSET 31u
 #define VALUES 9u
 #define WORK   (300 * US)
 #define SHORT  (10 * US)
@@ -64,11 +70,68 @@ static void a_wait_elsewhere_takes_what_is_left(void **state)
 	gp_model_free(model);
 }
 
+/* After each kernel of 300 us a memset of 10 us, in a call until its end; then a gap of 30 us. */
+static struct gp_model *set_memory(uint8_t memory, uint8_t flags)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = 1000 * US;
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, MEMSET, "cudaMemset", GP_API_MEMSET);
+	for (uint32_t id = 1; id < 2 * STEPS; id += 2) {
+		uint64_t end_ns = at_ns + WORK + SHORT;
+		struct gp_op *op;
+
+		build_call(&b, 100, BUILD_LAUNCH, at_ns - 2 * US, 2 * US, id);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns, at_ns + WORK, id);
+		build_call(&b, 100, MEMSET, at_ns, WORK + SHORT, id + 1);
+		op = build_op(&b, GP_OP_SET, 7, at_ns + WORK, end_ns, id + 1);
+		op->destination_kind = memory;
+		op->flags = flags;
+		op->bytes = 4096;
+		at_ns = end_ns + GAP_NS;
+	}
+	return build_end(&b);
+}
+
+/* cudaMemset of device memory returns at once, and so does cudaMemsetAsync. */
+static void memsets_of_host_memory_block_the_host(void **state)
+{
+	static const struct {
+		uint8_t memory, flags;
+		const char *found; /* NULL: the rule is silent */
+	} cases[] = {
+		{GP_COPY_PINNED, 0,
+		 "20 synchronous memsets of page-locked memory, 80.00KiB in all, blocked the host for 6.200ms"},
+		{GP_COPY_MANAGED, 0,
+		 "20 synchronous memsets of managed memory, 80.00KiB in all, blocked the host for 6.200ms"},
+		{GP_COPY_DEVICE, 0, NULL},
+		{GP_COPY_PINNED, GP_COPY_ASYNC, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_model *model = set_memory(cases[i].memory, cases[i].flags);
+		struct gp_advice advice = ask(&model, 1);
+		const struct gp_finding *found = find(&advice, "sync-memset");
+
+		assert_true((found != NULL) == (cases[i].found != NULL));
+		if (found) {
+			assert_string_equal(found->found, cases[i].found);
+			assert_int_equal(found->saves_ns, (STEPS - 1) * GAP_NS);
+			assert_true((strstr(found->change, "or memset() on the host") != NULL) ==
+				    (cases[i].memory == GP_COPY_PINNED));
+		}
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_waited_saves_later_gaps),
 		cmocka_unit_test(a_wait_elsewhere_takes_what_is_left),
+		cmocka_unit_test(memsets_of_host_memory_block_the_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -278,11 +278,26 @@ static bool recurs(const struct gp_advisor *advisor, const struct gp_case *found
 	       gp_advisor_recurs(advisor, found);
 }
 
+struct loop {
+	uint64_t ns;
+	uint32_t steps;
+};
+
+/* The steps of the case's process; of one without steps, those of the longest loop. */
+static struct loop loop_of(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_steps *steps = advisor->loops[found->process];
+
+	return steps ? (struct loop){gp_steps_recurring_ns(steps), gp_steps_recurring(steps)}
+		     : (struct loop){advisor->loop_ns, advisor->loop_steps};
+}
+
 static int add_finding(const struct gp_advisor *advisor, const struct gp_case *found,
 		       uint32_t processes, struct gp_advice *advice)
 {
 	const struct gp_rule *rule = gp_rules[found->rule];
 	uint64_t zero_ns = advisor->scope.start_unix_ns;
+	struct loop loop = loop_of(advisor, found);
 	struct gp_shown shown = found->shown;
 	struct gp_finding *finding;
 	bool has_line;
@@ -301,6 +316,8 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.pid = advisor->scope.models[found->process]->pid,
 		.process = gp_process_name(advisor->scope.models[found->process]),
 		.saves_in_loop_ns = rule->is_moved ? 0 : found->saves_in_loop_ns,
+		.loop_ns = loop.ns,
+		.loop_steps = loop.steps,
 		.bytes = found->bytes,
 		.names_place = rule->names_place && rule->names_place(found),
 		.is_doubtful = found->is_doubtful,
@@ -358,13 +375,14 @@ static int compare_findings(const void *a, const void *b, const void *context)
 static void limit_savings(const struct gp_advisor *advisor, struct gp_case *found)
 {
 	uint64_t most_ns = gp_rules[found->rule]->is_of_gpu ? advisor->span_ns : advisor->idle_ns;
+	uint64_t loop_ns = loop_of(advisor, found).ns;
 
 	if (found->saves_ns > most_ns)
 		found->saves_ns = most_ns;
 	if (found->saves_in_loop_ns > found->saves_ns)
 		found->saves_in_loop_ns = found->saves_ns;
-	if (found->saves_in_loop_ns > advisor->loop_ns)
-		found->saves_in_loop_ns = advisor->loop_ns;
+	if (found->saves_in_loop_ns > loop_ns)
+		found->saves_in_loop_ns = loop_ns;
 }
 
 static bool says_more(const struct gp_case *found, const struct gp_case *other)

@@ -1,6 +1,7 @@
 #include "report/advice/advice_document.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +18,19 @@ uint64_t gp_advice_step_ns(const struct gp_advice *advice)
 	return advice->loop_steps > 0 ? advice->loop_ns / advice->loop_steps : 0;
 }
 
+static uint64_t step_ns_of(const struct gp_finding *finding)
+{
+	return finding->loop_steps > 0 ? finding->loop_ns / finding->loop_steps : 0;
+}
+
 struct gp_saving gp_finding_saving(const struct gp_finding *finding, const struct gp_advice *advice)
 {
-	uint32_t steps = advice->loop_steps;
-
 	if (finding->saves_ns == 0)
 		return (struct gp_saving){0, 0};
-	if (steps == 0 || !finding->recurs)
+	if (finding->loop_steps == 0 || !finding->recurs)
 		return (struct gp_saving){finding->saves_ns, advice->span_ns};
-	return (struct gp_saving){finding->saves_in_loop_ns / steps, gp_advice_step_ns(advice)};
+	return (struct gp_saving){finding->saves_in_loop_ns / finding->loop_steps,
+				  step_ns_of(finding)};
 }
 
 struct gp_figure gp_finding_worth(const struct gp_finding *finding, const struct gp_advice *advice)
@@ -48,6 +53,14 @@ static void add_words(char *text, size_t bytes, const char *words)
 	snprintf(text + used, bytes - used, "%s%s", used > 0 ? ", " : " (", words);
 }
 
+/* Another program than the one whose steps the title tells: ranks of one job differ by less. */
+static bool has_other_steps(const struct gp_finding *finding, const struct gp_advice *advice)
+{
+	double step_ns = (double)step_ns_of(finding), told_ns = (double)gp_advice_step_ns(advice);
+
+	return finding->recurs && fabs(step_ns - told_ns) > told_ns / 10;
+}
+
 void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *finding,
 			 const struct gp_advice *advice, uint32_t stands_for)
 {
@@ -58,6 +71,11 @@ void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *find
 		add_words(text, bytes, "one-time cost");
 	if (advice->process_count > 1)
 		add_words(text, bytes, finding->process.text);
+	if (has_other_steps(finding, advice)) {
+		snprintf(words, sizeof(words), "of its steps of %s",
+			 gp_format_ns(step_ns_of(finding)).text);
+		add_words(text, bytes, words);
+	}
 	if (finding->processes > 1) {
 		snprintf(words, sizeof(words), "the most of %s processes",
 			 gp_format_count(finding->processes).text);
@@ -317,6 +335,8 @@ static void add_finding(const struct gp_finding *finding, const struct gp_advice
 	gp_document_add_number(document, "bytes", GP_UNIT_BYTES, finding->bytes);
 	gp_document_add_number(document, "saves_ns", GP_UNIT_NS, finding->saves_ns);
 	gp_document_add_number(document, "saves_in_loop_ns", GP_UNIT_NS, finding->saves_in_loop_ns);
+	gp_document_add_number(document, "loop_iterations", GP_UNIT_COUNT, finding->loop_steps);
+	gp_document_add_number(document, "step_ns", GP_UNIT_NS, step_ns_of(finding));
 	gp_document_add_number(document, "processes", GP_UNIT_COUNT, finding->processes);
 	gp_document_add_number(document, "pid", GP_UNIT_NUMBER, finding->pid);
 	gp_document_add_flag(document, "once_per_run", finding->rule->is_once);

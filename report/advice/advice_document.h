@@ -42,13 +42,14 @@ struct gp_saving gp_finding_saving(const struct gp_finding *finding,
 /* That saving; without one, the finding's bytes, "one-time" or "errors". */
 struct gp_figure gp_finding_worth(const struct gp_finding *finding, const struct gp_advice *advice);
 
-/* The average of the steps of the main loop after its warm-up; 0: there is none. */
+/* The average of the steps of the longest main loop after its warm-up; 0: there is none. */
 uint64_t gp_advice_step_ns(const struct gp_advice *advice);
 
 /*
  * " (one-time cost, rank 7)" or "": whether it is a one-time cost (if there is no main loop: else the
- * order of the findings tells); its process, if there are several; of how many findings of its rule
- * it is the largest, if the others are not shown (stands_for, else 0).
+ * order of the findings tells); its process, if there are several, and the average of its steps, if
+ * that differs from gp_advice_step_ns(); of how many findings of its rule it is the largest, if the
+ * others are not shown (stands_for, else 0).
  */
 void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *finding,
 			 const struct gp_advice *advice, uint32_t stands_for);

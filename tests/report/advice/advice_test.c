@@ -364,11 +364,12 @@ static void run_kernel(struct build *b, uint64_t *at_ns, uint64_t kernel_ns)
 
 /*
  * Start-up of 200 ms with so many copies that hold up the host, 300 us each; then a loop of 40
- * passes, a kernel of 1 ms and a set each, with so many of those copies in each.
+ * passes, a kernel and a set each, with so many of those copies in each.
  */
-static struct gp_model *set_up_and_loop(uint32_t in_set_up, uint32_t in_each_pass)
+static struct gp_model *set_up_and_pass(uint32_t pid, uint64_t kernel_ns, uint32_t in_set_up,
+					uint32_t in_each_pass)
 {
-	struct build b = build_begin(1);
+	struct build b = build_begin(pid);
 	uint64_t at_ns = MS;
 
 	build_device(&b, 0, "GPU");
@@ -378,13 +379,18 @@ static struct gp_model *set_up_and_loop(uint32_t in_set_up, uint32_t in_each_pas
 	for (uint32_t i = 0; i < 40; i++) {
 		uint32_t id = 10000 + i;
 
-		run_kernel(&b, &at_ns, MS);
+		run_kernel(&b, &at_ns, kernel_ns);
 		build_call(&b, 100, BUILD_MEMSET_ASYNC, at_ns, 5000, id);
 		build_op(&b, GP_OP_SET, 7, at_ns + 6000, at_ns + 10000, id);
 		at_ns += 11000;
 		copy_back(&b, &at_ns, in_each_pass, 300000);
 	}
 	return build_end(&b);
+}
+
+static struct gp_model *set_up_and_loop(uint32_t in_set_up, uint32_t in_each_pass)
+{
+	return set_up_and_pass(1, MS, in_set_up, in_each_pass);
 }
 
 /*
@@ -454,6 +460,34 @@ static void test_start_up_is_not_the_loop(void **state)
 	assert_int_equal(found->saves_in_loop_ns, 0);
 	gp_advice_free(&advice);
 	gp_model_free(model);
+}
+
+/* Of two programs, savings are those of the steps of the one that has them, and so is said. */
+static void test_a_program_saves_of_its_own_steps(void **state)
+{
+	struct gp_model *models[2] = {set_up_and_pass(1, MS, 0, 4),
+				      set_up_and_pass(2, 5 * MS, 0, 0)};
+	struct gp_advice alone = ask(models, 1), both;
+	struct gp_saving saving, expected;
+	const struct gp_finding *found;
+	char when[128];
+
+	models[1]->devices[0].uuid[0] = 77; /* a GPU of its own */
+	both = ask(models, 2);
+	assert_in_range(gp_advice_step_ns(&both), 5 * MS, 6 * MS);
+	found = find(&both, "sync-copy");
+	assert_non_null(found);
+	saving = gp_finding_saving(found, &both);
+	expected = gp_finding_saving(find(&alone, "sync-copy"), &alone);
+	assert_int_equal(saving.ns, expected.ns);
+	assert_int_equal(saving.of_ns, expected.of_ns);
+	assert_in_range(saving.of_ns, 2 * MS, 3 * MS);
+	gp_finding_say_when(when, sizeof(when), found, &both, 0);
+	assert_non_null(strstr(when, "of its steps of 2."));
+	gp_advice_free(&alone);
+	gp_advice_free(&both);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
 }
 
 /* Recording ends with the last of 40 launches, its kernels 10 ms later. */
@@ -1198,6 +1232,7 @@ int main(void)
 		cmocka_unit_test(test_places_of_loads),
 		cmocka_unit_test(test_slow_copies),
 		cmocka_unit_test(test_start_up_is_not_the_loop),
+		cmocka_unit_test(test_a_program_saves_of_its_own_steps),
 		cmocka_unit_test(test_no_loop_is_longer_than_the_time_that_was_recorded),
 		cmocka_unit_test(test_what_a_graph_would_launch),
 		cmocka_unit_test(test_pauses_are_no_time),

@@ -54,12 +54,12 @@ static void put_value(const struct gp_value *value, struct gp_json *json)
 		gp_json_text(json, gp_value_number(value).text);
 }
 
-static void put_rows(const struct gp_table *table, struct gp_json *json)
+static void put_rows(const struct gp_table *table, size_t most, struct gp_json *json)
 {
 	size_t rows = gp_table_rows(table);
 
 	gp_json_text(json, ",\"rows\":[");
-	for (size_t row = 0; row < rows && row < GP_HTML_TABLE_ROWS; row++) {
+	for (size_t row = 0; row < rows && row < most; row++) {
 		const struct gp_value *cells = gp_table_row(table, row);
 
 		gp_json_text(json, row > 0 ? ",\n" : "\n");
@@ -85,7 +85,9 @@ static void put_table(const struct gp_breakdown *breakdown, const struct gp_tabl
 				     ? -1
 				     : (int64_t)breakdown->sort_column);
 	put_columns(table, json);
-	put_rows(table, json);
+	put_rows(table,
+		 breakdown == &gp_breakdown_iteration ? GP_HTML_STEP_ROWS : GP_HTML_TABLE_ROWS,
+		 json);
 	gp_json_text(json, "}");
 }
 

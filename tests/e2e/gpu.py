@@ -6,6 +6,7 @@
     launch=N       N launches of one kernel, then a synchronization
     reduce=N       N launches of a collective, each of which is waited for
     start=N        N launches, no synchronization
+    iterate=N      N times a copy of 4096 bytes to the device and a launch
     sync           waits for the device          try_sync       does so, and prints what comes of it
     race=N         waits so in two threads: the first that is told ends the process by signal N
     unload         unloads the kernel's module   load=FILE      a library
@@ -21,7 +22,7 @@
     _exit=N        without the exit handlers    raise=N         end by signal N
     fork           a child that makes CUDA calls and exits with status 0
 
-It prints what it did as "name count" lines.  Without launch, copy or leak it does not touch CUDA.
+It prints what it did as "name count" lines.  Without launch, iterate, copy or leak it does not touch CUDA.
 """
 import ctypes
 import os
@@ -73,6 +74,14 @@ class Device:
             self.call("cuLaunchKernel", kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None)
             self.call("cuCtxSynchronize")
         print("reductions", times, flush=True)
+
+    def iterate(self, times):
+        pointer, data = self.allocate(4096), bytes(4096)
+        for _ in range(times):
+            self.call("cuMemcpyHtoD_v2", pointer, data, ctypes.c_size_t(4096))
+            self.call("cuLaunchKernel", self.kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+        self.call("cuCtxSynchronize")
+        print("iterations", times, flush=True)
 
     def start(self, times):
         for _ in range(times):

@@ -600,6 +600,17 @@ class BrowserTest(HtmlCase):
         self.assertTrue(run("document.getElementById('banner').hidden"))
         self.assert_no_problem()
 
+    def test_of_very_many_steps_the_page_says_how_many_it_has(self):
+        for count, kept, title in ((6000, 6000, "steps"), (50100, 50000, "first 50,000 of 50,100 steps")):
+            done = self.run_program([*support.GPU, f"iterate={count}"], options=("-o", f"of-{count}", "-s", "none", "--chrome", "none", "--stacks", "none"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.open(self.write_page(self.path(f"of-{count}.gpuprof")))
+            run = self.browser.run
+            self.assertEqual(run("gpuprof.state.tables.find((table) => table.word === 'iteration').rows.length"), kept)
+            self.assertEqual(run("gpuprof.timeline.items.filter((item) => item.kind === 'steps').map((item) => [item.title, item.rows.length])"), [[title, kept]])
+            self.assertEqual(run("document.getElementById('view-overview').textContent").count(f"; the {title}"), count - kept and 1)
+        self.assert_no_problem()
+
     def test_gpus_of_one_kind_are_counted_whatever_the_program_calls_them(self):
         program = self.compile("named", NAMED_GPUS, "-I" + (os.environ.get("CUDA_HOME") or "/usr/local/cuda") + "/include", f"-L{BUILD}/sim", "-lcudart", "-ldl")
         done = self.run_program([program], options=("-o", "named", "--chrome", "none"), GPUSIM_DEVICES=2)

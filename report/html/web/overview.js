@@ -3,10 +3,17 @@
 function tableOf(word) {
 	return state.tables.find((table) => table.word === word) || state.diff.find((table) => table.word === word);
 }
-/* The rows of a table as objects by column title. */
+const recordsByTable = new WeakMap();
+/* The rows of a table as objects by column title, made once: not to be changed. */
 function recordsOf(word) {
 	const table = tableOf(word);
-	return table ? table.rows.map((row) => Object.fromEntries(table.columns.map(([title], c) => [title, row[c]]))) : [];
+	if (!table) return [];
+	if (!recordsByTable.has(table))
+		recordsByTable.set(
+			table,
+			table.rows.map((row) => Object.fromEntries(table.columns.map(([title], c) => [title, row[c]]))),
+		);
+	return recordsByTable.get(table);
 }
 
 /* lead: [text of the button, view, ...arguments of the view]. */

@@ -16,6 +16,12 @@ function stepRows({ steps: [{ pid }] }) {
 	return rows.filter((row) => row.Device === rows[0].Device).sort((a, b) => a.Number - b.Number);
 }
 
+/* "first 5,000 of 7,953 steps" if the page has not all of them; else "". */
+function cutSteps({ steps: [{ step_count: count }] }, rows) {
+	const { all, rows: kept } = tableOf('iteration') || { all: 0, rows: [] };
+	return kept.length < all ? 'first ' + fmtCount(rows.length) + ' of ' + fmtCount(count) + ' steps' : '';
+}
+
 /* A step of usual length, to look at; undefined if no loop was found. */
 function usualStep() {
 	const [{ median_ns: median } = {}] = state.about.steps || [],
@@ -115,6 +121,7 @@ function stepsSection(about) {
 	if (!about.steps?.length) return null;
 	const [found] = about.steps,
 		rows = stepRows(about),
+		cut = cutSteps(about, rows),
 		parts = about.parts
 			.filter((part) => part.time_ns > 0)
 			.map((part) => ({
@@ -141,7 +148,7 @@ function stepsSection(about) {
 	return section(
 		'Steps',
 		(about.processes.length > 1 ? 'of ' + nameOfProcess(about.processes.findIndex((process) => process.pid === found.pid)) + ', ' : '') +
-			(found.found_by === 'ranges' ? 'marked by ranges' : 'found by repeating operations') + '; height: time of a step, up to ' + TALLEST_STEP + ' medians; click: show it in the timeline',
+			(found.found_by === 'ranges' ? 'marked by ranges' : 'found by repeating operations') + '; height: time of a step, up to ' + TALLEST_STEP + ' medians; click: show it in the timeline' + (cut && '; the ' + cut),
 		rows.length > 1 ? el('div', { class: 'steps' }, chart) : null,
 		...shareBar(parts, fmtNs),
 		...(phaseBar(about) || []),

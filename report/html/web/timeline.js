@@ -179,7 +179,10 @@ class Timeline {
 				note: process.program || '',
 			});
 			if (this.collapsed.has('process' + p)) continue;
-			if (process.pid === state.about.steps?.[0]?.pid) add({ kind: 'steps', h: Math.round(CPU_LANE * Math.min(grow, 2.5)) + GAP, title: 'steps', rows: stepRows(state.about) });
+			if (process.pid === state.about.steps?.[0]?.pid) {
+				const rows = stepRows(state.about);
+				add({ kind: 'steps', h: Math.round(CPU_LANE * Math.min(grow, 2.5)) + GAP, title: cutSteps(state.about, rows) || 'steps', rows });
+			}
 			for (const track of this.inOrder(own))
 				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 2.5))));
 		}
@@ -433,10 +436,19 @@ class Timeline {
 		this.fill(0, this.W, bottom - 1, bottom, line);
 	}
 
+	/* Of the steps of one part in a column of pixels the first one is drawn. */
 	fillSteps(rows, y0, y1) {
-		for (const row of rows) {
-			const x = Math.round((state.index.zero + row.Start - this.t0) * this.scale);
-			this.fill(x, Math.max(x + 1, Math.round(x + row.Wall * this.scale) - 1), y0, y1, this.pack(hueOf(PART_HUES[row.Part])));
+		const colors = Object.fromEntries(Object.entries(PART_HUES).map(([part, hue]) => [part, this.pack(hueOf(hue))]));
+		let end = 0,
+			last;
+		for (const { Start, Wall, Part } of rows) {
+			const x = Math.round((state.index.zero + Start - this.t0) * this.scale),
+				until = Math.max(x + 1, Math.round(x + Wall * this.scale) - 1);
+			if (until <= 0 || (until <= end && Part === last)) continue;
+			if (x >= this.W) break;
+			this.fill(x, until, y0, y1, colors[Part]);
+			end = until;
+			last = Part;
 		}
 	}
 	/* The columns of pixels at which a sample found the thread at work. */

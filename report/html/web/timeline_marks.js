@@ -42,10 +42,13 @@ Object.assign(Timeline.prototype, {
 	},
 
 	drawStepNumbers(ctx, { rows, y, h }) {
+		const room = 30,
+			least = (room * (this.t1 - this.t0)) / this.width;
 		for (const { Start, Wall, Number: number, Part } of rows) {
+			if (Wall < least) continue;
 			const a = Math.max(GUTTER, this.toX(state.index.zero + Start)),
 				b = Math.min(GUTTER + this.width, this.toX(state.index.zero + Start + Wall));
-			if (b - a < 30) continue;
+			if (b - a < room) continue;
 			ctx.fillStyle = luminance(hueOf(PART_HUES[Part])) > 0.2 ? '#10161d' : '#ffffff';
 			ctx.fillText(fmtCount(number), a + 3.5, TOP + y - this.y + (h - GAP) / 2);
 		}

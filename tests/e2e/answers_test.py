@@ -146,7 +146,7 @@ class Iterations(Tables):
 
     def test_the_loop_of_the_demo_has_its_passes(self):
         trace = self.record("demo", "100")
-        rows = self.tables("iteration", trace)["iteration"]
+        rows = self.tables("step", trace)["iteration"]
         self.assertEqual([row["Number"] for row in rows], list(range(1, 51)))
         for row in rows:
             self.assertEqual(row["Busy"] + row["Idle"], row["Wall"])

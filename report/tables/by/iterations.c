@@ -309,7 +309,8 @@ static int fill_ranges(struct gp_scope *scope, struct gp_table *table)
 }
 
 const struct gp_breakdown gp_breakdown_iteration = {
-	.help = "iterations of the main loop, by ranges or repeated operations: busy, idle, idle causes",
+	.help = "steps of the main loop, by ranges or repeated operations: busy, idle, idle causes (--by step is the same)",
+	.word = "step",
 	.nothing =
 		"no main loop was found: NVTX ranges with GPU work do not repeat, and no sequence of operations makes up half of the busiest stream, or of the work of a thread (--by sequence lists repeated sequences)",
 	.head = {"iteration", "Iterations", iteration_columns, COUNT(iteration_columns)},

@@ -611,6 +611,16 @@ class BrowserTest(HtmlCase):
             self.assertEqual(run("document.getElementById('view-overview').textContent").count(f"; the {title}"), count - kept and 1)
         self.assert_no_problem()
 
+    def test_seven_kernels_of_no_known_kind_differ_for_every_sight(self):
+        self.open(self.write_page(self.write_kernels([(10 + number, 5) for number in range(7)])))
+        colors = self.browser.run("""(() => { const { kinds, texts } = gpuprof.state.index.labels;
+            return texts.map((text, i) => [kinds[i], gpuprof.timeline.rgb[i]]).filter(([kind]) => kind === 'k').map(([, rgb]) => '#' + rgb.map((part) => part.toString(16).padStart(2, '0')).join('')); })()""")
+        self.assertEqual(len(set(colors)), 7)
+        for name, sight in PaletteTest.SIGHTS.items():
+            for one, other in itertools.combinations(colors, 2):
+                self.assertGreater(math.dist(PaletteTest.lab(one, sight), PaletteTest.lab(other, sight)), PaletteTest.LEAST, (name, one, other))
+        self.assert_no_problem()
+
     def test_gpus_of_one_kind_are_counted_whatever_the_program_calls_them(self):
         program = self.compile("named", NAMED_GPUS, "-I" + (os.environ.get("CUDA_HOME") or "/usr/local/cuda") + "/include", f"-L{BUILD}/sim", "-lcudart", "-ldl")
         done = self.run_program([program], options=("-o", "named", "--chrome", "none"), GPUSIM_DEVICES=2)

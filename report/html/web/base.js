@@ -151,7 +151,7 @@ function fmtUnit(value, unit, isReal = false) {
 	return (FORMATS[unit] || FORMATS.number)(value, isReal);
 }
 
-/* ---- colors: the hue stands for the kind of work, the shade for the name ---- */
+/* ---- colors: the hue stands for the kind of work, if it is known; the shade for the name ---- */
 
 const HUES = {
 	light: {
@@ -310,14 +310,33 @@ const luminance = (rgb) => {
 	return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 };
 
+const KERNEL_GROUPS = ['gemm', 'attention', 'elementwise', 'reduce', 'norm', 'comm'],
+	TURN_SHADES = [0, 0.3, -0.3],
+	otherHues = new WeakMap();
+/*
+ * The hue and shade of each kernel of no known kind: by turns the hues that no kernel of the
+ * recording has by its kind, in the order of the first launches, and another shade in each turn.
+ */
+function huesOfOthers(about) {
+	if (!otherHues.has(about)) {
+		const kernels = Object.entries(about.kindOf).map(([name, kind]) => [name, KIND_GROUPS[about.kinds[kind]] || 'other']),
+			used = new Set(kernels.map(([, group]) => group)),
+			free = ['other', ...KERNEL_GROUPS.filter((group) => !used.has(group))],
+			others = kernels.filter(([, group]) => group === 'other');
+		otherHues.set(about, new Map(others.map(([name], i) => [name, [free[i % free.length], TURN_SHADES[Math.floor(i / free.length) % TURN_SHADES.length]]])));
+	}
+	return otherHues.get(about);
+}
+
 function colorOf(kind, text) {
 	const theme = isDark() ? 'dark' : 'light',
 		group = groupOf(kind, text),
-		hash = hashOf(text);
+		hash = hashOf(text),
+		[hue, turn] = (kind === 'k' && huesOfOthers(state.about).get(text)) || [group];
 	if (group === 'phase') return phaseHue(text);
 	if (group === 'range') return rgbOf(RANGE_HUES[theme][hash % 6]);
-	const shade = group === 'waiting' ? 0 : (((hash >>> 8) % 5) - 2) * 0.08;
-	return mix(rgbOf(HUES[theme][group]), shade < 0 ? [0, 0, 0] : [255, 255, 255], Math.abs(shade));
+	const shade = turn ?? (group === 'waiting' ? 0 : (((hash >>> 8) % 5) - 2) * 0.08);
+	return mix(rgbOf(HUES[theme][hue]), shade < 0 ? [0, 0, 0] : [255, 255, 255], Math.abs(shade));
 }
 const swatch = (rgb, more) =>
 	el('i', { class: 'swatch' + (more ? ' ' + more : ''), style: { 'background-color': hexOf(rgb) } });

@@ -261,14 +261,14 @@ class Timeline {
 			const group = groupOf(kinds[i], text);
 			if (!found.has(group)) found.set(group, i);
 		});
-		const KERNELS = ['gemm', 'attention', 'elementwise', 'reduce', 'norm', 'comm'];
-		/* all that are used */
-		const huesOf = (group) => [...new Set(texts.map((text, i) => (groupOf(kinds[i], text) === group ? hexOf(this.rgb[i]) : '')))].filter(Boolean);
-		const nameOf = (group) => (group === 'other' && !KERNELS.some((one) => found.has(one)) ? 'kernels' : GROUP_NAMES[group]);
+		const MOST_HUES = 8;
+		/* the first ones that are used */
+		const huesOf = (group) => [...new Set(texts.map((text, i) => (groupOf(kinds[i], text) === group ? hexOf(this.rgb[i]) : '')))].filter(Boolean).slice(0, MOST_HUES);
+		const nameOf = (group) => (group === 'other' && !KERNEL_GROUPS.some((one) => found.has(one)) ? 'kernels' : GROUP_NAMES[group]);
 		this.legend.replaceChildren(
 			...Object.keys(GROUP_NAMES)
 				.filter((group) => found.has(group))
-				.map((group) => el('span', null, ['phase', 'range'].includes(group) ? huesOf(group).map((hue) => swatch(rgbOf(hue))) : swatch(hueOf(group), group === 'waiting' && 'idle'), ' ' + nameOf(group))),
+				.map((group) => el('span', null, ['phase', 'range', 'other'].includes(group) ? huesOf(group).map((hue) => swatch(rgbOf(hue))) : swatch(hueOf(group), group === 'waiting' && 'idle'), ' ' + nameOf(group))),
 		);
 	}
 

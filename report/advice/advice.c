@@ -76,7 +76,7 @@ static void note_loop(struct gp_advisor *advisor, size_t process)
 	if (loop_ns <= advisor->loop_ns)
 		return;
 	advisor->loop_ns = loop_ns;
-	advisor->loop_steps = gp_steps_recurring(steps);
+	advisor->loop = steps;
 }
 
 /* Devices without operations have no number. */
@@ -278,18 +278,12 @@ static bool recurs(const struct gp_advisor *advisor, const struct gp_case *found
 	       gp_advisor_recurs(advisor, found);
 }
 
-struct loop {
-	uint64_t ns;
-	uint32_t steps;
-};
-
-/* The steps of the case's process; of one without steps, those of the longest loop. */
-static struct loop loop_of(const struct gp_advisor *advisor, const struct gp_case *found)
+/* The loop of the case's process; if that has none, the longest one.  NULL: there is none. */
+static const struct gp_steps *loop_of(const struct gp_advisor *advisor, const struct gp_case *found)
 {
-	const struct gp_steps *steps = advisor->loops[found->process];
+	const struct gp_steps *loop = advisor->loops[found->process];
 
-	return steps ? (struct loop){gp_steps_recurring_ns(steps), gp_steps_recurring(steps)}
-		     : (struct loop){advisor->loop_ns, advisor->loop_steps};
+	return loop ? loop : advisor->loop;
 }
 
 static int add_finding(const struct gp_advisor *advisor, const struct gp_case *found,
@@ -297,7 +291,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 {
 	const struct gp_rule *rule = gp_rules[found->rule];
 	uint64_t zero_ns = advisor->scope.start_unix_ns;
-	struct loop loop = loop_of(advisor, found);
+	const struct gp_steps *loop = loop_of(advisor, found);
 	struct gp_shown shown = found->shown;
 	struct gp_finding *finding;
 	bool has_line;
@@ -316,8 +310,8 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.pid = advisor->scope.models[found->process]->pid,
 		.process = gp_process_name(advisor->scope.models[found->process]),
 		.saves_in_loop_ns = rule->is_moved ? 0 : found->saves_in_loop_ns,
-		.loop_ns = loop.ns,
-		.loop_steps = loop.steps,
+		.step_ns = loop ? gp_steps_mean_ns(loop) : 0,
+		.loop_steps = loop ? gp_steps_recurring(loop) : 0,
 		.bytes = found->bytes,
 		.names_place = rule->names_place && rule->names_place(found),
 		.is_doubtful = found->is_doubtful,
@@ -375,7 +369,8 @@ static int compare_findings(const void *a, const void *b, const void *context)
 static void limit_savings(const struct gp_advisor *advisor, struct gp_case *found)
 {
 	uint64_t most_ns = gp_rules[found->rule]->is_of_gpu ? advisor->span_ns : advisor->idle_ns;
-	uint64_t loop_ns = loop_of(advisor, found).ns;
+	const struct gp_steps *loop = loop_of(advisor, found);
+	uint64_t loop_ns = loop ? gp_steps_recurring_ns(loop) : 0;
 
 	if (found->saves_ns > most_ns)
 		found->saves_ns = most_ns;
@@ -558,7 +553,7 @@ int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, si
 	if (result == 0)
 		result = look(&advisor);
 	advice->loop_ns = advisor.loop_ns;
-	advice->loop_steps = advisor.loop_steps;
+	advice->loop_steps = advisor.loop ? gp_steps_recurring(advisor.loop) : 0;
 	advice->idle_most_ns = advisor.idle_ns;
 	for (size_t i = 0; i < model_count && !advice->doubt; i++)
 		advice->doubt = gp_recorded_why_not_all(models[i]);

@@ -95,10 +95,10 @@ struct gp_finding {
 	uint32_t processes;             /* that have the finding ... */
 	uint32_t pid;                   /* ... and the one whose values these are */
 	struct gp_process_name process; /* its name */
-	uint64_t saves_in_loop_ns; /* the part of saves_ns in its steps after the warm-up ... */
-	uint64_t loop_ns;          /* ... which took so long */
-	uint32_t loop_steps;       /* their number; 0 = the advice has no loop */
-	uint64_t bytes;            /* 0 = the finding has none */
+	uint64_t saves_in_loop_ns;      /* the part of saves_ns in its steps after the warm-up */
+	uint64_t step_ns;               /* the average of these steps */
+	uint32_t loop_steps;            /* their number; 0 = the advice has no loop */
+	uint64_t bytes;                 /* 0 = the finding has none */
 	uint64_t show_at_ns,
 		show_ns; /* its longest call or gap, from the scope's start; 0, 0 = none */
 	struct gp_document values; /* the values that its sentences use; of the rule from */

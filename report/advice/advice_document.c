@@ -18,11 +18,6 @@ uint64_t gp_advice_step_ns(const struct gp_advice *advice)
 	return advice->loop_steps > 0 ? advice->loop_ns / advice->loop_steps : 0;
 }
 
-static uint64_t step_ns_of(const struct gp_finding *finding)
-{
-	return finding->loop_steps > 0 ? finding->loop_ns / finding->loop_steps : 0;
-}
-
 struct gp_saving gp_finding_saving(const struct gp_finding *finding, const struct gp_advice *advice)
 {
 	if (finding->saves_ns == 0)
@@ -30,7 +25,7 @@ struct gp_saving gp_finding_saving(const struct gp_finding *finding, const struc
 	if (finding->loop_steps == 0 || !finding->recurs)
 		return (struct gp_saving){finding->saves_ns, advice->span_ns};
 	return (struct gp_saving){finding->saves_in_loop_ns / finding->loop_steps,
-				  step_ns_of(finding)};
+				  finding->step_ns};
 }
 
 struct gp_figure gp_finding_worth(const struct gp_finding *finding, const struct gp_advice *advice)
@@ -56,7 +51,7 @@ static void add_words(char *text, size_t bytes, const char *words)
 /* Another program than the one whose steps the title tells: ranks of one job differ by less. */
 static bool has_other_steps(const struct gp_finding *finding, const struct gp_advice *advice)
 {
-	double step_ns = (double)step_ns_of(finding), told_ns = (double)gp_advice_step_ns(advice);
+	double step_ns = (double)finding->step_ns, told_ns = (double)gp_advice_step_ns(advice);
 
 	return finding->recurs && fabs(step_ns - told_ns) > told_ns / 10;
 }
@@ -73,7 +68,7 @@ void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *find
 		add_words(text, bytes, finding->process.text);
 	if (has_other_steps(finding, advice)) {
 		snprintf(words, sizeof(words), "of its steps of %s",
-			 gp_format_ns(step_ns_of(finding)).text);
+			 gp_format_ns(finding->step_ns).text);
 		add_words(text, bytes, words);
 	}
 	if (finding->processes > 1) {
@@ -336,7 +331,7 @@ static void add_finding(const struct gp_finding *finding, const struct gp_advice
 	gp_document_add_number(document, "saves_ns", GP_UNIT_NS, finding->saves_ns);
 	gp_document_add_number(document, "saves_in_loop_ns", GP_UNIT_NS, finding->saves_in_loop_ns);
 	gp_document_add_number(document, "loop_iterations", GP_UNIT_COUNT, finding->loop_steps);
-	gp_document_add_number(document, "step_ns", GP_UNIT_NS, step_ns_of(finding));
+	gp_document_add_number(document, "step_ns", GP_UNIT_NS, finding->step_ns);
 	gp_document_add_number(document, "processes", GP_UNIT_COUNT, finding->processes);
 	gp_document_add_number(document, "pid", GP_UNIT_NUMBER, finding->pid);
 	gp_document_add_flag(document, "once_per_run", finding->rule->is_once);

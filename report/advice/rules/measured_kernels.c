@@ -78,8 +78,11 @@ static int take_values(struct rows *rows, const enum gp_roofline_role *roles)
 	return 0;
 }
 
-static void judge_rows(struct rows *rows, gp_measured_judge *judge)
+/* Returns whether anything could be saved. */
+static bool judge_rows(struct rows *rows, gp_measured_judge *judge)
 {
+	bool saves = false;
+
 	for (uint32_t i = 0; i < rows->count; i++) {
 		struct row *row = &rows->rows[i];
 
@@ -88,7 +91,9 @@ static void judge_rows(struct rows *rows, gp_measured_judge *judge)
 							  ? row->sum[role] / row->count[role]
 							  : (double)NAN;
 		row->share = judge(&row->kernel);
+		saves |= row->share > 0;
 	}
+	return saves;
 }
 
 static void take_launch(struct gp_advisor *advisor, const struct gp_op *op, const struct row *row)
@@ -138,8 +143,8 @@ void gp_measured_kernels_add(struct gp_advisor *advisor, gp_measured_judge *judg
 	roles = gp_roofline_roles(model->counter_texts, model->counter_text_count);
 	if (!roles || take_values(&rows, roles) != 0)
 		advisor->error = -ENOMEM;
-	judge_rows(&rows, judge);
-	take_launches(advisor, &rows);
+	if (judge_rows(&rows, judge))
+		take_launches(advisor, &rows);
 	gp_tally_free(&rows.tally);
 	free(rows.rows);
 	free(roles);

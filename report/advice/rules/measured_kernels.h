@@ -21,6 +21,13 @@ struct gp_measured_kernel {
 /* The share of the kernel's time that could be saved, at most; not above 0, or NAN: nothing. */
 typedef double gp_measured_judge(const struct gp_measured_kernel *kernel);
 
+/* The threshold of such a rule. */
+#define GP_MEASURED_THRESHOLD                                                                      \
+	{                                                                                          \
+		.saves_percent = 5, .saves_ns = 1000000, .count = 4,                               \
+		.reason = "Fewer launches are setup"                                               \
+	}
+
 /* Adds each launch of such kernels to the case of its site and its kernel's name. */
 void gp_measured_kernels_add(struct gp_advisor *advisor, gp_measured_judge *judge);
 

@@ -8,7 +8,7 @@
 
 #define MOST_SINGLE 4u /* of more GPUs there is one line for all */
 
-/* Calls take for all GPUs that have samples, if any. */
+/* Calls take if there are samples; energies: of the GPUs that have two and more. */
 static int with_energies(const struct gp_summary *summary,
 			 void (*take)(const struct gp_summary *summary,
 				      const struct gp_energies *energies, void *context),
@@ -21,7 +21,7 @@ static int with_energies(const struct gp_summary *summary,
 		return 0;
 	result =
 		gp_energies_of(&energies, summary->models, summary->model_count, &summary->devices);
-	if (result == 0 && energies.count > 0)
+	if (result == 0)
 		take(summary, &energies, context);
 	gp_energies_free(&energies);
 	return result;
@@ -96,6 +96,11 @@ static void print_energies(const struct gp_summary *summary, const struct gp_ene
 			   void *context)
 {
 	(void)context;
+	if (energies->count == 0) {
+		fputs("\nEnergy: unknown, as the program ended before the second sample; a shorter interval may help (--energy=20ms)\n",
+		      summary->out);
+		return;
+	}
 	fprintf(summary->out, "\nEnergy, sampled every %s%s\n",
 		gp_format_ns(energies->gpus[0].interval_ns).text,
 		energies->gpus[0].is_from_power ? " (the sum of power: the GPU does not count it)"
@@ -161,6 +166,8 @@ static void add_energies(const struct gp_summary *summary, const struct gp_energ
 {
 	struct gp_document *document = context;
 
+	if (energies->count == 0)
+		return;
 	gp_document_add_section(document, "energy");
 	for (size_t i = 0; i < energies->count; i++)
 		add_gpu(summary, &energies->gpus[i], document);

@@ -194,7 +194,7 @@ class Page(Tables):
 
     def test_what_a_cut_trace_lacks_has_ids(self):
         trace = self.record("demo", "3")
-        os.truncate(trace, os.path.getsize(trace) * 9 // 10)
+        os.truncate(trace, os.path.getsize(trace) - 8)  # within the last chunk: up to 7 bytes of padding end it
         summary = json.loads(self.summary("--format", "json", trace).stdout)[-2]
         self.assertEqual([row["id"] for row in summary["incomplete"]][:3], ["incomplete", "end", "cut"])
         self.assertIn("pid", summary["incomplete"][0])

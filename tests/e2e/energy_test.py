@@ -102,6 +102,11 @@ class Energy(Case):
         self.assert_energy(gpu)
         self.assertGreater(gpu["covered_ns"], 2e8)
 
+    def test_a_program_that_ends_before_the_second_sample(self):
+        result = self.record("--energy=10000ms", steps=1)
+        self.assertIn("\nEnergy: unknown", result.stderr)
+        self.assertNotIn("energy", self.sections())
+
     def test_nothing_without_the_option(self):
         self.record(steps=2)
         self.assertNotIn("energy", self.sections())

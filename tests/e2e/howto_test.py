@@ -57,7 +57,7 @@ PAGES = {
     "check-setup.md": ("", ["recording works"]),
     "compare-runs.md": ("gpuprof-run -q -o before ./app; gpuprof-run -q -o after ./app; cp app app-new", []),
     "cpp.md": ("", ["step_kernel"]),
-    "energy.md": ("", ["Energy, sampled every "]),
+    "energy.md": ("export GPUSIM_KERNEL_NS=2000000", ["(?s)Energy, sampled every .*Energy, sampled every "]),
     "flame-graphs.md": ("", ["step_kernel"]),
     "hanging-program.md": (KILLED, ["7 without kernel record"]),
     "hardware-timeline.md": ("", ["Hardware of GPU 0, sampled every 1.000ms", r"sampled every 200\.0us"]),

@@ -156,7 +156,7 @@ static int fill_kernels(struct gp_scope *scope, struct gp_table *table)
 }
 
 #define NOTHING                                                                                    \
-	"no energy samples: record with gpuprof-run --energy; if that recorded none, it printed why at the end of the program"
+	"less than two energy samples: record with gpuprof-run --energy, for longer than an interval; if that recorded none, it printed why at the end of the program"
 
 const struct gp_breakdown gp_breakdown_energy = {
 	.word = "energy",

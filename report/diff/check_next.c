@@ -136,6 +136,16 @@ void gp_check_next_to_thresholds(const char *path, char *const *runs, size_t run
 	fputs(" -- PROGRAM\n", stderr);
 }
 
+void gp_check_next_to_regression(char *const *runs, size_t run_count)
+{
+	if (count_entries(FOLDER) == 0)
+		return;
+	fputs("gpuprof: check: to see which lines and phases changed: gpuprof diff " FOLDER "/* --",
+	      stderr);
+	print_runs(runs, run_count);
+	fputs("\n", stderr);
+}
+
 void gp_check_next_to_few(const char *path, uint32_t least)
 {
 	fprintf(stderr, "gpuprof: check: noise needs at least %u runs; ", least);

@@ -1,6 +1,6 @@
 /*
- * check_next: prints the next command on stderr after a baseline or thresholds were written, or
- * could not be.  The user fills in PROGRAM only.
+ * check_next: prints the next command on stderr after a regression, or after a baseline or
+ * thresholds were written, or could not be.  The user fills in PROGRAM only.
  */
 #ifndef REPORT_DIFF_CHECK_NEXT_H
 #define REPORT_DIFF_CHECK_NEXT_H
@@ -19,6 +19,9 @@ void gp_check_next_to_baseline(const char *path, uint32_t runs);
  * command makes it from the same runs.
  */
 void gp_check_next_to_thresholds(const char *path, char *const *runs, size_t run_count);
+
+/* After a regression: the command that shows where, if the baseline's runs were kept. */
+void gp_check_next_to_regression(char *const *runs, size_t run_count);
 
 /* After too few runs for thresholds. */
 void gp_check_next_to_few(const char *path, uint32_t least);

@@ -231,6 +231,8 @@ static int judge(struct work *work)
 	if (status == 0 && work->check.runs == 0)
 		status = fail(GP_CHECK_EXIT_FAILED,
 			      "all runs are incomplete, so nothing was compared with the baseline");
+	if (status == 0 && work->request->text && work->check.verdict == GP_VERDICT_REGRESSION)
+		gp_check_next_to_regression(work->request->runs, work->request->run_count);
 	return status == 0 ? status_of(work) : status;
 }
 

@@ -55,17 +55,27 @@ static double phase_ns(struct side *side, const char *name)
 	return gp_median(side->values, side->set->count);
 }
 
+/*
+ * A phase that one side does not have, and that takes much longer than the step changed by, has
+ * another name there: its function was renamed, or the step is divided in another way.
+ */
+static bool is_renamed(double from_ns, double to_ns, double step_change_ns)
+{
+	return (from_ns == 0 || to_ns == 0) && fabs(to_ns - from_ns) > 2 * fabs(step_change_ns);
+}
+
 static int say_phase(struct side *before, struct side *now, char *text, size_t bytes)
 {
 	const char **names, *most = NULL;
-	double from_ns = 0, to_ns = 0;
+	double from_ns = 0, to_ns = 0, step_change_ns = now->step_ns - before->step_ns;
 	uint32_t count;
 	int result = gp_run_set_names(before->set, now->set, GP_NAMED_PHASE, &names, &count);
 
 	for (uint32_t i = 0; result == 0 && i < count; i++) {
 		double from = phase_ns(before, names[i]), to = phase_ns(now, names[i]);
 
-		if (!(fabs(to - from) > fabs(to_ns - from_ns)))
+		if (!(fabs(to - from) > fabs(to_ns - from_ns)) ||
+		    is_renamed(from, to, step_change_ns))
 			continue;
 		most = names[i];
 		from_ns = from;

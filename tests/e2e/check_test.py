@@ -96,6 +96,9 @@ class Check(Compare):
         more = self.runs("more", 21)
         result = self.check(REGRESSION, "--markdown", "check.md", "--junit", "check.xml", "--json", "check.json", *more)
         self.assertTrue(result.stdout.startswith("gpuprof check: regression: 5 of "), result.stdout)
+        self.assertEqual(result.stderr, "")
+        os.makedirs(self.path("baseline-runs", "1"))  # kept, as the how-to says
+        self.assertTrue(self.check(REGRESSION, *more).stderr.endswith(f": gpuprof diff baseline-runs/* -- {' '.join(more)}\n"))
         with open(self.path("check.md"), encoding="utf-8") as file:
             self.assertTrue(file.read().startswith("## gpuprof check: regression\n"))
         suite = xml.etree.ElementTree.parse(self.path("check.xml")).getroot().find("testsuite")

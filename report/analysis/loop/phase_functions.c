@@ -24,7 +24,7 @@ struct own {
 struct at {
 	uint32_t depth; /* so many of the path were called, one by the other */
 	uint32_t label; /* number of a text: what the loop's function called, or its own line */
-	bool is_called; /* what it called: the callees of that are the same phase */
+	bool is_called; /* what the loop's function called; the callees of that are the same phase */
 	bool is_left;   /* the user's code is another one than the path */
 };
 
@@ -40,7 +40,8 @@ struct search {
 	uint64_t *weights;  /* by number of a text */
 	uint32_t *path;     /* of functions, the loop's last */
 	uint32_t path_count, path_capacity;
-	uint64_t all; /* calls */
+	bool by_lines; /* what the path's last function calls is labeled by that function's lines */
+	uint64_t all;  /* calls */
 };
 
 /* ---- the user's frames ---- */
@@ -102,7 +103,8 @@ static void step_into(const struct search *search, struct at *at, const struct o
 		return;
 	}
 	at->is_called = true;
-	at->label = own->function;
+	if (!search->by_lines)
+		at->label = own->function;
 }
 
 static void follow_path(struct search *search)
@@ -124,13 +126,25 @@ static bool is_in_loop(const struct search *search, uint32_t stack)
 	return !at->is_left && at->depth == search->path_count && at->label != NOBODY;
 }
 
-/* By text: the calls of the stacks that have it as a label; or of what the path's end calls. */
-static void weigh(struct search *search, bool callees_only)
+enum stacks {
+	ALL,
+	IN_LOOP, /* the path's end is among the callers */
+	CALLEES, /* of these, where it called a function of the user's */
+};
+
+static bool is_of(const struct search *search, uint32_t stack, enum stacks stacks)
+{
+	return stacks == ALL ||
+	       (is_in_loop(search, stack) && (stacks == IN_LOOP || search->at[stack].is_called));
+}
+
+/* By text: the calls of the stacks that have it as a label. */
+static void weigh(struct search *search, enum stacks stacks)
 {
 	memset(search->weights, 0, search->texts.count * sizeof(*search->weights));
 	for (uint32_t i = 0; i < search->model->frame_count; i++)
 		if (search->calls[i] > 0 && search->at[i].label != NOBODY &&
-		    (!callees_only || (is_in_loop(search, i) && search->at[i].is_called)))
+		    is_of(search, i, stacks))
 			search->weights[search->at[i].label] += search->calls[i];
 }
 
@@ -138,7 +152,7 @@ static void weigh(struct search *search, bool callees_only)
 static uint32_t next_of_path(struct search *search)
 {
 	follow_path(search);
-	weigh(search, true);
+	weigh(search, CALLEES);
 	for (uint32_t i = 0; i < search->texts.count; i++)
 		if (search->weights[i] * 100 >= search->all * GP_PHASE_FUNCTION_PERCENT)
 			return i;
@@ -155,6 +169,52 @@ static int find_path(struct search *search)
 		search->path[search->path_count++] = next;
 	}
 	return 0;
+}
+
+/* The most that one label has of the calls of the path's end, in percent; and how many have any. */
+static uint32_t count_labels(struct search *search, uint64_t *top_percent)
+{
+	uint64_t all = 0, most = 0;
+	uint32_t count = 0;
+
+	follow_path(search);
+	weigh(search, IN_LOOP);
+	for (uint32_t i = 0; i < search->texts.count; i++) {
+		count += search->weights[i] > 0;
+		all += search->weights[i];
+		most = search->weights[i] > most ? search->weights[i] : most;
+	}
+	*top_percent = all > 0 ? most * 100 / all : 100;
+	return count;
+}
+
+static bool is_divided(struct search *search)
+{
+	uint64_t top_percent;
+
+	return count_labels(search, &top_percent) > 1 && top_percent < GP_PHASE_FUNCTION_PERCENT;
+}
+
+/*
+ * The path may end in a wrapper, which makes all calls at one line. Then the loop's function is the
+ * deepest caller whose lines divide the calls; else the outermost function that has two phases.
+ */
+static void leave_wrappers(struct search *search)
+{
+	uint32_t end = search->path_count;
+	uint64_t percent;
+
+	if (is_divided(search))
+		return;
+	search->by_lines = true;
+	for (; search->path_count > 0; search->path_count--)
+		if (is_divided(search))
+			return;
+	search->by_lines = false;
+	for (; search->path_count < end; search->path_count++)
+		if (count_labels(search, &percent) > 1)
+			return;
+	follow_path(search);
 }
 
 /* ---- phases ---- */
@@ -176,7 +236,7 @@ static int number_phases(struct search *search, struct gp_phase_functions *funct
 {
 	uint32_t text;
 
-	weigh(search, false);
+	weigh(search, ALL);
 	while (functions->count < MOST && (text = heaviest(search, numbers)) != NOBODY) {
 		numbers[text] = (uint8_t)++functions->count;
 		functions->names[functions->count] = strdup(search->texts.rows[text].key);
@@ -226,8 +286,10 @@ int gp_phase_functions_of(struct gp_phase_functions *functions, const struct gp_
 		search.weights = calloc((size_t)search.texts.count + 1, sizeof(*search.weights));
 		result = search.weights ? find_path(&search) : -ENOMEM;
 	}
-	if (result == 0)
+	if (result == 0) {
+		leave_wrappers(&search);
 		result = make_marks(&search, functions);
+	}
 	gp_symbols_free(search.symbols);
 	gp_groups_free(&search.texts);
 	free(search.own);

@@ -3,7 +3,8 @@
  *
  * The loop's function is the deepest one of the user's that makes nearly all calls of the loop,
  * itself or through others. What it calls of the user's are the phases; what it does itself, in
- * library calls or launches, is a phase by line, and so are the few calls of its callers.
+ * library calls or launches, is a phase by line, and so are the few calls of its callers. A wrapper
+ * that makes all calls at one line is not the loop's function: one of its callers is.
  */
 #ifndef REPORT_ANALYSIS_LOOP_PHASE_FUNCTIONS_H
 #define REPORT_ANALYSIS_LOOP_PHASE_FUNCTIONS_H

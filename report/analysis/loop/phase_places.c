@@ -70,8 +70,9 @@ struct way {
 	struct gp_groups texts; /* only keys; of one level */
 	uint64_t *weights;      /* by number of a text */
 	uint32_t weight_capacity;
-	const struct gp_place *place, *library;
-	bool has_line, is_nearly_all; /* of place: one line has half, or nearly all */
+	const struct gp_place *place, *library; /* the last of the user's; what it calls */
+	const struct gp_place *caller;          /* of place, of the user's too */
+	bool has_line, is_nearly_all;           /* of place: one line has half, or nearly all */
 	bool failed;
 };
 
@@ -250,6 +251,7 @@ static void go(struct way *way)
 			continue;
 		}
 		line_ns = follow(way, level, true, &place);
+		way->caller = way->place;
 		way->place = place;
 		way->library = NULL;
 		way->has_line = line_ns > 0;
@@ -259,27 +261,28 @@ static void go(struct way *way)
 	}
 }
 
-static void put_result(const struct way *way, char text[TEXT_BYTES])
+/* Returns text, which is to be freed; NULL if there is no memory. */
+static char *put_result(const struct way *way, bool with_caller)
 {
-	int used = 0;
+	bool has_library = way->library && way->is_nearly_all;
+	char place[TEXT_BYTES] = "", caller[TEXT_BYTES] = "";
+	char *text;
 
-	text[0] = '\0';
 	if (!way->place)
-		return;
-	if (way->library && way->is_nearly_all)
-		used = snprintf(text, TEXT_BYTES / 2, "%s < ", way->library->function);
-	if (used < 0 || used >= TEXT_BYTES / 2)
-		used = 0;
-	char place[TEXT_BYTES];
-
+		return strdup("");
 	put_text(place, way->place, way->has_line);
-	snprintf(text + used, TEXT_BYTES - (size_t)used, "%s", place);
+	with_caller = with_caller && way->caller;
+	if (with_caller)
+		put_text(caller, way->caller, true);
+	return asprintf(&text, "%s%s%s%s%s", has_library ? way->library->function : "",
+			has_library ? " < " : "", place, with_caller ? " < " : "", caller) >= 0
+		       ? text
+		       : NULL;
 }
 
-char *gp_phase_places_most(struct gp_phase_places *places, uint32_t group)
+char *gp_phase_places_most(struct gp_phase_places *places, uint32_t group, bool with_caller)
 {
 	struct way way = {.places = places};
-	char text[TEXT_BYTES];
 	char *result = NULL;
 	bool is_good = places->times.error == 0;
 
@@ -289,10 +292,8 @@ char *gp_phase_places_most(struct gp_phase_places *places, uint32_t group)
 					    places->times.rows[i].sums[0]);
 	if (is_good)
 		go(&way);
-	if (is_good && !way.failed) {
-		put_result(&way, text);
-		result = strdup(text);
-	}
+	if (is_good && !way.failed)
+		result = put_result(&way, with_caller);
 	gp_groups_free(&way.texts);
 	free(way.weights);
 	free(way.functions);

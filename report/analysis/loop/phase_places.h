@@ -10,6 +10,7 @@
 #ifndef REPORT_ANALYSIS_LOOP_PHASE_PLACES_H
 #define REPORT_ANALYSIS_LOOP_PHASE_PLACES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "report/model/model.h"
@@ -27,7 +28,10 @@ void gp_phase_places_free(struct gp_phase_places *places);
 void gp_phase_places_add(struct gp_phase_places *places, uint32_t stack, uint32_t group,
 			 uint64_t ns);
 
-/* "" if no function of the user's has half; free it.  NULL: there was no memory. */
-char *gp_phase_places_most(struct gp_phase_places *places, uint32_t group);
+/*
+ * "" if no function of the user's has half; free it.  with_caller: "launch (gpu.py:66) < forward
+ * (train.py:17)", if the user's code calls the place.  NULL: there was no memory.
+ */
+char *gp_phase_places_most(struct gp_phase_places *places, uint32_t group, bool with_caller);
 
 #endif

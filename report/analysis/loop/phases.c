@@ -305,10 +305,40 @@ static int describe(struct search *search, enum gp_phase_kind kind)
 		phase->steps += phases->step_ns[GP_PHASE_HOST][i][kind] > 0;
 	phase->name = strdup(phases->by_functions ? search->functions.names[kind]
 						  : gp_phase_kind_name(kind));
-	phase->place = gp_phase_places_most(search->places, kind);
+	phase->place = gp_phase_places_most(search->places, kind, false);
 	if (phase->name && phase->place && strcmp(phase->name, phase->place) == 0)
 		*phase->place = '\0';
 	return phase->name && phase->place ? 0 : -ENOMEM;
+}
+
+/* Whether another phase has the same place, as of a wrapper that both call. */
+static bool is_shared(const struct gp_phases *phases, int kind)
+{
+	const char *place = phases->rows[kind].place;
+
+	for (int i = 1; i < GP_PHASE_KINDS; i++)
+		if (i != kind && phases->rows[i].place && strcmp(phases->rows[i].place, place) == 0)
+			return *place != '\0';
+	return false;
+}
+
+/* Who calls the place tells more of the phase then. */
+static int add_callers(struct search *search)
+{
+	struct gp_phases *phases = search->phases;
+	bool shared[GP_PHASE_KINDS] = {false};
+
+	for (int i = 1; i < GP_PHASE_KINDS; i++)
+		shared[i] = phases->rows[i].place && is_shared(phases, i);
+	for (int i = 1; i < GP_PHASE_KINDS; i++) {
+		if (!shared[i])
+			continue;
+		free(phases->rows[i].place);
+		phases->rows[i].place = gp_phase_places_most(search->places, (uint32_t)i, true);
+		if (!phases->rows[i].place)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static int find_phases(struct search *search)
@@ -320,7 +350,7 @@ static int find_phases(struct search *search)
 	take_calls(search);
 	for (int i = 1; result == 0 && i < GP_PHASE_KINDS; i++)
 		result = describe(search, (enum gp_phase_kind)i);
-	return result;
+	return result == 0 ? add_callers(search) : result;
 }
 
 int gp_phases_of(struct gp_phases *phases, const struct gp_model *model,

@@ -109,7 +109,7 @@ static void take_op(struct gathering *at, const struct gp_op *op)
 static int find_places(struct gathering *at, uint32_t first)
 {
 	for (uint32_t i = first; i < at->tally->count; i++) {
-		char *place = gp_phase_places_most(at->places, i);
+		char *place = gp_phase_places_most(at->places, i, false);
 
 		if (!place)
 			return -ENOMEM;

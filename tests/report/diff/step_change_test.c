@@ -70,6 +70,20 @@ static void the_phase_that_changed_most_is_named(void **state)
 	end(&scene);
 }
 
+static void a_phase_of_another_name_did_not_change(void **state)
+{
+	struct scene scene;
+
+	begin(&scene, 20e6, 22e6);
+	runs_name(&scene.before, GP_NAMED_PHASE, "solve", 60, 15e6);
+	runs_name(&scene.before, GP_NAMED_PHASE, "copy", 60, 1e6);
+	runs_name(&scene.now, GP_NAMED_PHASE, "Solver.run", 60, 16e6);
+	runs_name(&scene.now, GP_NAMED_PHASE, "copy", 60, 1.5e6);
+	say(&scene);
+	expect(scene.text, "; copy changed most: 1.500ms, 1.000ms before");
+	end(&scene);
+}
+
 static void an_unknown_step_is_neither_zero_nor_equal(void **state)
 {
 	struct scene scene;
@@ -90,6 +104,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_times_their_spread_and_the_change_are_told),
 		cmocka_unit_test(the_phase_that_changed_most_is_named),
+		cmocka_unit_test(a_phase_of_another_name_did_not_change),
 		cmocka_unit_test(an_unknown_step_is_neither_zero_nor_equal),
 	};
 

@@ -358,6 +358,66 @@ static void other_programs_have_functions(void **state)
 	end(&b, &phases);
 }
 
+/* The line of a wrapper says less than the lines that call it. */
+static void a_wrapper_is_no_phase(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_phases phases;
+	uint32_t lines[2];
+
+	(void)state;
+	build_name(&b, "k");
+	for (uint8_t i = 0; i < COUNT(lines); i++) {
+		lines[i] = build_python(&b, build_line(&b, 20), OWN, "advance", 30 + i);
+		lines[i] = build_python(&b, lines[i], OWN, "launch", 3);
+	}
+	for (uint64_t step = 0; step < STEPS; step++) {
+		uint64_t at = step * STEP_NS;
+
+		build_range(&b, MAIN, "step", at, at + STEP_NS);
+		for (uint64_t i = 0; i < 4; i++)
+			build_work(&b, MAIN, lines[i / 3], at + i * 700 * US, 700 * US, 10 * US);
+	}
+	phases = find(&b);
+	assert_string_equal(phases.rows[1].name, "advance (train.py:30)");
+	assert_int_equal(phases.rows[1].op_count, STEPS * 3);
+	assert_string_equal(phases.rows[2].name, "advance (train.py:31)");
+	assert_int_equal(phases.rows[2].op_count, STEPS);
+	end(&b, &phases);
+}
+
+/* Nearly all calls are of one function, and it makes them at one line. */
+static void the_outermost_division_is_taken_if_none_is_even(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_phases phases;
+	uint32_t copy, step_line;
+
+	(void)state;
+	build_name(&b, "k");
+	copy = build_python(&b, build_line(&b, 20), OWN, "load", 3);
+	copy = build_python(&b, copy, OWN, "launch", 9);
+	step_line = build_python(&b, build_line(&b, 21), OWN, "advance", 30);
+	step_line = build_python(&b, step_line, OWN, "launch", 9);
+	for (uint64_t step = 0; step < STEPS; step++) {
+		uint64_t at = step * STEP_NS;
+
+		build_range(&b, MAIN, "step", at, at + STEP_NS);
+		build_work(&b, MAIN, copy, at, 500 * US, 10 * US);
+		for (uint64_t i = 0; i < 23; i++)
+			build_work(&b, MAIN, step_line, at + (500 + i * 100) * US, 100 * US,
+				   10 * US);
+	}
+	phases = find(&b);
+	assert_string_equal(phases.rows[1].name, "advance (train.py)");
+	assert_int_equal(phases.rows[1].host_ns, STEPS * 2300 * US);
+	assert_string_equal(phases.rows[1].place, "launch (train.py:9) < advance (train.py:30)");
+	assert_string_equal(phases.rows[2].name, "load (train.py)");
+	assert_string_equal(phases.rows[2].place, "launch (train.py:9) < load (train.py:3)");
+	assert_int_equal(phases.rows[2].host_ns, STEPS * 500 * US);
+	end(&b, &phases);
+}
+
 /* They have the numbers of phases, and not their meaning. */
 static void a_function_is_no_evaluation(void **state)
 {
@@ -455,6 +515,8 @@ int main(void)
 		cmocka_unit_test(an_estimated_stack_is_as_its_batch),
 		cmocka_unit_test(ranges_name_phases),
 		cmocka_unit_test(other_programs_have_functions),
+		cmocka_unit_test(a_wrapper_is_no_phase),
+		cmocka_unit_test(the_outermost_division_is_taken_if_none_is_even),
 		cmocka_unit_test(a_function_is_no_evaluation),
 		cmocka_unit_test(a_loop_may_be_called_as_a_phase),
 		cmocka_unit_test(without_stacks_nothing_is_known),

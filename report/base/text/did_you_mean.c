@@ -73,15 +73,23 @@ static bool is_nearer(const struct gp_did_you_mean *nearest, const char *known, 
 				      : strlen(known) < strlen(nearest->found);
 }
 
+/* "mem" and "leak" of "memory-leak". */
+static bool begins_or_is_last(const char *known, const char *word)
+{
+	size_t known_length = strlen(known), length = strlen(word);
+
+	return strncasecmp(known, word, length) == 0 ||
+	       (known_length > length && known[known_length - length - 1] == '-' &&
+		strcasecmp(known + known_length - length, word) == 0);
+}
+
 void gp_did_you_mean_try(struct gp_did_you_mean *nearest, const char *known)
 {
 	size_t length = strlen(nearest->word), most = length < 3 ? 1 : length / 3, distance;
 
 	if (length < 2 || length > MOST_LETTERS || strlen(known) > MOST_LETTERS)
 		return;
-	distance = strncasecmp(known, nearest->word, length) == 0
-			   ? 1
-			   : distance_of(nearest->word, known);
+	distance = begins_or_is_last(known, nearest->word) ? 1 : distance_of(nearest->word, known);
 	if (distance > most || !is_nearer(nearest, known, distance))
 		return;
 	nearest->found = known;

@@ -23,8 +23,9 @@ struct gp_did_you_mean {
 /*
  * A known word is near if it takes at most one change for every three letters of the unknown one.
  * Changes are an extra, a missing or a wrong letter, and two swapped letters; a capital is none. A
- * known word that begins with the unknown one counts as one change. Of equally near words, the one
- * with the longer shared beginning wins, then the shorter one, then the first.
+ * known word that begins with the unknown one counts as one change, and so does "memory-leak" for
+ * "leak". Of equally near words, the one with the longer shared beginning wins, then the shorter
+ * one, then the first.
  */
 void gp_did_you_mean_try(struct gp_did_you_mean *nearest, const char *known);
 

@@ -28,6 +28,7 @@ static void test_what_is_near(void **state)
 		{"tracer", "trace"}, /* begins more alike */
 		{"fullnames", "full-names"},
 		{"xeplian", "explain"},
+		{"names", "full-names"}, /* its last part */
 	};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)

@@ -34,7 +34,9 @@ struct gp_import_span {
 	uint32_t line_change,
 		line_change_count; /* later lines: [line_change, line_change + line_change_count) of im->line_changes */
 	bool is_imported;
-	uint8_t style; /* enum gp_range_style; push/pop spans of a thread and domain may cross */
+	bool is_python;  /* a Python function, not an operator */
+	uint32_t caller; /* frame of the Python function that called an operator; 0 = unknown */
+	uint8_t style;   /* enum gp_range_style; push/pop spans of a thread and domain may cross */
 };
 #define GP_IMPORT_OPEN UINT64_MAX /* end of a range that was never closed */
 

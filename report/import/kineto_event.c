@@ -219,6 +219,15 @@ static bool take_domain(struct gp_json_reader *pull, struct gp_kineto_event *eve
 	return take_text(pull, event->domain, sizeof(event->domain), &length);
 }
 
+static bool take_call_stack(struct gp_json_reader *pull, struct gp_kineto_event *event,
+			    uint32_t number)
+{
+	size_t length;
+
+	(void)number;
+	return take_text(pull, event->call_stack, sizeof(event->call_stack), &length);
+}
+
 static bool take_grid(struct gp_json_reader *pull, struct gp_kineto_event *event, uint32_t number)
 {
 	(void)number;
@@ -241,6 +250,7 @@ static const struct field args_fields[] = {
 	{"file", take_label, 0},
 	{"by", take_label, 0},
 	{"domain", take_domain, 0},
+	{"Call stack", take_call_stack, 0},
 	{"grid", take_grid, 0},
 	{"block", take_block, 0},
 	NUMBER("device", DEVICE),
@@ -401,7 +411,7 @@ static const struct field event_fields[] = {
 bool gp_kineto_event_read(struct gp_json_reader *pull, struct gp_kineto_event *event)
 {
 	memset(event, 0, offsetof(struct gp_kineto_event, name));
-	event->name[0] = '\0';
+	event->name[0] = event->call_stack[0] = '\0';
 	return take_fields(pull, event, event_fields, COUNT(event_fields));
 }
 

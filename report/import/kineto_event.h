@@ -109,6 +109,7 @@ struct gp_kineto_event {
 	char label[GP_KINETO_LABEL_BYTES];
 	size_t name_bytes;
 	char name[GP_JSON_TEXT_BYTES + 1];
+	char call_stack[GP_JSON_TEXT_BYTES + 1]; /* of an operator; "" if there is none */
 	struct gp_kineto_counter counters[GP_KINETO_COUNTERS];
 	struct gp_kineto_line_change *line_changes;
 	uint32_t line_change_capacity;

@@ -444,16 +444,24 @@ static int take_range(struct gp_importing *im, const struct gp_kineto_event *e, 
 	return gp_import_span(&im->ranges, &span);
 }
 
-static int take_function(struct gp_importing *im, const struct gp_kineto_event *e)
+static int add_function(struct gp_importing *im, const struct gp_kineto_event *e, bool is_python,
+			uint32_t caller)
 {
 	const struct gp_import_span span = {
 		.start_ns = start_of(e),
 		.end_ns = end_if_any(e),
 		.thread_id = thread_of(e),
 		.text = gp_import_code(im, e->name, e->name_bytes, GP_IMPORT_LINE_OF_FUNCTION),
+		.is_python = is_python,
+		.caller = caller,
 	};
 
 	return span.text != 0 ? gp_import_span(&im->functions, &span) : -ENOMEM;
+}
+
+static int take_function(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	return add_function(im, e, true, 0);
 }
 
 static int change_line(struct gp_importing *im, const struct gp_kineto_event *e,
@@ -499,17 +507,53 @@ static int begin_sample(struct gp_importing *im, const struct gp_kineto_event *e
 	return result;
 }
 
-/* An operator is a range, and a function in the stacks of its launches. */
-static int take_op(struct gp_importing *im, const struct gp_kineto_event *e)
+/*
+ * "net.py(31): forward;train.py(12): <module>", the innermost function first; with TorchScript, and
+ * from PyTorch up to 1.12. *frame = 0: there is none. Returns 0 or -ENOMEM.
+ */
+static int take_call_stack(struct gp_importing *im, const char *text, uint32_t *frame)
 {
-	int result = take_range(im, e, GP_KINETO_OPERATOR);
+	const char *end = text + strlen(text);
 
-	return result == 0 ? take_function(im, e) : result;
+	*frame = 0;
+	while (end > text) {
+		const char *start = memrchr(text, ';', (size_t)(end - text));
+		struct gp_record_frame record = {.frame_kind = GP_FRAME_PYTHON,
+						 .parent_id = *frame};
+
+		start = start ? start + 1 : text;
+		if (start < end) {
+			record.origin_id = gp_import_code(im, start, (size_t)(end - start),
+							  GP_IMPORT_LINE_OF_CALL);
+			*frame = record.origin_id != 0 ? gp_import_frame(im, &record) : 0;
+			if (*frame == 0)
+				return -ENOMEM;
+		}
+		end = start > text ? start - 1 : text;
+	}
+	return 0;
 }
 
 static int take_annotation(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	return take_range(im, e, GP_KINETO_ANNOTATION);
+}
+
+/*
+ * An operator is a range, and a function in the stacks of its launches. PyTorch up to 1.12 writes
+ * its steps as operators; as functions they would give all else a stack for each step.
+ */
+static int take_op(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	uint32_t caller;
+	int result;
+
+	if (strncmp(e->name, GP_PYTORCH_STEP, sizeof(GP_PYTORCH_STEP) - 1) == 0)
+		return take_annotation(im, e);
+	result = take_range(im, e, GP_KINETO_OPERATOR);
+	if (result == 0)
+		result = take_call_stack(im, e->call_stack, &caller);
+	return result == 0 ? add_function(im, e, false, caller) : result;
 }
 
 #define OVERHEADS 16u /* CUPTI's kinds of overhead: 1, then these in the upper half */

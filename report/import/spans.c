@@ -142,10 +142,27 @@ struct walk {
 	struct {
 		uint64_t end_ns;
 		uint32_t frame;
+		bool has_python; /* a Python function is among the frame and its callers */
 	} open[GP_FRAME_DEPTH];
 	uint32_t count;
 	uint32_t thread_id;
 };
+
+static bool has_python(const struct walk *w)
+{
+	return w->count > 0 && w->open[w->count - 1].has_python;
+}
+
+/*
+ * An operator names the Python functions that called it. They are outside of all operators, so only
+ * the outermost one needs them.
+ */
+static uint32_t caller_of(const struct walk *w, const struct gp_import_span *span)
+{
+	if (span->caller != 0 && !has_python(w))
+		return span->caller;
+	return w->count > 0 ? w->open[w->count - 1].frame : 0;
+}
 
 static int enter(struct gp_importing *im, struct walk *w, const struct gp_import_span *span)
 {
@@ -156,11 +173,11 @@ static int enter(struct gp_importing *im, struct walk *w, const struct gp_import
 		w->count--;
 	if (w->count == GP_FRAME_DEPTH)
 		return 0;
-	if (w->count > 0)
-		frame.parent_id = w->open[w->count - 1].frame;
+	frame.parent_id = caller_of(w, span);
 	id = gp_import_frame(im, &frame);
 	if (id == 0)
 		return -ENOMEM;
+	w->open[w->count].has_python = span->is_python || span->caller != 0 || has_python(w);
 	w->open[w->count].end_ns = span->end_ns;
 	if (span->end_ns == GP_IMPORT_OPEN && w->count > 0)
 		w->open[w->count].end_ns = w->open[w->count - 1].end_ns;

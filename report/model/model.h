@@ -201,6 +201,9 @@ struct gp_usage {
 	uint16_t device_id;
 };
 
+/* How the names of PyTorch's steps begin; its profiler makes a range for each. */
+#define GP_PYTORCH_STEP "ProfilerStep#"
+
 /*
  * A range or mark of the program (NVTX), sorted by (thread, start, longest first). Its operations
  * are those whose call began within it on its thread; of a start/end range, on any thread of the

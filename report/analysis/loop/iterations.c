@@ -40,9 +40,8 @@
 /* Another stream's loop replaces one only if it lasts clearly longer. */
 #define LONGER_RATIO 1.5
 /* Iterations come in bunches, side by side, if their mean distance is so many medians. */
-#define BUNCH_RATIO  4u
-#define KEY_BYTES    (GP_ITERATION_NAME_BYTES + 32)
-#define PYTORCH_STEP "ProfilerStep#"
+#define BUNCH_RATIO 4u
+#define KEY_BYTES   (GP_ITERATION_NAME_BYTES + 32)
 
 GP_COMPARE_BY(compare_starts, struct gp_iteration, start_ns)
 
@@ -261,7 +260,7 @@ static uint32_t find_pytorch(const struct kinds *kinds)
 {
 	for (uint32_t i = 0; i < kinds->keys.count; i++)
 		if (is_loop(kinds, i) &&
-		    strncmp(name_of(kinds, i), PYTORCH_STEP, strlen(PYTORCH_STEP)) == 0)
+		    strncmp(name_of(kinds, i), GP_PYTORCH_STEP, strlen(GP_PYTORCH_STEP)) == 0)
 			return i;
 	return GP_NONE;
 }

@@ -312,6 +312,30 @@ static void functions_and_operators_are_the_stacks_of_calls(void **state)
 	gp_model_free(m);
 }
 
+/* As PyTorch up to 1.12 writes them: the outermost operator says who called it. */
+static void operators_know_their_python_callers(void **state)
+{
+	static const char *const names[] = {"aten::mm", "aten::linear", "forward", "<module>",
+					    NULL};
+	struct gp_model *m = load(EVENTS(LAUNCH "," X("Operator", "ProfilerStep#5", HOST("1", "50")) "," X(
+		"Operator", "aten::linear",
+		HOST("9",
+		     "6") ",\"args\":{\"Call stack\":\"net.py(31): forward;run.py(18): <module>\"}") "," X("Operator",
+													   "aten::mm",
+													   HOST("10",
+														"4") ",\"args\":{\"Call stack\":\"other.py(3): f\"}")));
+	uint32_t frame, line;
+
+	assert_int_equal(m->call_count, 1);
+	frame = m->calls[0].stack;
+	assert_stack(m, frame, names);
+	frame = m->frames[m->frames[frame].parent].parent;
+	memcpy(&line, m->texts[m->frames[frame].origin].bytes, sizeof(line));
+	assert_int_equal(line, 31);
+	assert_int_equal(m->range_count, 3); /* a step is a range */
+	gp_model_free(m);
+}
+
 #define LOOK(tid, ts, name, args)                                                                  \
 	"{\"ph\":\"B\",\"cat\":\"python_sample\",\"name\":\"" name "\",\"pid\":9,\"tid\":" tid     \
 	",\"ts\":" ts ",\"args\":{" args "}}"
@@ -854,6 +878,7 @@ int main(void)
 		T(ranges_nest),
 		T(ranges_that_cross_are_kept),
 		T(functions_and_operators_are_the_stacks_of_calls),
+		T(operators_know_their_python_callers),
 		T(looks_at_stacks_are_samples_of_the_innermost_function),
 		T(looks_keep_their_lines),
 		T(synchronizations_and_events_are_read),

@@ -48,6 +48,9 @@ static const struct stack stacks[] = {
 	/* as torch.profiler names them */
 	{GP_PHASE_FORWARD, GP_PHASE_FORWARD, {{"", "nn.Module: Linear_0"}, {"", "aten::addmm"}}},
 	{GP_PHASE_OPTIMIZER, GP_PHASE_OPTIMIZER, {{"torch/optim/adam.py", "step"}}},
+	{GP_PHASE_BACKWARD, GP_PHASE_BACKWARD, {{"", "ConvolutionBackward0"}, {"", "aten::mm"}}},
+	{GP_PHASE_BACKWARD, GP_PHASE_BACKWARD, {{"", "torch::autograd::AccumulateGrad"}}},
+	{GP_PHASE_NONE, GP_PHASE_NONE, {{"", "forward_backward_func"}}},
 	/* names of the user's functions */
 	{GP_PHASE_DATA, GP_PHASE_NONE, {{OWN, "main"}, {OWN, "Text.load"}}},
 	{GP_PHASE_EVALUATION, GP_PHASE_DATA, {{OWN, "main"}, {OWN, "evaluate"}, LOADER}},

@@ -44,7 +44,7 @@ static bool has_one_gpu(const struct gp_model *model)
 
 bool gp_dependency_is_outside(const struct gp_model *model)
 {
-	if (!gp_recorded_has_all_operations(model))
+	if (model->recorder || !gp_recorded_has_all_operations(model))
 		return false;
 	if (model->host_function_count > 0 || !has_one_gpu(model))
 		return false;

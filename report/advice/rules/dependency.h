@@ -6,8 +6,9 @@
 
 /*
  * Whether nothing of the process itself can delay an operation while its GPU is idle: then other
- * programs use the GPU.  All operations are recorded, on one GPU; no stream waits for host
- * functions, values in memory or events of other processes, and no managed memory is prefetched.
+ * programs use the GPU.  All operations are recorded, by gpuprof, on one GPU; no stream waits for
+ * host functions, values in memory or events of other processes, and no managed memory is
+ * prefetched.  Other profilers do not record the calls that begin such waits.
  */
 bool gp_dependency_is_outside(const struct gp_model *model);
 

@@ -11,15 +11,19 @@
 
 /* A copy to the host of so few bytes reads values, which are then printed or compared. */
 #define VALUE_BYTES 256u
-/* A thread is one of the backward pass if so many of its calls are. */
-#define BACKWARD_PERCENT 90u
-#define MOST_OF_RUN      256u          /* more are not needed to tell what a gap is */
-#define BACKWARD_THREAD  "pt_autograd" /* PyTorch's name for it */
+/*
+ * A thread is one of the backward pass if so many of its calls are, together with those that
+ * exchange gradients meanwhile, and so many without them.
+ */
+#define BACKWARD_PERCENT       90u
+#define BACKWARD_ALONE_PERCENT 10u
+#define MOST_OF_RUN            256u          /* more are not needed to tell what a gap is */
+#define BACKWARD_THREAD        "pt_autograd" /* PyTorch's name for it */
 
 struct thread {
-	uint32_t first, end; /* in calls */
-	uint32_t in_loop, backward;
-	bool is_named_backward; /* PyTorch named it so */
+	uint32_t first, end;                    /* in calls */
+	uint32_t in_loop, backward, exchanging; /* calls */
+	bool is_named_backward;                 /* PyTorch named it so */
 };
 
 struct search {
@@ -92,9 +96,12 @@ static bool is_named_backward(const struct search *search, const struct thread *
 
 static bool is_backward(const struct search *search, const struct thread *thread)
 {
-	return search->rules == GP_PHASE_RULES_TRAINING && thread->in_loop > 0 &&
+	uint64_t all = thread->in_loop, backward = thread->backward;
+
+	return search->rules == GP_PHASE_RULES_TRAINING && all > 0 &&
 	       (thread->is_named_backward ||
-		(uint64_t)thread->backward * 100 >= (uint64_t)thread->in_loop * BACKWARD_PERCENT);
+		((backward + thread->exchanging) * 100 >= all * BACKWARD_PERCENT &&
+		 backward * 100 >= all * BACKWARD_ALONE_PERCENT));
 }
 
 static void count_call(struct search *search, struct thread *thread, uint32_t index)
@@ -107,6 +114,7 @@ static void count_call(struct search *search, struct thread *thread, uint32_t in
 	search->events->of_calls[index] = (uint8_t)phase_of_call(search, call);
 	thread->in_loop++;
 	thread->backward += search->events->of_calls[index] == GP_PHASE_BACKWARD;
+	thread->exchanging += search->events->of_calls[index] == GP_PHASE_COMMUNICATION;
 }
 
 static int find_threads(struct search *search)
@@ -499,7 +507,7 @@ static void overrule(struct search *search, const struct gp_phase_ranges *ranges
 		enum gp_phase_kind phase = gp_phase_ranges_at(ranges, event->start_ns);
 
 		if (phase != GP_PHASE_NONE && call->thread_id == events->thread_id)
-			event->phase = events->of_calls[event->call] = (uint8_t)phase;
+			event->phase = (uint8_t)phase;
 	}
 	for (uint32_t i = 0; i < events->sample_count; i++) {
 		enum gp_phase_kind phase = gp_phase_ranges_at(ranges, events->samples[i].time_ns);
@@ -509,19 +517,23 @@ static void overrule(struct search *search, const struct gp_phase_ranges *ranges
 	}
 }
 
-static int take_ranges(struct search *search)
+/* Then neighbors and lines tell the rest. */
+static int take_ranges(struct search *search, struct gp_phase_ranges *ranges)
 {
-	struct gp_phase_ranges ranges;
-	int result = gp_phase_ranges_of(&ranges, search->model, search->events->thread_id);
+	int result = gp_phase_ranges_of(ranges, search->model, search->events->thread_id);
 
-	if (result == 0 && ranges.count > 0) {
-		overrule(search, &ranges);
-		result = add_edges(search, &ranges);
-	}
-	if (result == 0 && ranges.count > 0)
+	if (result == 0 && ranges->count > 0)
+		overrule(search, ranges);
+	return result;
+}
+
+static int show_ranges(struct search *search, const struct gp_phase_ranges *ranges)
+{
+	int result = ranges->count > 0 ? add_edges(search, ranges) : 0;
+
+	if (result == 0 && ranges->count > 0)
 		result = gp_array_sort(search->events->rows, search->events->count,
 				       sizeof(*search->events->rows), compare_events, NULL);
-	gp_phase_ranges_free(&ranges);
 	return result;
 }
 
@@ -534,6 +546,7 @@ int gp_phase_events_of(struct gp_phase_events *events, const struct gp_model *mo
 				.iterations = iterations,
 				.marks = marks,
 				.rules = rules};
+	struct gp_phase_ranges ranges = {0};
 	int result;
 
 	*events = (struct gp_phase_events){
@@ -543,14 +556,17 @@ int gp_phase_events_of(struct gp_phase_events *events, const struct gp_model *mo
 		result = gather(&search);
 	if (result == 0 && rules == GP_PHASE_RULES_TRAINING)
 		mend_batches(&search);
+	if (result == 0 && rules == GP_PHASE_RULES_TRAINING && events->count > 0)
+		result = take_ranges(&search, &ranges);
 	if (result == 0)
 		result = learn_lines(&search);
 	if (result == 0 && rules == GP_PHASE_RULES_TRAINING)
 		fill_waits(&search);
 	if (result == 0)
 		fill_between(&search);
-	if (result == 0 && rules == GP_PHASE_RULES_TRAINING && events->count > 0)
-		result = take_ranges(&search);
+	if (result == 0)
+		result = show_ranges(&search, &ranges);
+	gp_phase_ranges_free(&ranges);
 	free(search.threads);
 	return result;
 }

@@ -65,8 +65,8 @@ static uint32_t find_line(struct gp_phase_lines *lines, uint32_t frame)
 	if (at->kind != GP_FRAME_PYTHON || at->origin == GP_NONE)
 		return NO_LINE;
 	place = gp_symbols_find(lines->symbols, lines->model, frame, &count);
-	if (gp_code_owner_of_place(place) != GP_CODE_OWN)
-		return NO_LINE;
+	if (*place->file == '\0' || gp_code_owner_of_place(place) != GP_CODE_OWN)
+		return NO_LINE; /* or an operator, which runs in each phase */
 	key[1] = place->line;
 	gp_tally_find(&lines->numbers, key);
 	if (lines->numbers.error == 0 && lines->numbers.last == before) {

@@ -145,22 +145,26 @@ static const struct row range_rows[] = {
 	{"*", "enumerate(DataLoader)*", GP_PHASE_DATA},
 	{"*", "*data*load*", GP_PHASE_DATA},
 	{"*", "*next*batch*", GP_PHASE_DATA},
+	{"*", "*load*batch*", GP_PHASE_DATA},
+	{"*", "*wait*for*batch*", GP_PHASE_DATA},
 	{"*", "h2d*", GP_PHASE_TO_DEVICE},
 	{"*", "host*to*device*", GP_PHASE_TO_DEVICE},
+	{"*", "*batch*to*@(device|gpu)*", GP_PHASE_TO_DEVICE},
 	{"*", "forward*backward*", GP_PHASE_NONE},
 	{"*", "nn.Module: *", GP_PHASE_FORWARD},
 	{"*", "Torch-Compiled Region*", GP_PHASE_FORWARD},
-	{"*", "DistributedDataParallel.forward", GP_PHASE_FORWARD},
-	{"*", "forward", GP_PHASE_FORWARD},
-	{"*", "forward[ _-]*", GP_PHASE_FORWARD},
+	{"*", "?(*.)@(forward|fwd)?([ :_-]*)", GP_PHASE_FORWARD},
+	{"*", "*.training_step", GP_PHASE_FORWARD},
 	{"*", "autograd::engine::*", GP_PHASE_BACKWARD},
 	{"*", "torch::autograd::*", GP_PHASE_BACKWARD},
 	{"*", "*Backward*([0-9])", GP_PHASE_BACKWARD}, /* the nodes of autograd, and operators */
-	{"*", "backward[ _-]*", GP_PHASE_BACKWARD},
+	{"*", "?(*.)@(backward|bwd)?([ :_-]*)", GP_PHASE_BACKWARD},
 	{"*", "*grad*clip*", GP_PHASE_GRADIENTS},
 	{"*", "*clip*grad*", GP_PHASE_GRADIENTS},
 	{"*", "*zero_grad*", GP_PHASE_OPTIMIZER},
 	{"*", "optimizer*", GP_PHASE_OPTIMIZER},
+	{"*", "*optimizer[_.]step*", GP_PHASE_OPTIMIZER},
+	{"*", "DeepSpeedEngine.step", GP_PHASE_OPTIMIZER},
 	{"*", "nccl[:A-Z]*", GP_PHASE_COMMUNICATION},
 	{"*", "c10d::*", GP_PHASE_COMMUNICATION},
 	{"*", "eval*", GP_PHASE_EVALUATION},
@@ -169,6 +173,7 @@ static const struct row range_rows[] = {
 	{"*", "save*checkpoint*", GP_PHASE_CHECKPOINT},
 	{"*", "log", GP_PHASE_LOGGING},
 	{"*", "logging*", GP_PHASE_LOGGING},
+	{"*", "*metric*:update*", GP_PHASE_LOGGING},
 };
 
 #define IS(kind) (1u << GP_PHASE_##kind)
@@ -219,9 +224,18 @@ static enum gp_phase_kind find_phase(const struct row *rows, size_t count, const
 	return find_by(rows, count, path, function, 0);
 }
 
+/* "forward" of TorchRec's "## forward ##". */
 enum gp_phase_kind gp_phase_of_range(const char *text)
 {
-	return find_by(range_rows, COUNT(range_rows), "", text, FNM_CASEFOLD);
+	static const char frame[] = "# ";
+	char name[256];
+	size_t length;
+
+	text += strspn(text, frame);
+	snprintf(name, sizeof(name), "%s", text);
+	for (length = strlen(name); length > 0 && strchr(frame, name[length - 1]); length--)
+		name[length - 1] = '\0';
+	return find_by(range_rows, COUNT(range_rows), "", name, FNM_CASEFOLD);
 }
 
 /* Paths of torch.profiler begin below the folder of packages. */

@@ -324,6 +324,49 @@ static void ranges_name_phases(void **state)
 	end(&b, &phases);
 }
 
+/*
+ * As torch.profiler shows a training: ranges of the optimizer, operators as stacks; the backward
+ * thread exchanges gradients for most of its calls, and runs the operators of the forward pass.
+ */
+static void operators_tell_forward_from_backward(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_phases phases;
+	uint32_t node, product, exchange, forward;
+
+	(void)state;
+	build_name(&b, "k");
+	build_thread(&b, AUTOGRAD, "thread 2 (python)");
+	node = build_python(&b, BUILD_OUTERMOST, "", "MmBackward0", 0);
+	product = build_python(&b, node, "", "aten::mm", 0);
+	exchange = build_python(&b, node, "", "c10d::allreduce_", 0);
+	forward = build_python(&b, build_python(&b, BUILD_OUTERMOST, "", "Net", 0), "", "aten::mm",
+			       0);
+	for (uint64_t step = 0; step < STEPS; step++) {
+		uint64_t at = step * STEP_NS;
+
+		build_range(&b, MAIN, "step", at, at + STEP_NS);
+		build_range(&b, MAIN, "Optimizer.zero_grad#SGD.zero_grad", at, at + 100 * US);
+		build_work(&b, MAIN, GP_NONE, at, 100 * US, 1 * US);
+		build_work(&b, MAIN, forward, at + 100 * US, 900 * US, 10 * US);
+		build_work(&b, AUTOGRAD, product, at + 1000 * US, 300 * US, 20 * US);
+		for (uint64_t i = 0; i < 4; i++)
+			build_work(&b, AUTOGRAD, exchange, at + (1300 + i * 100) * US, 100 * US,
+				   3 * US);
+		build_work(&b, AUTOGRAD, product, at + 1700 * US, 300 * US, 20 * US);
+		build_range(&b, MAIN, "Optimizer.step#SGD.step", at + 2000 * US, at + STEP_NS);
+		build_work(&b, MAIN, GP_NONE, at + 2000 * US, 800 * US, 4 * US);
+	}
+	phases = find(&b);
+	assert_int_equal(phases.rows[GP_PHASE_FORWARD].host_ns, STEPS * 900 * US);
+	assert_int_equal(phases.rows[GP_PHASE_FORWARD].gpu_ns, STEPS * 10 * US);
+	assert_int_equal(phases.rows[GP_PHASE_BACKWARD].host_ns, STEPS * 600 * US);
+	assert_int_equal(phases.rows[GP_PHASE_BACKWARD].gpu_ns, STEPS * 40 * US);
+	assert_int_equal(phases.rows[GP_PHASE_COMMUNICATION].host_ns, STEPS * 400 * US);
+	assert_int_equal(phases.rows[GP_PHASE_OPTIMIZER].host_ns, STEPS * 900 * US);
+	end(&b, &phases);
+}
+
 /* What is no training has the user's functions as phases. */
 static void other_programs_have_functions(void **state)
 {
@@ -514,6 +557,7 @@ int main(void)
 		cmocka_unit_test(a_run_of_samples_has_a_limit),
 		cmocka_unit_test(an_estimated_stack_is_as_its_batch),
 		cmocka_unit_test(ranges_name_phases),
+		cmocka_unit_test(operators_tell_forward_from_backward),
 		cmocka_unit_test(other_programs_have_functions),
 		cmocka_unit_test(a_wrapper_is_no_phase),
 		cmocka_unit_test(the_outermost_division_is_taken_if_none_is_even),

@@ -136,6 +136,8 @@ static int add_device(struct reading *r, struct described *described, const char
 	uint16_t id = described->device.device_id;
 	int result;
 
+	if (strncmp(name, "AMD ", 4) == 0) /* its number is no compute capability of CUDA */
+		record.device.compute_major = record.device.compute_minor = 0;
 	if (record.device.warp_threads > 0)
 		record.device.max_warps_per_multiprocessor =
 			record.device.max_threads_per_multiprocessor / record.device.warp_threads;

@@ -142,12 +142,10 @@ static const char *find_owner(const struct owner *table, size_t count, const cha
 static void append(char *text, const char *separator, const struct gp_place *place)
 {
 	size_t used = strlen(text);
-	const char *file = gp_place_file(place);
 
-	used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s%s", separator,
-				 place->function);
-	if (used < TEXT_BYTES && file[0] != '\0' && place->line > 0)
-		snprintf(text + used, TEXT_BYTES - used, " (%s:%u)", file, place->line);
+	used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s", separator);
+	if (used < TEXT_BYTES)
+		gp_place_put(place, true, text + used, TEXT_BYTES - used);
 }
 
 /* Goes through the places of a stack from the innermost on, and takes those of the wanted owner. */

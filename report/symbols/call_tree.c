@@ -275,17 +275,3 @@ void gp_call_tree_close(struct gp_call_tree *tree)
 	gp_symbols_free(tree->symbols);
 	*tree = (struct gp_call_tree){0};
 }
-
-const char *gp_site_label(const struct gp_place *site, char label[GP_SITE_LABEL_BYTES])
-{
-	const char *file = gp_place_file(site);
-
-	if (file[0] == '\0' || (site->kind != GP_FRAME_PYTHON && site->line == 0))
-		snprintf(label, GP_SITE_LABEL_BYTES, "%s", site->function);
-	else if (site->line == 0)
-		snprintf(label, GP_SITE_LABEL_BYTES, "%s (%s)", site->function, file);
-	else
-		snprintf(label, GP_SITE_LABEL_BYTES, "%s (%s:%u)", site->function, file,
-			 site->line);
-	return label;
-}

@@ -86,7 +86,12 @@ const uint32_t *gp_call_tree_path(struct gp_call_tree *tree, uint32_t node, uint
 
 #define GP_SITE_LABEL_BYTES 512
 
-/* The label of a site: the function; with file and line for Python, and in a tree with lines. */
-const char *gp_site_label(const struct gp_place *site, char label[GP_SITE_LABEL_BYTES]);
+/* The text of gp_place_put(); native functions have lines in a tree with lines only. */
+static inline const char *gp_site_label(const struct gp_place *site,
+					char label[GP_SITE_LABEL_BYTES])
+{
+	gp_place_put(site, true, label, GP_SITE_LABEL_BYTES);
+	return label;
+}
 
 #endif

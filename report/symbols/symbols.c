@@ -723,3 +723,15 @@ const char *gp_place_file(const struct gp_place *place)
 			name--;
 	return name;
 }
+void gp_place_put(const struct gp_place *place, bool with_line, char *text, size_t bytes)
+{
+	const char *file = gp_place_file(place);
+	bool is_native = place->kind != GP_FRAME_PYTHON;
+
+	if (*file == '\0' || (with_line && is_native && place->line == 0))
+		snprintf(text, bytes, "%s", place->function);
+	else if (with_line && place->line > 0)
+		snprintf(text, bytes, "%s (%s:%u)", place->function, file, place->line);
+	else
+		snprintf(text, bytes, "%s (%s)", place->function, file);
+}

@@ -39,6 +39,12 @@ struct gp_place {
  */
 const char *gp_place_file(const struct gp_place *place);
 
+/*
+ * "forward (net.py:31)"; "forward (net.py)" without the line, or of Python code whose line is not
+ * known; "forward" if the file is not known, nor the line of a native function.
+ */
+void gp_place_put(const struct gp_place *place, bool with_line, char *text, size_t bytes);
+
 struct gp_symbols;
 struct gp_frame_names;
 

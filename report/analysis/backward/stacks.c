@@ -74,8 +74,7 @@ static void take_line(struct walk *walk, const struct gp_place *place)
 	if (walk->row->line != GP_NONE || *place->file == '\0' ||
 	    gp_code_owner_of_frame(place) != GP_CODE_OWN)
 		return;
-	snprintf(line, sizeof(line), "%s (%s:%u)", place->function, gp_place_file(place),
-		 place->line);
+	gp_place_put(place, true, line, sizeof(line));
 	walk->row->line = number_of(walk->stacks, &walk->stacks->lines, line);
 	walk->is_compiled = strstr(place->file, "/torchinductor_") != NULL;
 }

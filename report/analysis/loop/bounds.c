@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "report/analysis/loop/stretches.h"
 #include "report/base/spill_memory.h"
 
 static uint64_t later(uint64_t a_ns, uint64_t b_ns)
@@ -76,15 +77,19 @@ static void set_start(struct gp_iteration *row, const struct gp_model *model, ui
 		row->start_ns = from_ns;
 }
 
+/* Of one that is a range. */
+static uint64_t range_end_ns(const struct gp_iteration *row, const struct gp_model *model)
+{
+	uint64_t end_ns = model->ranges[row->range].end_ns;
+	uint64_t until_ns = recorded_until_ns(model, gp_bounds_begun_ns(model, row));
+
+	return end_ns < until_ns ? end_ns : until_ns;
+}
+
 static void set_end(struct gp_iteration *row, const struct gp_model *model)
 {
-	uint64_t end_ns, until_ns;
-
-	if (row->range == GP_NONE)
-		return;
-	end_ns = model->ranges[row->range].end_ns;
-	until_ns = recorded_until_ns(model, gp_bounds_begun_ns(model, row));
-	row->end_ns = later(row->end_ns, end_ns < until_ns ? end_ns : until_ns);
+	if (row->range != GP_NONE)
+		row->end_ns = later(row->end_ns, range_end_ns(row, model));
 }
 
 int gp_bounds_set(struct gp_iterations *iterations, const struct gp_model *model)
@@ -102,4 +107,53 @@ int gp_bounds_set(struct gp_iterations *iterations, const struct gp_model *model
 	}
 	gp_spill_free(done_ns);
 	return 0;
+}
+
+/* ---- on the host ---- */
+
+/* Not before the one before it, nor before the recording. */
+static uint64_t host_start_ns(const struct gp_iterations *iterations, const struct gp_model *model,
+			      uint32_t index)
+{
+	const struct gp_iteration *row = &iterations->rows[index];
+	uint64_t start_ns =
+		later(gp_bounds_begun_ns(model, row), recorded_since_ns(model, row->start_ns));
+
+	start_ns = later(start_ns, model->call_count > 0 ? model->first_call_ns : 0);
+	return start_ns < row->start_ns ? start_ns : row->start_ns;
+}
+
+static uint64_t host_end_ns(const struct gp_iteration *row, const struct gp_iteration *next,
+			    const struct gp_iteration *on_gpu, const struct gp_model *model)
+{
+	uint64_t end_ns = on_gpu->range != GP_NONE ? range_end_ns(on_gpu, model) : on_gpu->end_ns;
+
+	if (next && on_gpu->end_ns == on_gpu[1].start_ns) /* it lasts to the next one */
+		return next->start_ns;
+	if (next && end_ns > next->start_ns)
+		end_ns = next->start_ns;
+	return later(end_ns, row->start_ns);
+}
+
+int gp_bounds_on_host(struct gp_iterations *host, const struct gp_iterations *iterations,
+		      const struct gp_model *model)
+{
+	uint32_t count = iterations->count;
+
+	*host = (struct gp_iterations){.count = count, .by_range = iterations->by_range};
+	host->rows = gp_spill_take(((size_t)count + 1) * sizeof(*host->rows));
+	if (!host->rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		host->rows[i] = iterations->rows[i];
+		host->rows[i].start_ns = host_start_ns(iterations, model, i);
+		if (i > 0)
+			host->rows[i].start_ns =
+				later(host->rows[i].start_ns, host->rows[i - 1].start_ns);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		host->rows[i].end_ns =
+			host_end_ns(&host->rows[i], i + 1 < count ? &host->rows[i + 1] : NULL,
+				    &iterations->rows[i], model);
+	return gp_stretches_gather(host);
 }

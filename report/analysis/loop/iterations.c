@@ -167,13 +167,12 @@ static bool is_operator(const struct gp_model *model, const struct gp_range *ran
 }
 
 /* Which ranges are compared. */
-enum whose { OF_PROGRAM, OF_PROGRAM_OR_OPERATORS, OF_PROGRAM_OR_LITTLE, OF_LIBRARIES };
+enum whose { OF_PROGRAM, OF_PROGRAM_OR_LITTLE, OF_LIBRARIES };
 
 static bool is_asked_for(const struct gp_model *model, const struct gp_range *range,
 			 enum whose whose)
 {
-	return is_of_library(model, range) == (whose == OF_LIBRARIES) &&
-	       (whose != OF_PROGRAM || !is_operator(model, range));
+	return is_of_library(model, range) == (whose == OF_LIBRARIES) && !is_operator(model, range);
 }
 
 /* Of a start/end range all threads' operations count: it is taken as it is. */
@@ -397,12 +396,6 @@ static bool is_little(const struct kinds *kinds, const struct gp_model *model, u
 	return operations * LEAST_OPS_PART < model->op_count;
 }
 
-/* Else only these ranges tell. */
-static bool may_be_none(enum whose whose)
-{
-	return whose == OF_PROGRAM || whose == OF_PROGRAM_OR_OPERATORS;
-}
-
 static int find_by_range(struct gp_iterations *iterations, const struct gp_model *model,
 			 const struct gp_tuning *tuning, enum whose whose)
 {
@@ -412,8 +405,8 @@ static int find_by_range(struct gp_iterations *iterations, const struct gp_model
 
 	if (result == 0 && chosen == GP_NONE) {
 		chosen = choose(&kinds);
-		if (chosen != GP_NONE && may_be_none(whose) && is_little(&kinds, model, chosen))
-			chosen = GP_NONE;
+		if (chosen != GP_NONE && whose == OF_PROGRAM && is_little(&kinds, model, chosen))
+			chosen = GP_NONE; /* else only these ranges tell */
 		result = chosen != GP_NONE ? leave_parts(&chosen, &kinds, model) : 0;
 	}
 	if (result == 0 && chosen != GP_NONE)
@@ -1027,8 +1020,6 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 
 	*iterations = (struct gp_iterations){0};
 	result = find_by_range(iterations, model, tuning, OF_PROGRAM);
-	if (result == 0 && iterations->count == 0)
-		result = find_by_range(iterations, model, tuning, OF_PROGRAM_OR_OPERATORS);
 	if (result == 0 && iterations->count == 0)
 		result = find_by_sequence(iterations, model, tuning);
 	if (result == 0 && iterations->count == 0)

@@ -7,9 +7,8 @@
  * about as many (90 %) the most frequent one, unless its ranges are parts of an iteration: if they
  * lie in those of another group, and so many of them as take as long as half of them do make up
  * less than half of the time of those, the other group is the loop.  (Not if 32 and more lie in
- * each: an epoch with a long evaluation is no iteration.)  PyTorch's operators come after the
- * program's ranges, as a thread of PyTorch's launches the backward pass, with more operations than
- * a step's range.  Ranges of libraries (NCCL, CUB, ...) come last.
+ * each: an epoch with a long evaluation is no iteration.)  PyTorch's operators are no iterations:
+ * one of them runs many times in each.  Ranges of libraries (NCCL, CUB, ...) come last.
  *
  * Else, from the sequence of operations (report/analysis/loop/sequences.h) that makes up half of
  * one stream: the stream with the most operations, or one that copies data from or to the host and

@@ -49,14 +49,8 @@ struct search {
 static uint32_t text_number(struct search *search, const struct gp_place *place, bool has_line)
 {
 	char text[TEXT_BYTES];
-	const char *file = *place->file ? gp_place_file(place) : "";
 
-	if (*file == '\0')
-		snprintf(text, sizeof(text), "%s", place->function);
-	else if (has_line)
-		snprintf(text, sizeof(text), "%s (%s:%u)", place->function, file, place->line);
-	else
-		snprintf(text, sizeof(text), "%s (%s)", place->function, file);
+	gp_place_put(place, has_line, text, sizeof(text));
 	return gp_groups_find(&search->texts, text);
 }
 

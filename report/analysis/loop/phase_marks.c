@@ -156,7 +156,7 @@ static const struct row range_rows[] = {
 	{"*", "?(*.)@(forward|fwd)?([ :_-]*)", GP_PHASE_FORWARD},
 	{"*", "*.training_step", GP_PHASE_FORWARD},
 	{"*", "autograd::engine::*", GP_PHASE_BACKWARD},
-	{"*", "torch::autograd::*", GP_PHASE_BACKWARD},
+	{"*", "torch::autograd::!(VariableType*)", GP_PHASE_BACKWARD},
 	{"*", "*Backward*([0-9])", GP_PHASE_BACKWARD}, /* the nodes of autograd, and operators */
 	{"*", "?(*.)@(backward|bwd)?([ :_-]*)", GP_PHASE_BACKWARD},
 	{"*", "*grad*clip*", GP_PHASE_GRADIENTS},

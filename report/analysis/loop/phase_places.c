@@ -148,18 +148,6 @@ static bool add_chain(struct way *way, uint32_t stack, uint64_t ns)
 	return true;
 }
 
-static void put_text(char text[TEXT_BYTES], const struct gp_place *place, bool has_line)
-{
-	const char *file = *place->file ? gp_place_file(place) : "";
-
-	if (*file == '\0')
-		snprintf(text, TEXT_BYTES, "%s", place->function);
-	else if (has_line && place->line > 0)
-		snprintf(text, TEXT_BYTES, "%s (%s:%u)", place->function, file, place->line);
-	else
-		snprintf(text, TEXT_BYTES, "%s (%s)", place->function, file);
-}
-
 /* The number of a chain's text at a level; GP_NONE: it ends before, has left, or no memory. */
 static uint32_t text_at(struct way *way, const struct chain *chain, uint32_t level, bool by_line)
 {
@@ -168,7 +156,7 @@ static uint32_t text_at(struct way *way, const struct chain *chain, uint32_t lev
 
 	if (chain->ns == 0 || chain->first + level >= chain->end)
 		return GP_NONE;
-	put_text(text, way->functions[chain->first + level], by_line);
+	gp_place_put(way->functions[chain->first + level], by_line, text, sizeof(text));
 	number = gp_groups_find(&way->texts, text);
 	while (number != GP_NONE && way->weight_capacity <= number)
 		if (gp_array_grow(&way->weights, &way->weight_capacity, way->weight_capacity,
@@ -270,10 +258,10 @@ static char *put_result(const struct way *way, bool with_caller)
 
 	if (!way->place)
 		return strdup("");
-	put_text(place, way->place, way->has_line);
+	gp_place_put(way->place, way->has_line, place, sizeof(place));
 	with_caller = with_caller && way->caller;
 	if (with_caller)
-		put_text(caller, way->caller, true);
+		gp_place_put(way->caller, true, caller, sizeof(caller));
 	return asprintf(&text, "%s%s%s%s%s", has_library ? way->library->function : "",
 			has_library ? " < " : "", place, with_caller ? " < " : "", caller) >= 0
 		       ? text

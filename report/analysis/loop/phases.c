@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/analysis/loop/bounds.h"
 #include "report/analysis/loop/phase_events.h"
 #include "report/analysis/loop/phase_functions.h"
 #include "report/analysis/loop/phase_gaps.h"
@@ -356,7 +357,8 @@ static int find_phases(struct search *search)
 int gp_phases_of(struct gp_phases *phases, const struct gp_model *model,
 		 const struct gp_iterations *iterations, const struct gp_kinds *kinds)
 {
-	struct search search = {.phases = phases, .model = model, .iterations = iterations};
+	struct gp_iterations host;
+	struct search search = {.phases = phases, .model = model, .iterations = &host};
 	uint8_t *of_names;
 	int result;
 
@@ -364,8 +366,13 @@ int gp_phases_of(struct gp_phases *phases, const struct gp_model *model,
 	if (model->totals || iterations->count == 0 ||
 	    (model->frame_count == 0 && model->range_count == 0)) /* nothing tells phases */
 		return 0;
+	result = gp_bounds_on_host(&host, iterations, model);
 	search.kinds = of_names = gp_kinds_of_names(kinds, model);
-	result = of_names ? find_phases(&search) : -ENOMEM;
+	if (!of_names)
+		result = -ENOMEM;
+	if (result == 0)
+		result = find_phases(&search);
+	gp_iterations_free(&host);
 	gp_phase_places_free(search.places);
 	gp_phase_events_free(&search.events);
 	gp_phase_functions_free(&search.functions);

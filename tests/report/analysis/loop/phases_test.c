@@ -324,6 +324,39 @@ static void ranges_name_phases(void **state)
 	end(&b, &phases);
 }
 
+/* It had launched all steps before the GPU was done with the first one. */
+static void a_host_that_runs_ahead_has_its_own_steps(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_phases phases;
+	uint32_t first, second;
+
+	(void)state;
+	build_name(&b, "k");
+	first = build_python(&b, build_line(&b, 21), TORCH "nn/functional.py", "gelu", 3);
+	second = build_python(&b, build_line(&b, 22), TORCH "optim/adam.py", "Adam.step", 4);
+	for (uint64_t step = 0; step < STEPS; step++) {
+		uint64_t at = step * 100 * US;
+		struct gp_op *op;
+
+		build_range(&b, MAIN, "step", at, at + 100 * US);
+		build_work(&b, MAIN, first, at, 60 * US, 0);
+		op = build_work(&b, MAIN, second, at + 60 * US, 40 * US, 0);
+		op[-1].start_ns = STEPS * 100 * US + step * STEP_NS;
+		op->end_ns = op[-1].start_ns + STEP_NS;
+		op->start_ns = op[-1].end_ns = op[-1].start_ns + 1000 * US;
+	}
+	phases = find(&b);
+	assert_int_equal(phases.host_ns, STEPS * 100 * US);
+	assert_int_equal(phases.rows[GP_PHASE_FORWARD].steps, STEPS);
+	assert_int_equal(phases.rows[GP_PHASE_FORWARD].host_ns, STEPS * 60 * US);
+	assert_int_equal(phases.rows[GP_PHASE_FORWARD].gpu_ns, STEPS * 1000 * US);
+	assert_int_equal(gp_phases_step_ns(&phases, GP_PHASE_GPU, GP_PHASE_OPTIMIZER),
+			 STEP_NS - 1000 * US);
+	assert_int_equal(phases.rows[GP_PHASE_OPTIMIZER].host_ns, STEPS * 40 * US);
+	end(&b, &phases);
+}
+
 /*
  * As torch.profiler shows a training: ranges of the optimizer, operators as stacks; the backward
  * thread exchanges gradients for most of its calls, and runs the operators of the forward pass.
@@ -557,6 +590,7 @@ int main(void)
 		cmocka_unit_test(a_run_of_samples_has_a_limit),
 		cmocka_unit_test(an_estimated_stack_is_as_its_batch),
 		cmocka_unit_test(ranges_name_phases),
+		cmocka_unit_test(a_host_that_runs_ahead_has_its_own_steps),
 		cmocka_unit_test(operators_tell_forward_from_backward),
 		cmocka_unit_test(other_programs_have_functions),
 		cmocka_unit_test(a_wrapper_is_no_phase),

@@ -444,14 +444,14 @@ static int take_range(struct gp_importing *im, const struct gp_kineto_event *e, 
 	return gp_import_span(&im->ranges, &span);
 }
 
-static int add_function(struct gp_importing *im, const struct gp_kineto_event *e, bool is_python,
-			uint32_t caller)
+static int add_function(struct gp_importing *im, const struct gp_kineto_event *e, const char *name,
+			size_t name_bytes, bool is_python, uint32_t caller)
 {
 	const struct gp_import_span span = {
 		.start_ns = start_of(e),
 		.end_ns = end_if_any(e),
 		.thread_id = thread_of(e),
-		.text = gp_import_code(im, e->name, e->name_bytes, GP_IMPORT_LINE_OF_FUNCTION),
+		.text = gp_import_code(im, name, name_bytes, GP_IMPORT_LINE_OF_FUNCTION),
 		.is_python = is_python,
 		.caller = caller,
 	};
@@ -459,9 +459,25 @@ static int add_function(struct gp_importing *im, const struct gp_kineto_event *e
 	return span.text != 0 ? gp_import_span(&im->functions, &span) : -ENOMEM;
 }
 
+/* "<built-in method neg>" of "<built-in method neg of Tensor object at 0x7ed6e00c62a0>"; or "". */
+static void name_without_object(const char *name, char method[GP_KINETO_LABEL_BYTES])
+{
+	static const char begin[] = "<built-in method ";
+	const char *of = strstr(name, " of ");
+
+	*method = '\0';
+	if (of && strncmp(name, begin, sizeof(begin) - 1) == 0 && strstr(of, " object at 0x"))
+		snprintf(method, GP_KINETO_LABEL_BYTES, "%.*s>", (int)(of - name), name);
+}
+
+/* Each object would be a function of its own. */
 static int take_function(struct gp_importing *im, const struct gp_kineto_event *e)
 {
-	return add_function(im, e, true, 0);
+	char method[GP_KINETO_LABEL_BYTES];
+
+	name_without_object(e->name, method);
+	return *method ? add_function(im, e, method, strlen(method), true, 0)
+		       : add_function(im, e, e->name, e->name_bytes, true, 0);
 }
 
 static int change_line(struct gp_importing *im, const struct gp_kineto_event *e,
@@ -553,7 +569,7 @@ static int take_op(struct gp_importing *im, const struct gp_kineto_event *e)
 	result = take_range(im, e, GP_KINETO_OPERATOR);
 	if (result == 0)
 		result = take_call_stack(im, e->call_stack, &caller);
-	return result == 0 ? add_function(im, e, false, caller) : result;
+	return result == 0 ? add_function(im, e, e->name, e->name_bytes, false, caller) : result;
 }
 
 #define OVERHEADS 16u /* CUPTI's kinds of overhead: 1, then these in the upper half */

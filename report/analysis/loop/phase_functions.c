@@ -46,11 +46,23 @@ struct search {
 
 /* ---- the user's frames ---- */
 
+/* The modules of one class are one: "nn.Module: Layer" of torch.profiler's "nn.Module: Layer_12". */
+static void cut_number(char *text)
+{
+	static const char module[] = "nn.Module: ";
+	char *end = strrchr(text, '_');
+
+	if (strncmp(text, module, sizeof(module) - 1) == 0 && end && end[1] != '\0' &&
+	    end[1 + strspn(end + 1, "0123456789")] == '\0')
+		*end = '\0';
+}
+
 static uint32_t text_number(struct search *search, const struct gp_place *place, bool has_line)
 {
 	char text[TEXT_BYTES];
 
 	gp_place_put(place, has_line, text, sizeof(text));
+	cut_number(text);
 	return gp_groups_find(&search->texts, text);
 }
 

@@ -289,18 +289,20 @@ static void assert_stack(const struct gp_model *m, uint32_t frame, const char *c
 
 static void functions_and_operators_are_the_stacks_of_calls(void **state)
 {
-	static const char *const inner[] = {"aten::mm", "<built-in mm>", "run", "<module>", NULL};
+	static const char *const inner[] = {"aten::mm", "<built-in method mm>", "run", "<module>",
+					    NULL};
 	static const char *const outer[] = {"<module>", NULL};
-	struct gp_model *m = load(
-		EVENTS(X("cuda_runtime", "cudaDeviceSynchronize", HOST("40", "1")) "," LAUNCH "," X(
-			"python_function", "run.py(18): <module>",
-			HOST("1", "50")) "," X("python_function", "run.py(12): run",
-					       HOST("2",
-						    "30")) "," X("python_function", "<built-in mm>",
-								 HOST("9", "6")) "," X("cpu_op",
-										       "aten::mm",
-										       HOST("10",
-											    "4"))));
+	struct gp_model *m = load(EVENTS(X(
+		"cuda_runtime", "cudaDeviceSynchronize",
+		HOST("40",
+		     "1")) "," LAUNCH
+			   "," X("python_function", "run.py(18): <module>", HOST("1", "50")) "," X(
+				   "python_function", "run.py(12): run",
+				   HOST("2",
+					"30")) "," X("python_function",
+						     "<built-in method mm of type object at 0x7f2a>",
+						     HOST("9", "6")) "," X("cpu_op", "aten::mm",
+									   HOST("10", "4"))));
 	uint32_t line;
 
 	assert_int_equal(m->call_count, 2);

@@ -84,7 +84,7 @@ bool gp_gaps_names_place(const struct gp_case *found);
 	"|" GP_COMPILER_CHANGE "|{?cause=launch-bound}launch ahead of the GPU" \
 	"|{?cause=sync-bound}do not wait if the host reads no result" \
 	"|{?cause=copy-bound}copy ahead, asynchronously, from page-locked memory" \
-	"|{?cause=allocation}allocate before the work begins, and free after it" \
+	"|{?cause=allocation}[{?language=torch}PyTorch keeps freed memory for reuse, unless the program calls torch.cuda.empty_cache() or runs with PYTORCH_NO_CUDA_MEMORY_CACHING=1: do neither|allocate before the work begins, and free after it]" \
 	"|{?cause=startup}create streams, graphs and libraries, and load code, before the work begins: a run becomes shorter only by objects that it does not create" \
 	"|{?cause=profiler overhead}nothing: without a profiler this time does not exist" \
 	"|{?cause=unknown}look at the timeline: gpuprof export FILE" \

@@ -12,6 +12,7 @@
 #include "report/analysis/loop/iteration_starts.h"
 #include "report/analysis/loop/iteration_search.h"
 #include "report/analysis/idle/queue.h"
+#include "report/analysis/loop/module_layers.h"
 #include "report/analysis/loop/sequences.h"
 #include "report/analysis/loop/stretches.h"
 #include "report/base/array.h"
@@ -1013,6 +1014,18 @@ static bool is_little_part(const struct gp_iterations *iterations, const struct 
 	       (loop.end_ns - loop.start_ns) * LEAST_PART < all.end_ns - all.start_ns;
 }
 
+/* A loop that operations tell may be another one than the main loop. */
+static int drop_other_loop(struct gp_iterations *iterations, const struct gp_model *model,
+			   const struct gp_tuning *tuning)
+{
+	bool are_layers;
+	int result = gp_module_layers_find(iterations, model, &are_layers);
+
+	if (are_layers || is_little_part(iterations, model, tuning))
+		iterations->count = iterations->passes = 0;
+	return result;
+}
+
 int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model,
 		     const struct gp_tuning *tuning)
 {
@@ -1024,8 +1037,8 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 		result = find_by_sequence(iterations, model, tuning);
 	if (result == 0 && iterations->count == 0)
 		result = find_by_launch(iterations, model, tuning);
-	if (!iterations->by_range && is_little_part(iterations, model, tuning))
-		iterations->count = iterations->passes = 0;
+	if (result == 0 && !iterations->by_range)
+		result = drop_other_loop(iterations, model, tuning);
 	if (result == 0 && iterations->count == 0)
 		result = find_by_range(iterations, model, tuning, OF_PROGRAM_OR_LITTLE);
 	if (result == 0)

@@ -18,7 +18,7 @@
  * each iteration is from one to the next.  If no stream has a loop, the operations that one thread
  * started (report/analysis/loop/launch_order.h) are one stream, if these have eight iterations or
  * more that do not run side by side in bunches.  A loop found so is none if it has less than a
- * twentieth of the GPU's work and of the time.  If two thirds of an iteration are eight or more
+ * twentieth of the GPU's work and of the time, or is the layers of a model (module_layers.h).  If two thirds of an iteration are eight or more
  * equal sequences, each with a copy from or to the host, these are the iterations: the work after
  * so many of them is an evaluation or a checkpoint.  report/analysis/loop/iteration_search.h
  * decides where in the sequence an iteration begins, and which similar ones count.

@@ -193,6 +193,12 @@ class Trace:
         """A row for each stack sample of a host thread, with its innermost function."""
         return self.tables["samples"]
 
+    @property
+    def energy(self) -> Table:
+        """A row for each energy sample of a GPU (--energy): power, energy, clock, and as its name
+        why the clocks are lowered."""
+        return self.tables["energy"]
+
     def table(self, by: str, *, top: Optional[int] = None) -> Table:
         """A table of `gpuprof summary --by`; `top` rows at most, all of them without it."""
         report = run_json(["summary", "--by", by, "--format", "json", "--full-names",

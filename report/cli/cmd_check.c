@@ -39,7 +39,7 @@ static const char usage[] =
 	"                             program (- for standard output)\n"
 	"  -t, --thresholds FILE      read the thresholds: lines such as `wall 5% 1ms`, `launches 2`,\n"
 	"                             `copy_time off`, `kernel /gemm/ 10%` (default: 0 for counts\n"
-	"                             and bytes, 5% and at least 50us for times)\n"
+	"                             and bytes, 5% and at least 50us for times, 5% for energy)\n"
 	"  -s, --strict               fail if inconclusive\n"
 	"  -a, --all                  print the metrics that passed, too\n"
 	"      --any-device           accept a baseline of another device\n"

@@ -20,8 +20,8 @@ static const char usage[] =
 	"usage: gpuprof doctor [options] [--] [PROGRAM]\n"
 	"\n"
 	"Check what works here, and print one line for each check, with the command that fixes a\n"
-	"failure.  The doctor runs a small program on the GPU, plain and recorded, and checks folders,\n"
-	"limits and permissions.  With PROGRAM it also checks whether that program can be profiled,\n"
+	"failure.  The doctor runs a small program on the GPU, plain, recorded, and with each option\n"
+	"that reads hardware counters or energy, and checks folders, limits and permissions.  With PROGRAM it also checks whether that program can be profiled,\n"
 	"and with which libcupti.  It does not run PROGRAM, but it asks the interpreter of a Python\n"
 	"script for its version.\n"
 	"\n"
@@ -44,15 +44,17 @@ static const struct check {
 			 struct gp_doctor_finding *finding);
 	bool of_program; /* checks the program, not the machine */
 } checks[] = {
-	{"driver", gp_check_driver, false},       {"GPU", gp_check_gpu, false},
-	{"simulator", gp_check_simulator, false}, {"library", gp_check_library, false},
-	{"CUPTI", gp_check_cupti, false},         {"other tools", gp_check_tools, false},
-	{"recording", gp_check_recording, false}, {"options", gp_check_options, false},
-	{"traces", gp_check_folder, false},       {"rings", gp_check_rings, false},
-	{"temporary", gp_check_session, false},   {"limits", gp_check_limits, false},
-	{"seccomp", gp_check_seccomp, false},     {"counters", gp_check_counters, false},
-	{"ptrace", gp_check_ptrace, false},       {"program", gp_check_program, true},
-	{"libraries", gp_check_libraries, true},  {"its CUPTI", gp_check_its_cupti, true},
+	{"driver", gp_check_driver, false},        {"GPU", gp_check_gpu, false},
+	{"simulator", gp_check_simulator, false},  {"library", gp_check_library, false},
+	{"CUPTI", gp_check_cupti, false},          {"other tools", gp_check_tools, false},
+	{"recording", gp_check_recording, false},  {"options", gp_check_options, false},
+	{"traces", gp_check_folder, false},        {"rings", gp_check_rings, false},
+	{"temporary", gp_check_session, false},    {"limits", gp_check_limits, false},
+	{"seccomp", gp_check_seccomp, false},      {"counters", gp_check_counters, false},
+	{"hw-timeline", gp_check_timeline, false}, {"stalls", gp_check_stalls, false},
+	{"roofline", gp_check_roofline, false},    {"energy", gp_check_energy, false},
+	{"ptrace", gp_check_ptrace, false},        {"program", gp_check_program, true},
+	{"libraries", gp_check_libraries, true},   {"its CUPTI", gp_check_its_cupti, true},
 	{"Python", gp_check_python, false},
 };
 
@@ -133,8 +135,8 @@ static int examine(const char *program, unsigned limit_s)
 
 struct arguments {
 	/*
-	 * gpu or ranges: this process is the small program that the doctor runs; NULL = it is the
-	 * doctor
+	 * one of gp_probe_words: this process is the small program that the doctor runs; NULL = it
+	 * is the doctor
 	 */
 	const char *probe;
 	unsigned limit_s;
@@ -169,6 +171,16 @@ static int parse(int argc, char **argv, struct arguments *a)
 	return gp_command_line_read(&line, argc, argv);
 }
 
+/* Ranges for any unknown word. */
+static enum gp_probe_kind probe_kind(const char *word)
+{
+	int kind = GP_PROBE_KINDS - 1;
+
+	while (kind > GP_PROBE_RANGES && strcmp(gp_probe_words[kind], word) != 0)
+		kind--;
+	return (enum gp_probe_kind)kind;
+}
+
 int gp_command_doctor(int argc, char **argv)
 {
 	struct arguments a = {.limit_s = LIMIT_S};
@@ -177,6 +189,6 @@ int gp_command_doctor(int argc, char **argv)
 	if (status != GP_COMMAND_GO_ON)
 		return status;
 	if (a.probe)
-		return gp_probe(strcmp(a.probe, "gpu") == 0, argv + optind);
+		return gp_probe(probe_kind(a.probe), argv + optind);
 	return examine(argv[optind], a.limit_s);
 }

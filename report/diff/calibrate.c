@@ -60,7 +60,8 @@ static void comment(FILE *out, double share, struct gp_calibration *calibration)
 static void print_metric(FILE *out, const struct gp_run_set *set, enum gp_metric metric,
 			 struct gp_calibration *calibration)
 {
-	bool is_time = gp_metric_rows[metric].kind == GP_METRIC_TIME;
+	bool is_exact = gp_metric_rows[metric].kind == GP_METRIC_EXACT;
+	bool is_time = gp_metric_rows[metric].unit == GP_UNIT_NS;
 	double values[GP_RANK_MOST], share;
 
 	gp_run_set_metric(set, metric, values);
@@ -68,7 +69,10 @@ static void print_metric(FILE *out, const struct gp_run_set *set, enum gp_metric
 		return;
 	share = share_of(values, set->count);
 	comment(out, share, calibration);
-	gp_thresholds_print(out, metric, proposed(share), is_time ? GP_CALIBRATE_NS : 1);
+	gp_thresholds_print(out, metric, proposed(share),
+			    is_time    ? GP_CALIBRATE_NS
+			    : is_exact ? 1
+				       : 0);
 }
 
 /* The share of a time in the kernel time: the median of the runs. */

@@ -37,6 +37,18 @@ const char *gp_check_verdict_name(enum gp_check_verdict verdict)
 
 /* ---- one finding ---- */
 
+/* Each run's energy of a step may be wrong by its error: a change within both shows nothing. */
+static double error_of(const struct judging *j, const struct gp_check_finding *finding)
+{
+	double baseline[GP_RANK_MOST], now[GP_RANK_MOST];
+
+	if (finding->metric != GP_METRIC_STEP_ENERGY)
+		return 0;
+	gp_run_set_metric(j->baseline, GP_METRIC_STEP_ENERGY_ERROR, baseline);
+	gp_run_set_metric(j->now, GP_METRIC_STEP_ENERGY_ERROR, now);
+	return gp_median(baseline, j->baseline->count) + gp_median(now, j->now->count);
+}
+
 static double margin_of(const struct gp_threshold *threshold,
 			const struct gp_check_finding *finding, const struct gp_series *series)
 {
@@ -60,7 +72,7 @@ static int judge(struct judging *j, struct gp_check_finding *finding,
 		finding->doubt = GP_DOUBT_UNKNOWN;
 		return 0;
 	}
-	finding->margin = margin_of(threshold, finding, series);
+	finding->margin = fmax(margin_of(threshold, finding, series), error_of(j, finding));
 	if (gp_series_is_zero(series) || (is_exact && gp_series_is_steady(series))) {
 		gp_series_compare(series, finding);
 		return 0;

@@ -66,8 +66,9 @@ struct gp_check_finding {
 	bool exact; /* compared directly, without a rank test */
 	bool improved;
 	double baseline, now; /* medians */
-	double margin;        /* tolerated increase over the baseline */
-	uint32_t beyond;      /* exact: number of runs that exceed it */
+	/* tolerated increase over the baseline; of step_energy at least the errors of both */
+	double margin;
+	uint32_t beyond; /* exact: number of runs that exceed it */
 	/*
 	 * Rank tests: the change is above low with the certainty that a regression needs, over all
 	 * metrics together (low > margin: a regression), and below high with the probability

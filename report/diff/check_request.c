@@ -12,6 +12,7 @@
 #include "report/diff/check.h"
 #include "report/diff/check_next.h"
 #include "report/diff/check_report.h"
+#include "report/diff/energy_figures.h"
 #include "report/diff/rank.h"
 #include "report/base/text/format.h"
 #include "report/codec/output_file.h"
@@ -121,6 +122,22 @@ static int compare_machines(struct work *work)
 	for (int i = 0; status == 0 && i < GP_MACHINE_FACTS; i++)
 		status = compare_fact(work, (enum gp_machine_fact)i);
 	return status;
+}
+
+static int note_clocks(struct work *work)
+{
+	struct gp_lowered_clocks clocks;
+	char *note;
+
+	if (gp_lowered_clocks_of(&work->baseline, &work->now, &clocks) < 0)
+		return fail(GP_CHECK_EXIT_FAILED, "no memory");
+	if (!clocks.differ)
+		return 0;
+	if (asprintf(&note, "clocks lowered: %s %% of the time; baseline: %s %%" GP_LOWERED_CLOCKS,
+		     gp_format_percent(clocks.b, 100).text,
+		     gp_format_percent(clocks.a, 100).text) < 0)
+		note = NULL;
+	return take_note(work, note);
 }
 
 /* ---- patterns without a kernel ---- */
@@ -263,6 +280,8 @@ int gp_check_run(const struct gp_check_request *request)
 		status = load_runs(&work.now, request->runs, request->run_count);
 	if (status == 0)
 		status = compare_machines(&work);
+	if (status == 0)
+		status = note_clocks(&work);
 	if (status == 0)
 		status = note_unused(&work);
 	if (status == 0)

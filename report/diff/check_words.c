@@ -35,6 +35,10 @@ struct gp_figure gp_check_value(const struct gp_check_finding *finding, double v
 		return gp_format_ns_about(value);
 	case GP_UNIT_BYTES:
 		return gp_format_bytes((uint64_t)value);
+	case GP_UNIT_JOULES:
+		return gp_format_joules(value);
+	case GP_UNIT_PERCENT:
+		return gp_format_percent(value, 100);
 	default:
 		return gp_format_count((uint64_t)value);
 	}
@@ -143,9 +147,9 @@ static void say_doubt(const struct gp_check_report *report, const struct gp_chec
 			 finding->beyond, check->runs);
 		return;
 	case GP_DOUBT_FEW:
-		snprintf(text, bytes,
-			 "%u run%s and %u of the baseline are too few to judge a time; %s",
-			 check->runs, check->runs == 1 ? "" : "s", check->baseline_runs, needed);
+		snprintf(text, bytes, "%u run%s and %u of the baseline are too few to judge %s; %s",
+			 check->runs, check->runs == 1 ? "" : "s", check->baseline_runs,
+			 finding->unit == GP_UNIT_JOULES ? "an energy" : "a time", needed);
 		return;
 	case GP_DOUBT_UNSHOWN:
 		snprintf(

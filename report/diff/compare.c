@@ -9,6 +9,8 @@
 
 #include "gpuprof/count.h"
 #include "report/base/array.h"
+#include "report/base/text/format.h"
+#include "report/diff/energy_figures.h"
 #include "report/diff/rank.h"
 #include "report/symbols/names.h"
 
@@ -156,11 +158,11 @@ static bool is_worth(const struct comparing *c, const struct pair *time, double 
 	       strcmp(time->sure, "yes") == 0 || !(effect < GP_COMPARE_LEAST * all);
 }
 
-/* A part of the wall time is no measure for the time of one step. */
-static bool is_of_step(enum gp_metric metric)
+/* A part of the wall time is no measure for the time of one step, or for energy. */
+static bool is_measured_by_itself(enum gp_metric metric)
 {
 	return metric == GP_METRIC_STEP || metric == GP_METRIC_STEP_SPREAD ||
-	       metric == GP_METRIC_STEP_MEAN;
+	       metric == GP_METRIC_STEP_MEAN || gp_metric_rows[metric].unit != GP_UNIT_NS;
 }
 
 static size_t list_metrics(struct comparing *c, enum gp_unit unit, struct metric_row *rows)
@@ -180,8 +182,9 @@ static size_t list_metrics(struct comparing *c, enum gp_unit unit, struct metric
 		row.effect = fabs(row.pair.b - row.pair.a);
 		if (isnan(row.effect))
 			row.effect = 0;
-		all = is_of_step(row.metric) ? larger(&row.pair) : larger(&wall);
-		if (unit != GP_UNIT_NS || is_worth(c, &row.pair, row.effect, all))
+		all = is_measured_by_itself(row.metric) ? larger(&row.pair) : larger(&wall);
+		if (gp_metric_rows[i].kind == GP_METRIC_EXACT ||
+		    is_worth(c, &row.pair, row.effect, all))
 			rows[count++] = row;
 		else
 			c->result->hidden++;
@@ -492,6 +495,8 @@ int gp_compare_write(struct gp_table_writer *writer, const struct gp_run_set *a,
 		c.error = tell_kernels_apart(&c);
 	if (c.error == 0) {
 		put_metrics(&c, GP_UNIT_NS, "diff-times", "Times");
+		put_metrics(&c, GP_UNIT_JOULES, "diff-energy", "Energy in J");
+		put_metrics(&c, GP_UNIT_PERCENT, "diff-clocks", "Percent of the time");
 		put_metrics(&c, GP_UNIT_COUNT, "diff-counts", "Counts");
 		put_metrics(&c, GP_UNIT_BYTES, "diff-bytes", "Bytes");
 		for (int kind = 0; kind < GP_NAMED_LINE; kind++)
@@ -538,6 +543,18 @@ static void doubt_partial(struct doubts *doubts, const struct gp_run_set *set)
 			      set->runs[i].name, set->runs[i].partial);
 }
 
+static void doubt_clocks(struct doubts *doubts, const struct gp_run_set *a,
+			 const struct gp_run_set *b)
+{
+	struct gp_lowered_clocks clocks;
+
+	if (gp_lowered_clocks_of(a, b, &clocks) < 0)
+		doubts->error = -ENOMEM;
+	else if (clocks.differ)
+		doubt(doubts, "clocks lowered: A: %s %% of the time; B: %s %%" GP_LOWERED_CLOCKS,
+		      gp_format_percent(clocks.a, 100).text, gp_format_percent(clocks.b, 100).text);
+}
+
 int gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,
 		      void (*say)(void *context, const char *line), void *context)
 {
@@ -545,6 +562,7 @@ int gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,
 
 	doubt_partial(&doubts, a);
 	doubt_partial(&doubts, b);
+	doubt_clocks(&doubts, a, b);
 	for (enum gp_machine_fact fact = 0; fact < GP_MACHINE_FACTS; fact++)
 		if (strcmp(gp_machine_fact(&a->machine, fact),
 			   gp_machine_fact(&b->machine, fact)) != 0)

@@ -1,6 +1,6 @@
 /*
  * compare: the differences between two runs, or two sets of repeated runs, A and B, as tables:
- * counts, bytes, times, kernels, other operations, API functions.  Rows are sorted by effect, the
+ * counts, bytes, times, energy, kernels, other operations, API functions.  Rows are sorted by effect, the
  * largest first.
  *
  * Values are medians over the runs.  Differs says whether a change is certain: "yes" if a count has
@@ -43,7 +43,8 @@ int gp_compare_write(struct gp_table_writer *writer, const struct gp_run_set *a,
 		     struct gp_compare_result *result);
 
 /*
- * Other reasons for differences: partial runs, another machine, other options.  Calls say() with a
+ * Other reasons for differences: partial runs, clocks that were lowered differently, another
+ * machine, other options.  Calls say() with a
  * line for each, without a full stop.  Returns 0 or -ENOMEM.
  */
 int gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,

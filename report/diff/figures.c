@@ -7,6 +7,7 @@
 
 #include "gpuprof/count.h"
 #include "report/diff/code_lines.h"
+#include "report/diff/energy_figures.h"
 #include "report/analysis/analysis.h"
 #include "report/analysis/idle/activity.h"
 #include "report/analysis/idle/call_cause.h"
@@ -485,6 +486,9 @@ static int take_analysis(struct gathering *g, struct gp_analysis *basis, struct 
 		process = gp_analysis_main_process(basis);
 		take_steps(g, process < SIZE_MAX ? &basis->steps[process] : NULL);
 	}
+	if (result == 0)
+		result = gp_energy_figures(g->figures, g->models, g->model_count, &g->devices,
+					   basis, busy);
 	if (result == 0)
 		result = take_ranks(g, basis, kinds);
 	if (result == 0 && process < SIZE_MAX && basis->phases[process].time_count > 0)

@@ -33,6 +33,10 @@ static const struct amount_unit amount_units[] = {
 	{GP_UNIT_BYTES, "MiB", 1024 * 1024},
 	{GP_UNIT_BYTES, "GiB", 1024 * 1024 * 1024},
 	{GP_UNIT_COUNT, "", 1},
+	{GP_UNIT_PERCENT, "", 1},
+	{GP_UNIT_JOULES, "mJ", 1e-3},
+	{GP_UNIT_JOULES, "J", 1},
+	{GP_UNIT_JOULES, "kJ", 1e3},
 };
 
 /* The line that is being read. */
@@ -52,7 +56,9 @@ void gp_thresholds_open(struct gp_thresholds *thresholds)
 	*thresholds = (struct gp_thresholds){.kernel = of_times};
 	for (int i = 0; i < GP_METRICS; i++) {
 		if (gp_metric_rows[i].kind == GP_METRIC_TIME)
-			thresholds->metrics[i] = of_times;
+			thresholds->metrics[i].share = of_times.share;
+		if (gp_metric_rows[i].unit == GP_UNIT_NS)
+			thresholds->metrics[i].amount = of_times.amount;
 		thresholds->metrics[i].off = !gp_metric_rows[i].gated;
 	}
 }
@@ -116,6 +122,8 @@ static const char *expected_words(enum gp_unit unit)
 		return "after the name, write a share such as 5%, a time such as 100us, both, or off; found";
 	case GP_UNIT_BYTES:
 		return "after the name, write a share such as 5%, a size such as 1MiB, both, or off; found";
+	case GP_UNIT_JOULES:
+		return "after the name, write a share such as 5%, an energy such as 2J, both, or off; found";
 	default:
 		return "after the name, write a share such as 5%, a number, both, or off; found";
 	}

@@ -10,7 +10,7 @@
  *	kernel          5% 50us       # all others
  *
  * The first line that matches a kernel counts.  Defaults of metrics without a line: counts and bytes
- * tolerate nothing, times GP_THRESHOLD_SHARE and GP_THRESHOLD_NS.
+ * tolerate nothing, times GP_THRESHOLD_SHARE and GP_THRESHOLD_NS, energy GP_THRESHOLD_SHARE.
  */
 #ifndef REPORT_DIFF_THRESHOLDS_H
 #define REPORT_DIFF_THRESHOLDS_H

@@ -39,6 +39,12 @@ void gp_check_counters(const struct gp_examination *examination, struct gp_docto
 void gp_check_ptrace(const struct gp_examination *examination, struct gp_doctor_finding *finding);
 void gp_check_seccomp(const struct gp_examination *examination, struct gp_doctor_finding *finding);
 
+/* checks_hardware.c */
+void gp_check_timeline(const struct gp_examination *examination, struct gp_doctor_finding *finding);
+void gp_check_stalls(const struct gp_examination *examination, struct gp_doctor_finding *finding);
+void gp_check_roofline(const struct gp_examination *examination, struct gp_doctor_finding *finding);
+void gp_check_energy(const struct gp_examination *examination, struct gp_doctor_finding *finding);
+
 /* checks_program.c */
 void gp_check_program(const struct gp_examination *examination, struct gp_doctor_finding *finding);
 void gp_check_libraries(const struct gp_examination *examination,

@@ -9,20 +9,6 @@
 #include "report/base/text/format.h"
 #include "report/run/injection.h"
 
-#define PREFIX "gpuprof: "
-
-/* Finds the last line of gpuprof that contains `part`, without its prefix; "" if there is none. */
-static void find_line(const struct gp_trial *trial, const char *part, char *line, size_t bytes)
-{
-	char text[sizeof(trial->said)], *save;
-
-	memcpy(text, trial->said, sizeof(text));
-	line[0] = 0;
-	for (char *next = strtok_r(text, "\n", &save); next; next = strtok_r(NULL, "\n", &save))
-		if (strncmp(next, PREFIX, strlen(PREFIX)) == 0 && strstr(next, part))
-			snprintf(line, bytes, "%s", next + strlen(PREFIX));
-}
-
 /* ---- the library ---- */
 
 void gp_check_library(const struct gp_examination *examination, struct gp_doctor_finding *finding)
@@ -54,7 +40,7 @@ void gp_check_tools(const struct gp_examination *examination, struct gp_doctor_f
 	const char *nvtx = gp_injection_other(getenv(GP_INJECTION_NVTX));
 	char line[512];
 
-	find_line(&examination->recorded, "another profiler", line, sizeof(line));
+	gp_trial_find_line(&examination->recorded, "another profiler", line, sizeof(line));
 	if (cuda) {
 		gp_doctor_finding_set(
 			finding, GP_CHECK_FAILS,
@@ -121,7 +107,7 @@ static void report_no_cupti(const struct gp_examination *examination,
 {
 	char line[1024], *end;
 
-	find_line(&examination->recorded, GP_NO_ACTIVITY, line, sizeof(line));
+	gp_trial_find_line(&examination->recorded, GP_NO_ACTIVITY, line, sizeof(line));
 	end = strstr(line, GP_FIX_COMMAND);
 	if (end)
 		*end = '\0';
@@ -180,7 +166,7 @@ static void report_no_trace(const struct gp_examination *examination,
 	const struct gp_trial *trial = &examination->recorded;
 	char line[1024];
 
-	find_line(trial, "", line, sizeof(line));
+	gp_trial_find_line(trial, "", line, sizeof(line));
 	if (trial->timed_out)
 		gp_doctor_finding_set(finding, GP_CHECK_FAILS,
 				      "a small program did not end within %u s (step: %s)",

@@ -205,6 +205,13 @@ void gp_check_counters(const struct gp_examination *examination, struct gp_docto
 {
 	char value[64];
 
+	if (gp_examination_forbids_counters(examination)) {
+		gp_doctor_finding_set(
+			finding, GP_CHECK_WARNING,
+			"only administrators may read hardware counters: --hw-timeline, --stalls, --counters and --roofline have no values; gpuprof records all else");
+		gp_fix_permission(examination, finding);
+		return;
+	}
 	if (!read_value("/proc/driver/nvidia/params", "RmProfilingAdminOnly:", value,
 			sizeof(value)))
 		return;

@@ -57,14 +57,18 @@ static bool make_trial_folder(const struct gp_examination *examination, char pat
 	return false;
 }
 
+/* arguments: more options of gpuprof run, for which the probe launches kernels; NULL = none */
 static void try_recording(const struct gp_examination *examination, struct gp_trial *trial,
-			  char *const *libraries)
+			  char *const *libraries, char *const *arguments)
 {
 	char folder[PATH_MAX];
 	struct gp_trial_options options = {
 		.folder = folder,
 		.folder_fd = -1,
-		.use_gpu = gp_examination_has_gpu(examination),
+		.probe = arguments                             ? GP_PROBE_KERNELS
+			 : gp_examination_has_gpu(examination) ? GP_PROBE_GPU
+							       : GP_PROBE_RANGES,
+		.arguments = arguments,
 		.limit_s = examination->limit_s,
 		.libraries = libraries,
 		.rings = examination->options.values[GP_OPTION_ID_RINGS],
@@ -103,13 +107,38 @@ static void look_at_program(struct gp_examination *examination)
 		gp_libraries_list(&examination->libraries, &examination->target);
 }
 
+static char *const *libraries_of_cuda(struct gp_examination *examination)
+{
+	return examination->libraries.of_cuda[0] ? examination->libraries.of_cuda
+						 : examination->python.libraries;
+}
+
 static void try_with_cuda(struct gp_examination *examination)
 {
-	char *const *of_cuda = examination->libraries.of_cuda[0] ? examination->libraries.of_cuda
-								 : examination->python.libraries;
+	char *const *of_cuda = libraries_of_cuda(examination);
 
 	if (of_cuda[0] && gp_examination_has_gpu(examination))
-		try_recording(examination, &examination->with_cuda, of_cuda);
+		try_recording(examination, &examination->with_cuda, of_cuda, NULL);
+}
+
+/* One after the other: each reads the same counters of the GPU. */
+static void try_hardware(struct gp_examination *examination)
+{
+	static char *const options[GP_HARDWARE_TRIALS][3] = {
+		[GP_HARDWARE_TIMELINE] = {"--hw-timeline", "--energy"},
+		[GP_HARDWARE_STALLS] = {"--stalls"},
+		[GP_HARDWARE_COUNTERS] = {"--counters=gpu__time_duration.sum",
+					  "--counters-interval=0"},
+	};
+	char *const *libraries =
+		gp_examination_needs_cuda(examination) ? libraries_of_cuda(examination) : NULL;
+
+	if (!libraries && examination->recorded.ops == 0)
+		return;
+	for (size_t i = 0; i < GP_HARDWARE_TRIALS; i++)
+		if (!gp_examination_forbids_counters(examination))
+			try_recording(examination, &examination->hardware[i], libraries,
+				      options[i]);
 }
 
 void gp_examination_run(struct gp_examination *examination, const char *program, unsigned limit_s)
@@ -127,8 +156,9 @@ void gp_examination_run(struct gp_examination *examination, const char *program,
 		look_at_program(examination);
 	look_at_python(examination);
 	gp_trial_plain(&examination->plain, limit_s);
-	try_recording(examination, &examination->recorded, NULL);
+	try_recording(examination, &examination->recorded, NULL, NULL);
 	try_with_cuda(examination);
+	try_hardware(examination);
 }
 
 void gp_examination_free(struct gp_examination *examination)
@@ -147,4 +177,13 @@ bool gp_examination_needs_cuda(const struct gp_examination *examination)
 {
 	return gp_examination_has_gpu(examination) && examination->recorded.ops == 0 &&
 	       examination->with_cuda.ops > 0;
+}
+
+bool gp_examination_forbids_counters(const struct gp_examination *examination)
+{
+	char line[1024];
+
+	gp_trial_find_line(&examination->hardware[GP_HARDWARE_TIMELINE],
+			   "only administrators read performance counters", line, sizeof(line));
+	return line[0] != '\0';
 }

@@ -18,6 +18,14 @@
 #include "report/finish/session.h"
 #include "report/run/target.h"
 
+/* Options whose effect is tried out. */
+enum gp_hardware_trial {
+	GP_HARDWARE_TIMELINE, /* --hw-timeline, and --energy */
+	GP_HARDWARE_STALLS,   /* --stalls */
+	GP_HARDWARE_COUNTERS, /* --counters */
+	GP_HARDWARE_TRIALS
+};
+
 struct gp_examination {
 	bool is_container;
 	unsigned limit_s; /* for each trial */
@@ -49,6 +57,12 @@ struct gp_examination {
 	 * Python have.
 	 */
 	struct gp_trial with_cuda;
+
+	/*
+	 * Recorded with these options, if recording works. If the driver forbids the first, the
+	 * others are not made.
+	 */
+	struct gp_trial hardware[GP_HARDWARE_TRIALS];
 };
 
 /*
@@ -66,5 +80,8 @@ bool gp_examination_has_gpu(const struct gp_examination *examination);
  * packages.
  */
 bool gp_examination_needs_cuda(const struct gp_examination *examination);
+
+/* Whether the driver lets only administrators read counters, as the first trial found. */
+bool gp_examination_forbids_counters(const struct gp_examination *examination);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +14,20 @@
 #include "gpuprof/gpuprof.h"
 
 #define SET_BYTES 65536
+#define LAUNCHES  4 /* the first one opens a window of --counters, the others are measured */
+
+const char *const gp_probe_words[GP_PROBE_KINDS] = {
+	[GP_PROBE_RANGES] = "ranges", [GP_PROBE_GPU] = "gpu", [GP_PROBE_KERNELS] = "kernels"};
+
+/* A kernel that does nothing, for any GPU: the driver compiles it. */
+#define KERNEL "gpuprof_doctor"
+static const char kernel_text[] = ".version 6.0\n"
+				  ".target sm_50\n"
+				  ".address_size 64\n"
+				  ".visible .entry " KERNEL "()\n"
+				  "{\n"
+				  "\tret;\n"
+				  "}\n";
 
 /* Functions of libcuda. The read side does not use CUDA headers. */
 
@@ -177,7 +193,65 @@ static void work(const struct driver *driver)
 	tell_result(driver, "work", result);
 }
 
-int gp_probe(bool use_gpu, char *const *libraries)
+/* Functions of libcuda that only this step needs. */
+typedef int load_module(void **module, const void *image);
+typedef int find_kernel(void **kernel, void *module, const char *name);
+typedef int launch_kernel(void *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+			  unsigned block_x, unsigned block_y, unsigned block_z,
+			  unsigned shared_bytes, void *stream, void **parameters, void **extra);
+
+static void launch_kernels(const struct driver *driver)
+{
+	load_module *load = (load_module *)dlsym(driver->handle, "cuModuleLoadData");
+	find_kernel *find = (find_kernel *)dlsym(driver->handle, "cuModuleGetFunction");
+	launch_kernel *launch = (launch_kernel *)dlsym(driver->handle, "cuLaunchKernel");
+	void *module, *kernel;
+	int result;
+
+	tell("step", "kernels");
+	if (!load || !find || !launch)
+		return;
+	result = load(&module, kernel_text);
+	if (result == 0)
+		result = find(&kernel, module, KERNEL);
+	for (int i = 0; result == 0 && i < LAUNCHES; i++)
+		result = launch(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+	if (result == 0)
+		result = driver->synchronize();
+	tell_result(driver, "kernels", result);
+}
+
+static bool use_gpu(struct driver *driver)
+{
+	if (!open_driver(driver) || !start_driver(driver) || !make_context(driver))
+		return false;
+	work(driver);
+	return true;
+}
+
+static void *use_gpu_with_kernels(void *unused)
+{
+	struct driver driver = {.handle = NULL};
+
+	(void)unused;
+	if (use_gpu(&driver))
+		launch_kernels(&driver);
+	return NULL;
+}
+
+/*
+ * A thread other than the main one waits in its first CUDA call until the hardware counters are set
+ * up (inject/hw_collector.c), so the probe does not end before.
+ */
+static void run_on_second_thread(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, use_gpu_with_kernels, NULL) == 0)
+		pthread_join(thread, NULL);
+}
+
+int gp_probe(enum gp_probe_kind kind, char *const *libraries)
 {
 	struct driver driver = {.handle = NULL};
 
@@ -186,8 +260,10 @@ int gp_probe(bool use_gpu, char *const *libraries)
 	load_libraries(libraries);
 	tell("step", "range");
 	gpuprof_range_push("gpuprof doctor");
-	if (use_gpu && open_driver(&driver) && start_driver(&driver) && make_context(&driver))
-		work(&driver);
+	if (kind == GP_PROBE_GPU)
+		use_gpu(&driver);
+	else if (kind == GP_PROBE_KERNELS)
+		run_on_second_thread();
 	gpuprof_range_pop();
 	tell("step", "done");
 	return 0;

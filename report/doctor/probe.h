@@ -8,13 +8,21 @@
 #ifndef REPORT_DOCTOR_PROBE_H
 #define REPORT_DOCTOR_PROBE_H
 
-#include <stdbool.h>
+/* What it does, besides loading libraries and opening a range; each does more than the last. */
+enum gp_probe_kind {
+	GP_PROBE_RANGES,  /* nothing */
+	GP_PROBE_GPU,     /* a context on the first GPU that allows one, and a memset there */
+	GP_PROBE_KERNELS, /* and some kernels; all on a second thread */
+	GP_PROBE_KINDS
+};
+
+/* The argument of `gpuprof doctor --probe`, by kind. */
+extern const char *const gp_probe_words[GP_PROBE_KINDS];
 
 /*
- * Loads the libraries (NULL-terminated) that a program would have loaded, and opens a range. With
- * use_gpu, creates a context on the first GPU that allows one, and sets some memory there. Returns
- * the exit status.
+ * libraries: NULL-terminated, that a program would have loaded; they are loaded first. Returns the
+ * exit status.
  */
-int gp_probe(bool use_gpu, char *const *libraries);
+int gp_probe(enum gp_probe_kind kind, char *const *libraries);
 
 #endif

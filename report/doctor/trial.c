@@ -16,6 +16,7 @@
 
 #define MOST_ARGUMENTS 64
 #define TRACE_NAME     "trial"
+#define PREFIX         "gpuprof: "
 
 /* ---- the output of the probe ---- */
 
@@ -53,10 +54,9 @@ static void take_number(struct gp_trial *trial, const char *name, const char *va
 		const char *name;
 		struct gp_trial_result *result;
 	} results[] = {
-		{"init", &trial->init},
-		{"count-result", &trial->count},
-		{"context", &trial->context},
-		{"work", &trial->work},
+		{"init", &trial->init},       {"count-result", &trial->count},
+		{"context", &trial->context}, {"work", &trial->work},
+		{"kernels", &trial->kernels},
 	};
 
 	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
@@ -120,7 +120,7 @@ static void begin(struct gp_trial *trial)
 	const struct gp_trial_result none = {GP_TRIAL_RESULT_NONE, ""};
 
 	memset(trial, 0, sizeof(*trial));
-	trial->init = trial->count = trial->context = trial->work = none;
+	trial->init = trial->count = trial->context = trial->work = trial->kernels = none;
 }
 
 static int make(struct gp_trial *trial, char *const *arguments, const char *folder,
@@ -192,6 +192,8 @@ static void take_trace(struct gp_trial *trial, const char *path)
 	trial->calls = model->call_count;
 	trial->ops = model->op_count - model->losses.ops_untimed;
 	trial->ranges = model->range_count;
+	trial->energies = model->energy_count;
+	trial->counted = model->counted_count;
 	gp_model_free(model);
 }
 
@@ -231,9 +233,17 @@ static void take_folder(struct gp_trial *trial, const struct gp_trial_options *o
 
 /* A command line and its strings. */
 struct command {
-	char own[PATH_MAX], rings[64], cupti[PATH_MAX + 16];
+	char own[PATH_MAX], rings[64], cupti[PATH_MAX + 16], probe[32];
 	char *arguments[MOST_ARGUMENTS];
+	size_t count;
 };
+
+static void add_arguments(struct command *command, char *const *arguments)
+{
+	for (; arguments && *arguments; arguments++)
+		if (command->count < MOST_ARGUMENTS - 1)
+			command->arguments[command->count++] = *arguments;
+}
 
 /* The trial runs in another folder, so a relative path is made absolute. */
 static void set_cupti(struct command *command, const char *name)
@@ -246,27 +256,19 @@ static void set_cupti(struct command *command, const char *name)
 
 static int make_command(struct command *command, const struct gp_trial_options *options)
 {
-	char *const arguments[] = {
-		command->own,
-		"run",
-		"--summary=none",
-		"--chrome=none",
-		"--output=" TRACE_NAME,
-		command->rings,
-		command->cupti,
-		"--",
-		command->own,
-		"doctor",
-		options->use_gpu ? "--probe=gpu" : "--probe=ranges",
-	};
-	size_t count = sizeof(arguments) / sizeof(arguments[0]);
+	char *const first[] = {
+		command->own,           "run",          "--summary=none", "--chrome=none",
+		"--output=" TRACE_NAME, command->rings, command->cupti,   NULL};
+	char *const probe[] = {"--", command->own, "doctor", command->probe, NULL};
 
 	*command = (struct command){.own = ""};
-	memcpy(command->arguments, arguments, sizeof(arguments));
-	for (size_t i = 0; options->libraries && options->libraries[i]; i++)
-		if (count < MOST_ARGUMENTS - 1)
-			command->arguments[count++] = options->libraries[i];
+	add_arguments(command, first);
+	add_arguments(command, options->arguments);
+	add_arguments(command, probe);
+	add_arguments(command, options->libraries);
 	snprintf(command->rings, sizeof(command->rings), "--rings=%s", options->rings);
+	snprintf(command->probe, sizeof(command->probe), "--probe=%s",
+		 gp_probe_words[options->probe]);
 	set_cupti(command, options->cupti);
 	return own_path(command->own);
 }
@@ -283,6 +285,17 @@ int gp_trial_recorded(struct gp_trial *trial, const struct gp_trial_options *opt
 		take_folder(trial, options);
 	free(command);
 	return error;
+}
+
+void gp_trial_find_line(const struct gp_trial *trial, const char *part, char *line, size_t bytes)
+{
+	char text[sizeof(trial->said)], *save;
+
+	memcpy(text, trial->said, sizeof(text));
+	line[0] = 0;
+	for (char *next = strtok_r(text, "\n", &save); next; next = strtok_r(NULL, "\n", &save))
+		if (strncmp(next, PREFIX, strlen(PREFIX)) == 0 && strstr(next, part))
+			snprintf(line, bytes, "%s", next + strlen(PREFIX));
 }
 
 bool gp_trial_ended_well(const struct gp_trial *trial)

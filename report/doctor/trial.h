@@ -9,7 +9,10 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "report/doctor/probe.h"
 
 #define GP_TRIAL_RESULT_NONE (-1) /* the step was not reached */
 
@@ -34,14 +37,15 @@ struct gp_trial {
 	unsigned long version;
 	int devices;
 	char device[256]; /* the used GPU, or the last one tried */
-	struct gp_trial_result init, count, context, work;
+	struct gp_trial_result init, count, context, work, kernels;
 
 	/* the trace */
 	bool has_trace;
 	char cupti[PATH_MAX];
 	unsigned long cupti_version;
 	char rings[PATH_MAX]; /* "" = in memory, or no trace */
-	uint64_t calls, ops, ranges;
+	uint64_t calls, ops, ranges, energies;
+	uint64_t counted; /* hardware counters of kernels */
 };
 
 /* Without a profiler. Returns 0, or -errno if no process could be started. */
@@ -54,7 +58,8 @@ struct gp_trial_options {
 	 * by then; -1 = not emptied
 	 */
 	int folder_fd;
-	bool use_gpu; /* false: ranges only */
+	enum gp_probe_kind probe;
+	char *const *arguments; /* of gpuprof run, NULL-terminated; NULL = none */
 	unsigned limit_s;
 	char *const *libraries; /* NULL-terminated list to load before CUDA is used; NULL = none */
 	/* `rings` and `cupti`: the options that decide whether recording works here */
@@ -63,6 +68,9 @@ struct gp_trial_options {
 };
 
 int gp_trial_recorded(struct gp_trial *trial, const struct gp_trial_options *options);
+
+/* Finds the last line of gpuprof that contains `part`, without its prefix; "" if there is none. */
+void gp_trial_find_line(const struct gp_trial *trial, const char *part, char *line, size_t bytes);
 
 /* Whether the probe went through all possible steps. */
 bool gp_trial_ended_well(const struct gp_trial *trial);

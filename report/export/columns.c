@@ -47,8 +47,9 @@ static const struct gp_event_table sheets[] = {
 		 BIT(ADDRESS) | BIT(MEMORY) | BIT(POOL) | GP_EVENT_SITE},
 	{"samples", {"host sample"}, GP_EVENT_TIMES | BIT(TID) | BIT(COUNT)},
 	{"syncs", {"sync"}, GP_EVENT_TIMES | GP_EVENT_QUEUE},
+	GP_EVENT_ENERGY_TABLE,
 	{"missing", {"missing"}, BIT(NAME) | BIT(PID) | BIT(COUNT)},
-	{"others", {NULL}, ~(BIT(CLASS) | BIT(LACKS_OPERATION))},
+	{"others", {NULL}, ~(BIT(CLASS) | BIT(LACKS_OPERATION) | GP_EVENT_OF_ENERGY)},
 };
 
 #define SHEETS COUNT(sheets)

@@ -58,6 +58,9 @@ const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS] = {
 	[GP_EVENT_PAYLOAD] = {"payload", GP_UNIT_TEXT},
 	[GP_EVENT_UNIX] = {"unix_ns", GP_UNIT_NUMBER},
 	[GP_EVENT_FIELDS] = {"fields", GP_UNIT_TEXT},
+	[GP_EVENT_POWER] = {"power_mw", GP_UNIT_NUMBER},
+	[GP_EVENT_ENERGY] = {"energy_mj", GP_UNIT_NUMBER},
+	[GP_EVENT_CLOCK] = {"clock_mhz", GP_UNIT_NUMBER},
 	[GP_EVENT_PLACE] = {"place", GP_UNIT_TEXT},
 	[GP_EVENT_IS_ESTIMATED] = {"place_is_estimated", GP_UNIT_FLAG},
 	[GP_EVENT_CLASS] = {"class", GP_UNIT_TEXT},
@@ -170,6 +173,9 @@ static void set_args(struct rows *rows, const struct gp_timeline_event *event)
 		{"graph node id", GP_EVENT_GRAPH_NODE, false},
 		{"by", GP_EVENT_CATEGORY, false},
 		{"state", GP_EVENT_ERROR, false},
+		{"power mW", GP_EVENT_POWER, true},
+		{"energy mJ", GP_EVENT_ENERGY, true},
+		{"clock MHz", GP_EVENT_CLOCK, false},
 	};
 
 	for (uint32_t i = 0; i < event->arg_count; i++) {
@@ -499,6 +505,7 @@ static const struct {
 	[GP_TIMELINE_EVENT] = {"event", set_args},
 	[GP_TIMELINE_UNIFIED] = {"unified memory", set_unified},
 	[GP_TIMELINE_ALLOCATION] = {"allocation", set_allocation},
+	[GP_TIMELINE_ENERGY_SAMPLE] = {"energy sample", set_args},
 };
 
 static int take_track(void *context, const struct gp_timeline_track *track)
@@ -549,6 +556,7 @@ static int write_events(struct rows *rows, const struct gp_export_options *optio
 		BIT(EVENT),
 		BIT(GATE),
 		BIT(UNFINISHED),
+		BIT(ENERGY_SAMPLE),
 	};
 #undef BIT
 	static const struct gp_timeline_sink sink = {

@@ -51,6 +51,9 @@ enum gp_event_column {
 	GP_EVENT_PAYLOAD,
 	GP_EVENT_UNIX,
 	GP_EVENT_FIELDS, /* an object of JSON */
+	GP_EVENT_POWER,
+	GP_EVENT_ENERGY,
+	GP_EVENT_CLOCK,
 	/* of formats with has_places alone: the call site, and 1 if the call's stack is estimated */
 	GP_EVENT_PLACE,
 	GP_EVENT_IS_ESTIMATED,
@@ -85,6 +88,15 @@ struct gp_event_table {
 	(GP_EVENT_BIT(GRID_X) | GP_EVENT_BIT(GRID_Y) | GP_EVENT_BIT(GRID_Z) |                      \
 	 GP_EVENT_BIT(BLOCK_X) | GP_EVENT_BIT(BLOCK_Y) | GP_EVENT_BIT(BLOCK_Z) |                   \
 	 GP_EVENT_BIT(REGISTERS) | GP_EVENT_BIT(STATIC_SHARED) | GP_EVENT_BIT(DYNAMIC_SHARED))
+
+/* The whole table of the energy samples. */
+#define GP_EVENT_OF_ENERGY (GP_EVENT_BIT(POWER) | GP_EVENT_BIT(ENERGY) | GP_EVENT_BIT(CLOCK))
+#define GP_EVENT_ENERGY_TABLE                                                                      \
+	{                                                                                          \
+		"energy", {"energy sample"},                                                       \
+			GP_EVENT_BIT(NAME) | GP_EVENT_BIT(START) | GP_EVENT_BIT(PID) |             \
+				GP_EVENT_BIT(DEVICE) | GP_EVENT_OF_ENERGY                          \
+	}
 
 /* The index of the table of that kind; the last one if no other has it. */
 size_t gp_event_table_of(const struct gp_event_table *tables, size_t count, const char *kind);

@@ -24,7 +24,7 @@
 #include "report/document/table_writer.h"
 #include "report/base/text/text.h"
 
-enum unit { COUNT, SECONDS, BYTES };
+enum unit { COUNT, SECONDS, BYTES, JOULES };
 enum kind { COUNTER, GAUGE, MOST }; /* MOST: a gauge that keeps the maximum of equal labels */
 
 struct label {
@@ -49,6 +49,8 @@ static const struct label by_function[] = {{"function", "Name"}, {0}};
 static const struct label by_range[] = {
 	{"range", "Range"}, {"domain", "Domain"}, {"style", "Style"}, {0}};
 static const struct label by_device[] = {{"device", "Device"}, {"name", "Name"}, {0}};
+static const struct label by_gpu[] = {{"device", "Device"}, {0}};
+static const struct label by_reason[] = {{"device", "Device"}, {"reason", "Reason"}, {0}};
 
 /* Special metrics come first, by their numbers; metrics of one table are adjacent. */
 static const struct metric metrics[] = {
@@ -88,6 +90,16 @@ static const struct metric metrics[] = {
 	{"gpuprof_device_busy",
 	 "Time with at least one operation of this process running on the GPU.", COUNTER, SECONDS,
 	 &gp_breakdown_device, "Busy", by_device},
+	{"gpuprof_energy", "Energy of the GPU while it was sampled, whichever processes used it.",
+	 COUNTER, JOULES, &gp_breakdown_energy, "Energy", by_gpu},
+	{"gpuprof_energy_sampled", "Time with energy samples.", COUNTER, SECONDS,
+	 &gp_breakdown_energy, "Covered", by_gpu},
+	{"gpuprof_step_energy", "Energy of a step of the main loop.", GAUGE, JOULES,
+	 &gp_breakdown_energy, "Per step", by_gpu},
+	{"gpuprof_step_energy_error", "The error of gpuprof_step_energy.", GAUGE, JOULES,
+	 &gp_breakdown_energy, "Step error", by_gpu},
+	{"gpuprof_clocks_lowered", "Time with lowered clocks, by reason; several may hold.",
+	 COUNTER, SECONDS, &gp_breakdown_clock_reason, "Time", by_reason},
 };
 enum { METRICS = sizeof(metrics) / sizeof(metrics[0]) };
 
@@ -177,10 +189,13 @@ static void add_sample(struct collection *e, int metric, const char *name, const
 
 /* ---- from the tables ---- */
 
-static uint64_t whole(const struct gp_value *value)
+/* Samples are whole numbers: ns, bytes, uJ. */
+static uint64_t whole(const struct gp_value *value, enum unit unit)
 {
+	double scale = unit == JOULES ? 1e6 : 1;
+
 	if (value->kind == GP_VALUE_REAL)
-		return value->real > 0 ? (uint64_t)(value->real + 0.5) : 0;
+		return value->real > 0 ? (uint64_t)(scale * value->real + 0.5) : 0;
 	return value->kind == GP_VALUE_WHOLE ? value->whole : 0;
 }
 
@@ -223,7 +238,7 @@ static void take_row(struct collection *e, int metric, const struct gp_table_hea
 		return;
 	for (const struct label *label = about->labels; label->name; label++)
 		take_label(e, label->name, &row[column_of(e, head, label->column)]);
-	end_labels(e, metric, whole(&row[column]));
+	end_labels(e, metric, whole(&row[column], about->unit));
 }
 
 /* All metrics of a table; first: the index of the first one. */
@@ -333,7 +348,8 @@ static void take_whole(struct collection *e)
 
 /* ---- the text ---- */
 
-static const char *const units[] = {[COUNT] = "", [SECONDS] = "_seconds", [BYTES] = "_bytes"};
+static const char *const units[] = {
+	[COUNT] = "", [SECONDS] = "_seconds", [BYTES] = "_bytes", [JOULES] = "_joules"};
 static const char *const kinds[] = {[COUNTER] = "counter", [GAUGE] = "gauge", [MOST] = "gauge"};
 static const char *const endings[] = {[COUNTER] = "_total", [GAUGE] = "", [MOST] = ""};
 
@@ -355,6 +371,9 @@ static void write_metric(const struct metric *metric, const struct samples *samp
 		if (metric->unit == SECONDS)
 			fprintf(out, "%" PRIu64 ".%09" PRIu64 "\n", value / 1000000000,
 				value % 1000000000);
+		else if (metric->unit == JOULES)
+			fprintf(out, "%" PRIu64 ".%06" PRIu64 "\n", value / 1000000,
+				value % 1000000);
 		else
 			fprintf(out, "%" PRIu64 "\n", value);
 	}

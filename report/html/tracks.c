@@ -369,6 +369,7 @@ static struct gp_html_event make_event(struct walker *walker, const struct gp_ti
 	case GP_TIMELINE_EVENT:
 	case GP_TIMELINE_PATH:
 	case GP_TIMELINE_ALLOCATION:
+	case GP_TIMELINE_ENERGY_SAMPLE:
 	case GP_TIMELINE_KINDS:
 		break;
 	}

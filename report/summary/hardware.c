@@ -89,7 +89,7 @@ static int print_run(void *context, const struct gp_hw_run *run, const struct gp
 	print_peak(out, run);
 	print_traffic(out, "; PCIe", levels, GP_HW_PCIE_READ, GP_HW_PCIE_WRITE);
 	print_traffic(out, "; NVLink", levels, GP_HW_NVLINK_RECEIVED, GP_HW_NVLINK_SENT);
-	fputs("\n  for each kernel: --by hardware\n", out);
+	fputs("\n  for each kernel, range, phase and step: --by hardware\n", out);
 	return 0;
 }
 

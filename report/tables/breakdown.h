@@ -89,6 +89,8 @@ extern const struct gp_breakdown gp_breakdown_counter, gp_breakdown_roofline,
 	gp_breakdown_roofline_peak;
 extern const struct gp_breakdown gp_breakdown_hw_activity, gp_breakdown_hw_traffic,
 	gp_breakdown_hw_kernel;
+extern const struct gp_breakdown gp_breakdown_hw_range, gp_breakdown_hw_phase, gp_breakdown_hw_part,
+	gp_breakdown_hw_step;
 extern const struct gp_breakdown gp_breakdown_energy, gp_breakdown_clock_reason,
 	gp_breakdown_energy_kernel;
 extern const struct gp_breakdown gp_breakdown_stall_reason, gp_breakdown_stall_kernel,

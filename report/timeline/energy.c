@@ -1,4 +1,7 @@
-/* The energy samples (--energy), as counters of their device. */
+/* The energy samples (--energy), as counters of their device; in tables, as rows. */
+#include <stdio.h>
+
+#include "report/analysis/device/energy.h"
 #include "report/analysis/device/energy_tracks.h"
 #include "report/timeline/walk.h"
 
@@ -27,12 +30,47 @@ static void tell_sample(struct gp_timeline *t, const struct gp_energy *sample,
 	}
 }
 
+/* The ids of the reasons, with a space between two. */
+static void list_reasons(char *text, size_t bytes, uint32_t reasons)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < GP_CLOCK_REASONS && used < bytes; i++)
+		if ((reasons & gp_clock_reasons[i].bit) != 0)
+			used += (size_t)snprintf(text + used, bytes - used, "%s%s",
+						 used > 0 ? " " : "", gp_clock_reasons[i].id);
+}
+
+static void tell_row(struct gp_timeline *t, const struct gp_energy *sample)
+{
+	char reasons[128];
+	struct gp_timeline_event event = {.kind = GP_TIMELINE_ENERGY_SAMPLE,
+					  .is_instant = true,
+					  .start_ns = sample->time_ns,
+					  .end_ns = sample->time_ns,
+					  .name = reasons};
+
+	if (!gp_walk_wants(t, &event))
+		return;
+	list_reasons(reasons, sizeof(reasons), sample->reasons);
+	gp_walk_number(&event, "device", sample->device_id);
+	gp_walk_number(&event, "power mW", sample->power_mw);
+	gp_walk_number(&event, "energy mJ", sample->energy_mj);
+	gp_walk_number(&event, "clock MHz", sample->clock_mhz);
+	gp_walk_event(t, &event);
+}
+
 void gp_walk_energy(struct gp_timeline *t)
 {
 	const struct gp_model *model = t->model;
 	const struct gp_energy *first = model->energies;
 
-	if (t->slices_only || t->is_table)
+	if (t->slices_only)
+		return;
+	for (uint32_t i = 0; t->is_table && i < model->energy_count; i++)
+		tell_row(t, &model->energies[i]);
+	if (t->is_table)
 		return;
 	for (uint32_t i = 0; i < model->energy_count; i++) {
 		const struct gp_energy *sample = &model->energies[i];

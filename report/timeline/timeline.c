@@ -97,7 +97,7 @@ int gp_timeline_walk(struct gp_timeline *t)
 		{gp_walk_memory, BIT(ALLOCATION)},
 		{gp_walk_curves, 0},
 		{gp_walk_hardware, 0},
-		{gp_walk_energy, 0},
+		{gp_walk_energy, BIT(ENERGY_SAMPLE)},
 		{gp_walk_path, BIT(PATH)},
 		{gp_walk_phases, BIT(PHASE)},
 	};
@@ -147,7 +147,8 @@ bool gp_timeline_has_any(const struct gp_model *model, const struct gp_slice_cho
 		.filter = gp_slice_filter_of(choice, model),
 		/* the others follow from these */
 		.kinds = ~(GP_TIMELINE_BIT(UNFINISHED) | GP_TIMELINE_BIT(STREAM_RANGE) |
-			   GP_TIMELINE_BIT(PATH) | GP_TIMELINE_BIT(PHASE)),
+			   GP_TIMELINE_BIT(PATH) | GP_TIMELINE_BIT(PHASE) |
+			   GP_TIMELINE_BIT(ENERGY_SAMPLE)),
 		.is_table = true,
 		.sink = &sink,
 	};

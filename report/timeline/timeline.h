@@ -173,7 +173,7 @@ struct gp_timeline {
 	uint32_t kinds; /* events of these alone, a bit each; 0: of all */
 	/*
 	 * For tables: records in the order of the model, without tracks; Python's samples in place
-	 * of spans, allocations in place of a counter
+	 * of spans, allocations and energy samples in place of counters
 	 */
 	bool is_table;
 	bool has_untimed; /* operations without times, too */

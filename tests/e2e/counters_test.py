@@ -125,6 +125,16 @@ class Counters(Case):
         summary = next(report for report in reports if report["report"] == "summary")
         self.assertEqual([kernel["bound"] for kernel in summary["roofline"]], ["memory"])
 
+    def test_sets_that_alternate(self):
+        """Each window has the values of its own set, also when its turn comes again."""
+        self.record("--roofline", *EVERY)
+        counts = {name: row["Count"] for name, row in self.counters().items()}
+        of_one_set = [counts[name] for name in ("smsp__inst_executed.sum", "sm__ops_path_tensor_src_bf16_dst_fp32.sum",
+                                                "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active", "l1tex__t_sectors.sum")]
+        self.assertGreater(min(of_one_set), 40)  # more than a window
+        self.assertEqual(sum(of_one_set), counts[TIME])
+        self.assertEqual(self.missing(), {})
+
     def test_advice(self):
         """Each load of the kernel touches 32 sectors: 56 of its 68 are in vain."""
         self.record("--counters=memory", *EVERY)

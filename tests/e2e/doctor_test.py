@@ -297,6 +297,24 @@ class Machine(Doctor):
                 self.only_fails(verdicts)
                 self.check(verdicts, "counters", word, *parts)
 
+    def test_options_that_read_counters_and_energy(self):
+        """Each is tried out; if the driver forbids the first, the others are not."""
+        admin = "SYS_ADMIN" if in_container() else "NVreg_RestrictProfilingToAdminUsers=0"
+        working = dict.fromkeys(("hw-timeline", "stalls", "roofline", "energy"), ("ok", " works"))
+        busy = dict.fromkeys(("hw-timeline", "stalls", "roofline"), ("warning", "dcgmi profile --pause"))
+        for fault, expected in (
+                ("", working),
+                ("counters-forbidden", {"counters": ("warning", admin), "energy": working["energy"]}),
+                ("counters-busy", {**working, **busy}),
+                ("counters-broken", {**working, "roofline": ("warning", "no values")}),
+                ("nvml-missing", {**working, "energy": ("warning", "NVML cannot be initialized")})):
+            with self.subTest(fault):
+                verdicts, _ = self.doctor(GPUSIM_FAULT=fault)
+                self.only_fails(verdicts)
+                for name, (word, part) in expected.items():
+                    self.check(verdicts, name, word, part)
+                self.assertEqual({name for name in working if name in verdicts}, working.keys() & expected.keys())
+
     def test_a_filter_of_system_calls(self):
         verdicts, _ = self.doctor()
         if "no system call is blocked" not in verdicts["seccomp"][1]:

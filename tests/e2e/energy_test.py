@@ -1,4 +1,5 @@
 """--energy: samples of the simulated device's power, which is known, and the messages if there are none."""
+import csv
 import json
 import os
 import subprocess
@@ -37,15 +38,15 @@ SLOW = {"GPUSIM_KERNEL_NS": "10000000"}
 
 
 class Energy(Case):
-    def record(self, *options, way=support.LAUNCHED, steps=STEPS, **variables):
+    def record(self, *options, way=support.LAUNCHED, steps=STEPS, name="t", **variables):
         result = self.run_program([sys.executable, "-c", WORK, CUBIN, str(steps)], way=way,
-                                  options=("-o", self.path("t"), *options), **{"GPUPROF_OUTPUT": self.path("t"), **SLOW, **variables})
+                                  options=("-o", self.path(name), *options), **{"GPUPROF_OUTPUT": self.path(name), **SLOW, **variables})
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, "end\n")
         return result
 
-    def sections(self):
-        reports = json.loads(self.run_gpuprof("summary", "-F", "json", self.path("t.gpuprof")).stdout)
+    def sections(self, name="t"):
+        reports = json.loads(self.run_gpuprof("summary", "-F", "json", self.path(name + ".gpuprof")).stdout)
         return next(report for report in reports if report["report"] == "summary")
 
     def tables(self):
@@ -85,6 +86,46 @@ class Energy(Case):
         self.assertIn("lowered-clocks", [finding["rule"] for finding in told["findings"]])
         curves = {curve["name"]: curve["unit"] for curve in Page(self.path("t.html")).json("courses")["curves"]}
         self.assertEqual(curves, {"power": "W", "energy": "J", "SM clock": "MHz", "clocks lowered": "%"})
+
+    def test_exports_have_the_samples(self):
+        self.record("--energy=20ms", GPUSIM_CLOCK_REASONS=POWER_CAP | POWER_BRAKE)
+        gpu, = self.sections()["energy"]
+        self.run_gpuprof("export", "-F", "csv", "-o", self.path("t.csv"), self.path("t.gpuprof"))
+        with open(self.path("t.csv"), encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["kind"] == "energy sample"]
+        self.assertEqual({(row["name"], row["power_mw"], row["clock_mhz"], row["device"]) for row in rows},
+                         {("power-cap power-brake", str(1000 * WATTS), "1500", "0")})
+        energies = [int(row["energy_mj"]) for row in rows]
+        self.assertAlmostEqual((energies[-1] - energies[0]) / 1e3, gpu["joules"], places=2)
+        metrics = self.run_gpuprof("export", "-F", "openmetrics", "-o", "-", self.path("t.gpuprof")).stdout
+        values = {line.split("{")[0]: float(line.split()[-1]) for line in metrics.splitlines() if line.startswith("gpuprof_")}
+        self.assertAlmostEqual(values["gpuprof_energy_joules_total"], gpu["joules"], places=2)
+        self.assertAlmostEqual(values["gpuprof_step_energy_joules"], gpu["step_joules"], places=2)
+        self.assertAlmostEqual(values["gpuprof_clocks_lowered_seconds_total"], gpu["covered_ns"] / 1e9, places=6)
+
+    def test_runs_are_compared_by_their_energy(self):
+        steps = []
+        for name, variables in (("a", {}), ("b", {"GPUSIM_POWER_MW": 2000 * WATTS, "GPUSIM_CLOCK_REASONS": POWER_CAP})):
+            self.record("--energy=20ms", name=name, **variables)
+            steps.append(self.sections(name)["energy"][0])
+        a, b = self.path("a.gpuprof"), self.path("b.gpuprof")
+        done = self.run_gpuprof("diff", "-F", "json", a, b)
+        tables = {table["report"]: {row["Metric"]: row for row in table["rows"]}
+                  for table in json.loads(done.stdout) if table["report"] in ("diff-energy", "diff-clocks")}
+        step = tables["diff-energy"]["step_energy"]
+        for side, gpu in zip("AB", steps):
+            self.assertAlmostEqual(step[side], gpu["step_joules"], places=2)
+            self.assertAlmostEqual(tables["diff-energy"]["step_energy_error"][side], gpu["step_error_joules"], places=2)
+        self.assertEqual((tables["diff-clocks"]["clocks_lowered"]["A"], tables["diff-clocks"]["clocks_lowered"]["B"]), (0, 100))
+        self.assertIn("clocks lowered: A: 0.0 % of the time; B: 100.0 %", done.stderr)
+        self.assertEqual(self.run_gpuprof("check", "-w", self.path("base.json"), a).returncode, 0)
+        found = json.loads(self.run_gpuprof("check", "-b", self.path("base.json"), "--json", "-", b).stdout)
+        finding, = (finding for finding in found["findings"] if finding["metric"] == "step_energy")
+        self.assertEqual(finding["unit"], "J")
+        self.assertAlmostEqual(finding["now"], steps[1]["step_joules"], places=2)
+        self.assertAlmostEqual(finding["baseline"], steps[0]["step_joules"], places=2)
+        self.assertGreaterEqual(finding["tolerated"], 0.999 * sum(gpu["step_error_joules"] for gpu in steps))
+        self.assertTrue(any(note.startswith("clocks lowered: 100.0 % of the time; baseline: 0.0 %") for note in found["notes"]))
 
     def test_a_gpu_that_does_not_count_its_energy(self):
         self.record("--energy=20ms", GPUSIM_FAULT="no-energy")

@@ -1104,6 +1104,7 @@ class TablesTest(Package):
                         told[key] = hex(told[key])
                 self.assertEqual(told, {key: value for key, value in line.items() if key in row}, name)
         self.assertEqual(sum(len(table) for table in self.trace.tables.values()), len(lines))
+        self.assertEqual(self.trace.energy.columns, ["name", "start_ns", "pid", "device", "power_mw", "energy_mj", "clock_mhz"])
 
     def test_places(self):
         import gpuprof

@@ -8,7 +8,8 @@ from support import Case
 import parquet  # in the folder that support names
 
 KINDS = {"ops": ("kernel", "copy", "memset", "graph"), "calls": ("call",), "ranges": ("range", "start/end range", "mark"),
-         "memory": ("allocation", "free"), "samples": ("host sample",), "syncs": ("sync",), "missing": ("missing",)}
+         "memory": ("allocation", "free"), "samples": ("host sample",), "syncs": ("sync",),
+         "energy": ("energy sample",), "missing": ("missing",)}
 TABLES = [*KINDS, "others", "ranks", "collectives", "iterations", "idle"]
 
 

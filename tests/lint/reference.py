@@ -135,10 +135,14 @@ class Reference:
 
     def metrics(self) -> str:
         judged = {"true": "always", "false": "if named"}
+        units = {"JOULES": "J"}
         rows = definitions("metric.def", "GP_METRIC")
         return table(
             ("metric", "unit", "judged", "meaning"),
-            ((f"`{row[1]}`", row[3].lower(), judged[row[6]], cell(row[7])) for row in rows),
+            (
+                (f"`{row[1]}`", units.get(row[3], row[3].lower()), judged[row[6]], cell(row[7]))
+                for row in rows
+            ),
         )
 
     def counters(self) -> str:

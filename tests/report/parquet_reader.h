@@ -18,9 +18,9 @@
 #include <zlib.h>
 
 /* The tables of an export. */
-static const char *const parquet_tables[] = {"ops",     "calls",       "ranges",     "memory",
-					     "samples", "syncs",       "missing",    "others",
-					     "ranks",   "collectives", "iterations", "idle"};
+static const char *const parquet_tables[] = {
+	"ops",     "calls",  "ranges", "memory",      "samples",    "syncs", "energy",
+	"missing", "others", "ranks",  "collectives", "iterations", "idle"};
 #define PARQUET_TABLES (sizeof(parquet_tables) / sizeof(parquet_tables[0]))
 
 struct parquet_bytes {

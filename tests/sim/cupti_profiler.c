@@ -17,7 +17,8 @@
 
 #include "tests/sim/cupti_profiler.h"
 
-#define IMAGE_BYTES 64 /* of a config: any size will do */
+#define IMAGE_BYTES                                                                                \
+	64 /* of a config, which begins with the bits of its metrics: any size will do */
 
 static const char *const names[] = {
 	[GP_HW_CLOCK] = "gpc__cycles_elapsed.avg.per_second",
@@ -96,7 +97,7 @@ void sim_profiler_operation(const struct sim_op *op)
 /* ---- the host's half ---- */
 
 struct CUpti_Profiler_Host_Object {
-	size_t metrics;
+	uint64_t metrics;
 };
 
 static int find_metric(const char *name)
@@ -105,6 +106,16 @@ static int find_metric(const char *name)
 		if (!strcmp(names[i], name))
 			return i;
 	return -1;
+}
+
+uint64_t sim_metric_bits(const char *const *metrics, size_t count)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (find_metric(metrics[i]) >= 0)
+			bits |= UINT64_C(1) << find_metric(metrics[i]);
+	return bits;
 }
 
 CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *params)
@@ -148,7 +159,7 @@ CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetri
 	for (size_t i = 0; i < params->numMetrics; i++)
 		if (find_metric(params->ppMetricNames[i]) < 0)
 			return CUPTI_ERROR_INVALID_PARAMETER;
-	params->pHostObject->metrics += params->numMetrics;
+	params->pHostObject->metrics |= sim_metric_bits(params->ppMetricNames, params->numMetrics);
 	return CUPTI_SUCCESS;
 }
 
@@ -162,6 +173,8 @@ cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Param
 CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params *params)
 {
 	memset(params->pConfigImage, 1, params->configImageSize);
+	memcpy(params->pConfigImage, &params->pHostObject->metrics,
+	       sizeof(params->pHostObject->metrics));
 	return CUPTI_SUCCESS;
 }
 

@@ -25,8 +25,14 @@ struct sim_sample {
 /* A counter data image. */
 struct sim_data {
 	size_t capacity, count;
+	uint64_t metrics; /* that it has a place for: a bit each, by enum sim_metric */
 	struct sim_sample samples[];
 };
+
+_Static_assert(SIM_METRICS <= 64, "a bit for each metric");
+
+/* The bits of these metrics; unknown ones have none. */
+uint64_t sim_metric_bits(const char *const *metrics, size_t count);
 
 /* By the range profiler (cupti_range_profiler.c): a kernel was submitted, and its times are known. */
 void sim_range_operation(const struct sim_op *op);

@@ -2,7 +2,8 @@
  * libcupti: the range profiler, for automatic ranges and one pass.  Kernels of a session run one
  * after the other, and have the values of tests/sim/range_metric.def.
  *
- * As on a GPU: further ranges than the session has places for are dropped silently.  After a graph
+ * As on a GPU: a kernel has values of the metrics of the session's config alone.  Counter data are
+ * initialized for the size and the metrics that were asked for last.  Further ranges than the session has places for are dropped silently.  After a graph
  * launch in a session, stopping fails until the profiler is disabled.  CUPTI runs a kernel of its
  * own before each measured one.  If kernels have records, these add instructions, and patched code
  * counts nothing.  Starting and stopping take a large stack.
@@ -10,6 +11,7 @@
 #include "tests/sim/cupti_sim.h"
 
 #include <cupti_range_profiler.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +22,9 @@ struct CUpti_RangeProfiler_Object {
 	CUcontext ctx;
 	struct sim_data *data;
 	size_t most, count;
-	size_t data_bytes; /* asked for last */
+	/* of the data that were asked for last, and of the config */
+	size_t data_bytes;
+	uint64_t data_metrics, config_metrics;
 	struct sim_sample *ranges;
 	bool is_broken;
 };
@@ -127,6 +131,8 @@ cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Para
 				  params->maxNumOfRanges * sizeof(struct sim_sample) +
 				  params->numMetrics * METRIC_BYTES;
 	params->pRangeProfilerObject->data_bytes = params->counterDataSize;
+	params->pRangeProfilerObject->data_metrics =
+		sim_metric_bits(params->pMetricNames, params->numMetrics);
 	return CUPTI_SUCCESS;
 }
 
@@ -139,6 +145,7 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
 		abort(); /* a GPU's CUPTI writes so many bytes */
 	data->capacity = (params->counterDataSize - sizeof(*data)) / sizeof(struct sim_sample);
 	data->count = 0;
+	data->metrics = params->pRangeProfilerObject->data_metrics;
 	return CUPTI_SUCCESS;
 }
 
@@ -150,6 +157,7 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params *pa
 	    params->numNestingLevels != 1)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	free(object->ranges);
+	memcpy(&object->config_metrics, params->pConfig, sizeof(object->config_metrics));
 	object->data = (struct sim_data *)params->pCounterDataImage;
 	object->most = params->maxRangesPerPass;
 	object->ranges = calloc(object->most, sizeof(*object->ranges));
@@ -183,13 +191,23 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params *params)
 	return is_broken ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
 }
 
+/* Only metrics of the config have values, if the data have a place for them. */
+static void decode(struct sim_sample *to, const struct sim_sample *from, uint64_t metrics)
+{
+	*to = *from;
+	for (int i = 0; i < SIM_METRICS; i++)
+		if ((metrics >> i & 1) == 0)
+			to->values[i] = (double)NAN;
+}
+
 CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params *params)
 {
 	const struct CUpti_RangeProfiler_Object *object = params->pRangeProfilerObject;
 	struct sim_data *data = object->data;
 
 	while (data->count < data->capacity && data->count < object->count) {
-		data->samples[data->count] = object->ranges[data->count];
+		decode(&data->samples[data->count], &object->ranges[data->count],
+		       data->metrics & object->config_metrics);
 		data->count++;
 	}
 	if ((sim_config()->faults & SIM_FAULT_COUNTERS_OVERFLOW) && data->count > 0)

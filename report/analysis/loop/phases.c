@@ -131,14 +131,18 @@ static void take_ops(struct search *search, uint32_t index, enum gp_phase_kind l
 		if (!phases->by_functions &&
 		    gp_kinds_of_op(search->kinds, search->model, op) == GP_KIND_COMMUNICATION)
 			phase = gp_phase_inside(launched, GP_PHASE_COMMUNICATION);
+		phases->of_ops[i] = (uint8_t)phase;
 		phases->rows[phase].op_count++;
 		phases->rows[phase].gpu_ns += gp_op_gpu_ns(op);
 		phases->step_ns[GP_PHASE_GPU][step > 0 ? step - 1 : 0][phase] += gp_op_gpu_ns(op);
 	}
 }
 
-static void take_calls(struct search *search)
+static int take_calls(struct search *search)
 {
+	search->phases->of_ops = gp_spill_take_zeroed((size_t)search->model->op_count + 1, 1);
+	if (!search->phases->of_ops)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < search->model->call_count; i++) {
 		enum gp_phase_kind phase = search->model->calls[i].first_op == GP_NONE
 						   ? GP_PHASE_NONE
@@ -147,6 +151,7 @@ static void take_calls(struct search *search)
 		if (phase != GP_PHASE_NONE)
 			take_ops(search, i, phase);
 	}
+	return 0;
 }
 
 /* ---- one try, with the marks of frames ---- */
@@ -158,6 +163,7 @@ static void empty(struct gp_phases *phases)
 		free(phases->rows[i].place);
 	}
 	gp_spill_free(phases->times);
+	gp_spill_free(phases->of_ops);
 	for (int i = 0; i < GP_PHASE_MEASURES; i++)
 		gp_spill_free(phases->step_ns[i]);
 	gp_spill_free(phases->scratch);
@@ -348,7 +354,7 @@ static int find_phases(struct search *search)
 
 	if (result != 0 || search->phases->time_count == 0)
 		return result;
-	take_calls(search);
+	result = take_calls(search);
 	for (int i = 1; result == 0 && i < GP_PHASE_KINDS; i++)
 		result = describe(search, (enum gp_phase_kind)i);
 	return result == 0 ? add_callers(search) : result;

@@ -53,6 +53,7 @@ struct gp_phases {
 	uint64_t host_ns;            /* of all phases: the time of the loop */
 	struct gp_phase_time *times; /* by start; neighbors are of different phases or steps */
 	uint32_t time_count, time_capacity;
+	uint8_t *of_ops; /* by operation: enum gp_phase_kind; NULL: there are no phases */
 	uint64_t (*step_ns[GP_PHASE_MEASURES])[GP_PHASE_KINDS]; /* by step and phase */
 	uint64_t *scratch;                                      /* a value for each step */
 	uint32_t launches, with_stack; /* of the loop's threads, and those whose stack is known */

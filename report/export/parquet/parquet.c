@@ -25,7 +25,7 @@
 #include "report/tables/by/collective_ranks.h"
 
 /* The tables of events come first, in the order of event_tables. */
-enum table { OPS, CALLS, RANGES, MEMORY, SAMPLES, SYNCS, MISSING, OTHERS, EVENT_TABLES };
+enum table { OPS, CALLS, RANGES, MEMORY, SAMPLES, SYNCS, ENERGY, MISSING, OTHERS, EVENT_TABLES };
 enum { RANKS = EVENT_TABLES, COLLECTIVES, ITERATIONS, IDLE, TABLES };
 
 #define BIT(id) GP_EVENT_BIT(id)
@@ -49,6 +49,7 @@ static const struct gp_event_table event_tables[EVENT_TABLES] = {
 			    BIT(BYTES) | BIT(ADDRESS) | BIT(MEMORY) | BIT(POOL) | GP_EVENT_SITE},
 	[SAMPLES] = {"samples", {"host sample"}, GP_EVENT_TIMES | BIT(TID) | BIT(COUNT)},
 	[SYNCS] = {"syncs", {"sync"}, GP_EVENT_TIMES | GP_EVENT_QUEUE},
+	[ENERGY] = GP_EVENT_ENERGY_TABLE,
 	[MISSING] = {"missing", {"missing"}, BIT(NAME) | BIT(PID) | BIT(COUNT)},
 	[OTHERS] = {"others",
 		    {NULL},

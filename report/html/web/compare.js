@@ -38,6 +38,8 @@ const sidesText = () =>
 	areSets() ? 'A: before, ' + fmtRuns(state.compared.runs[0]) + '; B: now, ' + fmtRuns(state.compared.runs[1]) : 'A: the other run, B: this one';
 const DIFF_TITLES = {
 	'diff-times': 'Times',
+	'diff-energy': 'Energy in J',
+	'diff-clocks': 'Percent of the time',
 	'diff-counts': 'Counts',
 	'diff-bytes': 'Bytes',
 	'diff-phases': 'Phases of the step on the host',

@@ -196,8 +196,7 @@ int gp_hw_levels_of(struct gp_scope *scope, const struct gp_hw_run *run,
 
 /* ---- the tables of devices ---- */
 
-/* Percent, GB/s or MHz. */
-static struct gp_value value_of(uint32_t metric, double level)
+struct gp_value gp_hw_value_of(uint32_t metric, double level)
 {
 	return isnan(level)
 		       ? gp_value_none()
@@ -226,10 +225,10 @@ static void put_metric(struct gp_table *table, const struct gp_hw_run *run,
 {
 	const struct gp_hw_metric_row *row = &gp_hw_metrics[metric];
 
-	gp_table_cell(table, value_of(metric, levels->average[metric]));
-	gp_table_cell(table, value_of(metric, levels->in_kernels[metric]));
-	gp_table_cell(table, value_of(metric, levels->p95[metric]));
-	gp_table_cell(table, value_of(metric, levels->highest[metric]));
+	gp_table_cell(table, gp_hw_value_of(metric, levels->average[metric]));
+	gp_table_cell(table, gp_hw_value_of(metric, levels->in_kernels[metric]));
+	gp_table_cell(table, gp_hw_value_of(metric, levels->p95[metric]));
+	gp_table_cell(table, gp_hw_value_of(metric, levels->highest[metric]));
 	gp_table_put_whole(table, run->interval_ns);
 	gp_table_put_whole(table, run->covered_ns);
 	gp_table_put_whole(table, run->model->pid);
@@ -380,10 +379,10 @@ static void put_kernel(struct gp_scope *scope, struct gp_table *table, const str
 	gp_table_put_whole(table, row->sums[0]);
 	gp_table_put_whole(table, row->count);
 	for (size_t i = 0; i < COUNT(kernel_metrics); i++)
-		gp_table_cell(table,
-			      value_of(kernel_metrics[i], estimate->level[kernel_metrics[i]]));
-	gp_table_cell(table, value_of(GP_HW_SM_ACTIVE, estimate->error[GP_HW_SM_ACTIVE]));
-	gp_table_cell(table, value_of(GP_HW_DRAM_READ, estimate->error[GP_HW_DRAM_READ]));
+		gp_table_cell(table, gp_hw_value_of(kernel_metrics[i],
+						    estimate->level[kernel_metrics[i]]));
+	gp_table_cell(table, gp_hw_value_of(GP_HW_SM_ACTIVE, estimate->error[GP_HW_SM_ACTIVE]));
+	gp_table_cell(table, gp_hw_value_of(GP_HW_DRAM_READ, estimate->error[GP_HW_DRAM_READ]));
 	gp_table_put_whole(table, run->device);
 	gp_hw_put_kernel_name(scope, table, row);
 }

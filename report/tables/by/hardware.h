@@ -24,6 +24,9 @@ struct gp_hw_levels {
 	double p95[GP_HW_METRICS], highest[GP_HW_METRICS];
 };
 
+/* Percent, GB/s or MHz; none for NAN. */
+struct gp_value gp_hw_value_of(uint32_t metric, double level);
+
 /* Calls take for each device that has samples.  Returns 0, -ENOMEM, or what take returned. */
 int gp_hw_each_run(struct gp_scope *scope, int (*take)(void *context, const struct gp_hw_run *run),
 		   void *context);

@@ -346,7 +346,7 @@ static void what_thresholds_switch_off_is_named_in_each_format(void **state)
 	gp_names_free(scene.report.names);
 	judge(&scene);
 	text = write_report(gp_check_report_markdown, &scene);
-	expect(text, ", exposed_communication_time, 3 kernels\n");
+	expect(text, ", step_energy, 3 kernels\n");
 	free(text);
 	end(&scene);
 }

@@ -380,6 +380,27 @@ static void chances_are_judged_together(void **state)
 	scene_end(&scene);
 }
 
+/* Without energy samples there is nothing to judge; within the errors of both nothing is shown. */
+static void energy_needs_more_than_its_error(void **state)
+{
+	struct scene scene = scene_make(BASELINE, RUNS);
+
+	set_both(&scene, GP_METRIC_STEP_ENERGY, (double)NAN, (double)NAN);
+	judge(&scene);
+	assert_null(find(&scene, GP_METRIC_STEP_ENERGY));
+	vary(&scene.baseline, GP_METRIC_STEP_ENERGY, 50);
+	vary(&scene.now, GP_METRIC_STEP_ENERGY, 60);
+	set_both(&scene, GP_METRIC_STEP_ENERGY_ERROR, 0.5, 0.25);
+	judge(&scene);
+	assert_int_equal(find(&scene, GP_METRIC_STEP_ENERGY)->verdict, GP_VERDICT_REGRESSION);
+	assert_true(find(&scene, GP_METRIC_STEP_ENERGY)->margin < 0.06 * 50);
+	set_both(&scene, GP_METRIC_STEP_ENERGY_ERROR, 6, 7);
+	judge(&scene);
+	assert_int_equal(find(&scene, GP_METRIC_STEP_ENERGY)->verdict, GP_VERDICT_PASS);
+	assert_true(find(&scene, GP_METRIC_STEP_ENERGY)->margin == 13);
+	scene_end(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -396,6 +417,7 @@ int main(void)
 		cmocka_unit_test(a_new_kernel_is_a_regression_unless_it_replaces_one),
 		cmocka_unit_test(kernels_are_judged_by_their_share_or_by_name),
 		cmocka_unit_test(chances_are_judged_together),
+		cmocka_unit_test(energy_needs_more_than_its_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

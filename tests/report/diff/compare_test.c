@@ -290,6 +290,36 @@ static void times_of_next_to_no_effect_are_left_out(void **state)
 	gp_run_set_free(&b);
 }
 
+/* Energy varies as times do, and has nothing to do with the wall time. */
+static void energy_is_compared_by_itself(void **state)
+{
+	struct gp_run_set a = runs_make(1, 1), b = runs_make(1, 1);
+	struct gp_compare_result result;
+	const json_t *rows;
+	json_t *root;
+
+	runs_set(&a, GP_METRIC_WALL, 1e12);
+	runs_set(&b, GP_METRIC_WALL, 1e12);
+	runs_set(&a, GP_METRIC_STEP_ENERGY, 50);
+	runs_set(&b, GP_METRIC_STEP_ENERGY, 60.5);
+	runs_set(&a, GP_METRIC_ENERGY, 5000);
+	runs_set(&b, GP_METRIC_ENERGY, 5001);
+	runs_set(&b, GP_METRIC_CLOCKS_LOWERED, 53);
+	root = compare(&a, &b, 20, &result);
+	rows = rows_of(root, "diff-energy");
+	assert_int_equal(json_array_size(rows), 1);
+	assert_string_equal(text(rows, 0, "Metric"), "step_energy");
+	assert_true(number(rows, 0, "Change") == 10.5);
+	assert_true(number(rows, 0, "Change %") == 21);
+	rows = rows_of(root, "diff-clocks");
+	assert_string_equal(text(rows, 0, "Metric"), "clocks_lowered");
+	assert_true(number(rows, 0, "B") == 53);
+	assert_int_equal(result.hidden, 1);
+	json_decref(root);
+	gp_run_set_free(&a);
+	gp_run_set_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +330,7 @@ int main(void)
 		cmocka_unit_test(a_change_is_sure_where_runs_agree),
 		cmocka_unit_test(equal_runs_have_no_rows),
 		cmocka_unit_test(times_of_next_to_no_effect_are_left_out),
+		cmocka_unit_test(energy_is_compared_by_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,9 @@ static void what_is_not_named_has_its_default(void **state)
 	assert_threshold(&thresholds.metrics[GP_METRIC_LAUNCHES], 0, 0);
 	assert_threshold(&thresholds.metrics[GP_METRIC_BYTES_PEAK], 0, 0);
 	assert_threshold(&thresholds.metrics[GP_METRIC_WALL], GP_THRESHOLD_SHARE, GP_THRESHOLD_NS);
+	assert_threshold(&thresholds.metrics[GP_METRIC_STEP_ENERGY], GP_THRESHOLD_SHARE, 0);
 	assert_true(thresholds.metrics[GP_METRIC_GPU_IDLE].off);
+	assert_true(thresholds.metrics[GP_METRIC_ENERGY].off);
 	assert_threshold(gp_thresholds_of_kernel(&thresholds, "gemm"), GP_THRESHOLD_SHARE,
 			 GP_THRESHOLD_NS);
 	gp_thresholds_close(&thresholds);
@@ -48,6 +50,9 @@ static void a_line_says_share_amount_both_or_off(void **state)
 			       "peak_bytes 1% 2MiB\n"
 			       "leaked_bytes 4096\n"
 			       "launches 3\n"
+			       "step_energy 3% 500mJ\n"
+			       "energy 2kJ\n"
+			       "clocks_lowered 5\n"
 			       "synchronizations off\n");
 	assert_threshold(&thresholds.metrics[GP_METRIC_WALL], 0.025, 1e6);
 	assert_threshold(&thresholds.metrics[GP_METRIC_GPU_IDLE], 0.1, 0);
@@ -55,6 +60,9 @@ static void a_line_says_share_amount_both_or_off(void **state)
 	assert_threshold(&thresholds.metrics[GP_METRIC_BYTES_PEAK], 0.01, 2 << 20);
 	assert_threshold(&thresholds.metrics[GP_METRIC_BYTES_LEAKED], 0, 4096);
 	assert_threshold(&thresholds.metrics[GP_METRIC_LAUNCHES], 0, 3);
+	assert_threshold(&thresholds.metrics[GP_METRIC_STEP_ENERGY], 0.03, 0.5);
+	assert_threshold(&thresholds.metrics[GP_METRIC_ENERGY], 0, 2000);
+	assert_threshold(&thresholds.metrics[GP_METRIC_CLOCKS_LOWERED], 0, 5);
 	assert_true(thresholds.metrics[GP_METRIC_SYNCS].off);
 	assert_true(gp_threshold_margin(&thresholds.metrics[GP_METRIC_WALL], 1e9) == 25e6);
 	assert_true(gp_threshold_margin(&thresholds.metrics[GP_METRIC_WALL], 1e6) == 1e6);

@@ -89,9 +89,11 @@ static void describe_gpu(FILE *out, const struct gp_device_entry *device, size_t
 		fputs("unknown device", out);
 	if (!record)
 		return;
-	fprintf(out, ", %u SMs, %s, compute capability %u.%u, ", record->multiprocessors,
-		gp_format_bytes(record->memory_bytes).text, record->compute_major,
-		record->compute_minor);
+	fprintf(out, ", %u SMs, %s, ", record->multiprocessors,
+		gp_format_bytes(record->memory_bytes).text);
+	if (record->compute_major > 0)
+		fprintf(out, "compute capability %u.%u, ", record->compute_major,
+			record->compute_minor);
 	if (record->core_clock_khz > 0)
 		fprintf(out, "%u MHz", record->core_clock_khz / 1000);
 	else

@@ -165,6 +165,7 @@ static const struct row range_rows[] = {
 	{"*", "optimizer*", GP_PHASE_OPTIMIZER},
 	{"*", "*optimizer[_.]step*", GP_PHASE_OPTIMIZER},
 	{"*", "DeepSpeedEngine.step", GP_PHASE_OPTIMIZER},
+	{"*", "*data*dist*", GP_PHASE_COMMUNICATION},
 	{"*", "nccl[:A-Z]*", GP_PHASE_COMMUNICATION},
 	{"*", "c10d::*", GP_PHASE_COMMUNICATION},
 	{"*", "eval*", GP_PHASE_EVALUATION},

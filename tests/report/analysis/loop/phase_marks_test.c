@@ -118,6 +118,7 @@ static void a_range_names_a_phase(void **state)
 		{"ncclAllReduce", GP_PHASE_COMMUNICATION},
 		{"## forward ##", GP_PHASE_FORWARD}, /* TorchRec */
 		{"## forward:sparse_arch ##", GP_PHASE_FORWARD},
+		{"## sparse_data_dist ##", GP_PHASE_COMMUNICATION},
 		{"## copy_batch_to_gpu ##", GP_PHASE_TO_DEVICE},
 		{"## wait_for_batch ##", GP_PHASE_DATA},
 		{"## RecMetricModule:update ##", GP_PHASE_LOGGING},

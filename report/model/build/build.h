@@ -127,6 +127,7 @@ int gp_resolve_stacks(struct gp_model *model);                          /* by gp
 int gp_resolve_totals(struct gp_model_builder *b); /* report/model/build/resolve_totals.c */
 int gp_join_ops(struct gp_model_builder *b);
 int gp_note_hw_windows(struct gp_model_builder *b); /* by gp_resolve() */
+int gp_order_overheads(struct gp_model *model);
 int gp_join_hw_values(struct gp_model_builder *b);
 int gp_join_conditionals(struct gp_model_builder *b); /* by gp_join_ops() */
 int gp_join_in_flight(struct gp_model_builder *b);
@@ -134,6 +135,7 @@ int gp_join_captures(struct gp_model_builder *b);
 int gp_join_physical(struct gp_model_builder *b); /* by gp_join_memory() */
 int gp_join_memory(struct gp_model_builder *b);
 int gp_join_ranges(struct gp_model_builder *b);
+int gp_note_own_work(struct gp_model_builder *b); /* by gp_join_ranges() */
 int gp_project_ranges(struct gp_model *model);
 int gp_estimate_stacks(struct gp_model *model);
 

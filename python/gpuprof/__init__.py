@@ -16,14 +16,16 @@ Afterwards, or in another program, read the trace::
 
 Without the recorder, ranges cost next to nothing.
 """
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, List
 
 from ._program import GpuprofError
+from ._ranges import own_work as _own_work
 from ._ranges import (Range, disable, enable, end_range, mark, profile, range, reset, sample,
                       start_range)
 from ._recording import is_active, start, stop, trace_path
 
 if TYPE_CHECKING:
+    from ._callbacks import lightning_profiler, mark_accelerator, transformers_callback
     from ._compile import (CompiledMode, CompileReport, CudaGraphs, GraphBreak, Kernels, KernelTime,
                            Recompilation, torch_compile)
     from ._memory import Memory, Tensor, memory, track_tensor, untrack_tensor
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 # Imported at their first use: a program that only has ranges does not pay for them.
 _MODULES = {
+    "_callbacks": ("lightning_profiler", "mark_accelerator", "transformers_callback"),
     "_compile": ("CompiledMode", "CompileReport", "CudaGraphs", "GraphBreak", "Kernels",
                  "KernelTime", "Recompilation", "torch_compile"),
     "_memory": ("Memory", "Tensor", "memory", "track_tensor", "untrack_tensor"),
@@ -53,6 +56,11 @@ __all__ = ["GpuprofError", "Range", "disable", "enable", "end_range", "is_active
            *(name for names in _MODULES.values() for name in names if name != "open")]
 
 
+def __dir__() -> List[str]:
+    return sorted({*globals(), "open", *__all__})
+
+
+@_own_work
 def __getattr__(name: str) -> Any:
     import importlib
 

@@ -4,6 +4,7 @@ import weakref
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from . import _recording
+from ._ranges import own_work
 from ._table import Table
 from ._trace import Trace
 
@@ -60,6 +61,8 @@ def track_tensor(name: str, tensor: Any) -> None:
 
     It may be any array of PyTorch, CuPy, JAX, Numba or NumPy, and is neither copied nor kept alive.
     Raises TypeError for anything else."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a tensor is a str, not {type(name)}")
     try:
         size, pointer = int(tensor.nbytes), _pointer(tensor)
         shape = tuple(int(one) for one in tensor.shape)
@@ -72,7 +75,13 @@ def track_tensor(name: str, tensor: Any) -> None:
 
 def untrack_tensor(name: str) -> None:
     """Forget a tracked tensor; KeyError if there is none of that name."""
-    del _tracked[name]
+    if _tracked.pop(name, None) is None:
+        raise not_tracked(name)
+
+
+def not_tracked(name: str) -> KeyError:
+    """The error of a tensor that is not there."""
+    return KeyError(f"no tensor {name!r} is tracked, or it was freed")
 
 
 def tracked_tensors() -> List[Tensor]:
@@ -105,6 +114,7 @@ def pools() -> Dict[str, Dict[str, Optional[int]]]:
     return found
 
 
+@own_work
 def memory() -> Memory:
     """The memory of this program now."""
     tensors = tracked_tensors()

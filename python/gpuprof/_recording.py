@@ -41,7 +41,8 @@ def start(**options: Any) -> None:
     for "-": ``start(output="run", stacks="all")``. A recorder that is loaded in this way does not
     see earlier launches, nor the program's calls of execve().
 
-    Raises GpuprofError if CUDA is in use already, or if options come too late."""
+    Raises GpuprofError if CUDA is in use already, or if options come too late; TypeError if there
+    is no such option."""
     if not _native.is_loaded():
         _load(options)
     elif options:
@@ -61,12 +62,23 @@ def _load(options: Any) -> None:
         raise _program.GpuprofError(
             "CUDA is in use already, and the driver loads a recorder only at its first use: call"
             f" gpuprof.start() earlier, or run the program by: {command_line()}")
+    _check(options)
     for name, value in options.items():
         text = str(int(value) if isinstance(value, bool) else value)
         os.environ["GPUPROF_" + name.upper()] = text
     # Its constructor names the library to the driver.
     library = ctypes.CDLL(_program.library())
     _native.attach(library._handle)  # pylint: disable=protected-access
+
+
+def _check(options: Any) -> None:
+    if not options:
+        return
+    from ._reader import run
+
+    for name in options:
+        if f" --{name.replace('_', '-')}".encode() not in run(["run", "--help"]):
+            raise TypeError(f"start() has no option {name!r}: gpuprof run --help lists them")
 
 
 def _is_cuda_in_use() -> bool:

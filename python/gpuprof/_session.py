@@ -7,10 +7,11 @@ import statistics
 import sys
 import time
 import warnings
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from . import _native, _work
 from ._program import GpuprofError
+from ._ranges import own_work
 from ._recording import command_line, trace_path
 from ._table import Table
 from ._timing import own_trace
@@ -79,14 +80,19 @@ class Session:
         if self._has_memory:
             self.allocated_memory_mb = _torch_memory("allocated_bytes.all.current")
             self.reserved_memory_mb = _torch_memory("reserved_bytes.all.current")
-        for format_, path in self._files.items():
-            if path is not None and self._result is not None:
-                own_trace().export(format_, path, *self._result.part)
+        self._write_files()
 
     def __repr__(self) -> str:
         return f"<gpuprof.Session {self.name!r}: {self.total_time_ms} ms>"
 
+    @own_work
+    def _write_files(self) -> None:
+        for format_, path in self._files.items():
+            if path is not None and self._result is not None:
+                own_trace().export(format_, path, *self._result.part)
+
     @functools.cached_property
+    @own_work
     def _result(self) -> Optional["_Result"]:
         """What the trace says; None without a recording."""
         if self.total_time_ms is None:
@@ -139,6 +145,7 @@ class Session:
                        for one in found), key=lambda one: -one["time_ms"])
 
     @property
+    @own_work
     def recommendations(self) -> List[Dict[str, Any]]:
         """The advice on the program so far (gpuprof advice)."""
         return own_trace().advice() if self._result else []
@@ -149,6 +156,7 @@ class Session:
         return self._files["chrome"] if self._files["chrome"] and self._result else trace_path()
 
     @property
+    @own_work
     def flame_graph(self) -> Any:
         """The call stacks of the session by GPU time, as Trace.flame() has them; with `flame`, the
         path of a file for flamegraph.pl and speedscope."""
@@ -251,9 +259,10 @@ def measure(fn: Callable[..., Any], *args: Any, warmup: int = 5, iterations: int
 
 class Comparison(NamedTuple):
     """Two sessions, the second compared with the first."""
-    # mean iteration time of a / that of b: above 1, b is faster; None without iterations
+    # the time of an iteration of a / that of one of b: above 1, b is faster; None without iterations
     speedup: Optional[float]
-    # the bounds of its 95 % interval: if 1 is between them, no difference was shown
+    # the bounds of its 95 % interval: if 1 is between them, no difference was shown; None: too few
+    # iterations
     low: Optional[float]
     high: Optional[float]
     # of b less those of a
@@ -262,19 +271,25 @@ class Comparison(NamedTuple):
     kernels: Table
 
 
-def compare(a: Session, b: Session) -> Comparison:
-    """Compare two sessions of measure().
+def _speedup(a: List[float], b: List[float]) -> Tuple[Optional[float], ...]:
+    """The median of the ratios of each iteration of a and each one of b, and the bounds of its
+    interval: the ratios of those ranks that the rank sum test (Mann, Whitney) rejects outside. One
+    slow iteration does not move them far, as it does a mean."""
+    ratios = sorted(one / other for one in a for other in b)
+    if not ratios:
+        return None, None, None
+    half = _Z * math.sqrt(len(ratios) * (len(a) + len(b) + 1) / 12)
+    rank = math.floor(len(ratios) / 2 - half)
+    bounds = (ratios[rank], ratios[-1 - rank]) if rank >= 0 else (None, None)
+    return (statistics.median(ratios), *bounds)
 
-    The interval is that of the ratio of two independent means: with the standard error of its
-    logarithm, sqrt(var_a / (n_a mean_a^2) + var_b / (n_b mean_b^2)) (delta method)."""
-    speedup = low = high = None
-    if a.iteration_times_ms and b.iteration_times_ms:
-        times = (a.iteration_times_ms, b.iteration_times_ms)
-        speedup = statistics.fmean(times[0]) / statistics.fmean(times[1])
-        if all(len(of) > 1 for of in times):
-            error = math.sqrt(sum(statistics.variance(of) / (len(of) * statistics.fmean(of) ** 2)
-                                  for of in times))
-            low, high = (speedup * math.exp(sign * _Z * error) for sign in (-1, 1))
+
+def compare(a: Session, b: Session) -> Comparison:
+    """Compare two sessions of measure(). Raises TypeError if one is no session, GpuprofError if one
+    has not ended."""
+    for one in (a, b):
+        if not isinstance(one, Session):
+            raise TypeError(f"compare() takes two sessions, not {type(one)}")
     peaks = (a.peak_memory_mb, b.peak_memory_mb)
     rows: Dict[str, Dict[str, Any]] = {}
     for letter, of in (("a", a), ("b", b)):
@@ -286,6 +301,6 @@ def compare(a: Session, b: Session) -> Comparison:
              for name, row in rows.items()]
     table.sort(key=lambda row: -abs(row["difference_ns"]))
     return Comparison(
-        speedup, low, high,
+        *_speedup(a.iteration_times_ms, b.iteration_times_ms),
         peaks[1] - peaks[0] if peaks[0] is not None and peaks[1] is not None else None,
         Table.of(table, ["name", "a_calls", "b_calls", "a_ns", "b_ns", "difference_ns"]))

@@ -1,9 +1,10 @@
 """Times of ranges: on the host, and of the GPU work that was launched inside."""
 import statistics
 import time
-from typing import Dict, List, NamedTuple, Optional
+from typing import Dict, Iterable, List, NamedTuple, Optional
 
 from . import _recording, _work
+from ._ranges import own_work
 from ._trace import NAMES_LENGTH, Span, Trace, length, union
 
 _POLL_S = 0.05  # the recorder fetches the records of the GPU as often
@@ -34,7 +35,7 @@ class Timing(NamedTuple):
     gpu_times_ns: List[int]
     # GPU time of kernels that autograd's threads launched meanwhile: backward passes
     other_threads_ns: int
-    # processor time of the range: not recorded
+    # processor time of the range's thread, with gpuprof.enable(cpu_time=True)
     cpu_ns: Optional[int]
     # the sum of copies, part of gpu_time_ns
     transfer_ns: int
@@ -50,6 +51,7 @@ class Timing(NamedTuple):
     peak_bytes: Optional[int]
 
 
+@own_work
 def timings(trace: Trace) -> Dict[str, Timing]:
     """The times of every range of a trace, by name."""
     work = _work.Work(trace)
@@ -57,6 +59,7 @@ def timings(trace: Trace) -> Dict[str, Timing]:
             for name, of in work.by_range(_work.entries_since_reset(trace)).items()}
 
 
+@own_work
 def timing(name: str, *, wait: float = 0.0) -> Timing:
     """The times of a range of this program so far.
 
@@ -89,6 +92,11 @@ def own_trace() -> Trace:
     return Trace(path)
 
 
+def _sum_if_known(values: Iterable[Optional[int]]) -> Optional[int]:
+    known = list(values)
+    return None if None in known else sum(known)  # type: ignore[arg-type]
+
+
 def _timing(name: str, of: _work.Inside, work: _work.Work) -> Timing:
     durations = [entry.end_ns - entry.start_ns for entry in of.entries]
     copies = [operation for call in of.calls for operation in call.operations
@@ -110,7 +118,7 @@ def _timing(name: str, of: _work.Inside, work: _work.Work) -> Timing:
                         for spans in of.spans if spans),
         gpu_times_ns=[length(spans) for spans in of.spans],
         other_threads_ns=length(operation.span for call in others for operation in call.operations),
-        cpu_ns=None, transfer_ns=transfer_ns,
+        cpu_ns=_sum_if_known(entry.cpu_ns for entry in of.entries), transfer_ns=transfer_ns,
         overhead_ns=length(union([*open_, *occupied])) - length(occupied),
         utilization=length(busy) / total_ns if total_ns else None,
         bandwidth=sum(copy.bytes for copy in copies) / transfer_ns * 1e9 if transfer_ns else None,

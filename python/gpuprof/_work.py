@@ -1,10 +1,11 @@
 """GPU work by the call that launched it: what belongs to a stretch of a program."""
+import json
 from bisect import bisect_left
 from collections import defaultdict
 from itertools import accumulate
-from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
-from ._ranges import RESET
+from ._ranges import CPU_TIME, RESET
 from ._trace import Span, Trace, length, union
 
 _AUTOGRAD = "pt_autograd"  # the threads in which PyTorch runs backward passes
@@ -41,6 +42,8 @@ class Entry(NamedTuple):
     end_ns: int
     # attributes as JSON
     fields: Optional[str]
+    # of its thread; None: not recorded
+    cpu_ns: Optional[int]
 
 
 class MemoryUse(NamedTuple):
@@ -53,11 +56,31 @@ class MemoryUse(NamedTuple):
 
 
 def entries(trace: Trace) -> Iterator[Entry]:
-    """The ranges of a trace that have ended."""
-    for row in trace.ranges.rows():
-        if row["kind"] != "mark" and not row["error"]:
+    """The ranges of a trace that have ended, without those of processor times."""
+    rows = [row for row in trace.ranges.rows() if row["kind"] != "mark" and not row["error"]]
+    cpu_times = _cpu_times(rows)
+    for at, row in enumerate(rows):
+        if row["name"] != CPU_TIME:
             yield Entry(row["name"], row["tid"], row["start_ns"],
-                        row["start_ns"] + row["duration_ns"], row["fields"])
+                        row["start_ns"] + row["duration_ns"], row["fields"], cpu_times.get(at))
+
+
+def _cpu_times(rows: List[Dict[str, Any]]) -> Dict[int, int]:
+    """By the number of the row. Each is the value of a range that lies in it, at its end."""
+    found: Dict[int, int] = {}
+    open_: List[Tuple[int, int, int]] = []
+    if not any(row["name"] == CPU_TIME for row in rows):
+        return found
+    for tid, start_ns, minus_ns, at in sorted(
+            (row["tid"], row["start_ns"], -row["duration_ns"], at)
+            for at, row in enumerate(rows) if row["kind"] == "range"):
+        while open_ and (open_[-1][0] != tid or open_[-1][1] < start_ns):
+            open_.pop()
+        if rows[at]["name"] != CPU_TIME:
+            open_.append((tid, start_ns - minus_ns, at))
+        elif open_:
+            found[open_[-1][2]] = json.loads(rows[at]["fields"])["ns"]
+    return found
 
 
 def entries_since_reset(trace: Trace) -> List[Entry]:

@@ -25,7 +25,7 @@ PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *siz
 /* With a GIL, nothing to do; a build without one has them. */
 #ifndef Py_BEGIN_CRITICAL_SECTION
 #define Py_BEGIN_CRITICAL_SECTION(object) {
-#define Py_END_CRITICAL_SECTION()	  }
+#define Py_END_CRITICAL_SECTION()         }
 #endif
 
 /* The recorder's functions; NULL if it is not loaded. They belong to the process. */
@@ -45,8 +45,8 @@ static struct {
 } recorder;
 static bool enabled = true;
 static bool has_cpu_times; /* entries tell the processor time of their thread */
-static PyObject *layouts; /* numbers by names and types */
-static PyObject *nothing; /* the range of a program that is not recorded */
+static PyObject *layouts;  /* numbers by names and types */
+static PyObject *nothing;  /* the range of a program that is not recorded */
 static PyTypeObject *once_type;
 
 static bool is_active(void)
@@ -591,6 +591,13 @@ static PyObject *set_enabled(PyObject *module, PyObject *on)
 	Py_RETURN_NONE;
 }
 
+static PyObject *is_enabled(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return PyBool_FromLong(enabled);
+}
+
 static PyObject *set_cpu_times(PyObject *module, PyObject *on)
 {
 	int is_on = PyObject_IsTrue(on);
@@ -687,6 +694,7 @@ static PyMethodDef functions[] = {
 	 DOC("end_range", "id, /", "End the range that start_range() began. 0 does nothing.")},
 	{"mark", mark, METH_O, DOC("mark", "name, /", "Name this moment of the program.")},
 	{"set_enabled", set_enabled, METH_O, NULL},
+	{"is_enabled", is_enabled, METH_NOARGS, NULL},
 	{"set_cpu_times", set_cpu_times, METH_O, NULL},
 	{"set_recording", set_recording, METH_O, NULL},
 	{"attach", attach, METH_O, NULL},

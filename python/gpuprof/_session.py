@@ -62,6 +62,9 @@ class Session:
         if not _native.is_recording():
             warnings.warn("this program is not recorded: a session has no GPU times; run it by"
                           f" {command_line()}", stacklevel=2)
+        elif not _native.is_enabled():
+            warnings.warn("ranges are disabled: a session has no GPU times; call gpuprof.enable()",
+                          stacklevel=2)
         self.__dict__.pop("_result", None)
         self._number = next(_numbers)
         self._range = _native.range(self.name, **{_ATTRIBUTE: self._number})

@@ -4,7 +4,7 @@ import os
 import time
 from typing import Any, Callable, ContextManager, Dict, List, Optional, Sequence, Tuple, Union
 
-from . import _files, _memory, _ranges, _recording, _work
+from . import _files, _memory, _native, _ranges, _recording, _work
 from ._timing import Timing, own_trace, timing, timings
 
 
@@ -47,7 +47,7 @@ class Profiler:
 
     def start(self, name: str, **attributes: Any) -> None:
         """Begin a range that stop() ends, on any thread."""
-        number = _ranges.start_range(name, **attributes)
+        number = _native.start_range(name, **attributes)
         self._open.setdefault(name, []).append((number, time.perf_counter_ns()))
 
     def stop(self, name: str) -> int:
@@ -57,7 +57,7 @@ class Profiler:
             raise KeyError(f"no range {name!r} was started")
         number, start_ns = self._open[name].pop()
         duration_ns = time.perf_counter_ns() - start_ns
-        _ranges.end_range(number)
+        _native.end_range(number)
         return duration_ns
 
     enable = staticmethod(_ranges.enable)
@@ -173,6 +173,8 @@ _profiler = Profiler()
 def get_profiler(enabled: Optional[bool] = None) -> Profiler:
     """The profiler of this program. `enabled` also switches the ranges of the whole program on or
     off, as gpuprof.enable() and disable() do; None leaves them as they are."""
-    if enabled is not None:
-        (_ranges.enable if enabled else _ranges.disable)()
+    if enabled:
+        _ranges.enable()
+    elif enabled is not None:
+        _ranges.disable()
     return _profiler

@@ -1,10 +1,9 @@
 """Ranges: names for parts of a program, which the trace shows with the GPU work inside them."""
 import functools
 import threading
-from typing import Any, Callable, Optional, TypeVar
+from typing import Any, Callable, Optional, TypeVar, overload
 
 from . import _native
-from ._native import end_range, mark, start_range  # noqa: F401
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,35 +24,54 @@ class Range(_native.Range):
     def __call__(self, fn: F) -> F:
         import inspect  # takes longer than all of this package
 
-        if inspect.isasyncgenfunction(fn):
-            async def wrapper(*args: Any, **kw: Any) -> Any:
-                source = fn(*args, **kw)
-                step = source.asend(None)
+        wrap = (_async_generator if inspect.isasyncgenfunction(fn) else
+                _coroutine if inspect.iscoroutinefunction(fn) else
+                _generator if inspect.isgeneratorfunction(fn) else _function)
+        return functools.wraps(fn)(wrap(self, fn))  # type: ignore[return-value]
+
+
+def _function(range_: Range, fn: Callable[..., Any]) -> Callable[..., Any]:
+    def wrapper(*args: Any, **kw: Any) -> Any:
+        with range_:
+            return fn(*args, **kw)
+
+    return wrapper
+
+
+def _generator(range_: Range, fn: Callable[..., Any]) -> Callable[..., Any]:
+    def wrapper(*args: Any, **kw: Any) -> Any:
+        return (yield from _Stretches(range_, fn(*args, **kw)))
+
+    return wrapper
+
+
+def _coroutine(range_: Range, fn: Callable[..., Any]) -> Callable[..., Any]:
+    async def wrapper(*args: Any, **kw: Any) -> Any:
+        return await _Stretches(range_, fn(*args, **kw))
+
+    return wrapper
+
+
+def _async_generator(range_: Range, fn: Callable[..., Any]) -> Callable[..., Any]:
+    async def wrapper(*args: Any, **kw: Any) -> Any:
+        source = fn(*args, **kw)
+        step = source.asend(None)
+        try:
+            while True:
                 try:
-                    while True:
-                        try:
-                            value = await _Stretches(self, step)
-                        except StopAsyncIteration:
-                            return
-                        try:
-                            step = source.asend((yield value))
-                        except GeneratorExit:
-                            raise
-                        except BaseException as error:  # pylint: disable=broad-except
-                            step = source.athrow(error)
-                finally:
-                    await source.aclose()
-        elif inspect.iscoroutinefunction(fn):
-            async def wrapper(*args: Any, **kw: Any) -> Any:
-                return await _Stretches(self, fn(*args, **kw))
-        elif inspect.isgeneratorfunction(fn):
-            def wrapper(*args: Any, **kw: Any) -> Any:
-                return (yield from _Stretches(self, fn(*args, **kw)))
-        else:
-            def wrapper(*args: Any, **kw: Any) -> Any:
-                with self:
-                    return fn(*args, **kw)
-        return functools.wraps(fn)(wrapper)  # type: ignore[return-value]
+                    value = await _Stretches(range_, step)
+                except StopAsyncIteration:
+                    return
+                try:
+                    step = source.asend((yield value))
+                except GeneratorExit:
+                    raise
+                except BaseException as error:  # pylint: disable=broad-except
+                    step = source.athrow(error)
+        finally:
+            await source.aclose()
+
+    return wrapper
 
 
 class _Stretches:
@@ -63,7 +81,7 @@ class _Stretches:
         self._range = range_
         self._source = source
 
-    def __iter__(self) -> "_Stretches":
+    def __iter__(self) -> Any:
         return self
 
     __await__ = __iter__
@@ -84,6 +102,13 @@ class _Stretches:
     def close(self) -> None:
         """As a generator's."""
         self._source.close()
+
+
+@overload
+def profile(fn: F) -> F: ...
+@overload
+def profile(fn: None = None, *, name: Optional[str] = None,
+            **attributes: Any) -> Callable[[F], F]: ...
 
 
 def profile(fn: Optional[F] = None, *, name: Optional[str] = None, **attributes: Any) -> Any:

@@ -88,6 +88,7 @@ def _is_cuda_in_use() -> bool:
             return False
     count = ctypes.c_int()
     try:
-        return ctypes.CDLL("libcuda.so.1").cuDeviceGetCount(ctypes.byref(count)) == _CUDA_SUCCESS
+        result: int = ctypes.CDLL("libcuda.so.1").cuDeviceGetCount(ctypes.byref(count))
+        return result == _CUDA_SUCCESS
     except (OSError, AttributeError):
         return False

@@ -30,7 +30,8 @@ def _torch_memory(key: str) -> Optional[float]:
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_initialized():
         return None
-    return torch.cuda.memory_stats()[key] / MB
+    size: int = torch.cuda.memory_stats()[key]
+    return size / MB
 
 
 class Session:
@@ -141,7 +142,8 @@ class Session:
         if self._result is None or not self.total_time_ms:
             return []
         total_ns = self.total_time_ms * 1e6
-        found = [{"name": "GPU idle", "time_ms": max(0.0, total_ns - self._result.busy_ns) / 1e6}]
+        found: List[Dict[str, Any]] = [{
+            "name": "GPU idle", "time_ms": max(0.0, total_ns - self._result.busy_ns) / 1e6}]
         found += [{"name": row["name"], "time_ms": row["total_ns"] / 1e6}
                   for row in self._result.kernels.rows()]
         return sorted(({**one, "percent": one["time_ms"] / self.total_time_ms * 100}
@@ -208,8 +210,9 @@ def _by_kernel(operations: List[_work.Operation]) -> Table:
     times: Dict[str, List[int]] = {}
     for operation in operations:
         times.setdefault(operation.name, []).append(operation.span[1] - operation.span[0])
-    rows = [{"name": name, "calls": len(of), "total_ns": sum(of), "mean_ns": statistics.fmean(of),
-             "min_ns": min(of), "max_ns": max(of)} for name, of in times.items()]
+    rows: List[Dict[str, Any]] = [
+        {"name": name, "calls": len(of), "total_ns": sum(of), "mean_ns": statistics.fmean(of),
+         "min_ns": min(of), "max_ns": max(of)} for name, of in times.items()]
     rows.sort(key=lambda row: -row["total_ns"])
     return Table.of(rows, ["name", "calls", "total_ns", "mean_ns", "min_ns", "max_ns"])
 
@@ -274,7 +277,8 @@ class Comparison(NamedTuple):
     kernels: Table
 
 
-def _speedup(a: List[float], b: List[float]) -> Tuple[Optional[float], ...]:
+def _speedup(a: List[float], b: List[float]) -> Tuple[Optional[float], Optional[float],
+                                                           Optional[float]]:
     """The median of the ratios of each iteration of a and each one of b, and the bounds of its
     interval: the ratios of those ranks that the rank sum test (Mann, Whitney) rejects outside. One
     slow iteration does not move them far, as it does a mean."""
@@ -300,8 +304,9 @@ def compare(a: Session, b: Session) -> Comparison:
             both = rows.setdefault(row["name"], dict.fromkeys(
                 ("a_calls", "b_calls", "a_ns", "b_ns"), 0))
             both[f"{letter}_calls"], both[f"{letter}_ns"] = row["calls"], row["total_ns"]
-    table = [{"name": name, **row, "difference_ns": row["b_ns"] - row["a_ns"]}
-             for name, row in rows.items()]
+    table: List[Dict[str, Any]] = [
+        {"name": name, **row, "difference_ns": row["b_ns"] - row["a_ns"]}
+        for name, row in rows.items()]
     table.sort(key=lambda row: -abs(row["difference_ns"]))
     return Comparison(
         *_speedup(a.iteration_times_ms, b.iteration_times_ms),

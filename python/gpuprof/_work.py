@@ -250,8 +250,8 @@ def _operations(trace: Trace) -> Dict[Tuple[int, int], List[Operation]]:
                                ("graph", trace.graphs)):
         columns = [table[column].to_list()
                    for column in ("name", "start_ns", "duration_ns", "pid", "correlation")]
-        kinds = [kind_of_all] * len(table) if kind_of_all else table["kind"]
-        sizes = table["bytes"] if "bytes" in table.columns else [0] * len(table)
+        kinds = [kind_of_all] * len(table) if kind_of_all else table["kind"].to_list()
+        sizes = table["bytes"].to_list() if "bytes" in table.columns else [0] * len(table)
         for name, start, duration, pid, correlation, kind, size in zip(*columns, kinds, sizes):
             if duration is not None:
                 launched[pid, correlation].append(

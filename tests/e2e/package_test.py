@@ -501,6 +501,7 @@ class InstallTest(Package):
         self.assertLessEqual({"open", "range", "timing", "Trace"}, set(names))
         import gpuprof
 
+        self.assertLessEqual({name for found in gpuprof._MODULES.values() for name in found}, {"open", *gpuprof.__all__})
         for name in ("open", "range", *gpuprof.__all__):
             self.assertIn(name, names)
             self.assertTrue(inspect.getdoc(getattr(gpuprof, name)), name)

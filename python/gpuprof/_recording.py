@@ -1,6 +1,7 @@
 """Start and stop the recording of this process."""
 import ctypes
 import os
+import re
 import sys
 from typing import Any, Optional
 
@@ -76,8 +77,9 @@ def _check(options: Any) -> None:
         return
     from ._reader import run
 
+    known = re.findall(r" --([\w-]+)", run(["run", "--help"]).decode())
     for name in options:
-        if f" --{name.replace('_', '-')}".encode() not in run(["run", "--help"]):
+        if name.replace("_", "-") not in known:
             raise TypeError(f"start() has no option {name!r}: gpuprof run --help lists them")
 
 

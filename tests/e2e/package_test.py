@@ -722,6 +722,7 @@ class RecordingTest(Package):
         import gpuprof
 
         self.assertRaisesRegex(TypeError, "nonsense", gpuprof.start, stacks="all", nonsense=1)
+        self.assertRaisesRegex(TypeError, "out", gpuprof.start, out="name")
         self.assertFalse(gpuprof.is_active())
 
 

@@ -97,7 +97,8 @@ def tracked_bytes(tensors: List[Tensor]) -> int:
 
 
 def pools() -> Dict[str, Dict[str, Optional[int]]]:
-    """Used and reserved bytes of the pools of those frameworks that the program uses."""
+    """Used and reserved bytes of the pools of those frameworks that the program uses, on the current
+    device. No framework is initialized by it."""
     found: Dict[str, Dict[str, Optional[int]]] = {}
     torch, cupy, jax = (sys.modules.get(name) for name in ("torch", "cupy", "jax"))
     if torch is not None and torch.cuda.is_initialized():
@@ -107,7 +108,8 @@ def pools() -> Dict[str, Dict[str, Optional[int]]]:
     if cupy is not None:
         pool = cupy.get_default_memory_pool()
         found["cupy"] = {"used_bytes": pool.used_bytes(), "reserved_bytes": pool.total_bytes()}
-    if jax is not None:
+    # its public functions would take most of the GPU's memory for a program that did not use it yet
+    if jax is not None and getattr(sys.modules.get("jax._src.xla_bridge"), "_backends", None):
         stats = jax.local_devices()[0].memory_stats() or {}
         found["jax"] = {"used_bytes": stats.get("bytes_in_use"),
                         "reserved_bytes": stats.get("bytes_reserved", stats.get("pool_bytes"))}

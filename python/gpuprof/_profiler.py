@@ -154,7 +154,10 @@ class Profiler:
     @_ranges.own_work
     def export_json(self, path: Union[str, "os.PathLike[str]"]) -> str:
         """Write get_summary() as JSON, with the events so far as a Chrome trace: `gpuprof html` and
-        https://ui.perfetto.dev open the file. Returns the path."""
+        https://ui.perfetto.dev open the file. Returns the path. Raises ValueError if its name ends
+        with .gz."""
+        if os.fspath(path).endswith(".gz"):
+            raise ValueError(f"the file is not compressed: {path} needs a name without .gz")
         summary = json.dumps(self.get_summary(), indent=1)
         if _recording.trace_path() is None:
             return _files.write(path, summary)

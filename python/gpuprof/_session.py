@@ -30,8 +30,8 @@ def _torch_memory(key: str) -> Optional[float]:
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_initialized():
         return None
-    size: int = torch.cuda.memory_stats()[key]
-    return size / MB
+    size: Optional[int] = torch.cuda.memory_stats().get(key)
+    return size / MB if size is not None else None
 
 
 class Session:

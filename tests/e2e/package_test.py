@@ -846,6 +846,21 @@ assert "gpuprof.enable()" in str(told[0].message) and session.cuda_time_ms is No
     def test_tensors(self):
         self.run_python(self.write("program.py", TENSORS))
 
+    def test_pools(self):
+        """Of frameworks that the program has used; the others are not initialized by the question."""
+        from gpuprof import _memory
+
+        stats = {"bytes_in_use": 3, "bytes_reserved": 7}
+        jax = types.SimpleNamespace(local_devices=lambda: [types.SimpleNamespace(memory_stats=lambda: stats)])
+        bridge = types.SimpleNamespace(_backends={})
+        torch = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: True, memory_stats=lambda: {
+            "allocated_bytes.all.current": 1, "reserved_bytes.all.current": 2}))
+        with mock.patch.dict(sys.modules, {"jax": jax, "jax._src.xla_bridge": bridge, "torch": torch}):
+            found = {"torch": {"used_bytes": 1, "reserved_bytes": 2}}
+            self.assertEqual(_memory.pools(), found)
+            bridge._backends["cuda"] = 1
+            self.assertEqual(_memory.pools(), {**found, "jax": {"used_bytes": 3, "reserved_bytes": 7}})
+
     def test_without_a_recording(self):
         import gpuprof
 
@@ -863,6 +878,7 @@ assert "gpuprof.enable()" in str(told[0].message) and session.cuda_time_ms is No
         self.assertRaisesRegex(KeyError, "never", gpuprof.untrack_tensor, "never")
         self.assertRaises(TypeError, gpuprof.track_tensor, 3, alone)
         self.assertRaises(TypeError, gpuprof.compare, alone, 3)
+        self.assertRaises(ValueError, gpuprof.get_profiler().export_json, "out.json.gz")
         self.assertEqual(gpuprof.get_profiler().get_bottlenecks(), [])
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             gpuprof.get_profiler().print_bottlenecks()

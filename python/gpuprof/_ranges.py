@@ -1,9 +1,12 @@
 """Ranges: names for parts of a program, which the trace shows with the GPU work inside them."""
 import functools
 import threading
-from typing import Any, Callable, Optional, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, overload
 
 from . import _native
+
+if TYPE_CHECKING:
+    from ._timing import Timing
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,6 +31,12 @@ class Range(_native.Range):
                 _coroutine if inspect.iscoroutinefunction(fn) else
                 _generator if inspect.isgeneratorfunction(fn) else _function)
         return functools.wraps(fn)(wrap(self, fn))  # type: ignore[return-value]
+
+    def timing(self, *, wait: float = 0.0) -> "Timing":
+        """The times of all ranges of this name so far, as gpuprof.timing()."""
+        from ._timing import timing
+
+        return timing(self.name, wait=wait)
 
 
 def _function(range_: Range, fn: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,12 +4,11 @@ import functools
 import itertools
 import math
 import statistics
-import sys
 import time
 import warnings
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from . import _native, _work
+from . import _memory, _native, _work
 from ._program import GpuprofError
 from ._ranges import own_work
 from ._recording import command_line, trace_path
@@ -25,13 +24,11 @@ _ATTRIBUTE = "gpuprof.session"  # tells a session from others, and from ranges, 
 _numbers = itertools.count(1)
 
 
-def _torch_memory(key: str) -> Optional[float]:
-    """PyTorch's figure in MB; None if the program does not use it."""
-    torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_initialized():
-        return None
-    size: Optional[int] = torch.cuda.memory_stats().get(key)
-    return size / MB if size is not None else None
+def _pools_mb(key: str) -> Optional[float]:
+    """A figure of the frameworks' pools in MB; None if the program uses none of them."""
+    sizes = [pool[key] for pool in _memory.pools().values()]
+    known = [size for size in sizes if size is not None]
+    return sum(known) / MB if known else None
 
 
 class Session:
@@ -46,7 +43,7 @@ class Session:
         self.name = name
         self.total_time_ms: Optional[float] = None
         self.cpu_time_ms: Optional[float] = None
-        # of PyTorch's allocator at the end of the session, with memory=True
+        # of the pools of PyTorch, CuPy and JAX at the end of the session, with memory=True
         self.allocated_memory_mb: Optional[float] = None
         self.reserved_memory_mb: Optional[float] = None
         # the spans of measure()'s calls, from the end of the previous one to their own end
@@ -82,8 +79,8 @@ class Session:
         self.cpu_time_ms = (time.process_time_ns() - self._cpu_ns) / 1e6
         self._range.__exit__(*error)
         if self._has_memory:
-            self.allocated_memory_mb = _torch_memory("allocated_bytes.all.current")
-            self.reserved_memory_mb = _torch_memory("reserved_bytes.all.current")
+            self.allocated_memory_mb = _pools_mb("used_bytes")
+            self.reserved_memory_mb = _pools_mb("reserved_bytes")
         self._write_files()
 
     def __repr__(self) -> str:
@@ -236,7 +233,7 @@ def session(name: str, *, trace: Optional[str] = None, flame: Optional[str] = No
     """A context manager that measures its block; its results are available after the block.
 
     `trace` and `flame` are paths of files that are written at its end: a Chrome trace of the
-    session, and its call stacks. `memory` reads the figures of PyTorch's allocator at the end."""
+    session, and its call stacks. `memory` reads the pools of PyTorch, CuPy and JAX at the end."""
     return Session(name, trace=trace, flame=flame, memory=memory)
 
 

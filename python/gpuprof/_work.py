@@ -98,7 +98,7 @@ def _cpu_times(rows: List[Dict[str, Any]]) -> Dict[int, int]:
         if rows[at]["name"] != CPU_TIME:
             open_.append((tid, start_ns - minus_ns, at))
         elif open_:
-            found[open_[-1][2]] = json.loads(rows[at]["fields"])["ns"]
+            found[open_[-1][2]] = json.loads(rows[at]["fields"] or "{}").get("ns")
     return found
 
 

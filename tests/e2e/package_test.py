@@ -247,8 +247,9 @@ thread.join()
 with gpuprof.range("sleep"):
     time.sleep(0.05)
 gpuprof.enable(cpu_time=False)
-with gpuprof.range("after"):
+with gpuprof.range("after"), gpuprof.range("gpuprof.cpu"):
     pass
+assert step.timing().cpu_ns > 0 and step.timing().calls == 1
 """
 
 # Sessions of the same name, with a range of that name inside, before a reset, and entered again.
@@ -848,6 +849,7 @@ assert "gpuprof.enable()" in str(told[0].message) and session.cuda_time_ms is No
 
     def test_pools(self):
         """Of frameworks that the program has used; the others are not initialized by the question."""
+        import gpuprof
         from gpuprof import _memory
 
         stats = {"bytes_in_use": 3, "bytes_reserved": 7}
@@ -860,6 +862,9 @@ assert "gpuprof.enable()" in str(told[0].message) and session.cuda_time_ms is No
             self.assertEqual(_memory.pools(), found)
             bridge._backends["cuda"] = 1
             self.assertEqual(_memory.pools(), {**found, "jax": {"used_bytes": 3, "reserved_bytes": 7}})
+            with self.assertWarns(UserWarning), gpuprof.session("pools", memory=True) as session:
+                pass
+            self.assertEqual((session.allocated_memory_mb, session.reserved_memory_mb), (4e-6, 9e-6))
 
     def test_without_a_recording(self):
         import gpuprof

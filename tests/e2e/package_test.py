@@ -396,7 +396,7 @@ magic = shell.find_cell_magic("gpuprof")
 told = magic("fill --page", "for _ in range(5): work(10)")
 assert told.session.kernels["calls"].to_list() == [5] and "[memset]" in repr(told)
 assert "srcdoc" in told._repr_html_() and "<iframe" not in magic("", "1 + 1")._repr_html_()
-assert magic("", "1 / 0") is None
+assert magic("", "1 / 0") is None and magic("--pages", "never_run = 1") is None and "never_run" not in shell.user_ns
 """
 
 installed = {}

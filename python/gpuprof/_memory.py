@@ -108,7 +108,7 @@ def pools() -> Dict[str, Dict[str, Optional[int]]]:
     if cupy is not None:
         pool = cupy.get_default_memory_pool()
         found["cupy"] = {"used_bytes": pool.used_bytes(), "reserved_bytes": pool.total_bytes()}
-    # its public functions would take most of the GPU's memory for a program that did not use it yet
+    # before its first use, its public functions would take most of the GPU's memory
     if jax is not None and getattr(sys.modules.get("jax._src.xla_bridge"), "_backends", None):
         stats = jax.local_devices()[0].memory_stats() or {}
         found["jax"] = {"used_bytes": stats.get("bytes_in_use"),

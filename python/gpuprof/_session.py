@@ -262,7 +262,7 @@ def measure(fn: Callable[..., Any], *args: Any, warmup: int = 5, iterations: int
 
 class Comparison(NamedTuple):
     """Two sessions, the second compared with the first."""
-    # the time of an iteration of a / that of one of b: above 1, b is faster; None without iterations
+    # the time of an iteration of a / that of one of b: above 1, b is faster; None: no iterations
     speedup: Optional[float]
     # the bounds of its 95 % interval: if 1 is between them, no difference was shown; None: too few
     # iterations

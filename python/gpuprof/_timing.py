@@ -5,7 +5,7 @@ from typing import Dict, Iterable, List, NamedTuple, Optional
 
 from . import _recording, _work
 from ._ranges import own_work
-from ._trace import NAMES_LENGTH, Span, Trace, length, union
+from ._trace import NAMES_LENGTH, Trace, length, union
 
 _POLL_S = 0.05  # the recorder fetches the records of the GPU as often
 

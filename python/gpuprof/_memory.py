@@ -10,24 +10,29 @@ from ._trace import Trace
 
 
 class Tensor(NamedTuple):
-    """A tracked tensor, as it was when it was tracked."""
+    """A tracked tensor, as it was when it was tracked.
+
+    bytes: of its elements
+    storage, storage_bytes: where its storage begins, and the whole of it: views share it"""
     name: str
     shape: Tuple[int, ...]
     dtype: str
     bytes: int
-    # where its storage begins, and the bytes of the whole storage: views share it
     storage: int
     storage_bytes: int
 
 
 class Memory(NamedTuple):
-    """Memory now. Sizes are in bytes; None: not known."""
+    """Memory now. Sizes are in bytes; None: not known.
+
+    tensors: the tracked tensors that are alive
+    tracked_bytes: of these, shared storages counted once
+    pools: used_bytes and reserved_bytes by framework
+    timeline: the allocations and frees of CUDA so far
+    peak: the blocks of their peak, by call site"""
     tensors: List[Tensor]
-    # of the tracked tensors, shared storages counted once
     tracked_bytes: int
-    # by framework: used_bytes, reserved_bytes
     pools: Dict[str, Dict[str, Optional[int]]]
-    # the allocations and frees of CUDA so far, and the blocks of the peak by call site
     timeline: Optional[Table]
     peak: Optional[Table]
 
@@ -97,8 +102,8 @@ def tracked_bytes(tensors: List[Tensor]) -> int:
 
 
 def pools() -> Dict[str, Dict[str, Optional[int]]]:
-    """Used and reserved bytes of the pools of those frameworks that the program uses, on the current
-    device. No framework is initialized by it."""
+    """Used and reserved bytes of the pools of those frameworks that the program uses, on the
+    current device. No framework is initialized by it."""
     found: Dict[str, Dict[str, Optional[int]]] = {}
     torch, cupy, jax = (sys.modules.get(name) for name in ("torch", "cupy", "jax"))
     if torch is not None and torch.cuda.is_initialized():

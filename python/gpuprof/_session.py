@@ -33,7 +33,12 @@ def _pools_mb(key: str) -> Optional[float]:
 
 class Session:
     """A measured part of the program. Its results are available after its end: reading the first
-    one waits until the GPU's records have arrived. None: not known, such as without a recording."""
+    one waits until the GPU's records have arrived. None: not known, such as without a recording.
+
+    total_time_ms, cpu_time_ms: wall time; processor time of all threads
+    allocated_memory_mb, reserved_memory_mb: of the pools of PyTorch, CuPy and JAX at the end of the
+        session, with memory=True, in MB (10^6 bytes)
+    iteration_times_ms: the calls of measure(), from the end of the previous one to their own end"""
 
     # the one of session() that has begun; those of measure() and of notebooks may be inside
     _active: Optional["Session"] = None
@@ -43,10 +48,8 @@ class Session:
         self.name = name
         self.total_time_ms: Optional[float] = None
         self.cpu_time_ms: Optional[float] = None
-        # of the pools of PyTorch, CuPy and JAX at the end of the session, with memory=True
         self.allocated_memory_mb: Optional[float] = None
         self.reserved_memory_mb: Optional[float] = None
-        # the spans of measure()'s calls, from the end of the previous one to their own end
         self.iteration_times_ms: List[float] = []
         self._files = {"chrome": trace, "folded": flame}
         self._has_memory = memory
@@ -261,16 +264,17 @@ def measure(fn: Callable[..., Any], *args: Any, warmup: int = 5, iterations: int
 
 
 class Comparison(NamedTuple):
-    """Two sessions, the second compared with the first."""
-    # the time of an iteration of a / that of one of b: above 1, b is faster; None: no iterations
+    """Two sessions, the second compared with the first. None: not known, as without iterations.
+
+    speedup: the time of an iteration of a / that of one of b: above 1, b is faster
+    low, high: its 95 % interval: if 1 is between them, no difference was shown; None: too few
+        iterations
+    memory_mb: the peak of b less that of a, in MB (10^6 bytes)
+    kernels: a row for each kernel: calls and total_ns of both, and the difference"""
     speedup: Optional[float]
-    # the bounds of its 95 % interval: if 1 is between them, no difference was shown; None: too few
-    # iterations
     low: Optional[float]
     high: Optional[float]
-    # of b less those of a
     memory_mb: Optional[float]
-    # a row for each kernel: calls and total_ns of both, and the difference
     kernels: Table
 
 

@@ -13,12 +13,27 @@ _POLL_S = 0.05  # the recorder fetches the records of the GPU as often
 class Timing(NamedTuple):
     """Times of all entries of a range, in ns; None: not known.
 
-    total_ns to stddev_ns are times on the host, from entry to exit. The GPU's figures are of
-    operations that the range's thread launched inside. If a range is entered inside itself, as by
-    recursion, the host's times count for both entries, and an operation only for the inner one."""
+    The host's times are from entry to exit. The GPU's figures are of operations that the range's
+    thread launched inside. If a range is entered inside itself, as by recursion, the host's times
+    count for both entries, and an operation only for the inner one.
+
+    calls: entries that have ended
+    pending: launches whose operation is not recorded yet; the figures lack these
+    total_ns, mean_ns, min_ns, max_ns, median_ns, stddev_ns: of the entries on the host
+    gpu_time_ns: the sum of the operations
+    gpu_busy_ns: the time with at least one of them
+    gpu_span_ns: from the first start to the last end, summed up over the entries
+    gpu_times_ns: the GPU time of each entry
+    other_threads_ns: GPU time that autograd's threads launched meanwhile: backward passes
+    cpu_ns: processor time of the range's thread, with gpuprof.enable(cpu_time=True)
+    transfer_ns: the sum of copies, part of gpu_time_ns
+    overhead_ns: total_ns less the time of CUDA calls and of GPU operations
+    utilization: gpu_busy_ns / total_ns
+    bandwidth: bytes per second of copies
+    allocations, allocated_bytes: of device memory, by the range's thread
+    peak_bytes: the most device memory that the process had from CUDA then"""
     name: str
     calls: int
-    # launches whose operation is not recorded yet
     pending: int
     total_ns: int
     mean_ns: float
@@ -26,26 +41,16 @@ class Timing(NamedTuple):
     max_ns: int
     median_ns: float
     stddev_ns: float
-    # the sum of the operations; the time with at least one of them; first start to last end of
-    # each entry, summed up
     gpu_time_ns: int
     gpu_busy_ns: int
     gpu_span_ns: int
-    # the GPU time of each entry
     gpu_times_ns: List[int]
-    # GPU time of kernels that autograd's threads launched meanwhile: backward passes
     other_threads_ns: int
-    # processor time of the range's thread, with gpuprof.enable(cpu_time=True)
     cpu_ns: Optional[int]
-    # the sum of copies, part of gpu_time_ns
     transfer_ns: int
-    # total_ns less the time of CUDA calls and of GPU operations
     overhead_ns: int
-    # gpu_busy_ns / total_ns
     utilization: Optional[float]
-    # bytes per second of copies
     bandwidth: Optional[float]
-    # of device memory, by the range's thread; the peak: all that the process had then
     allocations: int
     allocated_bytes: int
     peak_bytes: Optional[int]

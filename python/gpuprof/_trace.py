@@ -105,14 +105,16 @@ def _flame_node(node: Dict[str, Any], min_value: int) -> Dict[str, Any]:
 
 
 class CounterValue(NamedTuple):
-    """A hardware counter of the kernels that were launched inside a range; None: not known."""
-    # of the measured kernels: their sum, greatest or mean value; shares and rates have no sum
+    """A hardware counter of the kernels that were launched inside a range; None: not known.
+
+    value: of the measured kernels: their sum, greatest or mean value; shares and rates have no sum
+    kernels, measured: kernels launched inside, and those of them that were measured
+    estimate, error: of all the kernels, and its standard error: 0 if all were measured, or are
+        alike"""
     value: Optional[float]
     unit: Optional[str]
-    # kernels launched inside, and those of them that were measured
     kernels: int
     measured: int
-    # of all the kernels, and its standard error: 0 if all were measured, or are alike
     estimate: Optional[float]
     error: Optional[float]
 

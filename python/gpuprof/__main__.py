@@ -16,7 +16,7 @@ _FLAGS = ("-q", "--quiet", "-h", "--help", "-V", "--version", "--html", "--no-co
 
 def _command(arguments: List[str]) -> List[str]:
     """The command line; a script, -m or -c in place of a program gets this interpreter."""
-    if arguments[:1] != ["run"]:
+    if arguments[:1] not in (["run"], ["profile"], ["record"]):
         return arguments
     at = 1
     while at < len(arguments) and arguments[at].startswith("-") and \

@@ -212,8 +212,10 @@ static int64_t push(const char *text, const struct attributes *attributes)
 static void tell_cpu_time(int64_t cpu_ns)
 {
 	static const char *const names[] = {"ns"};
-	uint64_t layout = recorder.layout != NULL ? recorder.layout(1, names, "l") : 0;
+	static _Atomic uint64_t layout; /* the recorder keeps each for good */
 
+	if (layout == 0 && recorder.layout != NULL)
+		layout = recorder.layout(1, names, "l");
 	if (layout == 0)
 		return;
 	recorder.push_values("gpuprof.cpu", layout, &cpu_ns);

@@ -6,9 +6,9 @@
  * ids into indices, frames.c those of call stacks; times.c puts all clocks on one timeline; join.c
  * joins operations to calls, graph_conditional.c those of conditional nodes; capture.c joins nodes
  * of graphs to the calls that became them; vmm.c ends memory that has handles; alloc_pairing.c
- * joins frees to allocations; ranges.c joins the ends of ranges to their starts;
- * range_projection.c finds the GPU time of each range; stack_estimate.c gives launches without a
- * stack that of a similar one.
+ * joins frees to allocations; ranges.c joins the ends of ranges to their starts; own_work.c makes
+ * overhead of those of gpuprof's Python package; range_projection.c finds the GPU time of each
+ * range; stack_estimate.c gives launches without a stack that of a similar one.
  */
 #ifndef REPORT_MODEL_BUILD_BUILD_H
 #define REPORT_MODEL_BUILD_BUILD_H

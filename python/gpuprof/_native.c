@@ -264,6 +264,16 @@ static PyObject *once_exit(PyObject *self, PyObject *const *arguments, Py_ssize_
 	Py_RETURN_NONE;
 }
 
+static PyObject *refuse_call(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+	(void)self;
+	(void)arguments;
+	(void)keywords;
+	PyErr_SetString(PyExc_TypeError, "range() is a context manager for one entry: to decorate a"
+					 " function, use @gpuprof.Range(name) or @gpuprof.profile");
+	return NULL;
+}
+
 static void free_object(PyObject *self)
 {
 	PyTypeObject *type = Py_TYPE(self);
@@ -287,6 +297,7 @@ static PyMethodDef once_methods[] = {
 static PyType_Slot once_slots[] = {
 	{Py_tp_dealloc, once_free},
 	{Py_tp_methods, once_methods},
+	{Py_tp_call, refuse_call},
 	{Py_tp_doc, "One entry of a range."},
 	{0, NULL},
 };
@@ -376,6 +387,7 @@ static PyMethodDef nothing_methods[] = {
 	{0},
 };
 static PyType_Slot nothing_slots[] = {
+	{Py_tp_call, refuse_call},
 	{Py_tp_doc, "A range that is not recorded."},
 	{0, NULL},
 };

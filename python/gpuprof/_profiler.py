@@ -2,7 +2,7 @@
 import json
 import os
 import time
-from typing import Any, Callable, ContextManager, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _files, _memory, _native, _ranges, _recording, _work
 from ._timing import Timing, own_trace, timing, timings
@@ -32,11 +32,11 @@ class Profiler:
         # by name: the number of the range, and when it began
         self._open: Dict[str, List[Tuple[int, int]]] = {}
 
-    def profile(self, name: str, device: Any = None, **attributes: Any) -> ContextManager[Any]:
-        """A range, as gpuprof.range(); a device is an attribute like others."""
+    def profile(self, name: str, device: Any = None, **attributes: Any) -> _ranges.Range:
+        """A range, for `with` and as a decorator; a device is an attribute like others."""
         if device is not None:
             attributes["device"] = device
-        return _ranges.range(name, **attributes)
+        return _ranges.Range(name, **attributes)
 
     profile_kernel = profile
 

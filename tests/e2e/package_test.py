@@ -209,6 +209,12 @@ with gpuprof.session("outer") as outer:
 profiler = gpuprof.get_profiler()
 profiler.start("across")
 stopped_ns = profiler.stop("across")
+with profiler.profile_kernel("kernel"):
+    try:
+        gpuprof.range("decorator")(work)
+        assert False
+    except TypeError:
+        pass
 sampler = gpuprof.sample(0.25)
 sampled = []
 for number in range(8):
@@ -608,6 +614,8 @@ class RangesTest(Package):
         self.assertIs(gpuprof.range("a"), gpuprof.range("b"))
         with gpuprof.range("a") as one, gpuprof.Range("b"):
             self.assertIs(one, gpuprof.range("c"))
+        self.assertRaisesRegex(TypeError, "gpuprof.profile", gpuprof.range("a"), print)
+        self.assertEqual(gpuprof.get_profiler().profile("a", "cuda:0", size=3)(abs)(-3), 3)
         self.assertEqual(gpuprof.start_range("a", size=1), 0)
         gpuprof.end_range(0)
         gpuprof.stop()

@@ -11,8 +11,8 @@ import gpuprof
 LOOPS, TIMES = 200, 2000
 
 
-def cost_ns(statement: str) -> float:
-    names = {"make": gpuprof.range, "gpuprof": gpuprof, "kept": gpuprof.Range("kept"),
+def cost_ns(statement: str, **more: object) -> float:
+    names = {**more, "make": gpuprof.range, "gpuprof": gpuprof, "kept": gpuprof.Range("kept"),
              "call": gpuprof.profile(lambda: None), "plain": lambda: None}
     return min(timeit.repeat(statement, globals=names, repeat=LOOPS, number=TIMES)) / TIMES * 1e9
 
@@ -25,6 +25,9 @@ def main() -> None:
                                      ("with a Range", "with kept: pass", empty_ns),
                                      ("a decorated call", "call()", call_ns)):
         print(f"{name:24} {cost_ns(statement) - base_ns:6.0f} ns")
+    # last, as it pauses the recording: one entry in a hundred is recorded
+    sampled_ns = cost_ns("with sampler: pass", sampler=gpuprof.sample(0.01)) - empty_ns
+    print(f"{'with a sample(0.01)':24} {sampled_ns:6.0f} ns")
 
 
 if __name__ == "__main__":

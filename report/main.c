@@ -1,5 +1,6 @@
 /* main: the program `gpuprof`, which runs one of its commands. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,6 +66,19 @@ static const struct command commands[] = {
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
+/* The commands of other profilers, and what stands for each. */
+#define ALIAS_WORDS 3
+static const char *const aliases[][1 + ALIAS_WORDS] = {
+	{"profile", "run"},
+	{"record", "run"},
+	{"memory", "summary", "--memory"},
+	{"flame", "export", "--format", "folded"},
+	{"timeline", "html"},
+	{"holistic", "summary", "--by", "time,idle,kind,kernel"},
+	{"hta", "summary", "--by", "time,idle,kind,kernel"},
+	{"compile", "summary", "--by", "module,tuning"},
+};
+
 static const struct command *find(const char *name);
 
 /* Or those of a command. */
@@ -80,6 +94,9 @@ static int print_help(int argc, char **argv)
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-8s %-26s %s\n", commands[i].name, commands[i].arguments,
 		       commands[i].help);
+	fputs("\nNames of other profilers:", stdout);
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+		printf("%s %s", i > 0 ? "," : "", aliases[i][0]);
 	puts("\n"
 	     "For the options of a command: gpuprof COMMAND --help\n"
 	     "\n"
@@ -113,13 +130,36 @@ static int refuse(const char *name)
 			GP_EXIT_USAGE,
 			"%s is no command; to read a trace, type: gpuprof summary %s", name,
 			gp_shell_word(name, word, sizeof(word)));
-	if (strcmp(name, "record") == 0 || strcmp(name, "profile") == 0)
-		nearest.found = "run"; /* as other profilers name it */
 	if (nearest.found)
 		return gp_command_fail(GP_EXIT_USAGE,
 				       "there is no command %s; did you mean gpuprof %s?", name,
 				       nearest.found);
 	return gp_command_fail(GP_EXIT_USAGE, "there is no command %s; see gpuprof help", name);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	if (command->run != gp_command_run)
+		gp_streams_wait();
+	return gp_big_stack_run(command->run, argc, argv);
+}
+
+/* An alias with the arguments that follow it. */
+static int run_alias(const char *const *alias, int argc, char **argv)
+{
+	char **words = calloc((size_t)argc + ALIAS_WORDS, sizeof(*words));
+	int count = 0, result;
+
+	if (!words)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	while (count < ALIAS_WORDS && alias[1 + count]) {
+		words[count] = (char *)alias[1 + count];
+		count++;
+	}
+	memcpy(words + count, argv + 1, (size_t)(argc - 1) * sizeof(*words));
+	result = run(find(alias[1]), count + argc - 1, words);
+	free(words);
+	return result;
 }
 
 int main(int argc, char **argv)
@@ -130,9 +170,10 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return gp_command_fail(GP_EXIT_USAGE, "no command given; see gpuprof help");
 	command = find(argv[1]);
-	if (!command)
-		return refuse(argv[1]);
-	if (command->run != gp_command_run)
-		gp_streams_wait();
-	return gp_big_stack_run(command->run, argc - 1, argv + 1);
+	if (command)
+		return run(command, argc - 1, argv + 1);
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+		if (strcmp(argv[1], aliases[i][0]) == 0)
+			return run_alias(aliases[i], argc - 1, argv + 1);
+	return refuse(argv[1]);
 }

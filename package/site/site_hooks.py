@@ -32,7 +32,7 @@ def on_config(config):
     _, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
     config["nav"] = [
         {"gpuprof": ["README.md", "docs/README.md", "docs/from-other-profilers.md", "CHANGELOG.md", "CONTRIBUTING.md"]},
-        {"Tutorial": "docs/tutorial.md"},
+        {"Tutorial": ["docs/tutorial.md", "docs/tutorial-python.md"]},
         *({one.split("\n", 1)[0]: section(one)} for one in sections),
         {"Glossary": "docs/glossary.md"},
     ]

@@ -10,13 +10,13 @@ from typing import List, NoReturn
 from . import _program
 
 # The options of gpuprof run without a value, or with one only after =.
-_FLAGS = ("-q", "--quiet", "-h", "--help", "-V", "--version", "--html", "--no-command", "--roofline", "--strict",
-          "--hw-timeline", "--stalls", "--counters", "--energy")
+_FLAGS = ("-q", "--quiet", "-h", "--help", "-V", "--version", "--html", "--no-command",
+          "--roofline", "--strict", "--hw-timeline", "--stalls", "--counters", "--energy")
 
 
 def _command(arguments: List[str]) -> List[str]:
     """The command line; a script, -m or -c in place of a program gets this interpreter."""
-    if arguments[:1] != ["run"]:
+    if arguments[:1] not in (["run"], ["profile"], ["record"]):
         return arguments
     at = 1
     while at < len(arguments) and arguments[at].startswith("-") and \
@@ -44,7 +44,8 @@ def main() -> NoReturn:
     except _program.GpuprofError as error:
         sys.exit(f"gpuprof: {error}")
     if sys.argv[1:2] == ["recipe"]:  # it runs Python: this one, which may have DuckDB
-        os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+        os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable),
+                                              os.environ.get("PATH", os.defpath)])
     os.execv(program, [program, *sys.argv[1:]])
 
 

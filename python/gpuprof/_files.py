@@ -4,6 +4,8 @@ import os
 import stat
 from typing import Union
 
+_MOST_END = 8  # bytes from the last "}" of a file to its end
+
 
 def write(path: Union[str, "os.PathLike[str]"], text: str, mode: int = 0o600) -> str:
     """Write a file as the program gpuprof does: a new one has that mode; a link, pipe or file of
@@ -12,6 +14,18 @@ def write(path: Union[str, "os.PathLike[str]"], text: str, mode: int = 0o600) ->
               opener=lambda name, flags: _open(name, flags, mode)) as file:
         file.write(text)
     return os.fspath(path)
+
+
+def append_members(path: str, members: str) -> str:
+    """Add the members of an object of JSON to that of a file, which ends with "}". Returns the
+    path."""
+    with open(path, "r+b") as file:
+        file.seek(-_MOST_END, os.SEEK_END)
+        at = file.tell() + file.read().rindex(b"}")
+        file.seek(at)
+        file.write(b"," + members.strip()[1:].encode())
+        file.truncate()
+    return path
 
 
 def _open(path: str, flags: int, mode: int) -> int:

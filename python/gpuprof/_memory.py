@@ -4,29 +4,35 @@ import weakref
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from . import _recording
+from ._ranges import own_work
 from ._table import Table
 from ._trace import Trace
 
 
 class Tensor(NamedTuple):
-    """A tracked tensor, as it was when it was tracked."""
+    """A tracked tensor, as it was when it was tracked.
+
+    bytes: of its elements
+    storage, storage_bytes: where its storage begins, and the whole of it: views share it"""
     name: str
     shape: Tuple[int, ...]
     dtype: str
     bytes: int
-    # where its storage begins, and the bytes of the whole storage: views share it
     storage: int
     storage_bytes: int
 
 
 class Memory(NamedTuple):
-    """Memory now. Sizes are in bytes; None: not known."""
+    """Memory now. Sizes are in bytes; None: not known.
+
+    tensors: the tracked tensors that are alive
+    tracked_bytes: of these, shared storages counted once
+    pools: used_bytes and reserved_bytes by framework
+    timeline: the allocations and frees of CUDA so far
+    peak: the blocks of their peak, by call site"""
     tensors: List[Tensor]
-    # of the tracked tensors, shared storages counted once
     tracked_bytes: int
-    # by framework: used_bytes, reserved_bytes
     pools: Dict[str, Dict[str, Optional[int]]]
-    # the allocations and frees of CUDA so far, and the blocks of the peak by call site
     timeline: Optional[Table]
     peak: Optional[Table]
 
@@ -60,6 +66,8 @@ def track_tensor(name: str, tensor: Any) -> None:
 
     It may be any array of PyTorch, CuPy, JAX, Numba or NumPy, and is neither copied nor kept alive.
     Raises TypeError for anything else."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a tensor is a str, not {type(name)}")
     try:
         size, pointer = int(tensor.nbytes), _pointer(tensor)
         shape = tuple(int(one) for one in tensor.shape)
@@ -72,7 +80,13 @@ def track_tensor(name: str, tensor: Any) -> None:
 
 def untrack_tensor(name: str) -> None:
     """Forget a tracked tensor; KeyError if there is none of that name."""
-    del _tracked[name]
+    if _tracked.pop(name, None) is None:
+        raise not_tracked(name)
+
+
+def not_tracked(name: str) -> KeyError:
+    """The error of a tensor that is not there."""
+    return KeyError(f"no tensor {name!r} is tracked, or it was freed")
 
 
 def tracked_tensors() -> List[Tensor]:
@@ -88,7 +102,8 @@ def tracked_bytes(tensors: List[Tensor]) -> int:
 
 
 def pools() -> Dict[str, Dict[str, Optional[int]]]:
-    """Used and reserved bytes of the pools of those frameworks that the program uses."""
+    """Used and reserved bytes of the pools of those frameworks that the program uses, on the
+    current device. No framework is initialized by it."""
     found: Dict[str, Dict[str, Optional[int]]] = {}
     torch, cupy, jax = (sys.modules.get(name) for name in ("torch", "cupy", "jax"))
     if torch is not None and torch.cuda.is_initialized():
@@ -98,13 +113,15 @@ def pools() -> Dict[str, Dict[str, Optional[int]]]:
     if cupy is not None:
         pool = cupy.get_default_memory_pool()
         found["cupy"] = {"used_bytes": pool.used_bytes(), "reserved_bytes": pool.total_bytes()}
-    if jax is not None:
+    # before its first use, its public functions would take most of the GPU's memory
+    if jax is not None and getattr(sys.modules.get("jax._src.xla_bridge"), "_backends", None):
         stats = jax.local_devices()[0].memory_stats() or {}
         found["jax"] = {"used_bytes": stats.get("bytes_in_use"),
                         "reserved_bytes": stats.get("bytes_reserved", stats.get("pool_bytes"))}
     return found
 
 
+@own_work
 def memory() -> Memory:
     """The memory of this program now."""
     tensors = tracked_tensors()

@@ -8,10 +8,10 @@
 #include <Python.h>
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "_native.h"
 
@@ -20,6 +20,12 @@
 #undef METH_FASTCALL
 #define METH_FASTCALL 0x0080
 PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size);
+#endif
+
+/* With a GIL, nothing to do; a build without one has them. */
+#ifndef Py_BEGIN_CRITICAL_SECTION
+#define Py_BEGIN_CRITICAL_SECTION(object) {
+#define Py_END_CRITICAL_SECTION()         }
 #endif
 
 /* The recorder's functions; NULL if it is not loaded. They belong to the process. */
@@ -38,8 +44,9 @@ static struct {
 	const char *(*trace_path)(void);
 } recorder;
 static bool enabled = true;
-static PyObject *layouts; /* numbers by names and types */
-static PyObject *nothing; /* the range of a program that is not recorded */
+static bool has_cpu_times; /* entries tell the processor time of their thread */
+static PyObject *layouts;  /* numbers by names and types */
+static PyObject *nothing;  /* the range of a program that is not recorded */
 static PyTypeObject *once_type;
 
 static bool is_active(void)
@@ -178,13 +185,48 @@ static struct attributes *make_attributes(PyObject *from)
 	return NULL;
 }
 
-/* attributes may be NULL: none. */
-static void push(const char *text, const struct attributes *attributes)
+/* ---- entries ---- */
+
+#define NOT_MEASURED (-1)
+
+static int64_t thread_cpu_ns(void)
+{
+	struct timespec time;
+
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0
+		       ? time.tv_sec * INT64_C(1000000000) + time.tv_nsec
+		       : NOT_MEASURED;
+}
+
+/* attributes may be NULL: none. Returns what pop() takes. */
+static int64_t push(const char *text, const struct attributes *attributes)
 {
 	if (attributes != NULL && attributes->layout != 0)
 		recorder.push_values(text, attributes->layout, attributes->values);
 	else
 		recorder.push(text);
+	return has_cpu_times ? thread_cpu_ns() : NOT_MEASURED;
+}
+
+/* The processor time of an entry is the value of a range at its end, which only the package reads. */
+static void tell_cpu_time(int64_t cpu_ns)
+{
+	static const char *const names[] = {"ns"};
+	static _Atomic uint64_t layout; /* the recorder keeps each for good */
+
+	if (layout == 0 && recorder.layout != NULL)
+		layout = recorder.layout(1, names, "l");
+	if (layout == 0)
+		return;
+	recorder.push_values("gpuprof.cpu", layout, &cpu_ns);
+	recorder.pop();
+}
+
+static void pop(int64_t cpu_start_ns)
+{
+	if (cpu_start_ns != NOT_MEASURED)
+		tell_cpu_time(thread_cpu_ns() - cpu_start_ns);
+	recorder.pop();
 }
 
 /* ---- one entry of a range ---- */
@@ -193,6 +235,7 @@ struct once {
 	PyObject_HEAD PyObject *name;
 	const char *text;
 	struct attributes *attributes;
+	int64_t cpu_start_ns;
 	bool is_open;
 };
 
@@ -202,7 +245,7 @@ static PyObject *once_enter(PyObject *self, PyObject *unused)
 
 	(void)unused;
 	if (!range->is_open && is_active()) {
-		push(range->text, range->attributes);
+		range->cpu_start_ns = push(range->text, range->attributes);
 		range->is_open = true;
 	}
 	Py_INCREF(self);
@@ -216,9 +259,19 @@ static PyObject *once_exit(PyObject *self, PyObject *const *arguments, Py_ssize_
 	(void)arguments;
 	(void)count;
 	if (range->is_open)
-		recorder.pop();
+		pop(range->cpu_start_ns);
 	range->is_open = false;
 	Py_RETURN_NONE;
+}
+
+static PyObject *refuse_call(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+	(void)self;
+	(void)arguments;
+	(void)keywords;
+	PyErr_SetString(PyExc_TypeError, "range() is a context manager for one entry: to decorate a"
+					 " function, use @gpuprof.Range(name) or @gpuprof.profile");
+	return NULL;
 }
 
 static void free_object(PyObject *self)
@@ -244,6 +297,7 @@ static PyMethodDef once_methods[] = {
 static PyType_Slot once_slots[] = {
 	{Py_tp_dealloc, once_free},
 	{Py_tp_methods, once_methods},
+	{Py_tp_call, refuse_call},
 	{Py_tp_doc, "One entry of a range."},
 	{0, NULL},
 };
@@ -333,26 +387,28 @@ static PyMethodDef nothing_methods[] = {
 	{0},
 };
 static PyType_Slot nothing_slots[] = {
+	{Py_tp_call, refuse_call},
 	{Py_tp_doc, "A range that is not recorded."},
 	{0, NULL},
 };
 static PyType_Spec nothing_spec = {"gpuprof._native.NoRange", sizeof(PyObject), 0,
 				   Py_TPFLAGS_DEFAULT, nothing_slots};
 
-/* ---- a range that is entered again and again, also by several threads at once ---- */
+/* ---- a range that is entered again and again, also by several threads in parallel ---- */
 
-/* An open entry of a thread; the newest comes first. */
+/* The open entries of a thread; the newest comes first. */
 struct entry {
 	struct entry *next;
-	pthread_t thread;
+	PyObject *range;
+	int64_t cpu_start_ns;
 };
+static __thread struct entry *open_entries;
 
 struct reusable {
 	PyObject_HEAD PyObject *name;
 	const char *text;
 	PyObject *given;               /* attributes as a dict; NULL: none */
 	struct attributes *attributes; /* of `given`, once the recorder is there */
-	struct entry *open;            /* under the GIL */
 };
 
 static PyObject *reusable_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
@@ -388,6 +444,19 @@ static int reusable_init(PyObject *self, PyObject *arguments, PyObject *keywords
 	return 0;
 }
 
+static int settle_attributes(struct reusable *range)
+{
+	int result = 0;
+
+	Py_BEGIN_CRITICAL_SECTION((PyObject *)range);
+	if (range->given != NULL && range->attributes == NULL) {
+		range->attributes = make_attributes(range->given);
+		result = range->attributes != NULL ? 0 : -1;
+	}
+	Py_END_CRITICAL_SECTION();
+	return result;
+}
+
 static PyObject *reusable_enter(PyObject *self, PyObject *unused)
 {
 	struct reusable *range = (struct reusable *)self;
@@ -396,18 +465,14 @@ static PyObject *reusable_enter(PyObject *self, PyObject *unused)
 	if (is_active()) {
 		struct entry *entry;
 
-		if (range->given != NULL && range->attributes == NULL) {
-			range->attributes = make_attributes(range->given);
-			if (range->attributes == NULL)
-				return NULL;
-		}
+		if (settle_attributes(range) != 0)
+			return NULL;
 		entry = malloc(sizeof(*entry));
 		if (entry == NULL)
 			return PyErr_NoMemory();
-		entry->next = range->open;
-		entry->thread = pthread_self();
-		range->open = entry;
-		push(range->text, range->attributes);
+		Py_INCREF(self);
+		*entry = (struct entry){open_entries, self, push(range->text, range->attributes)};
+		open_entries = entry;
 	}
 	Py_INCREF(self);
 	return self;
@@ -415,18 +480,18 @@ static PyObject *reusable_enter(PyObject *self, PyObject *unused)
 
 static PyObject *reusable_exit(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
-	struct reusable *range = (struct reusable *)self;
-	struct entry **at = &range->open, *entry;
+	struct entry **at = &open_entries, *entry;
 
 	(void)arguments;
 	(void)count;
-	while (*at != NULL && !pthread_equal((*at)->thread, pthread_self()))
+	while (*at != NULL && (*at)->range != self)
 		at = &(*at)->next;
 	entry = *at;
 	if (entry != NULL) {
 		*at = entry->next;
+		pop(entry->cpu_start_ns);
 		free(entry);
-		recorder.pop();
+		Py_DECREF(self);
 	}
 	Py_RETURN_NONE;
 }
@@ -435,12 +500,6 @@ static void reusable_free(PyObject *self)
 {
 	struct reusable *range = (struct reusable *)self;
 
-	while (range->open != NULL) {
-		struct entry *entry = range->open;
-
-		range->open = entry->next;
-		free(entry);
-	}
 	Py_XDECREF(range->given);
 	free_attributes(range->attributes);
 	Py_DECREF(range->name);
@@ -471,7 +530,8 @@ static PyType_Slot reusable_slots[] = {
 	{Py_tp_dealloc, reusable_free},
 	{Py_tp_methods, reusable_methods},
 	{Py_tp_getset, reusable_members},
-	{Py_tp_doc, "A range that can be entered any number of times."},
+	{Py_tp_doc, "Range(name, /, **attributes)\n--\n\n"
+		    "A range that can be entered any number of times."},
 	{0, NULL},
 };
 static PyType_Spec reusable_spec = {"gpuprof._native.Range", sizeof(struct reusable), 0,
@@ -545,6 +605,24 @@ static PyObject *set_enabled(PyObject *module, PyObject *on)
 	Py_RETURN_NONE;
 }
 
+static PyObject *is_enabled(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return PyBool_FromLong(enabled);
+}
+
+static PyObject *set_cpu_times(PyObject *module, PyObject *on)
+{
+	int is_on = PyObject_IsTrue(on);
+
+	(void)module;
+	if (is_on < 0)
+		return NULL;
+	has_cpu_times = is_on;
+	Py_RETURN_NONE;
+}
+
 static PyObject *set_recording(PyObject *module, PyObject *on)
 {
 	int is_on = PyObject_IsTrue(on);
@@ -612,12 +690,26 @@ static PyObject *trace_path(PyObject *module, PyObject *unused)
 	return PyUnicode_DecodeFSDefault(path);
 }
 
+/* Signature and documentation, as Python reads them from one text. */
+#define DOC(name, arguments, text) name "($module, " arguments ")\n--\n\n" text
+
 static PyMethodDef functions[] = {
-	{"range", (PyCFunction)(void *)make_range, METH_FASTCALL | METH_KEYWORDS, NULL},
-	{"start_range", (PyCFunction)(void *)start_range, METH_FASTCALL | METH_KEYWORDS, NULL},
-	{"end_range", end_range, METH_O, NULL},
-	{"mark", mark, METH_O, NULL},
+	{"range", (PyCFunction)(void *)make_range, METH_FASTCALL | METH_KEYWORDS,
+	 DOC("range", "name, /, **attributes",
+	     "A context manager that names a part of the program, for one entry.\n\n"
+	     "Attributes are at most 16 numbers and strings. A program that is not recorded gets one\n"
+	     "object that does nothing, so a range to be kept is a Range. Raises TypeError if the\n"
+	     "name is no str, ValueError if there are too many attributes.")},
+	{"start_range", (PyCFunction)(void *)start_range, METH_FASTCALL | METH_KEYWORDS,
+	 DOC("start_range", "name, /, **attributes",
+	     "Begin a range that may end on another thread, and overlap others.\n\n"
+	     "Returns its number for end_range(); 0 in a program that is not recorded.")},
+	{"end_range", end_range, METH_O,
+	 DOC("end_range", "id, /", "End the range that start_range() began. 0 does nothing.")},
+	{"mark", mark, METH_O, DOC("mark", "name, /", "Name this moment of the program.")},
 	{"set_enabled", set_enabled, METH_O, NULL},
+	{"is_enabled", is_enabled, METH_NOARGS, NULL},
+	{"set_cpu_times", set_cpu_times, METH_O, NULL},
 	{"set_recording", set_recording, METH_O, NULL},
 	{"attach", attach, METH_O, NULL},
 	{"is_loaded", is_loaded, METH_NOARGS, NULL},
@@ -666,7 +758,13 @@ static int fill(PyObject *module)
 	return PyModule_AddObject(module, "Range", range_type);
 }
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)fill}, {0, NULL}};
+static PyModuleDef_Slot slots[] = {
+	{Py_mod_exec, (void *)fill},
+#ifdef Py_GIL_DISABLED
+	{Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+	{0, NULL},
+};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 					"gpuprof._native",
 					"Ranges and Arrow streams.",

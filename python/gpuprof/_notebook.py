@@ -3,7 +3,7 @@ import html
 import json
 import os
 import sys
-from typing import Any, Optional
+from typing import Any, Dict, List, Optional
 
 from . import _files, _program, _recording
 from ._session import Session
@@ -31,6 +31,9 @@ def _run_cell(ipython: Any, line: str, cell: str) -> Optional["CellResult"]:
     """%%gpuprof [NAME] [--page]: run the cell in a session, and show what it cost; with --page,
     show the page of the whole notebook so far, too."""
     words = line.split()
+    if any(word.startswith("-") and word != "--page" for word in words):
+        print("usage: %%gpuprof [NAME] [--page]", file=sys.stderr)
+        return None
     name = next((word for word in words if word != "--page"), "cell")
     found = Session(f"{name} {ipython.execution_count}", may_nest=True)
     with found:
@@ -38,6 +41,10 @@ def _run_cell(ipython: Any, line: str, cell: str) -> Optional["CellResult"]:
     if not done.success:
         return None
     return CellResult(found, "--page" in words)
+
+
+def _rows(of: Session) -> List[Dict[str, Any]]:
+    return list(of.kernels.rows()) if of.kernels else []
 
 
 class CellResult:
@@ -53,16 +60,16 @@ class CellResult:
             return f"{of.total_time_ms:.1f} ms; not recorded"
         late = f"; {of.pending} launches are not recorded yet" if of.pending else ""
         return (f"{of.total_time_ms:.1f} ms, GPU busy {of.gpu_busy_ms:.3f} ms,"
-                f" kinds of operations: {len(of.kernels or ())}{late}")
+                f" GPU operations: {sum(row['calls'] for row in _rows(of))}{late}")
 
     def __repr__(self) -> str:
-        rows = list(self.session.kernels.rows())[:_ROWS] if self.session.kernels else []
+        rows = _rows(self.session)[:_ROWS]
         return "\n".join([self._head(), *(
             f"{row['total_ns'] / 1e6:10.3f} ms  {row['calls']:6} x  {row['name']}"
             for row in rows)])
 
     def _repr_html_(self) -> str:
-        rows = list(self.session.kernels.rows())[:_ROWS] if self.session.kernels else []
+        rows = _rows(self.session)[:_ROWS]
         body = "".join(f"<tr><td>{row['total_ns'] / 1e6:.3f}</td><td>{row['calls']}</td>"
                        f"<td style='text-align:left'>{html.escape(row['name'])}</td></tr>"
                        for row in rows)

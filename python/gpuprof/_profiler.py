@@ -1,9 +1,10 @@
 """One object that times ranges and prints reports, as other profilers have it."""
 import json
 import os
-from typing import Any, Callable, ContextManager, Dict, List, Optional, Sequence, Union
+import time
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
-from . import _files, _memory, _ranges, _recording, _work
+from . import _files, _memory, _native, _ranges, _recording, _work
 from ._timing import Timing, own_trace, timing, timings
 
 
@@ -28,30 +29,36 @@ class Profiler:
     reports say that nothing is known."""
 
     def __init__(self) -> None:
-        self._open: Dict[str, List[int]] = {}
+        # by name: the number of the range, and when it began
+        self._open: Dict[str, List[Tuple[int, int]]] = {}
 
-    def profile(self, name: str, device: Any = None, **attributes: Any) -> ContextManager[Any]:
-        """A range, as gpuprof.range(); a device is an attribute like others."""
+    def profile(self, name: str, device: Any = None, **attributes: Any) -> _ranges.Range:
+        """A range, for `with` and as a decorator; a device is an attribute like others."""
         if device is not None:
             attributes["device"] = device
-        return _ranges.range(name, **attributes)
+        return _ranges.Range(name, **attributes)
 
     profile_kernel = profile
 
     def profile_function(self, fn: Optional[Callable[..., Any]] = None, *,
-                         operation: Optional[str] = None) -> Any:
-        """A decorator, as gpuprof.profile()."""
-        return _ranges.profile(fn, name=operation)
+                         operation: Optional[str] = None, **attributes: Any) -> Any:
+        """A decorator, as gpuprof.profile(); `operation` is the name."""
+        return _ranges.profile(fn, name=operation, **attributes)
 
     def start(self, name: str, **attributes: Any) -> None:
         """Begin a range that stop() ends, on any thread."""
-        self._open.setdefault(name, []).append(_ranges.start_range(name, **attributes))
+        number = _native.start_range(name, **attributes)
+        self._open.setdefault(name, []).append((number, time.perf_counter_ns()))
 
-    def stop(self, name: str) -> None:
-        """End the range that start() began last; KeyError if there is none."""
+    def stop(self, name: str) -> int:
+        """End the range that start() began last. Returns its time on the host in ns; get_timing()
+        has the GPU's. Raises KeyError if there is none."""
         if not self._open.get(name):
             raise KeyError(f"no range {name!r} was started")
-        _ranges.end_range(self._open[name].pop())
+        number, start_ns = self._open[name].pop()
+        duration_ns = time.perf_counter_ns() - start_ns
+        _native.end_range(number)
+        return duration_ns
 
     enable = staticmethod(_ranges.enable)
     disable = staticmethod(_ranges.disable)
@@ -63,6 +70,7 @@ class Profiler:
         """The times of a range, as gpuprof.timing()."""
         return timing(name, wait=wait)
 
+    @_ranges.own_work
     def get_timing_report(self) -> str:
         """A line for each range, the largest GPU time first: its calls, and the GPU time of a
         call in ms, or the time on the host if the range launched nothing. The total counts the
@@ -85,12 +93,16 @@ class Profiler:
 
     def get_tensor_info(self, name: str) -> _memory.Tensor:
         """A tracked tensor that is alive; KeyError if there is none of that name."""
-        return {tensor.name: tensor for tensor in _memory.tracked_tensors()}[name]
+        for tensor in _memory.tracked_tensors():
+            if tensor.name == name:
+                return tensor
+        raise _memory.not_tracked(name)
 
     def get_total_memory(self) -> int:
         """The bytes of the tracked tensors, shared storages counted once."""
         return _memory.tracked_bytes(_memory.tracked_tensors())
 
+    @_ranges.own_work
     def get_memory_report(self) -> str:
         """A line for each tracked tensor, in MB (10^6 bytes), the total, and the pools."""
         tensors = _memory.tracked_tensors()
@@ -112,6 +124,7 @@ class Profiler:
         """Both reports."""
         return f"{self.get_timing_report()}\n\n{self.get_memory_report()}"
 
+    @_ranges.own_work
     def get_summary(self) -> Dict[str, Any]:
         """The times of the ranges by name, and the tracked tensors."""
         is_known = _recording.trace_path() is not None
@@ -121,6 +134,7 @@ class Profiler:
                 "tracked_bytes": self.get_total_memory(), "peak_bytes": self._peak_bytes(),
                 "pools": _memory.pools()}
 
+    @_ranges.own_work
     def get_bottlenecks(self, top_n: int = 5) -> List[Dict[str, Any]]:
         """The findings of gpuprof advice on this program so far, the largest saving first; none
         without a recording."""
@@ -137,15 +151,23 @@ class Profiler:
         for one in self.get_bottlenecks(top_n):
             print(f"{one['worth']}  {one['rule']}: {one['found']}\n  -> {one['change']}")
 
+    @_ranges.own_work
     def export_json(self, path: Union[str, "os.PathLike[str]"]) -> str:
-        """Write get_summary() as JSON. Returns the path."""
-        return _files.write(path, json.dumps(self.get_summary(), indent=1))
+        """Write get_summary() as JSON, with the events so far as a Chrome trace: `gpuprof html` and
+        https://ui.perfetto.dev open the file. Returns the path. Raises ValueError if its name ends
+        with .gz."""
+        if os.fspath(path).endswith(".gz"):
+            raise ValueError(f"the file is not compressed: {path} needs a name without .gz")
+        summary = json.dumps(self.get_summary(), indent=1)
+        if _recording.trace_path() is None:
+            return _files.write(path, summary)
+        return _files.append_members(own_trace().to_chrome(path), summary)
 
     @staticmethod
     def _peak_bytes() -> Optional[int]:
         if _recording.trace_path() is None:
             return None
-        return max([0, *(event.in_use for event in _work.memory_events(own_trace()))])
+        return max((event.in_use for event in _work.memory_events(own_trace())), default=None)
 
 
 _profiler = Profiler()
@@ -154,6 +176,8 @@ _profiler = Profiler()
 def get_profiler(enabled: Optional[bool] = None) -> Profiler:
     """The profiler of this program. `enabled` also switches the ranges of the whole program on or
     off, as gpuprof.enable() and disable() do; None leaves them as they are."""
-    if enabled is not None:
-        (_ranges.enable if enabled else _ranges.disable)()
+    if enabled:
+        _ranges.enable()
+    elif enabled is not None:
+        _ranges.disable()
     return _profiler

@@ -5,8 +5,10 @@ import subprocess
 from typing import Any, Dict, List, Optional, Sequence
 
 from ._program import GpuprofError, program
+from ._ranges import own_work
 
 
+@own_work
 def run(arguments: Sequence[str], stdout: Optional[int] = subprocess.PIPE) -> bytes:
     """Run a command of gpuprof in a process of its own. Returns what it printed.
 

@@ -1,6 +1,7 @@
 """Start and stop the recording of this process."""
 import ctypes
 import os
+import re
 import sys
 from typing import Any, Optional
 
@@ -41,7 +42,8 @@ def start(**options: Any) -> None:
     for "-": ``start(output="run", stacks="all")``. A recorder that is loaded in this way does not
     see earlier launches, nor the program's calls of execve().
 
-    Raises GpuprofError if CUDA is in use already, or if options come too late."""
+    Raises GpuprofError if CUDA is in use already, or if options come too late; TypeError if there
+    is no such option."""
     if not _native.is_loaded():
         _load(options)
     elif options:
@@ -61,12 +63,24 @@ def _load(options: Any) -> None:
         raise _program.GpuprofError(
             "CUDA is in use already, and the driver loads a recorder only at its first use: call"
             f" gpuprof.start() earlier, or run the program by: {command_line()}")
+    _check(options)
     for name, value in options.items():
         text = str(int(value) if isinstance(value, bool) else value)
         os.environ["GPUPROF_" + name.upper()] = text
     # Its constructor names the library to the driver.
     library = ctypes.CDLL(_program.library())
     _native.attach(library._handle)  # pylint: disable=protected-access
+
+
+def _check(options: Any) -> None:
+    if not options:
+        return
+    from ._reader import run
+
+    known = re.findall(r" --([\w-]+)", run(["run", "--help"]).decode())
+    for name in options:
+        if name.replace("_", "-") not in known:
+            raise TypeError(f"start() has no option {name!r}: gpuprof run --help lists them")
 
 
 def _is_cuda_in_use() -> bool:
@@ -76,6 +90,7 @@ def _is_cuda_in_use() -> bool:
             return False
     count = ctypes.c_int()
     try:
-        return ctypes.CDLL("libcuda.so.1").cuDeviceGetCount(ctypes.byref(count)) == _CUDA_SUCCESS
+        result: int = ctypes.CDLL("libcuda.so.1").cuDeviceGetCount(ctypes.byref(count))
+        return result == _CUDA_SUCCESS
     except (OSError, AttributeError):
         return False

@@ -4,13 +4,13 @@ import functools
 import itertools
 import math
 import statistics
-import sys
 import time
 import warnings
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from . import _native, _work
+from . import _memory, _native, _work
 from ._program import GpuprofError
+from ._ranges import own_work
 from ._recording import command_line, trace_path
 from ._table import Table
 from ._timing import own_trace
@@ -24,17 +24,21 @@ _ATTRIBUTE = "gpuprof.session"  # tells a session from others, and from ranges, 
 _numbers = itertools.count(1)
 
 
-def _torch_memory(key: str) -> Optional[float]:
-    """PyTorch's figure in MB; None if the program does not use it."""
-    torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_initialized():
-        return None
-    return torch.cuda.memory_stats()[key] / MB
+def _pools_mb(key: str) -> Optional[float]:
+    """A figure of the frameworks' pools in MB; None if the program uses none of them."""
+    sizes = [pool[key] for pool in _memory.pools().values()]
+    known = [size for size in sizes if size is not None]
+    return sum(known) / MB if known else None
 
 
 class Session:
     """A measured part of the program. Its results are available after its end: reading the first
-    one waits until the GPU's records have arrived. None: not known, such as without a recording."""
+    one waits until the GPU's records have arrived. None: not known, such as without a recording.
+
+    total_time_ms, cpu_time_ms: wall time; processor time of all threads
+    allocated_memory_mb, reserved_memory_mb: of the pools of PyTorch, CuPy and JAX at the end of the
+        session, with memory=True, in MB (10^6 bytes)
+    iteration_times_ms: the calls of measure(), from the end of the previous one to their own end"""
 
     # the one of session() that has begun; those of measure() and of notebooks may be inside
     _active: Optional["Session"] = None
@@ -44,10 +48,8 @@ class Session:
         self.name = name
         self.total_time_ms: Optional[float] = None
         self.cpu_time_ms: Optional[float] = None
-        # of PyTorch's allocator at the end of the session, with memory=True
         self.allocated_memory_mb: Optional[float] = None
         self.reserved_memory_mb: Optional[float] = None
-        # the spans of measure()'s calls, from the end of the previous one to their own end
         self.iteration_times_ms: List[float] = []
         self._files = {"chrome": trace, "folded": flame}
         self._has_memory = memory
@@ -61,6 +63,9 @@ class Session:
         if not _native.is_recording():
             warnings.warn("this program is not recorded: a session has no GPU times; run it by"
                           f" {command_line()}", stacklevel=2)
+        elif not _native.is_enabled():
+            warnings.warn("ranges are disabled: a session has no GPU times; call gpuprof.enable()",
+                          stacklevel=2)
         self.__dict__.pop("_result", None)
         self._number = next(_numbers)
         self._range = _native.range(self.name, **{_ATTRIBUTE: self._number})
@@ -77,16 +82,21 @@ class Session:
         self.cpu_time_ms = (time.process_time_ns() - self._cpu_ns) / 1e6
         self._range.__exit__(*error)
         if self._has_memory:
-            self.allocated_memory_mb = _torch_memory("allocated_bytes.all.current")
-            self.reserved_memory_mb = _torch_memory("reserved_bytes.all.current")
-        for format_, path in self._files.items():
-            if path is not None and self._result is not None:
-                own_trace().export(format_, path, *self._result.part)
+            self.allocated_memory_mb = _pools_mb("used_bytes")
+            self.reserved_memory_mb = _pools_mb("reserved_bytes")
+        self._write_files()
 
     def __repr__(self) -> str:
         return f"<gpuprof.Session {self.name!r}: {self.total_time_ms} ms>"
 
+    @own_work
+    def _write_files(self) -> None:
+        for format_, path in self._files.items():
+            if path is not None and self._result is not None:
+                own_trace().export(format_, path, *self._result.part)
+
     @functools.cached_property
+    @own_work
     def _result(self) -> Optional["_Result"]:
         """What the trace says; None without a recording."""
         if self.total_time_ms is None:
@@ -132,13 +142,15 @@ class Session:
         if self._result is None or not self.total_time_ms:
             return []
         total_ns = self.total_time_ms * 1e6
-        found = [{"name": "GPU idle", "time_ms": max(0.0, total_ns - self._result.busy_ns) / 1e6}]
+        found: List[Dict[str, Any]] = [{
+            "name": "GPU idle", "time_ms": max(0.0, total_ns - self._result.busy_ns) / 1e6}]
         found += [{"name": row["name"], "time_ms": row["total_ns"] / 1e6}
                   for row in self._result.kernels.rows()]
         return sorted(({**one, "percent": one["time_ms"] / self.total_time_ms * 100}
                        for one in found), key=lambda one: -one["time_ms"])
 
     @property
+    @own_work
     def recommendations(self) -> List[Dict[str, Any]]:
         """The advice on the program so far (gpuprof advice)."""
         return own_trace().advice() if self._result else []
@@ -149,6 +161,7 @@ class Session:
         return self._files["chrome"] if self._files["chrome"] and self._result else trace_path()
 
     @property
+    @own_work
     def flame_graph(self) -> Any:
         """The call stacks of the session by GPU time, as Trace.flame() has them; with `flame`, the
         path of a file for flamegraph.pl and speedscope."""
@@ -197,8 +210,9 @@ def _by_kernel(operations: List[_work.Operation]) -> Table:
     times: Dict[str, List[int]] = {}
     for operation in operations:
         times.setdefault(operation.name, []).append(operation.span[1] - operation.span[0])
-    rows = [{"name": name, "calls": len(of), "total_ns": sum(of), "mean_ns": statistics.fmean(of),
-             "min_ns": min(of), "max_ns": max(of)} for name, of in times.items()]
+    rows: List[Dict[str, Any]] = [
+        {"name": name, "calls": len(of), "total_ns": sum(of), "mean_ns": statistics.fmean(of),
+         "min_ns": min(of), "max_ns": max(of)} for name, of in times.items()]
     rows.sort(key=lambda row: -row["total_ns"])
     return Table.of(rows, ["name", "calls", "total_ns", "mean_ns", "min_ns", "max_ns"])
 
@@ -222,7 +236,7 @@ def session(name: str, *, trace: Optional[str] = None, flame: Optional[str] = No
     """A context manager that measures its block; its results are available after the block.
 
     `trace` and `flame` are paths of files that are written at its end: a Chrome trace of the
-    session, and its call stacks. `memory` reads the figures of PyTorch's allocator at the end."""
+    session, and its call stacks. `memory` reads the pools of PyTorch, CuPy and JAX at the end."""
     return Session(name, trace=trace, flame=flame, memory=memory)
 
 
@@ -250,31 +264,40 @@ def measure(fn: Callable[..., Any], *args: Any, warmup: int = 5, iterations: int
 
 
 class Comparison(NamedTuple):
-    """Two sessions, the second compared with the first."""
-    # mean iteration time of a / that of b: above 1, b is faster; None without iterations
+    """Two sessions, the second compared with the first. None: not known, as without iterations.
+
+    speedup: the time of an iteration of a / that of one of b: above 1, b is faster
+    low, high: its 95 % interval: if 1 is between them, no difference was shown; None: too few
+        iterations
+    memory_mb: the peak of b less that of a, in MB (10^6 bytes)
+    kernels: a row for each kernel: calls and total_ns of both, and the difference"""
     speedup: Optional[float]
-    # the bounds of its 95 % interval: if 1 is between them, no difference was shown
     low: Optional[float]
     high: Optional[float]
-    # of b less those of a
     memory_mb: Optional[float]
-    # a row for each kernel: calls and total_ns of both, and the difference
     kernels: Table
 
 
-def compare(a: Session, b: Session) -> Comparison:
-    """Compare two sessions of measure().
+def _speedup(a: List[float], b: List[float]) -> Tuple[Optional[float], Optional[float],
+                                                           Optional[float]]:
+    """The median of the ratios of each iteration of a and each one of b, and the bounds of its
+    interval: the ratios of those ranks that the rank sum test (Mann, Whitney) rejects outside. One
+    slow iteration does not move them far, as it does a mean."""
+    ratios = sorted(one / other for one in a for other in b)
+    if not ratios:
+        return None, None, None
+    half = _Z * math.sqrt(len(ratios) * (len(a) + len(b) + 1) / 12)
+    rank = math.floor(len(ratios) / 2 - half)
+    bounds = (ratios[rank], ratios[-1 - rank]) if rank >= 0 else (None, None)
+    return (statistics.median(ratios), *bounds)
 
-    The interval is that of the ratio of two independent means: with the standard error of its
-    logarithm, sqrt(var_a / (n_a mean_a^2) + var_b / (n_b mean_b^2)) (delta method)."""
-    speedup = low = high = None
-    if a.iteration_times_ms and b.iteration_times_ms:
-        times = (a.iteration_times_ms, b.iteration_times_ms)
-        speedup = statistics.fmean(times[0]) / statistics.fmean(times[1])
-        if all(len(of) > 1 for of in times):
-            error = math.sqrt(sum(statistics.variance(of) / (len(of) * statistics.fmean(of) ** 2)
-                                  for of in times))
-            low, high = (speedup * math.exp(sign * _Z * error) for sign in (-1, 1))
+
+def compare(a: Session, b: Session) -> Comparison:
+    """Compare two sessions of measure(). Raises TypeError if one is no session, GpuprofError if one
+    has not ended."""
+    for one in (a, b):
+        if not isinstance(one, Session):
+            raise TypeError(f"compare() takes two sessions, not {type(one)}")
     peaks = (a.peak_memory_mb, b.peak_memory_mb)
     rows: Dict[str, Dict[str, Any]] = {}
     for letter, of in (("a", a), ("b", b)):
@@ -282,10 +305,11 @@ def compare(a: Session, b: Session) -> Comparison:
             both = rows.setdefault(row["name"], dict.fromkeys(
                 ("a_calls", "b_calls", "a_ns", "b_ns"), 0))
             both[f"{letter}_calls"], both[f"{letter}_ns"] = row["calls"], row["total_ns"]
-    table = [{"name": name, **row, "difference_ns": row["b_ns"] - row["a_ns"]}
-             for name, row in rows.items()]
+    table: List[Dict[str, Any]] = [
+        {"name": name, **row, "difference_ns": row["b_ns"] - row["a_ns"]}
+        for name, row in rows.items()]
     table.sort(key=lambda row: -abs(row["difference_ns"]))
     return Comparison(
-        speedup, low, high,
+        *_speedup(a.iteration_times_ms, b.iteration_times_ms),
         peaks[1] - peaks[0] if peaks[0] is not None and peaks[1] is not None else None,
         Table.of(table, ["name", "a_calls", "b_calls", "a_ns", "b_ns", "difference_ns"]))

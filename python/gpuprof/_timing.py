@@ -1,10 +1,11 @@
 """Times of ranges: on the host, and of the GPU work that was launched inside."""
 import statistics
 import time
-from typing import Dict, List, NamedTuple, Optional
+from typing import Dict, Iterable, List, NamedTuple, Optional
 
 from . import _recording, _work
-from ._trace import NAMES_LENGTH, Span, Trace, length, union
+from ._ranges import own_work
+from ._trace import NAMES_LENGTH, Trace, length, union
 
 _POLL_S = 0.05  # the recorder fetches the records of the GPU as often
 
@@ -12,12 +13,27 @@ _POLL_S = 0.05  # the recorder fetches the records of the GPU as often
 class Timing(NamedTuple):
     """Times of all entries of a range, in ns; None: not known.
 
-    total_ns to stddev_ns are times on the host, from entry to exit. The GPU's figures are of
-    operations that the range's thread launched inside. If a range is entered inside itself, as by
-    recursion, the host's times count for both entries, and an operation only for the inner one."""
+    The host's times are from entry to exit. The GPU's figures are of operations that the range's
+    thread launched inside. If a range is entered inside itself, as by recursion, the host's times
+    count for both entries, and an operation only for the inner one.
+
+    calls: entries that have ended
+    pending: launches whose operation is not recorded yet; the figures lack these
+    total_ns, mean_ns, min_ns, max_ns, median_ns, stddev_ns: of the entries on the host
+    gpu_time_ns: the sum of the operations
+    gpu_busy_ns: the time with at least one of them
+    gpu_span_ns: from the first start to the last end, summed up over the entries
+    gpu_times_ns: the GPU time of each entry
+    other_threads_ns: GPU time that autograd's threads launched meanwhile: backward passes
+    cpu_ns: processor time of the range's thread, with gpuprof.enable(cpu_time=True)
+    transfer_ns: the sum of copies, part of gpu_time_ns
+    overhead_ns: total_ns less the time of CUDA calls and of GPU operations
+    utilization: gpu_busy_ns / total_ns
+    bandwidth: bytes per second of copies
+    allocations, allocated_bytes: of device memory, by the range's thread
+    peak_bytes: the most device memory that the process had from CUDA then"""
     name: str
     calls: int
-    # launches whose operation is not recorded yet
     pending: int
     total_ns: int
     mean_ns: float
@@ -25,31 +41,22 @@ class Timing(NamedTuple):
     max_ns: int
     median_ns: float
     stddev_ns: float
-    # the sum of the operations; the time with at least one of them; first start to last end of
-    # each entry, summed up
     gpu_time_ns: int
     gpu_busy_ns: int
     gpu_span_ns: int
-    # the GPU time of each entry
     gpu_times_ns: List[int]
-    # GPU time of kernels that autograd's threads launched meanwhile: backward passes
     other_threads_ns: int
-    # processor time of the range: not recorded
     cpu_ns: Optional[int]
-    # the sum of copies, part of gpu_time_ns
     transfer_ns: int
-    # total_ns less the time of CUDA calls and of GPU operations
     overhead_ns: int
-    # gpu_busy_ns / total_ns
     utilization: Optional[float]
-    # bytes per second of copies
     bandwidth: Optional[float]
-    # of device memory, by the range's thread; the peak: all that the process had then
     allocations: int
     allocated_bytes: int
     peak_bytes: Optional[int]
 
 
+@own_work
 def timings(trace: Trace) -> Dict[str, Timing]:
     """The times of every range of a trace, by name."""
     work = _work.Work(trace)
@@ -57,6 +64,7 @@ def timings(trace: Trace) -> Dict[str, Timing]:
             for name, of in work.by_range(_work.entries_since_reset(trace)).items()}
 
 
+@own_work
 def timing(name: str, *, wait: float = 0.0) -> Timing:
     """The times of a range of this program so far.
 
@@ -89,6 +97,11 @@ def own_trace() -> Trace:
     return Trace(path)
 
 
+def _sum_if_known(values: Iterable[Optional[int]]) -> Optional[int]:
+    known = list(values)
+    return None if None in known else sum(known)  # type: ignore[arg-type]
+
+
 def _timing(name: str, of: _work.Inside, work: _work.Work) -> Timing:
     durations = [entry.end_ns - entry.start_ns for entry in of.entries]
     copies = [operation for call in of.calls for operation in call.operations
@@ -110,7 +123,7 @@ def _timing(name: str, of: _work.Inside, work: _work.Work) -> Timing:
                         for spans in of.spans if spans),
         gpu_times_ns=[length(spans) for spans in of.spans],
         other_threads_ns=length(operation.span for call in others for operation in call.operations),
-        cpu_ns=None, transfer_ns=transfer_ns,
+        cpu_ns=_sum_if_known(entry.cpu_ns for entry in of.entries), transfer_ns=transfer_ns,
         overhead_ns=length(union([*open_, *occupied])) - length(occupied),
         utilization=length(busy) / total_ns if total_ns else None,
         bandwidth=sum(copy.bytes for copy in copies) / transfer_ns * 1e9 if transfer_ns else None,

@@ -15,6 +15,7 @@ from ._reader import run, run_json
 from ._table import Column, Table
 
 _MAGIC = b"gpcols01"
+_SMALL_BYTES = 1 << 20  # a trace of this size is read in some ms
 NAMES_LENGTH = 500  # of the names of ranges in an error
 _REDUCTIONS = {"SUM": "sum", "MAX": "max", "MEAN": "avg"}
 _SUFFIXES = {"ns": "_ns", "bytes": "_bytes", "percent": "_percent"}
@@ -104,14 +105,16 @@ def _flame_node(node: Dict[str, Any], min_value: int) -> Dict[str, Any]:
 
 
 class CounterValue(NamedTuple):
-    """A hardware counter of the kernels that were launched inside a range; None: not known."""
-    # of the measured kernels: their sum, greatest or mean value; shares and rates have no sum
+    """A hardware counter of the kernels that were launched inside a range; None: not known.
+
+    value: of the measured kernels: their sum, greatest or mean value; shares and rates have no sum
+    kernels, measured: kernels launched inside, and those of them that were measured
+    estimate, error: of all the kernels, and its standard error: 0 if all were measured, or are
+        alike"""
     value: Optional[float]
     unit: Optional[str]
-    # kernels launched inside, and those of them that were measured
     kernels: int
     measured: int
-    # of all the kernels, and its standard error: 0 if all were measured, or are alike
     estimate: Optional[float]
     error: Optional[float]
 
@@ -138,8 +141,8 @@ class Trace:
         # absolute: a program may change its folder, and no option begins with a slash
         self.path = os.path.abspath(os.fsdecode(path))
         if not os.path.exists(self.path):
-            raise FileNotFoundError(f"no trace {self.path}; gpuprof-run writes one for each program:"
-                                    " gpuprof-run python train.py")
+            raise FileNotFoundError(f"no trace {self.path}; gpuprof-run writes one for each"
+                                    " program: gpuprof-run python train.py")
         self._tables: Optional[Dict[str, Table]] = None
 
     def __repr__(self) -> str:
@@ -223,8 +226,8 @@ class Trace:
         """The call stacks as a tree: name, value (ns, or as `value` says), children.
 
         The values are those of `gpuprof export --value`. Callees below `min_value` are joined to
-        one node, and stacks are cut after `depth` frames. `part` are options of gpuprof export, such
-        as ["--start", "1s", "--end", "2s"]."""
+        one node, and stacks are cut after `depth` frames. `part` are options of gpuprof export,
+        such as ["--start", "1s", "--end", "2s"]."""
         folded = run(["export", "--format", "folded", "--value", value, *part, "--output", "-",
                       self.path])
         root: Dict[str, Any] = {"name": "all", "value": 0, "children": {}}
@@ -323,5 +326,11 @@ class _ProfilerTrace(Trace):
 def open(path: Any) -> Trace:  # pylint: disable=redefined-builtin
     """Open a trace file of gpuprof, torch.profiler or nsys, or a torch.profiler object.
 
-    Raises FileNotFoundError, and GpuprofError at the first use if it is no trace."""
-    return _ProfilerTrace(path) if hasattr(path, "export_chrome_trace") else Trace(path)
+    Raises FileNotFoundError, and GpuprofError if it is no trace: a large file is read, and refused,
+    at its first use."""
+    if hasattr(path, "export_chrome_trace"):
+        return _ProfilerTrace(path)
+    trace = Trace(path)
+    if os.path.getsize(trace.path) <= _SMALL_BYTES:
+        trace.tables  # pylint: disable=pointless-statement
+    return trace

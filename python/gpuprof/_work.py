@@ -1,10 +1,14 @@
 """GPU work by the call that launched it: what belongs to a stretch of a program."""
+import functools
+import gc
+import json
 from bisect import bisect_left
 from collections import defaultdict
 from itertools import accumulate
-from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import (Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set,
+                    Tuple)
 
-from ._ranges import RESET
+from ._ranges import CPU_TIME, F, RESET
 from ._trace import Span, Trace, length, union
 
 _AUTOGRAD = "pt_autograd"  # the threads in which PyTorch runs backward passes
@@ -41,6 +45,8 @@ class Entry(NamedTuple):
     end_ns: int
     # attributes as JSON
     fields: Optional[str]
+    # of its thread; None: not recorded
+    cpu_ns: Optional[int]
 
 
 class MemoryUse(NamedTuple):
@@ -52,12 +58,48 @@ class MemoryUse(NamedTuple):
     left_bytes: int
 
 
+def _without_collection(fn: F) -> F:
+    """A decorator of functions that make an object for each event, but no cycles: the collector
+    would take longer than they do."""
+    @functools.wraps(fn)
+    def wrapper(*args: Any, **kw: Any) -> Any:
+        is_on = gc.isenabled()
+        gc.disable()
+        try:
+            return fn(*args, **kw)
+        finally:
+            if is_on:
+                gc.enable()
+
+    return wrapper  # type: ignore[return-value]
+
+
 def entries(trace: Trace) -> Iterator[Entry]:
-    """The ranges of a trace that have ended."""
-    for row in trace.ranges.rows():
-        if row["kind"] != "mark" and not row["error"]:
+    """The ranges of a trace that have ended, without those of processor times."""
+    rows = [row for row in trace.ranges.rows() if row["kind"] != "mark" and not row["error"]]
+    cpu_times = _cpu_times(rows)
+    for at, row in enumerate(rows):
+        if row["name"] != CPU_TIME:
             yield Entry(row["name"], row["tid"], row["start_ns"],
-                        row["start_ns"] + row["duration_ns"], row["fields"])
+                        row["start_ns"] + row["duration_ns"], row["fields"], cpu_times.get(at))
+
+
+def _cpu_times(rows: List[Dict[str, Any]]) -> Dict[int, int]:
+    """By the number of the row. Each is the value of a range that lies in it, at its end."""
+    found: Dict[int, int] = {}
+    open_: List[Tuple[int, int, int]] = []
+    if not any(row["name"] == CPU_TIME for row in rows):
+        return found
+    for tid, start_ns, minus_ns, at in sorted(
+            (row["tid"], row["start_ns"], -row["duration_ns"], at)
+            for at, row in enumerate(rows) if row["kind"] == "range"):
+        while open_ and (open_[-1][0] != tid or open_[-1][1] < start_ns):
+            open_.pop()
+        if rows[at]["name"] != CPU_TIME:
+            open_.append((tid, start_ns - minus_ns, at))
+        elif open_:
+            found[open_[-1][2]] = json.loads(rows[at]["fields"] or "{}").get("ns")
+    return found
 
 
 def entries_since_reset(trace: Trace) -> List[Entry]:
@@ -100,6 +142,7 @@ class Inside(NamedTuple):
 class Work:
     """The work of a trace."""
 
+    @_without_collection
     def __init__(self, trace: Trace) -> None:
         # by thread, in order of their start
         self.calls: Dict[int, List[Call]] = defaultdict(list)
@@ -116,6 +159,7 @@ class Work:
         """The calls of all threads that begin in a stretch of time."""
         return sorted(call for calls in self.calls.values() for call in during(calls, [span]))
 
+    @_without_collection
     def by_range(self, of: Iterable[Entry]) -> Dict[str, Inside]:
         """What was launched in these entries, by their name."""
         found: Dict[str, Inside] = {}
@@ -206,8 +250,8 @@ def _operations(trace: Trace) -> Dict[Tuple[int, int], List[Operation]]:
                                ("graph", trace.graphs)):
         columns = [table[column].to_list()
                    for column in ("name", "start_ns", "duration_ns", "pid", "correlation")]
-        kinds = [kind_of_all] * len(table) if kind_of_all else table["kind"]
-        sizes = table["bytes"] if "bytes" in table.columns else [0] * len(table)
+        kinds = [kind_of_all] * len(table) if kind_of_all else table["kind"].to_list()
+        sizes = table["bytes"].to_list() if "bytes" in table.columns else [0] * len(table)
         for name, start, duration, pid, correlation, kind, size in zip(*columns, kinds, sizes):
             if duration is not None:
                 launched[pid, correlation].append(

@@ -108,6 +108,7 @@ def _range_name(node: str) -> str:
     return f"pytest {node}"
 
 
+@_ranges.own_work
 def _uses(nodes: List[str]) -> Dict[str, Use]:
     """What these tests did, by node id, after the GPU's records of them have come; those whose
     range was not recorded are not there."""

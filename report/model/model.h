@@ -481,6 +481,7 @@ struct gp_model {
 	struct gp_mapping *mappings;   /* sorted by call */
 	struct gp_refusal *refusals;   /* sorted by call */
 	struct gp_overhead *overheads; /* sorted by (start, longest first) */
+	uint32_t own_work_count;       /* of them, GP_OVERHEAD_OWN_WORK */
 	char **names;                  /* kernel names as recorded (mangled) */
 	struct gp_record_shape *shapes;
 	struct gp_record_device *devices;

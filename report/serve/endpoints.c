@@ -109,6 +109,16 @@ int gp_endpoint_kernels(const struct gp_call_of_endpoint *call, FILE *out)
 	return write_tables(call, "kernel", out);
 }
 
+int gp_endpoint_holistic(const struct gp_call_of_endpoint *call, FILE *out)
+{
+	return write_tables(call, "time,idle,kind,kernel", out);
+}
+
+int gp_endpoint_compile(const struct gp_call_of_endpoint *call, FILE *out)
+{
+	return write_tables(call, "module,tuning", out);
+}
+
 int gp_endpoint_memory(const struct gp_call_of_endpoint *call, FILE *out)
 {
 	return write_tables(call, gp_memory_page_words, out);

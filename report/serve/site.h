@@ -17,7 +17,7 @@
 
 struct gp_spans;
 
-#define GP_SITE_ENDPOINTS     8u
+#define GP_SITE_ENDPOINTS     10u
 #define GP_SITE_ADDRESS_BYTES 96u
 
 struct gp_site {

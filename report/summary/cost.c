@@ -218,8 +218,8 @@ int gp_summary_print_overheads(const struct gp_summary *summary)
 	struct gp_paragraph paragraph = {.out = summary->out,
 					 .columns = gp_summary_columns(summary),
 					 .lead = has_own_trace(summary)
-							 ? "CUPTI overhead, not included above: "
-							 : "CUPTI overhead: "};
+							 ? "profiler overhead, not included above: "
+							 : "profiler overhead: "};
 	struct overheads all = {.beyond_ns = 0};
 	char text[80];
 	int result = 0;

@@ -354,9 +354,9 @@ static void add_code(const struct gp_summary *summary, const struct kinds *k,
 			  gp_format_ns(k->full_queue_ns).text);
 	if (add(document, "overhead", "overhead", GP_UNIT_NS,
 		matters(summary, k->overhead_ns) ? k->overhead_ns : 0,
-		"%s of CUPTI and the driver (%s x%s)", gp_format_ns(k->overhead_ns).text,
+		"%s of the profiler and the driver (%s x%s)", gp_format_ns(k->overhead_ns).text,
 		gp_format_count(k->overheads).text, k->overheads > 1 ? ", of all kinds" : ""))
-		add_brief(document, "%s overhead of CUPTI and the driver",
+		add_brief(document, "%s overhead of the profiler and the driver",
 			  gp_format_ns(k->overhead_ns).text);
 }
 

@@ -121,6 +121,8 @@ const char *gp_overhead_name(uint32_t overhead_kind)
 		return "Driver Compiler";
 	if (overhead_kind == GP_OVERHEAD_HW_WINDOW)
 		return "Hardware Counters";
+	if (overhead_kind == GP_OVERHEAD_OWN_WORK)
+		return "gpuprof's functions in Python";
 	return overhead_kind & 0xffff ? "Unknown"
 				      : pick(overheads, COUNT(overheads), overhead_kind >> 16);
 }
@@ -194,7 +196,8 @@ bool gp_overhead_is_of_queue(uint32_t overhead_kind)
 bool gp_overhead_is_of_profiler(uint32_t overhead_kind)
 {
 	return (overhead_kind >= 1 << 16 && overhead_kind <= 3 << 16) || overhead_kind == 7 << 16 ||
-	       overhead_kind == 8 << 16 || overhead_kind == GP_OVERHEAD_HW_WINDOW;
+	       overhead_kind == 8 << 16 || overhead_kind == GP_OVERHEAD_HW_WINDOW ||
+	       overhead_kind == GP_OVERHEAD_OWN_WORK;
 }
 
 bool gp_overhead_is_of_context(uint32_t overhead_kind)

@@ -8,6 +8,7 @@ import glob
 import gzip
 import hashlib
 import html.parser
+import inspect
 import io
 import json
 import logging
@@ -23,6 +24,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+import documents
 import support
 from support import BUILD, ROOT, Case
 
@@ -206,7 +208,13 @@ with gpuprof.session("outer") as outer:
         refused = str(error)
 profiler = gpuprof.get_profiler()
 profiler.start("across")
-profiler.stop("across")
+stopped_ns = profiler.stop("across")
+with profiler.profile_kernel("kernel"):
+    try:
+        gpuprof.range("decorator")(work)
+        assert False
+    except TypeError:
+        pass
 sampler = gpuprof.sample(0.25)
 sampled = []
 for number in range(8):
@@ -218,10 +226,36 @@ json.dump({
     "cuda_ms": two.cuda_time_ms, "busy_ms": two.gpu_busy_ms, "peak_mb": two.peak_memory_mb, "pending": two.pending,
     "kernels": two.kernels.to_dict(), "bottleneck": two.bottlenecks[0]["name"], "flame": two.flame_graph, "trace": two.trace_path,
     "step": step._asdict(), "copies": copies._asdict(), "slow": [slow.cuda_time_ms, len(slow.iteration_times_ms)],
-    "compared": both.kernels.to_dict(), "speedup": [both.low, both.speedup, both.high], "sampled": sampled,
+    "compared": both.kernels.to_dict(), "speedup": [both.low, both.speedup, both.high], "sampled": sampled, "stopped_ns": stopped_ns,
     "refused": refused, "nested_calls": [one.kernels["calls"].to_list() for one in (inner, outer)],
     "report": profiler.get_timing_report(), "summary": json.load(open(profiler.export_json("summary.json"))),
 }, open(sys.argv[1], "w"))
+"""
+
+# Work that takes time on the processor, and a sleep that takes none; in both, ranges whose time is measured, too.
+CPU_TIMES = """
+import gpuprof, threading, time
+with gpuprof.range("before"):
+    pass
+gpuprof.enable(cpu_time=True)
+step = gpuprof.Range("step")
+def spin():
+    while time.thread_time_ns() < 20_000_000:
+        pass
+def in_thread():
+    with step, gpuprof.range("work"):
+        spin()
+        with gpuprof.range("none", size=1):
+            pass
+thread = threading.Thread(target=in_thread)
+thread.start()
+thread.join()
+with gpuprof.range("sleep"):
+    time.sleep(0.05)
+gpuprof.enable(cpu_time=False)
+with gpuprof.range("after"), gpuprof.range("gpuprof.cpu"):
+    pass
+assert step.timing().cpu_ns > 0 and step.timing().calls == 1
 """
 
 # Sessions of the same name, with a range of that name inside, before a reset, and entered again.
@@ -368,7 +402,7 @@ magic = shell.find_cell_magic("gpuprof")
 told = magic("fill --page", "for _ in range(5): work(10)")
 assert told.session.kernels["calls"].to_list() == [5] and "[memset]" in repr(told)
 assert "srcdoc" in told._repr_html_() and "<iframe" not in magic("", "1 + 1")._repr_html_()
-assert magic("", "1 / 0") is None
+assert magic("", "1 / 0") is None and magic("--pages", "never_run = 1") is None and "never_run" not in shell.user_ns
 """
 
 installed = {}
@@ -466,6 +500,20 @@ class InstallTest(Package):
 
         self.assertEqual("gpuprof " + gpuprof.__version__, self.run_gpuprof("version").stdout.strip())
         self.assertTrue(os.path.exists(os.path.join(installed["site"], "gpuprof", "py.typed")))
+
+    def test_names(self):
+        """Each has documentation and a signature, and is in dir() before its first use."""
+        names = subprocess.run([installed["python"], "-c", "import gpuprof; print(*dir(gpuprof))"], check=True, stdout=subprocess.PIPE,
+                               cwd=self.folder).stdout.decode().split()
+        self.assertLessEqual({"open", "range", "timing", "Trace"}, set(names))
+        import gpuprof
+
+        self.assertLessEqual({name for found in gpuprof._MODULES.values() for name in found}, {"open", *gpuprof.__all__})
+        for name in ("open", "range", *gpuprof.__all__):
+            self.assertIn(name, names)
+            self.assertTrue(inspect.getdoc(getattr(gpuprof, name)), name)
+            if name != "GpuprofError":
+                inspect.signature(getattr(gpuprof, name))
 
     def test_equal_wheels(self):
         digests = set()
@@ -566,6 +614,8 @@ class RangesTest(Package):
         self.assertIs(gpuprof.range("a"), gpuprof.range("b"))
         with gpuprof.range("a") as one, gpuprof.Range("b"):
             self.assertIs(one, gpuprof.range("c"))
+        self.assertRaisesRegex(TypeError, "gpuprof.profile", gpuprof.range("a"), print)
+        self.assertEqual(gpuprof.get_profiler().profile("a", "cuda:0", size=3)(abs)(-3), 3)
         self.assertEqual(gpuprof.start_range("a", size=1), 0)
         gpuprof.end_range(0)
         gpuprof.stop()
@@ -610,6 +660,58 @@ class RangesTest(Package):
         self.assertRaises(KeyError, fails)
 
 
+# The base classes of other libraries, which are not installed here.
+LIBRARIES = """
+import contextlib, sys, types
+def library(name, **members):
+    sys.modules[name] = types.ModuleType(name)
+    vars(sys.modules[name]).update(members)
+class Base:
+    def __init__(self): self.is_set_up = True
+library("lightning"), library("lightning.pytorch"), library("lightning.pytorch.profilers", Profiler=Base)
+library("transformers", TrainerCallback=type("TrainerCallback", (), {}))
+class Accelerator:
+    def backward(self, loss, **kw): return loss
+    def clip_grad_norm_(self, parameters): return 2
+    @contextlib.contextmanager
+    def accumulate(self, *models):
+        yield models
+"""
+CALLBACKS = LIBRARIES + """
+import gpuprof
+profiler = gpuprof.lightning_profiler()
+assert isinstance(profiler, Base) and profiler.is_set_up
+for _ in range(2):
+    profiler.start("batch"), profiler.start("backward"), profiler.stop("backward"), profiler.stop("batch")
+profiler.stop("never")
+events = gpuprof.transformers_callback()
+def fire(*names):
+    for name in names:
+        assert getattr(events, "on_" + name)(None, None, "control", model=None) is None
+fire("train_begin", "epoch_begin", "step_begin", "pre_optimizer_step", "optimizer_step", "step_end", "step_end")
+fire("step_begin", "pre_optimizer_step", "epoch_end", "train_end")      # an exception ended the step
+accelerator = gpuprof.mark_accelerator(Accelerator())
+with accelerator.accumulate(1, 2):
+    assert accelerator.backward(5, retain_graph=True) == 5 and accelerator.clip_grad_norm_([]) == 2
+"""
+
+
+class CallbacksTest(Package):
+    def test_ranges(self):
+        ranges = [row for row in self.record(CALLBACKS).ranges.rows() if not row["error"]]
+        self.assertEqual([row["name"] for row in ranges], ["batch", "backward"] * 2 + ["train", "epoch", "step", "optimizer"] +
+                         ["step", "optimizer", "step", "backward", "clip gradients"])
+        ends = [row["start_ns"] + row["duration_ns"] for row in ranges]
+        self.assertEqual(sorted(range(4, 10), key=lambda at: ends[at]), [7, 6, 9, 8, 5, 4])
+
+    def test_not_installed(self):
+        import gpuprof
+
+        with mock.patch.dict(sys.modules, transformers=None, lightning=None, pytorch_lightning=None):
+            self.assertRaisesRegex(gpuprof.GpuprofError, "pip install transformers", gpuprof.transformers_callback)
+            self.assertRaisesRegex(gpuprof.GpuprofError, "pip install lightning", gpuprof.lightning_profiler)
+
+
 class RecordingTest(Package):
     def test_late_start(self):
         import gpuprof
@@ -625,11 +727,16 @@ class RecordingTest(Package):
         done = self.run_python(self.write("program.py", TOO_LATE))
         self.assertTrue(done.stdout.startswith("late: CUDA is in use already"), done.stdout)
 
+    def test_no_such_option(self):
+        import gpuprof
+
+        self.assertRaisesRegex(TypeError, "nonsense", gpuprof.start, stacks="all", nonsense=1)
+        self.assertRaisesRegex(TypeError, "out", gpuprof.start, out="name")
+        self.assertFalse(gpuprof.is_active())
+
 
 class LookupsTest(Package):
     def test_columns_that_the_package_reads(self):
-        import inspect
-
         import gpuprof
         from gpuprof import _trace
 
@@ -677,9 +784,10 @@ class SessionsTest(Package):
         self.assertEqual([told["slow"][1], told["compared"]["a_calls"], told["compared"]["b_calls"]], [8, [160], [8]])
         self.assertAlmostEqual(told["compared"]["difference_ns"][0], -152 * memsets[40], delta=160)
         low, speedup, high = told["speedup"]
-        self.assertTrue(low < speedup < high, told["speedup"])
+        self.assertTrue(1 < low <= speedup <= high, told["speedup"])
         self.assertEqual(gpuprof.timings(trace)["warm-up of <lambda>"].calls, 2 + 2)
         self.assertEqual(told["nested_calls"], [[1], [2]])
+        self.assertGreater(told["stopped_ns"], 0)
         self.assertIn("'outer' has not ended", told["refused"])
         self.assertEqual(told["sampled"], [False, False, False, True] * 2)
         self.assertEqual(sum(row["bytes"] == 50 for row in trace.copies.rows()), 2)
@@ -691,6 +799,22 @@ class SessionsTest(Package):
             for key in ("calls", "gpu_times_ns", "transfer_ns"):
                 self.assertEqual(told["summary"]["ranges"][name][key], one[key])
         self.assertEqual(by_table["copies"], copies["gpu_time_ns"])
+        self.assertFalse([name for name in trace.ranges["name"] if name.startswith("gpuprof.") and name != "gpuprof.reset"])
+        self.assertIn("gpuprof's functions in Python", trace.table("overhead")["kind"].to_list())
+        self.assertNotIn("gpu-gaps", [finding["rule"] for finding in trace.advice()])
+        self.assertEqual(gpuprof.open(self.path("summary.json")).copies["bytes"].to_list(),
+                         [row["bytes"] for row in trace.copies.rows() if row["bytes"] != 0])
+
+    def test_cpu_times(self):
+        import gpuprof
+
+        times = gpuprof.timings(self.record(CPU_TIMES))
+        self.assertEqual({name: one.calls for name, one in times.items()}, dict.fromkeys(("before", "step", "work", "none", "sleep", "after"), 1))
+        self.assertEqual([times[name].cpu_ns for name in ("before", "after")], [None, None])
+        self.assertGreaterEqual(times["step"].cpu_ns, times["work"].cpu_ns)
+        self.assertGreater(times["work"].cpu_ns, 10_000_000)
+        self.assertLess(times["none"].cpu_ns, 10_000_000)
+        self.assertLess(times["sleep"].cpu_ns, 25_000_000)
 
     def test_calls_without_an_operation(self):
         trace = self.record(WITHOUT_OPERATION)
@@ -708,8 +832,47 @@ class SessionsTest(Package):
         with open(self.path("told.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file), [[[1], [2], [3]], [5]])
 
+    def test_speedup(self):
+        """One slow iteration of many changes little; few iterations have no interval."""
+        from gpuprof._session import _speedup
+
+        times = [2 + number / 100 for number in range(20)]
+        for slow in ([], [1000.0]):
+            speedup, low, high = _speedup(times + slow, [time / 2 for time in times])
+            self.assertAlmostEqual(speedup, 2, 1)
+            self.assertTrue(1.8 < low < speedup < high < 2.2)
+        self.assertEqual([_speedup([2.0, 2.0], [1.0, 1.0]), _speedup([], [1.0])], [(2, None, None), (None, None, None)])
+
+    def test_ranges_are_disabled(self):
+        self.run_python("-m", "gpuprof", "run", "-q", "-o", "out", "--chrome", "none", self.write("program.py", """
+import gpuprof, warnings
+gpuprof.get_profiler(enabled=False)
+with warnings.catch_warnings(record=True) as told, gpuprof.session("none") as session:
+    pass
+assert "gpuprof.enable()" in str(told[0].message) and session.cuda_time_ms is None
+"""))
+
     def test_tensors(self):
         self.run_python(self.write("program.py", TENSORS))
+
+    def test_pools(self):
+        """Of frameworks that the program has used; the others are not initialized by the question."""
+        import gpuprof
+        from gpuprof import _memory
+
+        stats = {"bytes_in_use": 3, "bytes_reserved": 7}
+        jax = types.SimpleNamespace(local_devices=lambda: [types.SimpleNamespace(memory_stats=lambda: stats)])
+        bridge = types.SimpleNamespace(_backends={})
+        torch = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: True, memory_stats=lambda: {
+            "allocated_bytes.all.current": 1, "reserved_bytes.all.current": 2}))
+        with mock.patch.dict(sys.modules, {"jax": jax, "jax._src.xla_bridge": bridge, "torch": torch}):
+            found = {"torch": {"used_bytes": 1, "reserved_bytes": 2}}
+            self.assertEqual(_memory.pools(), found)
+            bridge._backends["cuda"] = 1
+            self.assertEqual(_memory.pools(), {**found, "jax": {"used_bytes": 3, "reserved_bytes": 7}})
+            with self.assertWarns(UserWarning), gpuprof.session("pools", memory=True) as session:
+                pass
+            self.assertEqual((session.allocated_memory_mb, session.reserved_memory_mb), (4e-6, 9e-6))
 
     def test_without_a_recording(self):
         import gpuprof
@@ -724,6 +887,11 @@ class SessionsTest(Package):
         self.assertRaises(ValueError, gpuprof.sample, 3)
         self.assertRaises(ValueError, gpuprof.measure, print, iterations=0)
         self.assertRaises(KeyError, gpuprof.get_profiler().stop, "never")
+        self.assertRaisesRegex(KeyError, "never", gpuprof.get_profiler().get_tensor_info, "never")
+        self.assertRaisesRegex(KeyError, "never", gpuprof.untrack_tensor, "never")
+        self.assertRaises(TypeError, gpuprof.track_tensor, 3, alone)
+        self.assertRaises(TypeError, gpuprof.compare, alone, 3)
+        self.assertRaises(ValueError, gpuprof.get_profiler().export_json, "out.json.gz")
         self.assertEqual(gpuprof.get_profiler().get_bottlenecks(), [])
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             gpuprof.get_profiler().print_bottlenecks()
@@ -1212,8 +1380,11 @@ assert by["total_ns"].sum() == trace.kernels.to_pandas()["duration_ns"].sum() + 
             trace = gpuprof.open(path)
             self.assertGreater(len(trace.kernels) + len(trace.api), 0, path)
         self.assertRaises(FileNotFoundError, gpuprof.open, self.path("none"))
-        bad = gpuprof.open(self.write("bad.gpuprof", "no trace"))
-        self.assertRaisesRegex(gpuprof.GpuprofError, "bad.gpuprof", lambda: bad.kernels)
+        self.assertRaisesRegex(gpuprof.GpuprofError, "bad.gpuprof", gpuprof.open, self.write("bad.gpuprof", "no trace"))
+        self.assertRaisesRegex(gpuprof.GpuprofError, "bad.json", gpuprof.open, self.write("bad.json", "{}"))
+        self.assertRaisesRegex(gpuprof.GpuprofError, "folder", gpuprof.open, self.folder)
+        large = gpuprof.open(self.write("large.gpuprof", "no trace" * (1 << 18)))
+        self.assertRaisesRegex(gpuprof.GpuprofError, "large.gpuprof", lambda: large.kernels)
         self.assertRaisesRegex(gpuprof.GpuprofError, "--by takes", self.trace.table, "nonsense")
         self.assertRaisesRegex(gpuprof.GpuprofError, "one table", self.trace.table, "kernel,stream")
         self.assertRaises(gpuprof.GpuprofError, self.trace.table, "help")
@@ -1245,6 +1416,71 @@ assert by["total_ns"].sum() == trace.kernels.to_pandas()["duration_ns"].sum() + 
                 with gzip.open(source) as packed, open(path, "wb") as file:
                     shutil.copyfileobj(packed, file)
         self.assertEqual(gpuprof.open(Profiler()).api.to_dict(), gpuprof.open(source).api.to_dict())
+
+
+# What the snippets of docs/howto/python.md take for granted.
+STAND_INS = DEVICE + LIBRARIES + """
+begin()
+with gpuprof.range("forward"):
+    work(1)
+import os, pytest, shutil
+from types import SimpleNamespace
+def step(): work(10)
+faster_step = step
+batch, x, request, path = 1, SimpleNamespace(shape=(1, 2)), None, "file"
+def model(batch): work(20)
+def answer(request): work(30)
+def load(path): return 1
+accelerator = Accelerator()
+class Weight:
+    nbytes, shape, dtype = 8, (2,), "float32"
+    def data_ptr(self): return 4096
+model.weight = Weight()
+library("torch", cuda=SimpleNamespace(is_initialized=lambda: False))
+sys.modules["lightning"].Trainer = sys.modules["transformers"].Trainer = lambda *arguments, **kw: None
+import lightning, transformers
+arrow = lambda table: table.__arrow_c_stream__()
+pyarrow, polars = SimpleNamespace(table=arrow), SimpleNamespace(DataFrame=arrow)
+duckdb = SimpleNamespace(sql=lambda text: None)
+"""
+ENDS = ("%load_ext", "%%gpuprof")  # NotebookTest has them
+
+
+class DocumentsTest(Package):
+    def snippets(self):
+        """Those of Python, by section of the page; one that starts the recording is a program of its own."""
+        with open(os.path.join(ROOT, "docs", "howto", "python.md"), encoding="utf-8") as file:
+            sections = re.split(r"^## (.*)$", file.read(), flags=re.M)
+        for title, text in zip(sections[1::2], sections[2::2]):
+            found = [block for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.M) if not block.startswith(ENDS)]
+            together = "".join(block for block in found if "gpuprof.start(output" not in block)
+            yield from ((title, text) for text in [together, *(block for block in found if "gpuprof.start(output" in block)] if text)
+
+    def test_howto(self):
+        for module in ("pytest", "pandas"):
+            self.need(module)
+        self.run_python("-m", "gpuprof", "run", "-q", "-o", "gpuprof-train-1234", self.write("train.py", DEVICE + "begin()\nwork(1)\n"))
+        titles = []
+        for title, text in self.snippets():
+            titles.append(title)
+            if "gpuprof.start(output" in text:
+                self.run_python("-c", LIBRARIES + 'library("torch")\n' + text)
+            else:
+                self.run_python("-m", "gpuprof", "run", "-q", "-o", "out", "--chrome", "none", self.write("program.py", STAND_INS + text))
+        self.assertEqual(titles, ["Name parts of the program", "Times and memory inside the program", *["Start and stop the recording"] * 2,
+                                  "In pytest", "Read traces"])
+
+    def test_tutorial(self):
+        """All but the installation, which setUpModule() does, and the choice of the device."""
+        shutil.copytree(os.path.join(ROOT, "examples"), self.path("examples"))
+        blocks = [block for block in documents.blocks("tutorial-python.md") if "pip install" not in block and "make sim" not in block]
+        variables = support.environment(PATH=installed["bin"] + os.pathsep + os.environ["PATH"], GPUSIM_KERNEL_NS="15000")
+        done = subprocess.run(["bash", "-e", "-c", "\n".join(blocks)], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              check=True, env=variables)
+        output = done.stdout.decode()
+        for words in ("hidden-wait", "\nloss      300 x", "\n600 30 [memcpy DtoH pageable]\n", "\n7200 7200 layer\n"):
+            self.assertIn(words, output)
+        self.assertRegex(output, r"\n +300 +15 +-285 +-95.0 +yes +copies DtoH\n")
 
 
 if __name__ == "__main__":

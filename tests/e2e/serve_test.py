@@ -20,7 +20,8 @@ from page import Page
 
 DEMO = os.path.join(BUILD, "programs", "demo")
 KINETO = os.path.join(ROOT, "tests", "data", "kineto")
-ENDPOINTS = ("/", "/api/summary", "/api/kernels", "/api/advice", "/api/flame", "/api/memory", "/api/timeline", "/trace")
+ENDPOINTS = ("/", "/api/summary", "/api/kernels", "/api/advice", "/api/flame", "/api/memory", "/api/holistic", "/api/compile",
+             "/api/timeline", "/trace")
 
 # Answers as the Perfetto UI does, and tells what it was given.
 PERFETTO = """<!doctype html><script>
@@ -137,6 +138,8 @@ class NumbersTest(ServeCase):
         self.assertEqual(server.json("/api/kernels"), tables("--by", "kernel"))
         self.assertEqual(server.json("/api/kernels?names=full&sort=Count"), tables("--by", "kernel", "-f", "--sort", "Count"))
         self.assertEqual(server.json("/api/memory"), tables("--memory"))
+        self.assertEqual(server.json("/api/holistic"), tables("--by", "time,idle,kind,kernel"))
+        self.assertEqual(server.json("/api/compile"), tables("--by", "module,tuning"))
         self.assertEqual(server.json("/api/advice"), json.loads(self.printed("advice", "--format", "json", trace)))
         self.assertEqual(server.json("/api/timeline?from=1ms&to=0.002s"), server.json("/api/timeline?from=1000000&to=2000000"))
         self.assertEqual(server.json("/api/flame"), json.loads(self.printed("export", "-F", "speedscope", "-o", "-", trace)))

@@ -283,6 +283,18 @@ class Formats(Tables):
 
 class Choices(Tables):
 
+    def test_names_of_other_profilers(self):
+        """A command of theirs prints what ours does."""
+        trace = self.record("demo", "3")
+        for name, words in (("memory", ("summary", "--memory")), ("hta", ("summary", "--by", "time,idle,kind,kernel")),
+                            ("holistic", ("summary", "--by", "time,idle,kind,kernel")), ("compile", ("summary", "--by", "module,tuning")),
+                            ("flame", ("export", "--format", "folded", "-o", "-")), ("timeline", ("html", "-o", "-"))):
+            more = words[-2:] if "-o" in words else ()
+            told, wanted = self.run_gpuprof(name, *more, trace), self.run_gpuprof(*words, trace)
+            self.assertEqual((told.returncode, told.stdout), (0, wanted.stdout), name)
+            self.assertIn(name, self.run_gpuprof("help").stdout)
+        self.assertEqual(self.run_gpuprof("profile", "-q", "-o", "other", "sh", "-c", "exit 3").returncode, 3)
+
     def test_top_and_sort(self):
         trace = self.record("demo", "3")
         everything = self.tables("api", trace)["api"]

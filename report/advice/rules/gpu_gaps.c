@@ -98,10 +98,14 @@ static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_idle_
 	return found;
 }
 
-/* Reading hardware counters is part of the recording: without them this time does not exist. */
-static bool is_of_counters(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
+/*
+ * Reading hardware counters, or the trace within the program, is part of the recording: without it
+ * this time does not exist.
+ */
+static bool is_of_reading(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	return at->idle_gap->cause == GP_IDLE_PROFILER && advisor->model->hw_window_count > 0;
+	return at->idle_gap->cause == GP_IDLE_PROFILER &&
+	       (advisor->model->hw_window_count > 0 || advisor->model->own_work_count > 0);
 }
 
 static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
@@ -109,7 +113,7 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 	uint64_t idle_ns = gp_idle_gap_ns(at->idle_gap);
 	struct gp_case *found;
 
-	if (is_of_counters(advisor, at))
+	if (is_of_reading(advisor, at))
 		return;
 	if (idle_ns < LEAST_NS && at->idle_gap->cause != GP_IDLE_DEPENDENCY &&
 	    !(may_be_habit(advisor, at) && comes_again(advisor, at)))

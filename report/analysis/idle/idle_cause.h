@@ -23,7 +23,7 @@
  *               gap between two operations of one graph launch
  *   as above    the host was in no call, but another thread of its process was in one for the same
  *               device: the cause is that of its call
- *   PROFILER    no thread was in a call, but one in CUPTI's own work
+ *   PROFILER    no thread was in a call, but one in CUPTI's own work, or in gpuprof's Python package
  *   HOST        none of these: no thread was in a CUDA call, but at work; calls that only ask
  *               something, and waits of other threads, count as none
  *   UNUSED      no process with an operation on the device lived (by the sweep of

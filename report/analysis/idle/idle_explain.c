@@ -38,8 +38,8 @@ static const struct explanation {
 		 "More than 50 us after its launch, the operation still waited for an event, a host function, managed memory or another device; or another process used the GPU, which serves processes alternately.",
 		 "`nvidia-smi` lists the processes that use the GPU. If there are others, times say little about this program. `gpuprof summary --by queue FILE` shows how long operations waited, by stream."},
 	[GP_IDLE_PROFILER] =
-		{"CUPTI did its own work",
-		 "CUPTI reports that it did its own work, for example requested a record buffer, in the thread whose launch the GPU waited for, or in any thread while none was in a CUDA call.",
+		{"the profiler did its own work",
+		 "CUPTI reports that it did its own work, for example requested a record buffer, or gpuprof's Python package read the trace for the program: in the thread whose launch the GPU waited for, or in any thread while none was in a CUDA call.",
 		 "No change is needed: without a profiler this time does not exist."},
 	[GP_IDLE_UNUSED] =
 		{"no process with work for the device was alive",

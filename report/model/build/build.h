@@ -6,9 +6,9 @@
  * ids into indices, frames.c those of call stacks; times.c puts all clocks on one timeline; join.c
  * joins operations to calls, graph_conditional.c those of conditional nodes; capture.c joins nodes
  * of graphs to the calls that became them; vmm.c ends memory that has handles; alloc_pairing.c
- * joins frees to allocations; ranges.c joins the ends of ranges to their starts;
- * range_projection.c finds the GPU time of each range; stack_estimate.c gives launches without a
- * stack that of a similar one.
+ * joins frees to allocations; ranges.c joins the ends of ranges to their starts; own_work.c makes
+ * overhead of those of gpuprof's Python package; range_projection.c finds the GPU time of each
+ * range; stack_estimate.c gives launches without a stack that of a similar one.
  */
 #ifndef REPORT_MODEL_BUILD_BUILD_H
 #define REPORT_MODEL_BUILD_BUILD_H
@@ -127,6 +127,7 @@ int gp_resolve_stacks(struct gp_model *model);                          /* by gp
 int gp_resolve_totals(struct gp_model_builder *b); /* report/model/build/resolve_totals.c */
 int gp_join_ops(struct gp_model_builder *b);
 int gp_note_hw_windows(struct gp_model_builder *b); /* by gp_resolve() */
+int gp_order_overheads(struct gp_model *model);
 int gp_join_hw_values(struct gp_model_builder *b);
 int gp_join_conditionals(struct gp_model_builder *b); /* by gp_join_ops() */
 int gp_join_in_flight(struct gp_model_builder *b);
@@ -134,6 +135,7 @@ int gp_join_captures(struct gp_model_builder *b);
 int gp_join_physical(struct gp_model_builder *b); /* by gp_join_memory() */
 int gp_join_memory(struct gp_model_builder *b);
 int gp_join_ranges(struct gp_model_builder *b);
+int gp_note_own_work(struct gp_model_builder *b); /* by gp_join_ranges() */
 int gp_project_ranges(struct gp_model *model);
 int gp_estimate_stacks(struct gp_model *model);
 

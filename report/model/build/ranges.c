@@ -398,5 +398,7 @@ int gp_join_ranges(struct gp_model_builder *b)
 	gp_spill_free(b->range_points);
 	b->range_points = NULL;
 	b->range_point_count = 0;
+	if (result == 0)
+		result = gp_note_own_work(b);
 	return result == 0 ? gp_project_ranges(b->model) : result;
 }

@@ -233,6 +233,12 @@ static int compare_overheads(const void *a, const void *b, const void *context)
 	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
 }
 
+int gp_order_overheads(struct gp_model *m)
+{
+	return gp_array_sort(m->overheads, m->overhead_count, sizeof(*m->overheads),
+			     compare_overheads, NULL);
+}
+
 /* Records that only need their order. */
 static int order_records(struct gp_model *m)
 {
@@ -242,7 +248,6 @@ static int order_records(struct gp_model *m)
 		size_t record_bytes;
 		gp_array_compare *compare;
 	} kinds[] = {
-		{m->overheads, m->overhead_count, sizeof(*m->overheads), compare_overheads},
 		{m->syncs, m->sync_count, sizeof(*m->syncs), compare_syncs},
 		{m->events, m->event_count, sizeof(*m->events), compare_events},
 		{m->jits, m->jit_count, sizeof(*m->jits), compare_jits},
@@ -256,7 +261,7 @@ static int order_records(struct gp_model *m)
 		{m->gates, m->gate_count, sizeof(*m->gates), compare_gates},
 		{m->samples, m->sample_count, sizeof(*m->samples), compare_samples},
 	};
-	int result = 0;
+	int result = gp_order_overheads(m);
 
 	for (size_t i = 0; result == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		result = gp_array_sort(kinds[i].array, kinds[i].count, kinds[i].record_bytes,

@@ -610,7 +610,7 @@ static void graphs_and_captures_are_part_of_the_balance(void **state)
 	expect(text,
 	       "1 launch, 1 captured into a graph; 1 graph launch; 2 GPU records, nothing was dropped");
 	expect(text,
-	       " CUPTI overhead, not included above: 1 x Buffer Flush 50ns; 250ns before the first call or after the last\n");
+	       " profiler overhead, not included above: 1 x Buffer Flush 50ns; 250ns before the first call or after the last\n");
 	expect(text,
 	       "the driver, also without a profiler: 2 x wait for space in a full launch queue 20ns");
 	expect_not(text, "failed:");

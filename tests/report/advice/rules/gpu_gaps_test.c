@@ -103,10 +103,12 @@ static void test_shorter_waits_where_a_long_one_is(void **state)
 	}
 }
 
-/* The profiler's work in a gap; a window of hardware counters is the user's choice. */
-static void test_a_window_of_hardware_counters_is_no_finding(void **state)
+/* The profiler's work in a gap; reading counters or the trace is the user's choice. */
+static void test_reading_within_the_program_is_no_finding(void **state)
 {
-	for (uint32_t with_window = 0; with_window < 2; with_window++) {
+	enum { NEITHER, WINDOW, OWN_WORK };
+
+	for (uint32_t with = NEITHER; with <= OWN_WORK; with++) {
 		struct build b = build_begin(1);
 		struct gp_model *model;
 		struct gp_advice advice;
@@ -120,11 +122,12 @@ static void test_a_window_of_hardware_counters_is_no_finding(void **state)
 		}
 		build_overhead(&b, GP_OVERHEAD_HW_WINDOW, 2 * MS, 300 * MS);
 		b.model->overheads[0].thread_id = 100;
-		if (with_window)
+		if (with == WINDOW)
 			BUILD_GROW(&b, hw_windows, hw_window_count);
+		b.model->own_work_count = with == OWN_WORK;
 		model = build_end(&b);
 		advice = ask(&model, 1);
-		assert_int_equal(find(&advice, "gpu-gaps") != NULL, !with_window);
+		assert_int_equal(find(&advice, "gpu-gaps") != NULL, with == NEITHER);
 		gp_advice_free(&advice);
 		gp_model_free(model);
 	}
@@ -577,7 +580,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_waits_are_one_finding),
 		cmocka_unit_test(test_long_waits_among_short_ones),
-		cmocka_unit_test(test_a_window_of_hardware_counters_is_no_finding),
+		cmocka_unit_test(test_reading_within_the_program_is_no_finding),
 		cmocka_unit_test(test_few_and_short_waits),
 		cmocka_unit_test(test_shorter_waits_where_a_long_one_is),
 		cmocka_unit_test(test_a_large_part_of_a_short_run),

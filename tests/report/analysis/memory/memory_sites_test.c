@@ -341,6 +341,8 @@ static void what_an_ended_process_left_is_in_no_later_peak(void **state)
 
 	begin(&a);
 	begin(&b);
+	allocate(&a, 1, 50, 0x9000, 70);
+	release(&a, 60, 0x9000);
 	allocate(&a, 1, 100, 0x1000, 300);
 	allocate(&b, 2, 5000, 0x1000, 200);
 	allocate(&b, 1, 5100, 0x2000, 200);

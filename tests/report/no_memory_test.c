@@ -224,17 +224,40 @@ static int judge(const char *path)
 	return result;
 }
 
+/* ---- what is written ---- */
+
+static char written[4 << 20];
+
+static FILE *open_written(void)
+{
+	return fmemopen(written, sizeof(written), "wb");
+}
+
+static void close_written(FILE *out)
+{
+	long bytes = ftell(out);
+	uint32_t hash = 0;
+
+	assert_in_range(bytes, 0, sizeof(written) - 1);
+	fclose(out);
+	for (long i = 0; i < bytes; i++)
+		hash = 31 * hash + (uint8_t)written[i];
+	outcome = hash;
+	is_told |= memmem(written, (size_t)bytes, "(no memory)", 11) != NULL ||
+		   memmem(written, (size_t)bytes, "_Z", 2) != NULL;
+}
+
 static int write_chrome(const char *path)
 {
 	const struct gp_export_options options = {0};
-	FILE *out = fopen("/dev/null", "w");
+	FILE *out = open_written();
 	int result;
 
 	(void)path;
 	if (!out)
 		return -ENOMEM;
 	result = gp_export_model(&gp_exporter_chrome, loaded, &options, out);
-	fclose(out);
+	close_written(out);
 	return result;
 }
 
@@ -369,14 +392,16 @@ static int make_table(const char *path)
 static int write_format(const char *path)
 {
 	const struct gp_export_options options = {.measure = GP_STACK_METRICS};
-	FILE *out = fopen("/dev/null", "w");
+	FILE *out = open_written();
 	int result;
 
 	(void)path;
 	if (!out)
 		return -ENOMEM;
 	result = gp_export_model(exporter, loaded, &options, out);
-	fclose(out);
+	close_written(out);
+	if (exporter != &gp_exporter_chrome)
+		outcome = 0; /* they have names of functions, which may be lacking */
 	return result;
 }
 

@@ -379,6 +379,25 @@ static void the_profiler_holds_up_calls(void **state)
 	gp_model_free(model);
 }
 
+/* The program stands still while hardware counters are read, in calls too. */
+static void a_window_of_counters_is_the_profiler_s(void **state)
+{
+	struct build b = begin_with_gap();
+	struct gp_model *model;
+	struct answer answer;
+
+	build_overhead(&b, GP_OVERHEAD_HW_WINDOW, 150 * US, 200 * US);
+	build_overhead(&b, GP_OVERHEAD_HW_WINDOW, 240 * US, 250 * US);
+	build_call(&b, 1, BUILD_MALLOC, 180 * US, 40 * US, 3);
+	build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_PROFILER), 60 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_ALLOC), 20 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), (50 + 20 + 40) * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
 /*
  * Two processes with a device each: the first one's last call ends at 450 us, the other one's at
  * 1,450 us.
@@ -697,6 +716,7 @@ int main(void)
 		cmocka_unit_test(without_the_call_nothing_is_guessed),
 		cmocka_unit_test(the_profiler_holds_up_hosts_in_no_call),
 		cmocka_unit_test(the_profiler_holds_up_calls),
+		cmocka_unit_test(a_window_of_counters_is_the_profiler_s),
 		cmocka_unit_test(without_its_processes_a_device_is_not_used),
 		cmocka_unit_test(of_a_killed_process_the_end_is_not_known),
 		cmocka_unit_test(who_hangs_with_its_first_kernel_may_have_any_device),

@@ -320,6 +320,37 @@ static void energy_is_compared_by_itself(void **state)
 	gp_run_set_free(&b);
 }
 
+static void say(void *context, const char *line)
+{
+	uint32_t *lines = context;
+
+	(*lines)++;
+	assert_true(strlen(line) > 0);
+}
+
+/* Each run that is incomplete, and each fact that differs. */
+static void doubts_are_told(void **state)
+{
+	struct gp_run_set a = runs_make(2, 1), b = runs_make(1, 1);
+	uint32_t lines = 0;
+
+	(void)state;
+	assert_int_equal(gp_compare_doubts(&a, &b, say, &lines), 0);
+	assert_int_equal(lines, 0);
+	runs_fact(&a, GP_MACHINE_GPUS, "H200");
+	runs_fact(&b, GP_MACHINE_GPUS, "H100");
+	runs_fact(&b, GP_MACHINE_PROGRAM, "train");
+	assert_int_equal(gp_compare_doubts(&a, &b, say, &lines), 0);
+	assert_int_equal(lines, 2);
+	a.runs[1].partial = b.runs[0].partial = "killed";
+	lines = 0;
+	assert_int_equal(gp_compare_doubts(&a, &b, say, &lines), 0);
+	assert_int_equal(lines, 4);
+	a.runs[1].partial = b.runs[0].partial = NULL;
+	gp_run_set_free(&a);
+	gp_run_set_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +362,7 @@ int main(void)
 		cmocka_unit_test(equal_runs_have_no_rows),
 		cmocka_unit_test(times_of_next_to_no_effect_are_left_out),
 		cmocka_unit_test(energy_is_compared_by_itself),
+		cmocka_unit_test(doubts_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

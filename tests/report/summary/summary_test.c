@@ -296,6 +296,61 @@ static void failures_are_counted_and_named(void **state)
 	free(text);
 }
 
+/* A process with 80 launches, whose numbers are those of the balance times a factor. */
+static struct gp_model *build_balance(uint32_t pid, uint64_t factor, uint64_t missing)
+{
+	struct build b = build_begin(pid);
+	struct gp_losses *losses;
+	struct gp_model *model;
+
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 0; i < 80; i++)
+		build_call(&b, 100, BUILD_LAUNCH, 1000 * i, 10, i + 1);
+	build_call(&b, 100, BUILD_GRAPH_LAUNCH, 90000, 10, 99);
+	build_op(&b, GP_OP_KERNEL, 7, 500, 600, 1);
+	build_gate(&b, true, GP_GATE_API, 0);
+	model = build_end(&b);
+	losses = &model->losses;
+	losses->launches_captured = 1 * factor;
+	losses->launches_failed = 2 * factor;
+	losses->launches_without_op = missing;
+	losses->launches_outside = 3 * factor;
+	losses->launches_left_out = 4 * factor;
+	losses->launches_unnumbered = 5 * factor;
+	return model;
+}
+
+/* Of those without losses in one line, and on a screen of those with losses behind the third. */
+static void records_of_processes_are_summed(void **state)
+{
+	const struct gp_summary_options screen = {.brief = true};
+	struct gp_model *models[7];
+	char *text = NULL;
+	size_t bytes;
+	FILE *out;
+
+	(void)state;
+	for (uint32_t i = 0; i < 7; i++)
+		models[i] = build_balance(1 + i, 1 + i % 2, i < 2 ? 0 : 6 + i);
+	out = open_memstream(&text, &bytes);
+	assert_int_equal(gp_summary_print(out, models, 7, &screen), 0);
+	fclose(out);
+	for (char *c = text; *c; c++)
+		*c = (char)(*c == '\n' ? ' ' : *c);
+	expect(text, "Records 160 launches, 115 with kernel record, 3 captured into a graph, 6 failed, "
+		     "12 left out by --kernels, 15 that this CUPTI version cannot match to kernels, "
+		     "9 whose kernel ran while recording was paused; 2 graph launches; 2 GPU records, "
+		     "nothing was dropped (2 of 7 processes; the others follow) 80 launches, ");
+	expect(text, " 1 GPU record (pid 5) without kernel record: CUPTI delivered none (launched "
+		     "after the final flush?) 160 launches, 92 with kernel record, 3 captured into a "
+		     "graph, 6 failed, 23 without kernel record, 12 left out by --kernels, 15 that "
+		     "this CUPTI version cannot match to kernels, 9 whose kernel ran while recording "
+		     "was paused; 2 graph launches (2 more processes: ");
+	free(text);
+	for (uint32_t i = 0; i < 7; i++)
+		gp_model_free(models[i]);
+}
+
 static void every_loss_is_shown(void **state)
 {
 	struct build b = build_ordinary(42);
@@ -888,6 +943,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_of_the_gpu_is_not_said),
 		cmocka_unit_test(the_limit_folds_rows_and_says_so),
 		cmocka_unit_test(failures_are_counted_and_named),
+		cmocka_unit_test(records_of_processes_are_summed),
 		cmocka_unit_test(every_loss_is_shown),
 		cmocka_unit_test(lost_names_are_no_lost_operations),
 		cmocka_unit_test(no_counter_is_forgotten),

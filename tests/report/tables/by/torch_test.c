@@ -6,6 +6,7 @@
 #include "gpuprof/count.h"
 #include "report/analysis/memory/torch_snapshot.h"
 #include "report/tables/breakdown.h"
+#include "report/tables/summary_by.h"
 #include "tests/report/model_builder.h"
 
 /* On two devices; of the first, one is whole and free, and one is small. */
@@ -159,12 +160,35 @@ static void memory_has_a_purpose(void **state)
 	forget(&s);
 }
 
+/* The tables that a user asks for have the snapshot, too. */
+static void the_snapshot_is_that_of_the_request(void **state)
+{
+	struct gp_summary_by by = {.words = "torch-segment", .format = gp_table_format_find("csv")};
+	char *text = NULL;
+	struct scene s;
+	size_t bytes;
+
+	(void)state;
+	make(&s, &gp_breakdown_torch_segment, 1);
+	for (uint32_t has_it = 0; has_it <= 1; has_it++) {
+		FILE *out = open_memstream(&text, &bytes);
+
+		by.torch = has_it ? &s.snapshot : NULL;
+		assert_int_equal(gp_summary_by_print(out, &s.model, 1, &by), 0);
+		fclose(out);
+		assert_int_equal(strstr(text, "larger blocks") != NULL, has_it);
+		free(text);
+	}
+	forget(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(segments_of_a_kind_are_a_row),
 		cmocka_unit_test(blocks_have_sites_and_states),
 		cmocka_unit_test(memory_has_a_purpose),
+		cmocka_unit_test(the_snapshot_is_that_of_the_request),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

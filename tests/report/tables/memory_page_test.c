@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "gpuprof/count.h"
+#include "report/tables/breakdown.h"
 #include "report/tables/memory_page.h"
 #include "tests/report/expect.h"
 #include "tests/report/stack_builder.h"
@@ -112,6 +113,46 @@ static void what_is_left_may_be_no_leak(void **state)
 	free(text);
 }
 
+/* A free waits for a kernel from 100 us to 1 ms: its call begins at 200 us. */
+static void waits_are_told_by_function(void **state)
+{
+	struct build b = begin();
+	char *text;
+
+	(void)state;
+	build_call(&b, 100, BUILD_LAUNCH, 90000, 500, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 100000, 1000000, 1);
+	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 200010, 0x10000, 0);
+	b.model->calls[b.model->call_count - 1].duration_ns = 810000;
+	text = print_one(&b);
+	expect(text, " 800.0us 1 800.0us 810.0us 4 cudaFree ");
+	free(text);
+}
+
+/* Without a leak it is told what libraries keep; mapped memory is not theirs. */
+static void what_libraries_keep_is_no_leak(void **state)
+{
+	(void)state;
+	for (uint32_t keeps = 0; keeps <= 1; keeps++) {
+		struct build b = build_begin(42);
+		uint32_t cached = build_native(&b, BUILD_OUTERMOST, "/x/torch/lib/libc10_cuda.so", 1);
+		struct gp_scope scope;
+		struct gp_model *model;
+		const char *nothing;
+
+		build_device(&b, 3, "GPU");
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_IPC, 9000, 0x60000, 1 << 20);
+		if (keeps)
+			allocate(&b, cached, GP_MEMORY_DEVICE, 9200, 0x80000, 3 << 20);
+		model = end(&b);
+		assert_int_equal(gp_scope_open(&scope, &model, 1, false), 0);
+		nothing = gp_breakdown_memory_leak.say_nothing(&scope);
+		assert_int_equal(strstr(nothing, "3.000MiB is kept by libraries") != NULL, keeps);
+		gp_scope_close(&scope);
+		gp_model_free(model);
+	}
+}
+
 static void the_limit_folds_rows(void **state)
 {
 	struct build b = begin();
@@ -159,6 +200,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_totals_are_of_all_sites),
 		cmocka_unit_test(what_is_left_may_be_no_leak),
+		cmocka_unit_test(waits_are_told_by_function),
+		cmocka_unit_test(what_libraries_keep_is_no_leak),
 		cmocka_unit_test(the_limit_folds_rows),
 		cmocka_unit_test(without_allocations_the_reason_is_said),
 	};

@@ -27,9 +27,17 @@ static struct gp_finding findings[] = {
 	 .place = "main (a.py:1)",
 	 .callers = "caller",
 	 .recurs = true},
-	{.rule = &gp_rule_start_up, .saves_ns = 200, .found = "", .change = "", .place = "",
+	{.rule = &gp_rule_start_up,
+	 .saves_ns = 200,
+	 .found = "",
+	 .change = "",
+	 .place = "",
 	 .callers = ""},
-	{.rule = &gp_rule_sync_copy, .saves_ns = 100, .found = "", .change = "", .place = "",
+	{.rule = &gp_rule_sync_copy,
+	 .saves_ns = 100,
+	 .found = "",
+	 .change = "",
+	 .place = "",
 	 .callers = ""},
 };
 
@@ -67,16 +75,27 @@ static void each_value_has_its_id(void **state)
 	static const struct {
 		const char *id;
 		double value;
-	} facts[] = {{"span_ns", 1000},      {"loop_ns", 600}, {"step_ns", 60},
-		     {"loop_iterations", 10}, {"partial", 0}},
-	  of_finding[] = {{"count", 3},      {"time_ns", 500},         {"bytes", 4096},
-			  {"saves_ns", 400}, {"saves_in_loop_ns", 300}, {"loop_iterations", 10},
-			  {"step_ns", 50},   {"processes", 2},         {"pid", 42},
-			  {"recurs", 1},     {"once_per_run", 0},      {"saves_share", 0.4},
-			  {"show_at_ns", 70}, {"show_ns", 80}},
-	  of_idle[] = {{"idle_ns", 250}, {"idle_share", 0.125}, {"before_ns", 20},
-		       {"after_ns", 30}, {"count", 4},          {"longest_ns", 90},
-		       {"place_ns", 120}};
+	} facts[] = {{"span_ns", 1000},
+		     {"loop_ns", 600},
+		     {"step_ns", 60},
+		     {"loop_iterations", 10},
+		     {"partial", 0}},
+	  of_finding[] = {{"count", 3},
+			  {"time_ns", 500},
+			  {"bytes", 4096},
+			  {"saves_ns", 400},
+			  {"saves_in_loop_ns", 300},
+			  {"loop_iterations", 10},
+			  {"step_ns", 50},
+			  {"processes", 2},
+			  {"pid", 42},
+			  {"recurs", 1},
+			  {"once_per_run", 0},
+			  {"saves_share", 0.4},
+			  {"show_at_ns", 70},
+			  {"show_ns", 80}},
+	  of_idle[] = {{"idle_ns", 250}, {"idle_share", 0.125}, {"before_ns", 20}, {"after_ns", 30},
+		       {"count", 4},     {"longest_ns", 90},    {"place_ns", 120}};
 	struct gp_document document = {0};
 	const struct gp_section *section;
 

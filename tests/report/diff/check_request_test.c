@@ -152,7 +152,8 @@ static void the_status_tells_the_verdict(void **state)
 		bool is_told = status == GP_CHECK_EXIT_USAGE || status == GP_CHECK_EXIT_FAILED;
 
 		if (status != cases[i].status || (*text != '\0') != is_told)
-			fail_msg("case %zu: status %d, not %d: %s", i, status, cases[i].status, text);
+			fail_msg("case %zu: status %d, not %d: %s", i, status, cases[i].status,
+				 text);
 	}
 }
 
@@ -311,8 +312,9 @@ static void thresholds_need_five_runs(void **state)
 	said();
 	assert_int_equal(gp_check_calibrate("limits", runs, 4), GP_CHECK_EXIT_USAGE);
 	assert_false(exists("limits"));
-	expect(said(), "at least 5 runs; type: gpuprof-run --runs 20 -o baseline-runs -- PROGRAM && "
-		       "gpuprof check --calibrate limits baseline-runs/*\n");
+	expect(said(),
+	       "at least 5 runs; type: gpuprof-run --runs 20 -o baseline-runs -- PROGRAM && "
+	       "gpuprof check --calibrate limits baseline-runs/*\n");
 	assert_int_equal(gp_check_calibrate("limits", runs, 5), 0);
 	assert_true(has_text("limits", "kernel_time"));
 	/* all of a folder by a pattern, unless the folder has more */

@@ -41,9 +41,9 @@ static struct build begin_rank(uint32_t at, uint64_t gemm_us, uint64_t bytes)
 
 		build_range(&b, 1, "step", start_ns, start_ns + 900 * US);
 		for (uint32_t k = 0; k < 2; k++) {
-			struct gp_op *op = build_op(&b, GP_OP_KERNEL, 7, k ? gemm_ns : start_ns,
-						    k ? start_ns + 900 * US : gemm_ns,
-						    2 * i + k + 1);
+			struct gp_op *op =
+				build_op(&b, GP_OP_KERNEL, 7, k ? gemm_ns : start_ns,
+					 k ? start_ns + 900 * US : gemm_ns, 2 * i + k + 1);
 
 			op->name = names[k];
 			op->device_id = at;
@@ -174,8 +174,8 @@ static void the_size_of_the_job_needs_all_to_agree(void **state)
 	static const struct {
 		const char *of_first, *of_last;
 		bool is_known;
-	} cases[] = {{"12", "12", true}, {"12", "13", false}, {"13", "12", false},
-		     {"11", "11", false}, {"12", "x", false}, {"16777217", "16777217", false}};
+	} cases[] = {{"12", "12", true},  {"12", "13", false}, {"13", "12", false},
+		     {"11", "11", false}, {"12", "x", false},  {"16777217", "16777217", false}};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -233,12 +233,14 @@ static void one_screen_has_the_ranks_that_differ(void **state)
 	(void)state;
 	build_job(models);
 	text = print(gp_summary_print_ranks, models, RANKS, true);
-	expect(text, "\nRanks: 9 of 12 on 5 hosts: node0, node1, node2, node3, ...; no trace of ranks 3, 5-6\n");
-	expect(text, "\n median 1.000ms 3.200ms 4.000ms 0ns 2.000MiB - - -\n"
-		     " 9 1.000ms 3.200ms 4.000ms 0ns 2.000MiB node3 - -\n"
-		     " 4 1.000ms 4.800ms 2.400ms 1.400ms 2.000MiB node1 - computing +50 %, h...up +35 %\n"
-		     " 8 1.000ms 3.200ms 4.000ms 0ns 3.000MiB node2 - memory +50 %\n"
-		     " the other ranks ");
+	expect(text,
+	       "\nRanks: 9 of 12 on 5 hosts: node0, node1, node2, node3, ...; no trace of ranks 3, 5-6\n");
+	expect(text,
+	       "\n median 1.000ms 3.200ms 4.000ms 0ns 2.000MiB - - -\n"
+	       " 9 1.000ms 3.200ms 4.000ms 0ns 2.000MiB node3 - -\n"
+	       " 4 1.000ms 4.800ms 2.400ms 1.400ms 2.000MiB node1 - computing +50 %, h...up +35 %\n"
+	       " 8 1.000ms 3.200ms 4.000ms 0ns 3.000MiB node2 - memory +50 %\n"
+	       " the other ranks ");
 	expect(text, ", within 8ns; largest offset 40ns: node4 is ahead\n");
 	free(text);
 	text = print(gp_summary_print_ranks, models, RANKS, false);
@@ -251,7 +253,8 @@ static void one_screen_has_the_ranks_that_differ(void **state)
 	}
 	models[RANKS - 1]->clock.is_known = false;
 	text = print(gp_summary_print_ranks, models, RANKS, true);
-	expect(text, "\nRanks: 9 on 5 hosts: node0, node1, node2, node3, ...; 2 of them share a rank");
+	expect(text,
+	       "\nRanks: 9 on 5 hosts: node0, node1, node2, node3, ...; 2 of them share a rank");
 	expect(text, " clocks of 1 of 5 hosts ");
 	expect(text, ": node4\n");
 	free(text);
@@ -270,7 +273,8 @@ static void a_few_ranks_are_all_shown_in_their_order(void **state)
 	text = print(gp_summary_print_ranks, models, RANKS - 1, true);
 	expect(text, "; no trace of ranks 3, 5-6, 11\n");
 	expect(text, " Differs in\n 0 1.000ms ");
-	expect(text, "\n 4 1.000ms 4.800ms 2.400ms 1.400ms 2.000MiB node1 - computing +50 %, held up +35 %\n 7 1.000ms ");
+	expect(text,
+	       "\n 4 1.000ms 4.800ms 2.400ms 1.400ms 2.000MiB node1 - computing +50 %, held up +35 %\n 7 1.000ms ");
 	expect(text, "\n 10 1.000ms 3.200ms 4.000ms 0ns 2.000MiB node3 - -\n clocks ");
 	expect(text, ", within 6ns; largest offset 30ns: node3 is behind\n");
 	expect_not(text, "median");

@@ -337,15 +337,17 @@ static void records_of_processes_are_summed(void **state)
 	fclose(out);
 	for (char *c = text; *c; c++)
 		*c = (char)(*c == '\n' ? ' ' : *c);
-	expect(text, "Records 160 launches, 115 with kernel record, 3 captured into a graph, 6 failed, "
-		     "12 left out by --kernels, 15 that this CUPTI version cannot match to kernels, "
-		     "9 whose kernel ran while recording was paused; 2 graph launches; 2 GPU records, "
-		     "nothing was dropped (2 of 7 processes; the others follow) 80 launches, ");
-	expect(text, " 1 GPU record (pid 5) without kernel record: CUPTI delivered none (launched "
-		     "after the final flush?) 160 launches, 92 with kernel record, 3 captured into a "
-		     "graph, 6 failed, 23 without kernel record, 12 left out by --kernels, 15 that "
-		     "this CUPTI version cannot match to kernels, 9 whose kernel ran while recording "
-		     "was paused; 2 graph launches (2 more processes: ");
+	expect(text,
+	       "Records 160 launches, 115 with kernel record, 3 captured into a graph, 6 failed, "
+	       "12 left out by --kernels, 15 that this CUPTI version cannot match to kernels, "
+	       "9 whose kernel ran while recording was paused; 2 graph launches; 2 GPU records, "
+	       "nothing was dropped (2 of 7 processes; the others follow) 80 launches, ");
+	expect(text,
+	       " 1 GPU record (pid 5) without kernel record: CUPTI delivered none (launched "
+	       "after the final flush?) 160 launches, 92 with kernel record, 3 captured into a "
+	       "graph, 6 failed, 23 without kernel record, 12 left out by --kernels, 15 that "
+	       "this CUPTI version cannot match to kernels, 9 whose kernel ran while recording "
+	       "was paused; 2 graph launches (2 more processes: ");
 	free(text);
 	for (uint32_t i = 0; i < 7; i++)
 		gp_model_free(models[i]);

@@ -64,9 +64,9 @@ static struct gp_model *end(struct gp_builder *b)
 	char message[512];
 
 	gp_builder_end(b, 22 * MS);
-	assert_int_equal(gp_model_load_with(gp_builder_save(b), &options, &model, message,
-					    sizeof(message)),
-			 0);
+	assert_int_equal(
+		gp_model_load_with(gp_builder_save(b), &options, &model, message, sizeof(message)),
+		0);
 	gp_builder_free(b);
 	return model;
 }
@@ -163,7 +163,8 @@ static void short_kernels_are_a_sign(void **state)
 		{200, 2, 0, 0,
 		 " the GPU is idle 98.0 % of the time, and kernels run for 2.000us on average, 100.0 % of them for less than a launch call takes (3.000us): short-kernels "},
 		{199, 2, 0, 0, NULL},
-		{200, 20, 0, 0, " the GPU is idle 80.0 % of the time, and kernels run for 20.00us on average: short-kernels "},
+		{200, 20, 0, 0,
+		 " the GPU is idle 80.0 % of the time, and kernels run for 20.00us on average: short-kernels "},
 		{200, 21, 0, 0, NULL},
 		{600, 20, 0, 0, " the GPU is idle 40.0 % of the time, "},
 		{800, 20, 0, 0, " the GPU is idle 20.0 % of the time, "},
@@ -203,7 +204,8 @@ static void copies_of_pageable_memory_are_a_sign(void **state)
 		add_copy(&b, GP_COPY_PINNED, 4 * MS, 5 * MS);
 		text = print_one(&b);
 		if (ns == MS)
-			expect(text, " 1.000ms 5.0 % of 2 copies of pageable memory: 5.722MiB at 6.000 GB/s: pageable-async");
+			expect(text,
+			       " 1.000ms 5.0 % of 2 copies of pageable memory: 5.722MiB at 6.000 GB/s: pageable-async");
 		else
 			expect_not(text, "pageable memory:");
 		free(text);

@@ -105,8 +105,9 @@ static void what_is_left_may_be_no_leak(void **state)
 	allocate(&b, cached, GP_MEMORY_DEVICE, 9200, 0x80000, 3 << 20);
 	b.model->losses.closed = false;
 	text = print_one(&b);
-	expect(text, "\nKept by libraries\n Bytes Blocks At peak Memory Device Allocator Call site\n"
-		     " 3.000MiB 1 3.000MiB device 3 PyTorch libc10_cuda.so+0x0\n\n");
+	expect(text,
+	       "\nKept by libraries\n Bytes Blocks At peak Memory Device Allocator Call site\n"
+	       " 3.000MiB 1 3.000MiB device 3 PyTorch libc10_cuda.so+0x0\n\n");
 	expect(text, " allocations 8 of 3.011MiB; ");
 	expect(text, " not freed 5.000KiB in 2 blocks from 2 call sites; 3.000MiB more is kept by "
 		     "libraries; 2 mappings of other processes' memory left open\n");
@@ -135,7 +136,8 @@ static void what_libraries_keep_is_no_leak(void **state)
 	(void)state;
 	for (uint32_t keeps = 0; keeps <= 1; keeps++) {
 		struct build b = build_begin(42);
-		uint32_t cached = build_native(&b, BUILD_OUTERMOST, "/x/torch/lib/libc10_cuda.so", 1);
+		uint32_t cached =
+			build_native(&b, BUILD_OUTERMOST, "/x/torch/lib/libc10_cuda.so", 1);
 		struct gp_scope scope;
 		struct gp_model *model;
 		const char *nothing;
@@ -161,7 +163,8 @@ static void the_limit_folds_rows(void **state)
 
 	(void)state;
 	expect(text, " 4.000KiB 1 device 3 make (b.py:2)\n by main (a.py:1)\n ... 1 more\n");
-	expect(text, " 90.9 10.00KiB 3 6.000us device 3 - make (b.py:2)\n by main (a.py:1)\n ... 2 more\n");
+	expect(text,
+	       " 90.9 10.00KiB 3 6.000us device 3 - make (b.py:2)\n by main (a.py:1)\n ... 2 more\n");
 	free(text);
 	text = print(&model, 1, 3);
 	expect_not(text, " more\n");

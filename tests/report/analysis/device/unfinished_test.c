@@ -581,12 +581,12 @@ static void of_totals_later_launches_are_open(void **state)
 	in_flight(&b, 3, 3 * S, 5);
 	counter(&b, GP_COUNTER_LAST_DELIVERY_TICKS, GP_TEST_AT_TICK(2 * S));
 	in_flight(&b, 2, 3 * S, 1);
-	in_flight(&b, 4, 2 * S, 5); /* not later */
+	in_flight(&b, 4, 2 * S, 5);  /* not later */
 	in_flight(&b, 5, 3 * S, 77); /* without a name */
 	gp_builder_anchor(&b, 4 * S);
-	assert_int_equal(gp_model_load_with(gp_builder_save(&b), &options, &model, message,
-					    sizeof(message)),
-			 0);
+	assert_int_equal(
+		gp_model_load_with(gp_builder_save(&b), &options, &model, message, sizeof(message)),
+		0);
 	assert_int_equal(model->in_flight_count, 2);
 	assert_int_equal(model->in_flight[0].correlation_id, 2);
 	assert_int_equal(model->in_flight[1].correlation_id, 3);

@@ -20,8 +20,8 @@ static void a_line_has_the_phase_of_most_of_its_calls(void **state)
 	static const struct {
 		uint32_t forward, backward;
 		enum gp_phase_kind phase;
-	} cases[] = {{1, 0, GP_PHASE_FORWARD},  {4, 1, GP_PHASE_FORWARD}, {3, 1, GP_PHASE_NONE},
-		     {1, 4, GP_PHASE_BACKWARD}, {1, 1, GP_PHASE_NONE},    {0, 0, GP_PHASE_NONE},
+	} cases[] = {{1, 0, GP_PHASE_FORWARD},  {4, 1, GP_PHASE_FORWARD},  {3, 1, GP_PHASE_NONE},
+		     {1, 4, GP_PHASE_BACKWARD}, {1, 1, GP_PHASE_NONE},     {0, 0, GP_PHASE_NONE},
 		     {79, 21, GP_PHASE_NONE},   {80, 20, GP_PHASE_FORWARD}};
 
 	(void)state;

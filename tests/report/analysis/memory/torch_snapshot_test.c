@@ -193,8 +193,8 @@ static int load_text(const char *text, struct gp_torch_snapshot *snapshot)
 }
 
 #define FRAMES(file, name) "'frames':[{'filename':'" file "','line':7,'name':'" name "'}]"
-#define OPTIMIZER FRAMES("/v/lib/python3.12/site-packages/torch/optim/adamw.py", "step")
-#define GRADIENTS FRAMES("??", "torch::autograd::Engine::thread_main()")
+#define OPTIMIZER          FRAMES("/v/lib/python3.12/site-packages/torch/optim/adamw.py", "step")
+#define GRADIENTS          FRAMES("??", "torch::autograd::Engine::thread_main()")
 #define SEGMENT(device, blocks)                                                                    \
 	"{'device':" device ",'address':0x1000,'total_size':500,'segment_type':'large',"           \
 	"'blocks':[" blocks "]}"
@@ -212,19 +212,27 @@ static void the_history_of_a_device_has_a_peak(void **state)
 
 	(void)state;
 	assert_int_equal(
-		load_text("{'segments':["
-			  SEGMENT("0", BLOCK("300", "active_allocated", GRADIENTS)) ","
-			  SEGMENT("1", BLOCK("20", "active_allocated", OPTIMIZER) ","
-				  BLOCK("480", "inactive", "'frames':[]"))
-			  "],'device_traces':[[],["
-			  "{'action':'alloc','addr':0x1000,'size':20," OPTIMIZER "},"
-			  "{'action':'oom','addr':0x5000,'size':2000," GRADIENTS "},"
-			  "{'action':'segment_alloc','addr':0x9000,'size':100," GRADIENTS "},"
-			  "{'action':'alloc','addr':0x9000,'size':70," GRADIENTS "},"
-			  "{'action':'free_requested','addr':0x9000,'size':70," GRADIENTS "},"
-			  "{'action':'free_completed','addr':0x9000,'size':70," GRADIENTS "},"
-			  "{'action':'segment_free','addr':0x9000,'size':100," GRADIENTS "}]]}",
-			  &snapshot),
+		load_text(
+			"{'segments':[" SEGMENT("0", BLOCK("300", "active_allocated", GRADIENTS)) "," SEGMENT(
+				"1",
+				BLOCK("20", "active_allocated", OPTIMIZER) "," BLOCK(
+					"480", "inactive",
+					"'frames':[]")) "],'device_traces':[[],["
+							"{'action':'alloc','addr':0x1000,'size':20," OPTIMIZER
+							"},"
+							"{'action':'oom','addr':0x5000,'size':2000," GRADIENTS
+							"},"
+							"{'action':'segment_alloc','addr':0x9000,'size':100," GRADIENTS
+							"},"
+							"{'action':'alloc','addr':0x9000,'size':70," GRADIENTS
+							"},"
+							"{'action':'free_requested','addr':0x9000,'size':70," GRADIENTS
+							"},"
+							"{'action':'free_completed','addr':0x9000,'size':70," GRADIENTS
+							"},"
+							"{'action':'segment_free','addr':0x9000,'size':100," GRADIENTS
+							"}]]}",
+			&snapshot),
 		0);
 	assert_int_equal(snapshot.peak_count, 1);
 	peak = &snapshot.peaks[0];
@@ -246,8 +254,7 @@ static void blocks_without_python_have_a_native_place(void **state)
 		{FRAMES("??", "at::empty(long)"), "(native code, which no Python had called)",
 		 GP_TORCH_OTHER},
 		{FRAMES("??", "void torch::autograd::AccumulateGrad::apply(x)"),
-		 "torch::autograd::AccumulateGrad::apply",
-		 GP_TORCH_OTHER},
+		 "torch::autograd::AccumulateGrad::apply", GP_TORCH_OTHER},
 		{FRAMES("<string>", "f"), "f (<string>:7)", GP_TORCH_OTHER},
 		/* as until PyTorch 2.0 */
 		{"'history':[{" FRAMES("/me/a.py", "f") "}]", "f (a.py:7)", GP_TORCH_OTHER},

@@ -135,7 +135,7 @@ static void memory_has_a_purpose(void **state)
 		uint64_t numbers[5]; /* bytes, requested, blocks, at the peak, device */
 		const char *category;
 	} rows[] = {
-		{{700, 0, 2, 30, 2}, "cached"},     {{270, 244, 2, 244, 2}, "parameters"},
+		{{700, 0, 2, 30, 2}, "cached"},      {{270, 244, 2, 244, 2}, "parameters"},
 		{{100, 99, 1, 0, 2}, "activations"}, {{100, 98, 1, 0, 2}, "waiting"},
 		{{90, 88, 1, 0, 5}, "waiting"},      {{0, 0, 0, 400, 2}, "gradients"},
 	};

@@ -137,9 +137,14 @@ static char *summarize(struct build *b)
 
 static void the_page_has_all_sections(void **state)
 {
+	static const char *const titles[] = {"\nGPU busy (",  "\nGPU activities: ",
+					     "\nAPI calls: ", "\nMemory copies and memsets\n",
+					     "\nMemory",      "\nRecords\n"};
 	struct build b = build_ordinary(42);
 	char *text = summarize(&b);
 
+	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
+		expect(text, titles[i]);
 	expect(text, "gpuprof: saxpy, pid 42 on gpu01: 99.51us, first to last recorded CUDA call");
 	expect(text, "command ./saxpy --size 1024");
 	expect(text, "GPU 0 NVIDIA H200, 132 SMs, 139.8GiB, compute capability 9.0");

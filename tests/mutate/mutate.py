@@ -305,14 +305,15 @@ class Mutation:
             self.folders.put(folder)
 
     def tests_of(self, mutant: Mutant) -> list[str]:
-        """The test of the module, then short and special ones."""
+        """The test of the module, those of its folder, then short and special ones."""
         module = os.path.splitext(os.path.basename(mutant.path))[0]
+        folder = os.path.join(self.build, "tests", os.path.dirname(mutant.path))
         names = {mutant.function, f"{module}.c:{mutant.function}"}
 
-        def order(name: str) -> tuple[bool, float]:
+        def order(name: str) -> tuple[bool, bool, float]:
             test = self.tests[name]
             is_namesake = os.path.basename(name) == f"{module}_test" or mutant.path in test.includes
-            return not is_namesake, (test.seconds + 0.5) * (len(test.functions) + 1)
+            return not is_namesake, os.path.dirname(name) != folder, (test.seconds + 0.5) * (len(test.functions) + 1)
         return sorted((name for name, test in self.tests.items()
                        if names & test.functions or mutant.path in test.includes), key=order)
 

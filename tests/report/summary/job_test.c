@@ -207,7 +207,7 @@ static char *print(int (*part)(const struct gp_summary *), struct gp_model *cons
 {
 	const struct gp_summary_options options = {.brief = brief};
 	struct gp_summary summary;
-	char *text = NULL, *to;
+	char *text = NULL;
 	size_t bytes;
 
 	assert_int_equal(gp_summary_open(&summary, models, count, NULL), 0);
@@ -217,11 +217,7 @@ static char *print(int (*part)(const struct gp_summary *), struct gp_model *cons
 	fclose(summary.out);
 	summary.out = NULL;
 	gp_summary_close(&summary);
-	to = text;
-	for (const char *c = text; *c; c++)
-		if (*c != ' ' || (to > text && to[-1] != ' '))
-			*to++ = *c;
-	*to = '\0';
+	squeeze(text, " ");
 	return text;
 }
 

@@ -13,18 +13,14 @@
 /* The page, each run of spaces one space. */
 static char *print(struct gp_model *const *models, size_t count, size_t row_limit)
 {
-	char *text = NULL, *to;
+	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 	const struct gp_memory_page_options options = {.row_limit = row_limit, .messages = out};
 
 	assert_int_equal(gp_memory_page_print(out, models, count, &options), 0);
 	fclose(out);
-	to = text;
-	for (const char *c = text; *c; c++)
-		if (*c != ' ' || (to > text && to[-1] != ' '))
-			*to++ = *c;
-	*to = '\0';
+	squeeze(text, " ");
 	return text;
 }
 

@@ -1,4 +1,4 @@
-/* advice_document: advice and rules as data: the ids and values of findings, each rule explained. */
+/* advice_document: advice and rules as data: ids and values of findings; each rule explained. */
 #include "tests/unit.h"
 
 #include <stdlib.h>

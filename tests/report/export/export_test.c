@@ -35,8 +35,7 @@ static void options_are_heeded_or_told(void **state)
 		{{.measure = GP_STACK_METRICS, .slice_limit = 1}, GP_EXPORT_LIMIT},
 		{{.measure = GP_STACK_METRIC_PEAK}, GP_EXPORT_VALUE},
 		{{.measure = GP_STACK_METRICS, .choice = {.from_ns = 1}}, GP_EXPORT_PART},
-		{{.measure = GP_STACK_METRICS, .ranges_on_streams = true},
-		 GP_EXPORT_STREAM_RANGES},
+		{{.measure = GP_STACK_METRICS, .ranges_on_streams = true}, GP_EXPORT_STREAM_RANGES},
 		{{.measure = GP_STACK_METRICS, .counters = true}, GP_EXPORT_CURVES},
 		{{.measure = GP_STACK_METRICS, .critical_path = true}, GP_EXPORT_CURVES},
 	};

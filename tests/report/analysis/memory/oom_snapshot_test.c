@@ -111,8 +111,8 @@ static void others_may_have_it_all(void **state)
 }
 
 /*
- * Of other errors, and of the host's memory, it says nothing; nor where allocations were left out or
- * are not kept, or no context says of which GPU.
+ * Of other errors, and of the host's memory, it says nothing; nor where allocations were left out
+ * or are not kept, or no context says of which GPU.
  */
 static void nothing_is_told_that_is_not_known(void **state)
 {

@@ -1,4 +1,4 @@
-/* The Chrome trace of a process in parts: a track has its number and its name once for all parts. */
+/* The Chrome trace of a process in parts: a track has one number and one name for all parts. */
 #include "tests/unit.h"
 
 #include <jansson.h>
@@ -73,7 +73,7 @@ static void tracks_go_on_in_the_next_part(void **state)
 {
 	struct gp_model *models[] = {build_part(0), build_part(1)};
 	json_t *root = export_parts(models, 2), *event, *names = json_array();
-	json_int_t tids[5], host_tids[5], gpu_pids[5];
+	json_int_t tids[5] = {0}, host_tids[5] = {0}, gpu_pids[5] = {0};
 	size_t kernels = 0, calls = 0, i, k;
 
 	(void)state;

@@ -1,4 +1,4 @@
-/* expect: whether a printed text has these words; its spaces squeezed. cmocka's headers before it. */
+/* expect: whether a printed text has these words, its spaces squeezed; after cmocka's headers. */
 #ifndef TESTS_REPORT_EXPECT_H
 #define TESTS_REPORT_EXPECT_H
 

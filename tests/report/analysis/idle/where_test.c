@@ -145,6 +145,44 @@ static void calls_count_by_what_they_are_for(void **state)
 	gp_model_free(model);
 }
 
+/* A memset, and a copy on one device, are launched as kernels are, unless the call takes long. */
+static void what_is_only_launched_is_launch_bound(void **state)
+{
+	static const struct {
+		uint16_t api;
+		enum gp_op_kind kind;
+		uint8_t copy_kind;
+		uint64_t call_ns;
+		enum gp_idle_cause cause;
+	} rows[] = {
+		{BUILD_MEMSET_ASYNC, GP_OP_SET, 0, 40 * US, GP_IDLE_LAUNCH},
+		{BUILD_MEMCPY_ASYNC, GP_OP_COPY, GP_COPY_DTOD, 40 * US, GP_IDLE_LAUNCH},
+		{BUILD_MEMCPY_ASYNC, GP_OP_COPY, GP_COPY_DTOD, 100 * US - 1, GP_IDLE_LAUNCH},
+		{BUILD_MEMCPY_ASYNC, GP_OP_COPY, GP_COPY_DTOD, 100 * US, GP_IDLE_COPY},
+		{BUILD_MEMCPY_ASYNC, GP_OP_COPY, GP_COPY_HTOD, 40 * US, GP_IDLE_COPY},
+		{BUILD_MEMCPY_ASYNC, GP_OP_COPY, GP_COPY_DTOH, 40 * US, GP_IDLE_COPY},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct build b = begin_with_gap();
+		struct gp_model *model;
+		struct answer answer;
+
+		build_call(&b, 1, rows[i].api, 110 * US, rows[i].call_ns, 5);
+		build_op(&b, rows[i].kind, 8, 500 * US, 510 * US, 5)->copy_kind = rows[i].copy_kind;
+		build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
+		answer = ask_one(&b, &model);
+		assert_int_equal(idle_of(&answer, GP_IDLE_COPY),
+				 rows[i].cause == GP_IDLE_COPY ? rows[i].call_ns : 0);
+		assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH),
+				 (10 /* the first */ + 10) * US +
+					 (rows[i].cause == GP_IDLE_LAUNCH ? rows[i].call_ns : 0));
+		forget(&answer);
+		gp_model_free(model);
+	}
+}
+
 /*
  * Nobody is at work on the host where another thread of it is in a call for the device; a wait
  * keeps only its own thread.
@@ -386,8 +424,8 @@ static void a_window_of_counters_is_the_profiler_s(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	build_overhead(&b, GP_OVERHEAD_HW_WINDOW, 150 * US, 200 * US);
 	build_overhead(&b, GP_OVERHEAD_HW_WINDOW, 240 * US, 250 * US);
+	build_overhead(&b, GP_OVERHEAD_HW_WINDOW, 150 * US, 200 * US);
 	build_call(&b, 1, BUILD_MALLOC, 180 * US, 40 * US, 3);
 	build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
 	answer = ask_one(&b, &model);
@@ -707,6 +745,7 @@ int main(void)
 		cmocka_unit_test(coming_back_from_a_wait_counts_to_the_wait),
 		cmocka_unit_test(a_wait_for_nothing_counts_itself),
 		cmocka_unit_test(calls_count_by_what_they_are_for),
+		cmocka_unit_test(what_is_only_launched_is_launch_bound),
 		cmocka_unit_test(calls_of_other_threads_are_no_work_of_the_host),
 		cmocka_unit_test(making_contexts_and_loading_code_is_set_up_for_all),
 		cmocka_unit_test(between_processes_nobody_is_idle),

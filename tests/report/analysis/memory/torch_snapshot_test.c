@@ -137,7 +137,7 @@ static void put(struct pickle *p, uint8_t code)
 	p->bytes[p->count++] = code;
 }
 
-/* A value of JSON, with texts in single quotes; what follows it.  "*": once more the one behind "&". */
+/* A value of JSON, with texts in single quotes; what follows it.  "*": again the one behind "&". */
 static const char *put_value(struct pickle *p, const char *text)
 {
 	bool is_dict = *text == '{';

@@ -325,6 +325,13 @@ static void thresholds_need_five_runs(void **state)
 	assert_int_equal(gp_check_calibrate("limits", runs, 5), 0);
 	expect(said(), " gpuprof-baseline.json runs/0.gpuprof runs/1.gpuprof runs/2.gpuprof "
 		       "runs/3.gpuprof runs/4.gpuprof && ");
+	free(runs[4]);
+	runs[4] = strdup("runs/in/4.gpuprof");
+	assert_int_equal(mkdir("runs/in", 0700), 0);
+	write_run(runs[4], &whole);
+	assert_int_equal(unlink("runs/more") + unlink("runs/4.gpuprof"), 0);
+	assert_int_equal(gp_check_calibrate("limits", runs, 5), 0);
+	expect(said(), " runs/3.gpuprof runs/in/4.gpuprof && ");
 	write_text("gpuprof-baseline.json", "");
 	assert_int_equal(gp_check_calibrate("limits", runs, 5), 0);
 	expect(said(), "limits from 5 runs; next: gpuprof-run --runs 7 --check ");

@@ -204,6 +204,8 @@ static void unknown_sizes_and_numbers_of_ranks_have_no_row(void **state)
 		{all_reduce, {COMMUNICATOR, 64 * MIB}, NULL, 3, 0, 0},
 		/* it is not known which two of the four ranks exchanged data */
 		{"ncclDevKernel_SendRecv", {COMMUNICATOR, 64 * MIB}, made, 4, 0, 0},
+		/* its traffic is not known */
+		{"ncclDevKernel_Generic", {COMMUNICATOR, 64 * MIB}, made, 4, 0, 0},
 	};
 
 	for (size_t i = 0; i < COUNT(jobs); i++) {

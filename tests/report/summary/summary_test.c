@@ -145,6 +145,7 @@ static void the_page_has_all_sections(void **state)
 
 	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
 		expect(text, titles[i]);
+	expect(text, " busy computing 9.0 %, copying 3.0 %\n");
 	expect(text, "gpuprof: saxpy, pid 42 on gpu01: 99.51us, first to last recorded CUDA call");
 	expect(text, "command ./saxpy --size 1024");
 	expect(text, "GPU 0 NVIDIA H200, 132 SMs, 139.8GiB, compute capability 9.0");
@@ -263,6 +264,7 @@ static void the_limit_folds_rows_and_says_so(void **state)
 	model = build_end(&b);
 	text = print(&model, 1, 10);
 	expect(text, "... 20 more, 200ns (66.7 %)");
+	expect_not(text, " computing ");
 	expect_not(text, "kernel10");
 	free(text);
 	text = print(&model, 1, MANY - 1);
@@ -748,6 +750,9 @@ static void more_can_be_left_than_there_was_at_any_time(void **state)
 static void gpus_of_one_number_get_two_and_their_uuids(void **state)
 {
 	struct build first = build_ordinary(42), second = build_ordinary(43);
+	struct gp_document document = {0};
+	const struct gp_section *section;
+	struct gp_summary summary;
 	struct gp_model *models[2];
 	char *text;
 
@@ -765,6 +770,14 @@ static void gpus_of_one_number_get_two_and_their_uuids(void **state)
 	expect(text, "43 +0ns 99.51us 9 3 5 12.00us 12.1 1.000MiB 1 ");
 	expect(text, "GPU 1: the driver reports");
 	free(text);
+	assert_int_equal(gp_summary_open(&summary, models, 2, NULL), 0);
+	assert_int_equal(gp_summary_describe(&summary, &document), 0);
+	gp_summary_close(&summary);
+	section = gp_document_section(&document, "devices");
+	assert_int_equal(section->count, 2);
+	expect(gp_fields_text(&section->rows[0], "which"), "GPU-1aff0102");
+	expect(gp_fields_text(&section->rows[1], "which"), "GPU-2bff0102");
+	gp_document_free(&document);
 	gp_model_free(models[0]);
 	gp_model_free(models[1]);
 }

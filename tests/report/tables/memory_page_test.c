@@ -168,6 +168,27 @@ static void the_limit_folds_rows(void **state)
 	gp_model_free(model);
 }
 
+/* What allocators say of themselves is known without allocations, and the page draws it. */
+static void pools_have_a_page_of_their_own(void **state)
+{
+	(void)state;
+	for (uint32_t has_pool = 0; has_pool <= 1; has_pool++) {
+		struct build b = build_begin(42);
+		char *text;
+
+		build_device(&b, 0, "GPU");
+		if (has_pool) {
+			uint32_t at = BUILD_GROW(&b, pools, pool_count);
+
+			b.model->pools[at] = (struct gp_record_pool){
+				.time_ns = 10, .reserved_bytes = 64, .op = 1};
+		}
+		text = print_one(&b);
+		assert_int_equal(strstr(text, "gpuprof html FILE") != NULL, has_pool);
+		free(text);
+	}
+}
+
 /* Who asks for memory alone is told why there is none. */
 static void without_allocations_the_reason_is_said(void **state)
 {
@@ -202,6 +223,7 @@ int main(void)
 		cmocka_unit_test(waits_are_told_by_function),
 		cmocka_unit_test(what_libraries_keep_is_no_leak),
 		cmocka_unit_test(the_limit_folds_rows),
+		cmocka_unit_test(pools_have_a_page_of_their_own),
 		cmocka_unit_test(without_allocations_the_reason_is_said),
 	};
 

@@ -277,6 +277,17 @@ static void blocks_without_python_have_a_native_place(void **state)
 	}
 }
 
+static void segments_may_have_no_blocks(void **state)
+{
+	struct gp_torch_snapshot snapshot;
+
+	(void)state;
+	assert_int_equal(load_text("[" SEGMENT("0", "") "," SEGMENT("0", "") "]", &snapshot), 0);
+	assert_int_equal(snapshot.segment_count, 2);
+	assert_int_equal(snapshot.block_count, 0);
+	gp_torch_snapshot_free(&snapshot);
+}
+
 /* No snapshots, and such as name one part many times, and would grow without bound. */
 static void other_files_are_refused(void **state)
 {
@@ -327,6 +338,7 @@ int main(void)
 		cmocka_unit_test(blocks_have_their_sites),
 		cmocka_unit_test(the_history_of_a_device_has_a_peak),
 		cmocka_unit_test(blocks_without_python_have_a_native_place),
+		cmocka_unit_test(segments_may_have_no_blocks),
 		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(damage_is_read_or_refused),
 	};

@@ -85,6 +85,13 @@ static inline void scene_iteration(struct build *b, uint32_t i, const uint32_t n
 /* In the order of threads and starts, parents first. */
 static inline void scene_ranges(struct build *b)
 {
+	static const struct {
+		uint8_t kind;
+		uint64_t payload;
+	} payloads[] = {{GP_PAYLOAD_UNSIGNED, 7},
+			{GP_PAYLOAD_SIGNED, UINT64_MAX - 2},
+			{GP_PAYLOAD_FLOATING, UINT64_C(0x3fe0000000000000)}}; /* -3, 0.5 */
+
 	build_domain(b, "library");
 	for (uint32_t i = 0; i < 3; i++) {
 		uint64_t at = (90 + 1000 * i) * SCENE_US;
@@ -94,6 +101,9 @@ static inline void scene_ranges(struct build *b)
 			    at + 100 * SCENE_US);
 		b->model->ranges[b->model->range_count - 1].parent = b->model->range_count - 2;
 		b->model->ranges[b->model->range_count - 1].domain = 1;
+		b->model->ranges[b->model->range_count - 1].payload_kind = payloads[i].kind;
+		b->model->ranges[b->model->range_count - 1].payload = payloads[i].payload;
+		b->model->ranges[b->model->range_count - 2].color_argb = 0xff336699 + i;
 	}
 	build_range(b, 101, "other thread", 50 * SCENE_US, 2900 * SCENE_US);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/analysis/idle/call_cause.h"
 #include "report/base/array.h"
 #include "report/model/payload.h"
 
@@ -47,12 +48,6 @@ static struct fields fields_of(const struct gp_model *model, const struct gp_ran
 	if (range->extended_payload != GP_NONE)
 		gp_payload_decode(model, range->extended_payload, take_field, &fields);
 	return fields;
-}
-
-static bool is_of_nccl(const struct gp_model *model, const struct gp_range *range)
-{
-	return range->domain < model->domain_count &&
-	       strcmp(model->domains[range->domain], "NCCL") == 0;
 }
 
 /* A group during whose end the kernel was launched; the search goes back to its start. */
@@ -102,7 +97,7 @@ static struct gp_nccl_call search_back(const struct gp_model *model, const struc
 
 		if (range->thread_id != call->thread_id)
 			break;
-		if (!is_of_nccl(model, range))
+		if (!gp_range_is_of_nccl(model, range))
 			continue;
 		if (is_around && fields_of(model, range).call.communicator != 0)
 			return fields_of(model, range).call;
@@ -154,7 +149,7 @@ int gp_communicators_find(struct gp_communicators *communicators, const struct g
 		const struct gp_range *range = &model->ranges[i];
 		struct fields fields;
 
-		if (range->extended_payload == GP_NONE || !is_of_nccl(model, range) ||
+		if (range->extended_payload == GP_NONE || !gp_range_is_of_nccl(model, range) ||
 		    strncmp(gp_model_range_text(model, range), "ncclComm", 8) != 0)
 			continue;
 		fields = fields_of(model, range);

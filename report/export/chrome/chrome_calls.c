@@ -97,7 +97,7 @@ static struct gp_chrome_text make_opening(struct gp_chrome *chrome, struct gp_js
 	gp_json_text(scratch, ",\"pid\":");
 	gp_json_unsigned(scratch, chrome->host_pid);
 	gp_json_text(scratch, ",\"tid\":");
-	return gp_chrome_take(scratch);
+	return gp_chrome_take(chrome, scratch);
 }
 
 static void write_call(struct gp_chrome *chrome, const struct gp_call *call)
@@ -160,10 +160,7 @@ void gp_chrome_write_call(struct gp_chrome *chrome, const struct gp_timeline_eve
 	}
 	if (!opening->bytes)
 		*opening = make_opening(chrome, &chrome->calls->scratch, call->api);
-	if (opening->bytes)
-		write_call(chrome, call);
-	else
-		chrome->error = -ENOMEM;
+	write_call(chrome, call);
 }
 
 int gp_chrome_calls_open(struct gp_chrome *chrome)

@@ -144,7 +144,8 @@ static void put_wishes(struct gp_json *json, const struct gp_record_shape *shape
 		put_word(json, "execution model", models, 4, shape->execution_model);
 }
 
-static struct gp_chrome_text make_shape(struct gp_json *json, const struct gp_record_shape *shape,
+static struct gp_chrome_text make_shape(struct gp_chrome *chrome, struct gp_json *json,
+					const struct gp_record_shape *shape,
 					const struct gp_record_device *device)
 {
 	gp_chrome_put_field(json, "registers per thread", shape->registers);
@@ -161,7 +162,7 @@ static struct gp_chrome_text make_shape(struct gp_json *json, const struct gp_re
 	put_if_any(json, "local memory", shape->local_total_bytes);
 	put_cluster(json, shape);
 	put_wishes(json, shape);
-	return gp_chrome_take(json);
+	return gp_chrome_take(chrome, json);
 }
 
 static const struct gp_chrome_text *shape_text(struct gp_chrome *chrome, struct gp_chrome_ops *ops,
@@ -174,7 +175,7 @@ static const struct gp_chrome_text *shape_text(struct gp_chrome *chrome, struct 
 		return &none;
 	text = &ops->shapes[op->shape];
 	if (!text->bytes)
-		*text = make_shape(&ops->scratch, &chrome->model->shapes[op->shape],
+		*text = make_shape(chrome, &ops->scratch, &chrome->model->shapes[op->shape],
 				   gp_model_device(chrome->model, op->device_id));
 	return text;
 }
@@ -190,7 +191,7 @@ static const struct gp_chrome_text *name_text(struct gp_chrome *chrome, struct g
 			gp_names_full(chrome->names, gp_model_kernel_name(chrome->model, op));
 
 		gp_json_string(&ops->scratch, name, strlen(name));
-		*text = gp_chrome_take(&ops->scratch);
+		*text = gp_chrome_take(chrome, &ops->scratch);
 	}
 	return text;
 }

@@ -223,7 +223,7 @@ static int link_ops(struct gp_model *m)
 static bool pauses_during(const struct gp_model *m, const struct gp_call *call)
 {
 	return !gp_model_records_at(m, call->start_ns) ||
-	       !gp_model_records_at(m, call->start_ns + call->duration_ns);
+	       !gp_model_records_at(m, gp_call_end_ns(call));
 }
 
 static void account_for_launch(struct gp_model *m, const struct gp_call *call)

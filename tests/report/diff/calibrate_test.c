@@ -11,13 +11,14 @@
 
 static void noise_is_the_upper_bound_of_the_deviation(void **state)
 {
-	const double equal[] = {5, 5, 5}, two[] = {-1, 1};
+	const double equal[] = {5, 5, 5}, two[] = {-1, 1}, same[] = {9, 11};
 	double many[64];
 
 	for (int i = 0; i < 64; i++)
 		many[i] = i % 2 ? 101 : 99;
 	assert_true(gp_noise_of(equal, 3) == 0);
 	assert_true(fabs(gp_noise_of(two, 2) - sqrt(2) * (1 + 1.645 / sqrt(2))) < 1e-12);
+	assert_true(fabs(gp_noise_of(same, 2) - gp_noise_of(two, 2)) < 1e-12);
 	/* the more runs, the less may have been missed */
 	assert_true(gp_noise_of(many, 64) > 1 && gp_noise_of(many, 64) < 1.2);
 	assert_true(gp_noise_of(many, 10) > gp_noise_of(many, 64));

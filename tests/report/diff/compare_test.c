@@ -320,6 +320,63 @@ static void energy_is_compared_by_itself(void **state)
 	gp_run_set_free(&b);
 }
 
+/* By short names where these differ. */
+static void kernels_of_one_short_name_are_told_apart(void **state)
+{
+	struct gp_run_set a = runs_make(1, 2), b = runs_make(1, 2);
+	struct gp_compare_result result;
+	const json_t *rows;
+	json_t *root;
+
+	(void)state;
+	for (uint32_t kernel = 0; kernel < 2; kernel++) {
+		strcpy(kernel_of(&a, 0, kernel)->name, kernel ? "f<long>(int)" : "f<int>(int)");
+		strcpy(kernel_of(&b, 0, kernel)->name, kernel ? "f<long>(int)" : "f<int>(int)");
+	}
+	set_kernel(&a, 0, 1000);
+	set_kernel(&a, 1, 1000);
+	set_kernel(&b, 0, 3000);
+	set_kernel(&b, 1, 2000);
+	root = compare(&a, &b, 20, &result);
+	rows = rows_of(root, "diff-kernels");
+	assert_int_equal(json_array_size(rows), 2);
+	assert_string_not_equal(text(rows, 0, "Name"), text(rows, 1, "Name"));
+	json_decref(root);
+	gp_run_set_free(&a);
+	gp_run_set_free(&b);
+}
+
+static void say(void *context, const char *line)
+{
+	uint32_t *lines = context;
+
+	(*lines)++;
+	assert_true(strlen(line) > 0);
+}
+
+/* Each run that is incomplete, and each fact that differs. */
+static void doubts_are_told(void **state)
+{
+	struct gp_run_set a = runs_make(2, 1), b = runs_make(1, 1);
+	uint32_t lines = 0;
+
+	(void)state;
+	assert_int_equal(gp_compare_doubts(&a, &b, say, &lines), 0);
+	assert_int_equal(lines, 0);
+	runs_fact(&a, GP_MACHINE_GPUS, "H200");
+	runs_fact(&b, GP_MACHINE_GPUS, "H100");
+	runs_fact(&b, GP_MACHINE_PROGRAM, "train");
+	assert_int_equal(gp_compare_doubts(&a, &b, say, &lines), 0);
+	assert_int_equal(lines, 2);
+	a.runs[1].partial = b.runs[0].partial = "killed";
+	lines = 0;
+	assert_int_equal(gp_compare_doubts(&a, &b, say, &lines), 0);
+	assert_int_equal(lines, 4);
+	a.runs[1].partial = b.runs[0].partial = NULL;
+	gp_run_set_free(&a);
+	gp_run_set_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +388,8 @@ int main(void)
 		cmocka_unit_test(equal_runs_have_no_rows),
 		cmocka_unit_test(times_of_next_to_no_effect_are_left_out),
 		cmocka_unit_test(energy_is_compared_by_itself),
+		cmocka_unit_test(kernels_of_one_short_name_are_told_apart),
+		cmocka_unit_test(doubts_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@ static void a_machine_is_its_gpus_versions_and_options(void **state)
 
 	build_device(&b, 0, "GPU\x1b one");
 	build_device(&b, 1, "");
+	build_device(&b, 2, "");
 	build_info(&b, GP_INFO_DRIVER_VERSION, "12090");
 	build_info(&b, GP_INFO_CUPTI_VERSION, "130001");
 	build_info(&b, GP_INFO_VERSION, "1.2.3");
@@ -20,7 +21,7 @@ static void a_machine_is_its_gpus_versions_and_options(void **state)
 	assert_int_equal(gp_machine_of(&model, 1, &machine), 0);
 	assert_string_equal(
 		gp_machine_fact(&machine, GP_MACHINE_GPUS),
-		"GPU\\x1b one, 132 SMs, 139.8GiB, compute capability 9.0, clock not known; unknown device, 132 SMs, 139.8GiB, compute capability 9.0, clock not known");
+		"GPU\\x1b one, 132 SMs, 139.8GiB, compute capability 9.0, clock not known; 2 x unknown device, 132 SMs, 139.8GiB, compute capability 9.0, clock not known");
 	assert_string_equal(gp_machine_fact(&machine, GP_MACHINE_DRIVER), "12.9");
 	assert_string_equal(gp_machine_fact(&machine, GP_MACHINE_CUPTI), "13.0.1");
 	assert_string_equal(gp_machine_fact(&machine, GP_MACHINE_GPUPROF), "1.2.3");

@@ -7,6 +7,7 @@
 #include "tests/unit.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -366,6 +367,98 @@ static void every_binary_format_has_its_messages(void **state)
 	expect_messages(&gp_exporter_pprof, "pprof.txt");
 }
 
+/* ---- columns: a line for each ---- */
+
+struct columns {
+	const char *bytes;
+	const json_t *column;
+};
+
+static uint64_t member(const json_t *object, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+/* A number of a text, a narrow number or a wide one. */
+static int64_t number_at(const struct columns *c, size_t row, const char *type)
+{
+	const char *values = c->bytes + member(c->column, "values");
+	int64_t wide;
+	int32_t narrow;
+
+	if (strcmp(type, "int64") == 0) {
+		memcpy(&wide, values + row * sizeof(wide), sizeof(wide));
+		return wide;
+	}
+	memcpy(&narrow, values + row * sizeof(narrow), sizeof(narrow));
+	return narrow;
+}
+
+static void put_text(FILE *out, const struct columns *c, size_t number)
+{
+	const char *offsets = c->bytes + member(c->column, "text_offsets");
+	int32_t ends[2];
+
+	memcpy(ends, offsets + number * sizeof(*ends), sizeof(ends));
+	fprintf(out, " '%.*s'", ends[1] - ends[0],
+		c->bytes + member(c->column, "text_bytes") + ends[0]);
+}
+
+/* An empty row is "-". */
+static void put_column(FILE *out, const struct columns *c, size_t rows)
+{
+	const char *type = json_string_value(json_object_get(c->column, "type"));
+	const char *valid =
+		member(c->column, "empty_rows") > 0 ? c->bytes + member(c->column, "valid") : NULL;
+
+	fprintf(out, "%s %s:", json_string_value(json_object_get(c->column, "name")), type);
+	for (size_t row = 0; row < rows; row++) {
+		int64_t number = number_at(c, row, type);
+
+		if (valid && !(valid[row / 8] >> row % 8 & 1))
+			fputs(" -", out);
+		else if (strcmp(type, "text") == 0)
+			put_text(out, c, (size_t)number);
+		else
+			fprintf(out, " %ld", number);
+	}
+	fputs("\n", out);
+}
+
+static void the_columns_have_their_rows(void **state)
+{
+	const struct gp_export_options options = {.measure = GP_STACK_METRICS};
+	uint64_t length;
+	size_t bytes, text_bytes, i, k;
+	char *file = export(&gp_exporter_columns, &options, &bytes), *text;
+	FILE *out = open_memstream(&text, &text_bytes);
+	json_t *root, *table;
+	struct columns c = {.bytes = file};
+
+	(void)state;
+	assert_memory_equal(file + bytes - 8, "gpcols01", 8);
+	memcpy(&length, file + bytes - 16, sizeof(length));
+	root = json_loadb(file + bytes - 16 - length, length, 0, NULL);
+	assert_non_null(root);
+	json_array_foreach(json_object_get(root, "tables"), i, table)
+	{
+		size_t rows = member(table, "rows");
+		json_t *column;
+
+		fprintf(out, "== %s: %zu\n", json_string_value(json_object_get(table, "name")),
+			rows);
+		json_array_foreach(json_object_get(table, "columns"), k, column)
+		{
+			c.column = column;
+			put_column(out, &c, rows);
+		}
+	}
+	fclose(out);
+	json_decref(root);
+	free(file);
+	expect("columns.txt", text);
+}
+
 /* ---- SQLite ---- */
 
 static int put_cells(void *out, int count, char **cells, char **names)
@@ -504,6 +597,7 @@ int main(void)
 		cmocka_unit_test(the_summary_has_its_sections),
 		cmocka_unit_test(every_text_format_has_its_events),
 		cmocka_unit_test(the_chrome_trace_has_its_events),
+		cmocka_unit_test(the_columns_have_their_rows),
 		cmocka_unit_test(every_binary_format_has_its_messages),
 		cmocka_unit_test(the_database_has_its_rows),
 		cmocka_unit_test(the_parquet_tables_have_their_rows),

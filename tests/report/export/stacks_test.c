@@ -85,6 +85,72 @@ static void test_names_in_speedscope(void **state)
 	gp_model_free(model);
 }
 
+/* Samples of two threads, of one of them only in the outermost function. */
+static struct gp_model *sampled(void)
+{
+	struct build b = build_begin(1);
+	uint32_t outer = build_python(&b, BUILD_OUTERMOST, "", "main", 0);
+	uint32_t inner = build_python(&b, outer, "", "load", 0);
+	struct gp_sample *samples = calloc(3, sizeof(*samples));
+
+	build_check(samples != NULL);
+	samples[0] = build_sample(100, outer, 10, 20);
+	samples[1] = build_sample(100, inner, 20, 25);
+	samples[2] = build_sample(200, outer, 10, 12);
+	b.model->samples = samples;
+	b.model->sample_count = 3;
+	build_call(&b, 100, BUILD_LAUNCH, 1000, 10, 1)->stack = inner;
+	build_stacks_end(&b);
+	return build_end(&b);
+}
+
+/* One for a measure; of the host's time and of all measures each thread has one, too. */
+static void test_profiles_in_speedscope(void **state)
+{
+	static const struct {
+		enum gp_stack_metric measure;
+		size_t profiles, threads;
+	} cases[] = {{GP_STACK_METRIC_CALLS, 1, 0},
+		     {GP_STACK_METRIC_HOST_TIME, 1, 2},
+		     {GP_STACK_METRICS, 5, 2}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct gp_export_options options = {.measure = cases[i].measure};
+		struct gp_model *model = sampled();
+		char *text = NULL;
+		size_t length, at;
+		FILE *out = open_memstream(&text, &length);
+		json_t *root, *profiles, *profile;
+
+		assert_int_equal(gp_export_model(&gp_exporter_speedscope, model, &options, out), 0);
+		fclose(out);
+		root = json_loads(text, 0, NULL);
+		profiles = json_object_get(root, "profiles");
+		assert_int_equal(json_array_size(profiles), cases[i].profiles + cases[i].threads);
+		json_array_foreach(profiles, at, profile)
+		{
+			json_t *weights = json_object_get(profile, "weights");
+
+			if (at < cases[i].profiles)
+				assert_int_equal(
+					json_array_size(weights),
+					json_array_size(json_object_get(profile, "samples")));
+		}
+		if (cases[i].measure == GP_STACK_METRIC_HOST_TIME) {
+			profile = json_array_get(profiles, 0);
+			assert_int_equal(json_integer_value(json_object_get(profile, "endValue")),
+					 17000000);
+			assert_int_equal(json_integer_value(json_array_get(
+						 json_object_get(profile, "weights"), 0)),
+					 12000000);
+		}
+		json_decref(root);
+		free(text);
+		gp_model_free(model);
+	}
+}
+
 static const struct gp_model *get_nothing(void *context, size_t index)
 {
 	(void)context;
@@ -128,6 +194,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_in_folded_stacks),
 		cmocka_unit_test(test_names_in_speedscope),
+		cmocka_unit_test(test_profiles_in_speedscope),
 		cmocka_unit_test(test_no_process),
 		cmocka_unit_test(test_files_that_cannot_be_written),
 	};

@@ -22,6 +22,7 @@ static void test_facts(void **state)
 	gp_builder_string(&b, GP_STRING_INFO, GP_INFO_NOTE, 0, "One thing.");
 	gp_builder_string(&b, GP_STRING_INFO, GP_INFO_NOTE, 0, "Another.");
 	gp_builder_string(&b, GP_STRING_INFO, 999, 0, "of a later version");
+	gp_builder_string(&b, GP_STRING_API, 0x10000 + GP_TEST_SYNC, GP_API_ALLOC, "cuLater");
 	gp_builder_string(&b, GP_STRING_THREAD, THREAD, 0, "loader");
 	gp_builder_string(&b, GP_STRING_THREAD, THREAD, 0, "worker");
 	gp_builder_string(&b, GP_STRING_THREAD, 300, 0, "idle");
@@ -33,6 +34,8 @@ static void test_facts(void **state)
 	assert_int_equal(m->pid, 4242);
 	assert_string_equal(m->info[GP_INFO_PROGRAM], "app");
 	assert_string_equal(m->info[GP_INFO_HOST], "node7");
+	assert_string_equal(gp_model_api(m, GP_TEST_SYNC).name, "cudaDeviceSynchronize");
+	assert_int_equal(m->losses.unknown_records, 1); /* no API has such a number */
 	assert_null(m->info[GP_INFO_RANK]);
 	assert_int_equal(m->note_count, 2);
 	assert_string_equal(m->notes[0], "One thing.");

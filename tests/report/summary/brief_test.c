@@ -358,6 +358,10 @@ static void of_tuning_the_least_is_known_without_stacks(void **state)
 		expect(text, with_stacks ? "XLA's autotuner 50.0 % of the GPU time"
 					 : "XLA's autotuner at least 50.0 % of the GPU time");
 		free(text);
+		text = print(model, false);
+		expect(text, "     100.0  RedzoneAllocatorKernelImpl\n");
+		expect(text, "         -  mine\n");
+		free(text);
 		gp_model_free(model);
 	}
 }

@@ -17,17 +17,13 @@
 static char *print(struct gp_model *const *models, size_t count)
 {
 	const struct gp_summary_options options = {.brief = true, .row_limit = 12};
-	char *text = NULL, *to;
+	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
 	assert_int_equal(gp_summary_print(out, models, count, &options), 0);
 	fclose(out);
-	to = text;
-	for (const char *c = text; *c; c++)
-		if (!strchr(" \n", *c) || (to > text && to[-1] != ' '))
-			*to++ = (char)(*c == '\n' ? ' ' : *c);
-	*to = '\0';
+	squeeze(text, " \n");
 	return text;
 }
 

@@ -14,7 +14,7 @@ static char *print(struct gp_builder *builders, size_t count)
 {
 	const struct gp_summary_options options = {.row_limit = 10};
 	struct gp_model *models[4];
-	char *text, *to;
+	char *text;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
@@ -26,11 +26,7 @@ static char *print(struct gp_builder *builders, size_t count)
 	fclose(out);
 	for (size_t i = 0; i < count; i++)
 		gp_model_free(models[i]);
-	to = text;
-	for (const char *c = text; *c; c++)
-		if (*c != ' ' || to == text || to[-1] != ' ')
-			*to++ = *c;
-	*to = '\0';
+	squeeze(text, " ");
 	return text;
 }
 

@@ -137,9 +137,15 @@ static char *summarize(struct build *b)
 
 static void the_page_has_all_sections(void **state)
 {
+	static const char *const titles[] = {"\nGPU busy (",  "\nGPU activities: ",
+					     "\nAPI calls: ", "\nMemory copies and memsets\n",
+					     "\nMemory",      "\nRecords\n"};
 	struct build b = build_ordinary(42);
 	char *text = summarize(&b);
 
+	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
+		expect(text, titles[i]);
+	expect(text, " busy computing 9.0 %, copying 3.0 %\n");
 	expect(text, "gpuprof: saxpy, pid 42 on gpu01: 99.51us, first to last recorded CUDA call");
 	expect(text, "command ./saxpy --size 1024");
 	expect(text, "GPU 0 NVIDIA H200, 132 SMs, 139.8GiB, compute capability 9.0");
@@ -258,6 +264,7 @@ static void the_limit_folds_rows_and_says_so(void **state)
 	model = build_end(&b);
 	text = print(&model, 1, 10);
 	expect(text, "... 20 more, 200ns (66.7 %)");
+	expect_not(text, " computing ");
 	expect_not(text, "kernel10");
 	free(text);
 	text = print(&model, 1, MANY - 1);
@@ -294,6 +301,63 @@ static void failures_are_counted_and_named(void **state)
 	expect(text,
 	       "5 launches, 3 with kernel record, 2 failed; 5 GPU records, nothing was dropped");
 	free(text);
+}
+
+/* A process with 80 launches, whose numbers are those of the balance times a factor. */
+static struct gp_model *build_balance(uint32_t pid, uint64_t factor, uint64_t missing)
+{
+	struct build b = build_begin(pid);
+	struct gp_losses *losses;
+	struct gp_model *model;
+
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 0; i < 80; i++)
+		build_call(&b, 100, BUILD_LAUNCH, 1000 * i, 10, i + 1);
+	build_call(&b, 100, BUILD_GRAPH_LAUNCH, 90000, 10, 99);
+	build_op(&b, GP_OP_KERNEL, 7, 500, 600, 1);
+	build_gate(&b, true, GP_GATE_API, 0);
+	model = build_end(&b);
+	losses = &model->losses;
+	losses->launches_captured = 1 * factor;
+	losses->launches_failed = 2 * factor;
+	losses->launches_without_op = missing;
+	losses->launches_outside = 3 * factor;
+	losses->launches_left_out = 4 * factor;
+	losses->launches_unnumbered = 5 * factor;
+	return model;
+}
+
+/* Of those without losses in one line, and on a screen of those with losses behind the third. */
+static void records_of_processes_are_summed(void **state)
+{
+	const struct gp_summary_options screen = {.brief = true};
+	struct gp_model *models[7];
+	char *text = NULL;
+	size_t bytes;
+	FILE *out;
+
+	(void)state;
+	for (uint32_t i = 0; i < 7; i++)
+		models[i] = build_balance(1 + i, 1 + i % 2, i < 2 ? 0 : 6 + i);
+	out = open_memstream(&text, &bytes);
+	assert_int_equal(gp_summary_print(out, models, 7, &screen), 0);
+	fclose(out);
+	for (char *c = text; *c; c++)
+		*c = (char)(*c == '\n' ? ' ' : *c);
+	expect(text,
+	       "Records 160 launches, 115 with kernel record, 3 captured into a graph, 6 failed, "
+	       "12 left out by --kernels, 15 that this CUPTI version cannot match to kernels, "
+	       "9 whose kernel ran while recording was paused; 2 graph launches; 2 GPU records, "
+	       "nothing was dropped (2 of 7 processes; the others follow) 80 launches, ");
+	expect(text,
+	       " 1 GPU record (pid 5) without kernel record: CUPTI delivered none (launched "
+	       "after the final flush?) 160 launches, 92 with kernel record, 3 captured into a "
+	       "graph, 6 failed, 23 without kernel record, 12 left out by --kernels, 15 that "
+	       "this CUPTI version cannot match to kernels, 9 whose kernel ran while recording "
+	       "was paused; 2 graph launches (2 more processes: ");
+	free(text);
+	for (uint32_t i = 0; i < 7; i++)
+		gp_model_free(models[i]);
 }
 
 static void every_loss_is_shown(void **state)
@@ -686,6 +750,9 @@ static void more_can_be_left_than_there_was_at_any_time(void **state)
 static void gpus_of_one_number_get_two_and_their_uuids(void **state)
 {
 	struct build first = build_ordinary(42), second = build_ordinary(43);
+	struct gp_document document = {0};
+	const struct gp_section *section;
+	struct gp_summary summary;
 	struct gp_model *models[2];
 	char *text;
 
@@ -703,6 +770,14 @@ static void gpus_of_one_number_get_two_and_their_uuids(void **state)
 	expect(text, "43 +0ns 99.51us 9 3 5 12.00us 12.1 1.000MiB 1 ");
 	expect(text, "GPU 1: the driver reports");
 	free(text);
+	assert_int_equal(gp_summary_open(&summary, models, 2, NULL), 0);
+	assert_int_equal(gp_summary_describe(&summary, &document), 0);
+	gp_summary_close(&summary);
+	section = gp_document_section(&document, "devices");
+	assert_int_equal(section->count, 2);
+	expect(gp_fields_text(&section->rows[0], "which"), "GPU-1aff0102");
+	expect(gp_fields_text(&section->rows[1], "which"), "GPU-2bff0102");
+	gp_document_free(&document);
 	gp_model_free(models[0]);
 	gp_model_free(models[1]);
 }
@@ -888,6 +963,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_of_the_gpu_is_not_said),
 		cmocka_unit_test(the_limit_folds_rows_and_says_so),
 		cmocka_unit_test(failures_are_counted_and_named),
+		cmocka_unit_test(records_of_processes_are_summed),
 		cmocka_unit_test(every_loss_is_shown),
 		cmocka_unit_test(lost_names_are_no_lost_operations),
 		cmocka_unit_test(no_counter_is_forgotten),

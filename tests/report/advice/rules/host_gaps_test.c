@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/advice/advice.h"
 #include "report/advice/advice_print.h"
 #include "tests/report/ask_advice.h"
@@ -82,6 +83,58 @@ static void what_is_rare_at_its_place_is_not_the_programs(void **state)
 		model = build_end(&b);
 		advice = ask(&model, 1);
 		assert_true((find(&advice, "host-gaps") != NULL) == (host_ms[k] > 50));
+		assert_null(find(&advice, "gpu-gaps"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
+/*
+ * The same, but always before another operation, which is a habit: one of another name, kind, or
+ * way of a copy.
+ */
+static void what_always_comes_before_an_operation_is_the_programs(void **state)
+{
+	static const struct {
+		enum gp_op_kind kind;
+		uint32_t name;
+		uint8_t copy_kind;
+	} others[] = {{GP_OP_KERNEL, 1, 0},
+		      {GP_OP_SET, GP_NONE, 0},
+		      {GP_OP_COPY, GP_NONE, GP_COPY_DTOD},
+		      {GP_OP_COPY, GP_NONE, GP_COPY_HTOD}};
+
+	(void)state;
+	for (size_t k = 0; k < COUNT(others); k++) {
+		struct build b = build_begin(1);
+		struct gp_model *model;
+		struct gp_advice advice;
+		uint64_t at_ns = MS;
+
+		build_device(&b, 0, "GPU");
+		build_name(&b, "scale");
+		build_name(&b, "add");
+		for (uint32_t i = 1; i <= 400; i++) {
+			struct gp_op *op;
+
+			build_call(&b, 100, BUILD_LAUNCH, at_ns, 500, i);
+			op = build_op(&b, GP_OP_KERNEL, 7, at_ns + 10000, at_ns + 105000, i);
+			op->name = 0;
+			if (others[k].copy_kind == GP_COPY_HTOD) { /* all are copies */
+				op->kind = GP_OP_COPY;
+				op->copy_kind = GP_COPY_DTOD;
+			}
+			if (i % 10 == 1) {
+				op->kind = (uint8_t)others[k].kind;
+				op->name = others[k].name;
+				op->copy_kind = others[k].copy_kind;
+			}
+			at_ns += 100000 + (i % 10 == 0 ? 9 * MS : 0);
+		}
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		if (!find(&advice, "gpu-gaps"))
+			fail_msg("case %zu", k);
 		gp_advice_free(&advice);
 		gp_model_free(model);
 	}
@@ -262,6 +315,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_takes_long_in_sum_is_one_finding),
 		cmocka_unit_test(what_is_rare_at_its_place_is_not_the_programs),
+		cmocka_unit_test(what_always_comes_before_an_operation_is_the_programs),
 		cmocka_unit_test(a_large_part_of_a_short_run_is_told),
 		cmocka_unit_test(what_is_little_is_not_told),
 		cmocka_unit_test(a_place_is_told_where_half_ends),

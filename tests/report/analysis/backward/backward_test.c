@@ -3,6 +3,7 @@
 
 #include "gpuprof/count.h"
 #include "report/analysis/backward/backward.h"
+#include "report/analysis/backward/runs.h"
 #include "report/symbols/symbols.h"
 #include "tests/report/training_builder.h"
 
@@ -703,6 +704,54 @@ static void a_node_without_a_stack(void **state)
 	close_found(&found);
 }
 
+/* A launch of a memset of so many bytes. */
+static void put_memset(struct training *t, uint64_t bytes)
+{
+	struct gp_op *op;
+
+	training_launch(t, TRAINING_PROGRAM, "@13", "memset");
+	op = &t->b.model->ops[t->b.model->op_count - 1];
+	op->kind = GP_OP_SET;
+	op->bytes = bytes;
+}
+
+/*
+ * A step is a forward and a backward pass, to which launches without a stack belong by their
+ * threads. Steps are alike that launch the same, memsets of one size, too.
+ */
+static void steps_are_alike_by_what_they_launch(void **state)
+{
+	static const uint64_t bytes[] = {8, 8, 16};
+	struct training t = training_begin();
+	struct gp_autograd_stacks stacks;
+	struct gp_launch_runs runs;
+	struct gp_model *model;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bytes); i++) {
+		training_forward(&t, 10, "addmm");
+		training_forward(&t, 11, "relu")->stack = GP_NONE;
+		put_memset(&t, bytes[i]);
+		training_node(&t, "ReluBackward0", 1);
+		training_node(&t, "AddmmBackward0", 1)->stack = GP_NONE;
+		training_node(&t, "AddmmBackward0", 2);
+	}
+	model = training_end(&t);
+	assert_int_equal(gp_autograd_stacks_open(&stacks, model), 0);
+	assert_int_equal(gp_launch_runs_of(&runs, &stacks), 0);
+	assert_int_equal(runs.run_count, COUNT(bytes));
+	for (uint32_t i = 0; i < runs.run_count; i++) {
+		assert_int_equal(runs.runs[i].first, 6 * i);
+		assert_int_equal(runs.runs[i].backward, 6 * i + 3);
+		assert_int_equal(runs.runs[i].end, 6 * i + 6);
+	}
+	assert_int_equal(runs.runs[0].like, runs.runs[1].like);
+	assert_int_not_equal(runs.runs[0].like, runs.runs[2].like);
+	gp_launch_runs_free(&runs);
+	gp_autograd_stacks_close(&stacks);
+	gp_model_free(model);
+}
+
 /* Two operators of one kind at each line; a captured launch has no kernel. */
 static void launches_into_a_graph_have_lines(void **state)
 {
@@ -789,6 +838,7 @@ int main(void)
 		cmocka_unit_test(products_in_parts),
 		cmocka_unit_test(operators_of_several_kernels_at_a_line),
 		cmocka_unit_test(a_node_without_a_stack),
+		cmocka_unit_test(steps_are_alike_by_what_they_launch),
 		cmocka_unit_test(launches_into_a_graph_have_lines),
 		cmocka_unit_test(estimated_nodes_are_likely_at_most),
 		cmocka_unit_test(programs_without_pytorch_have_none),

@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "report/load/load_model.h"
 #include "report/summary/part.h"
+#include "report/tables/breakdown.h"
 #include "report/analysis/device/unfinished.h"
 #include "tests/unit.h"
 #include "tests/report/trace_builder.h"
@@ -529,6 +531,69 @@ static void the_summary_of_two_streams(void **state)
 	gp_model_free(model);
 }
 
+/* A launch is a row, in the order in which they were made. */
+static void the_table_has_a_row_for_each_launch(void **state)
+{
+	enum { LAUNCHED, OPEN, STATE, PID, TID, ID, API, NAME, SITE };
+	struct gp_model *model;
+	struct gp_builder b;
+	struct gp_scope scope;
+	struct gp_table table;
+
+	(void)state;
+	begin(&b);
+	in_flight(&b, 3, 2 * S, 1);
+	in_flight(&b, 2, 2 * S, 5);
+	gp_builder_anchor(&b, 4 * S);
+	model = gp_builder_finish(&b);
+	assert_int_equal(gp_scope_open(&scope, &model, 1, false), 0);
+	assert_int_equal(gp_breakdown_make(&gp_breakdown_unfinished, &scope, &table), 0);
+	assert_int_equal(gp_table_rows(&table), 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct gp_value *row = gp_table_row(&table, i);
+
+		assert_int_equal(row[LAUNCHED].whole, 1000 * (i + 1));
+		assert_int_equal(row[OPEN].whole, 4 * S - 2010 - 1000 * i);
+		assert_string_equal(row[STATE].text,
+				    gp_unfinished_state_name(GP_UNFINISHED_ONE_OF));
+		assert_int_equal(row[PID].whole, 4242);
+		assert_int_equal(row[TID].whole, 100);
+		assert_int_equal(row[ID].whole, 2 + i);
+		assert_string_equal(row[API].text, "cudaLaunchKernel");
+		assert_string_equal(row[NAME].text, i == 0 ? "spin" : "kernel");
+		assert_int_equal(row[SITE].kind, GP_VALUE_NONE);
+	}
+	gp_table_close(&table);
+	gp_scope_close(&scope);
+	gp_model_free(model);
+}
+
+/* With totals only: launches after the last delivery of records, for whose stream none waited. */
+static void of_totals_later_launches_are_open(void **state)
+{
+	const struct gp_load_options options = {.save_to = -1, .in_one_pass = true};
+	struct gp_model *model;
+	struct gp_builder b;
+	char message[512];
+
+	(void)state;
+	begin(&b);
+	in_flight(&b, 3, 3 * S, 5);
+	counter(&b, GP_COUNTER_LAST_DELIVERY_TICKS, GP_TEST_AT_TICK(2 * S));
+	in_flight(&b, 2, 3 * S, 1);
+	in_flight(&b, 4, 2 * S, 5);  /* not later */
+	in_flight(&b, 5, 3 * S, 77); /* without a name */
+	gp_builder_anchor(&b, 4 * S);
+	assert_int_equal(
+		gp_model_load_with(gp_builder_save(&b), &options, &model, message, sizeof(message)),
+		0);
+	assert_int_equal(model->in_flight_count, 2);
+	assert_int_equal(model->in_flight[0].correlation_id, 2);
+	assert_int_equal(model->in_flight[1].correlation_id, 3);
+	gp_model_free(model);
+	gp_builder_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -548,6 +613,8 @@ int main(void)
 		cmocka_unit_test(records_that_say_nothing),
 		cmocka_unit_test(the_summary_of_many),
 		cmocka_unit_test(the_summary_of_two_streams),
+		cmocka_unit_test(the_table_has_a_row_for_each_launch),
+		cmocka_unit_test(of_totals_later_launches_are_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,13 +20,19 @@ static void begin(struct scene *s)
 	s->other = build_python(&s->b, BUILD_OUTERMOST, "/src/a.py", "other", 6);
 }
 
-static void end(struct scene *s)
+static void end_in(struct scene *s, struct gp_slice_choice choice)
 {
 	build_stacks_end(&s->b);
 	s->b.model = build_end(&s->b);
 	assert_int_equal(gp_stack_profile_open(&s->profile, false, false), 0);
+	s->profile.choice = choice;
 	assert_int_equal(gp_stack_profile_add(&s->profile, s->b.model), 0);
 	gp_model_free(s->b.model); /* the profile does without */
+}
+
+static void end(struct scene *s)
+{
+	end_in(s, (struct gp_slice_choice){0});
 }
 
 /* A launch by that stack of a kernel that runs for so long. */
@@ -215,6 +221,73 @@ static void test_samples_of_warps(void **state)
 	gp_stack_profile_close(&s.profile);
 }
 
+/* Of two events of each kind the first one is before the window. */
+static void test_a_window_has_what_runs_into_it(void **state)
+{
+	struct scene s;
+	struct gp_sample *samples = calloc(3, sizeof(*samples));
+	uint32_t gemm;
+
+	(void)state;
+	assert_non_null(samples);
+	begin(&s);
+	gemm = build_name(&s.b, "gemm");
+	for (uint64_t i = 0; i < 2; i++) {
+		struct gp_record_stall *stall;
+
+		build_launch(&s.b, s.train, gemm, 5 + i);
+		build_stall(&s.b, "_Z4gemmPf", 7, "wait", 30 + (uint32_t)i);
+		stall = &s.b.model->stalls[i];
+		stall->start_ns = 1000 * (1 + i);
+		stall->end_ns = stall->start_ns + 10;
+		samples[i] = (struct gp_sample){.start_ns = 1000 * (1 + i),
+						.end_ns = 1020 * (1 + i),
+						.thread_id = 100 + (uint32_t)i,
+						.stack = s.train,
+						.count = 2};
+	}
+	samples[2] = samples[1];
+	samples[2].start_ns = samples[2].end_ns = 2500;
+	samples[2].thread_id = 102;
+	samples[2].stack = GP_NONE;
+	s.b.model->samples = samples;
+	s.b.model->sample_count = 3;
+	s.b.model->recorder = "torch.profiler";
+	end_in(&s, (struct gp_slice_choice){.from_ns = 1900});
+	assert_int_equal(s.profile.totals[GP_STACK_METRIC_GPU_TIME], 6);
+	assert_int_equal(s.profile.totals[GP_STACK_METRIC_STALLS], 31);
+	assert_int_equal(s.profile.totals[GP_STACK_METRIC_CALLS], 1);
+	assert_int_equal(s.profile.totals[GP_STACK_METRIC_HOST_TIME], 40);
+	assert_string_equal(s.profile.recorder, "torch.profiler");
+	gp_stack_profile_close(&s.profile);
+}
+
+/* How many stacks are estimated; of parts of a large trace, why they are not. */
+static void test_estimates_are_told(void **state)
+{
+	struct scene s;
+	char *text;
+
+	(void)state;
+	for (uint32_t is_part = 0; is_part < 2; is_part++) {
+		begin(&s);
+		build_launch(&s.b, s.train, build_name(&s.b, "gemm"), 5);
+		build_launch(&s.b, GP_NONE, 0, 5);
+		s.b.model->part = (struct gp_part){.is_one = is_part, .to_ns = UINT64_MAX};
+		s.b.model->stack_estimate.sampled_calls = 3;
+		s.b.model->stack_estimate.estimated_calls = is_part ? 0 : 1;
+		end(&s);
+		text = explanation(&s, GP_STACK_METRIC_GPU_TIME);
+		assert_int_equal(strstr(text, " 25.0 % of the launches") != NULL, !is_part);
+		assert_int_equal(strstr(text, "--at-once") != NULL, is_part);
+		free(text);
+		text = explanation(&s, GP_STACK_METRIC_LEAKED);
+		assert_null(strstr(text, "launches"));
+		free(text);
+		gp_stack_profile_close(&s.profile);
+	}
+}
+
 static void test_what_is_missing_is_said(void **state)
 {
 	struct scene s;
@@ -256,6 +329,8 @@ int main(void)
 		cmocka_unit_test(test_each_kind_of_memory_has_its_own_peak),
 		cmocka_unit_test(test_idle_threads_do_not_run),
 		cmocka_unit_test(test_samples_of_warps),
+		cmocka_unit_test(test_a_window_has_what_runs_into_it),
+		cmocka_unit_test(test_estimates_are_told),
 		cmocka_unit_test(test_what_is_missing_is_said),
 		cmocka_unit_test(test_words_of_measures),
 	};

@@ -124,6 +124,9 @@ static void looks_tell_of_calls_without_stacks(void **state)
 
 	for (uint32_t i = 0; i < 6; i++)
 		build_kernel(&b, 1, calls_ms[i] * 1000000, name, GP_NONE);
+	/* what has a stack needs no sample; nothing is known of what has no call */
+	build_kernel(&b, 1, 57000000, name, user);
+	build_op(&b, GP_OP_KERNEL, 7, 90000000, 90001000, 0);
 	for (uint32_t i = 0; i < 5; i++) {
 		uint32_t at = BUILD_GROW(&b, samples, sample_count);
 

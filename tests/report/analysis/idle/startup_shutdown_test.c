@@ -232,7 +232,11 @@ static void what_communicators_could_save_is_bounded(void **state)
 		build_call(&b, 100, BUILD_MALLOC, 0, 200 * MS, 1);
 		build_range_in(&b, 1, "ncclCommInitRank", 200 * MS, 350 * MS);
 		build_range_in(&b, 1, "ncclCommInitRank", 350 * MS, 600 * MS);
+		/* neither is a use of a communicator of NCCL */
+		build_range_in(&b, 0, "ncclAllReduce", 601 * MS, 602 * MS);
+		build_range_in(&b, 1, "ncclGroupStart", 602 * MS, 603 * MS);
 		build_range_in(&b, 1, "ncclAllReduce", (600 + 110 * later) * MS, 711 * MS);
+		build_range_in(&b, 1, "ncclAllReduce", 712 * MS, 713 * MS);
 		build_call(&b, 100, BUILD_LAUNCH, 700 * MS, 10000, 4);
 		build_op(&b, GP_OP_KERNEL, 7, 701 * MS, 720 * MS, 4);
 		build_call(&b, 100, BUILD_DEVICE_SYNC, 711 * MS, 9 * MS, 5);

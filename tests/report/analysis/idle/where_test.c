@@ -145,6 +145,44 @@ static void calls_count_by_what_they_are_for(void **state)
 	gp_model_free(model);
 }
 
+/* A memset, and a copy on one device, are launched as kernels are, unless the call takes long. */
+static void what_is_only_launched_is_launch_bound(void **state)
+{
+	static const struct {
+		uint16_t api;
+		enum gp_op_kind kind;
+		uint8_t copy_kind;
+		uint64_t call_ns;
+		enum gp_idle_cause cause;
+	} rows[] = {
+		{BUILD_MEMSET_ASYNC, GP_OP_SET, 0, 40 * US, GP_IDLE_LAUNCH},
+		{BUILD_MEMCPY_ASYNC, GP_OP_COPY, GP_COPY_DTOD, 40 * US, GP_IDLE_LAUNCH},
+		{BUILD_MEMCPY_ASYNC, GP_OP_COPY, GP_COPY_DTOD, 100 * US - 1, GP_IDLE_LAUNCH},
+		{BUILD_MEMCPY_ASYNC, GP_OP_COPY, GP_COPY_DTOD, 100 * US, GP_IDLE_COPY},
+		{BUILD_MEMCPY_ASYNC, GP_OP_COPY, GP_COPY_HTOD, 40 * US, GP_IDLE_COPY},
+		{BUILD_MEMCPY_ASYNC, GP_OP_COPY, GP_COPY_DTOH, 40 * US, GP_IDLE_COPY},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct build b = begin_with_gap();
+		struct gp_model *model;
+		struct answer answer;
+
+		build_call(&b, 1, rows[i].api, 110 * US, rows[i].call_ns, 5);
+		build_op(&b, rows[i].kind, 8, 500 * US, 510 * US, 5)->copy_kind = rows[i].copy_kind;
+		build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
+		answer = ask_one(&b, &model);
+		assert_int_equal(idle_of(&answer, GP_IDLE_COPY),
+				 rows[i].cause == GP_IDLE_COPY ? rows[i].call_ns : 0);
+		assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH),
+				 (10 /* the first */ + 10) * US +
+					 (rows[i].cause == GP_IDLE_LAUNCH ? rows[i].call_ns : 0));
+		forget(&answer);
+		gp_model_free(model);
+	}
+}
+
 /*
  * Nobody is at work on the host where another thread of it is in a call for the device; a wait
  * keeps only its own thread.
@@ -375,6 +413,25 @@ static void the_profiler_holds_up_calls(void **state)
 	assert_int_equal(idle_of(&answer, GP_IDLE_PROFILER), 80 * US);
 	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), (50 + 105 /* the end */) * US);
 	assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH), (10 /* the first */ + 60 + 10) * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
+/* The program stands still while hardware counters are read, in calls too. */
+static void a_window_of_counters_is_the_profiler_s(void **state)
+{
+	struct build b = begin_with_gap();
+	struct gp_model *model;
+	struct answer answer;
+
+	build_overhead(&b, GP_OVERHEAD_HW_WINDOW, 240 * US, 250 * US);
+	build_overhead(&b, GP_OVERHEAD_HW_WINDOW, 150 * US, 200 * US);
+	build_call(&b, 1, BUILD_MALLOC, 180 * US, 40 * US, 3);
+	build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_PROFILER), 60 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_ALLOC), 20 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), (50 + 20 + 40) * US);
 	forget(&answer);
 	gp_model_free(model);
 }
@@ -688,6 +745,7 @@ int main(void)
 		cmocka_unit_test(coming_back_from_a_wait_counts_to_the_wait),
 		cmocka_unit_test(a_wait_for_nothing_counts_itself),
 		cmocka_unit_test(calls_count_by_what_they_are_for),
+		cmocka_unit_test(what_is_only_launched_is_launch_bound),
 		cmocka_unit_test(calls_of_other_threads_are_no_work_of_the_host),
 		cmocka_unit_test(making_contexts_and_loading_code_is_set_up_for_all),
 		cmocka_unit_test(between_processes_nobody_is_idle),
@@ -697,6 +755,7 @@ int main(void)
 		cmocka_unit_test(without_the_call_nothing_is_guessed),
 		cmocka_unit_test(the_profiler_holds_up_hosts_in_no_call),
 		cmocka_unit_test(the_profiler_holds_up_calls),
+		cmocka_unit_test(a_window_of_counters_is_the_profiler_s),
 		cmocka_unit_test(without_its_processes_a_device_is_not_used),
 		cmocka_unit_test(of_a_killed_process_the_end_is_not_known),
 		cmocka_unit_test(who_hangs_with_its_first_kernel_may_have_any_device),

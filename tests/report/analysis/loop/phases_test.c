@@ -4,8 +4,10 @@
 
 #include "gpuprof/count.h"
 #include "report/analysis/loop/phases.h"
+#include "report/summary/summary.h"
 #include "tests/report/stack_builder.h"
 #include "tests/unit.h"
+#include "tests/report/expect.h"
 
 #define TORCH    "/v/lib/python3.12/site-packages/torch/"
 #define OWN      "/home/me/train.py"
@@ -578,10 +580,36 @@ static void the_warm_up_is_no_cause_of_later_steps(void **state)
 	assert_int_equal(idle_ns, 120 * US);
 }
 
+/* In the summary, by the host's time of a step. */
+static void the_summary_has_a_row_for_each_phase(void **state)
+{
+	const struct gp_summary_options options = {.brief = true};
+	struct lines lines;
+	struct build b = build_training(&lines);
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	struct gp_model *model;
+
+	(void)state;
+	build_stacks_end(&b);
+	model = build_end(&b);
+	assert_int_equal(gp_summary_print(out, &model, 1, &options), 0);
+	fclose(out);
+	expect(text,
+	       "\n  780.0us  7.000us  773.0us      4  optimizer                   host-bound  Adam.step < main (train.py:14)\n"
+	       "  1.000ms      0ns  1.000ms      3  data loading                host-bound  -\n"
+	       "  410.0us  3.000us  407.0us      4  gradient clipping, scaling  host-bound  clip_grad_norm_ < ...(train.py:13)\n"
+	       "  280.0us  20.00us  260.0us      4  backward                    host-bound  -\n");
+	free(text);
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_warm_up_is_no_cause_of_later_steps),
+		cmocka_unit_test(the_summary_has_a_row_for_each_phase),
 		cmocka_unit_test(a_step_is_divided),
 		cmocka_unit_test(times_follow_each_other),
 		cmocka_unit_test(a_few_samples_weigh_little),

@@ -149,6 +149,33 @@ static void a_graph_launch_is_one_operation(void **state)
 	gp_model_free(model);
 }
 
+/* Neither two graphs are equal, nor a graph and the kernel of that number. */
+static void graphs_are_told_apart(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_sequences found;
+	struct gp_model *model;
+
+	build_name(&b, "node");
+	for (uint32_t i = 0; i < 30; i++) {
+		struct gp_op *op;
+
+		build_call(&b, 1, i % 3 == 2 ? BUILD_LAUNCH : BUILD_GRAPH_LAUNCH, 50 + i * 100, 3,
+			   i + 1);
+		op = build_op(&b, GP_OP_KERNEL, 7, 100 + i * 100, 150 + i * 100, i + 1);
+		op->name = 0;
+		op->graph_id = (uint32_t[]){8, 16, 0}[i % 3];
+	}
+	model = build_end(&b);
+	assert_int_equal(gp_sequences_of(&found, model, NULL, 0, model->op_count), 0);
+	assert_int_equal(found.element_count, 30);
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.rows[0].length, 3);
+	assert_int_equal(found.rows[0].count, 10);
+	gp_sequences_free(&found);
+	gp_model_free(model);
+}
+
 /* ---- whatever the stream ---- */
 
 static uint64_t count_plainly(const char *letters, size_t count, uint32_t first, uint32_t length)
@@ -256,6 +283,7 @@ int main(void)
 		cmocka_unit_test(loops_in_loops_are_found),
 		cmocka_unit_test(nothing_repeats_in_what_is_all_different),
 		cmocka_unit_test(a_graph_launch_is_one_operation),
+		cmocka_unit_test(graphs_are_told_apart),
 		cmocka_unit_test(counts_are_exact),
 		cmocka_unit_test(long_streams_of_few_kernels_are_read),
 		cmocka_unit_test(one_kernel_again_and_again_is_told),

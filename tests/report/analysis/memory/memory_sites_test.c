@@ -71,6 +71,7 @@ static void what_was_not_freed_is_left(void **state)
 	allocate(&s, 1, 200, 0x2000, 20);
 	allocate(&s, 2, 300, 0x3000, 40);
 	allocate(&s, 1, 400, 0x4000, 80);
+	allocate(&s, 1, 450, 0, 0); /* of no bytes */
 	release(&s, 500, 0x2000);
 	release(&s, 600, 0x3000);
 	end(&s, GP_MEMORY_ALL);
@@ -341,6 +342,8 @@ static void what_an_ended_process_left_is_in_no_later_peak(void **state)
 
 	begin(&a);
 	begin(&b);
+	allocate(&a, 1, 50, 0x9000, 70);
+	release(&a, 60, 0x9000);
 	allocate(&a, 1, 100, 0x1000, 300);
 	allocate(&b, 2, 5000, 0x1000, 200);
 	allocate(&b, 1, 5100, 0x2000, 200);
@@ -357,7 +360,7 @@ static void what_an_ended_process_left_is_in_no_later_peak(void **state)
 }
 
 struct watched {
-	uint64_t now_bytes[4];
+	uint64_t now_bytes[4], unix_ns[4];
 	uint32_t changes;
 };
 
@@ -367,6 +370,7 @@ static void see(void *context, const struct gp_memory_change *change)
 	uint64_t before = watched->changes > 0 ? watched->now_bytes[watched->changes - 1] : 0;
 
 	assert_in_range(watched->changes, 0, 3);
+	watched->unix_ns[watched->changes] = change->unix_ns;
 	watched->now_bytes[watched->changes++] =
 		change->is_free ? before - change->bytes : before + change->bytes;
 }
@@ -391,6 +395,10 @@ static void every_change_is_told_also_what_goes_with_a_process(void **state)
 	assert_int_equal(watched.now_bytes[1], 0);
 	assert_int_equal(watched.now_bytes[2], 200);
 	assert_int_equal(watched.now_bytes[3], 0);
+	assert_int_equal(watched.unix_ns[0], BUILD_BASE_UNIX_NS + 100);
+	assert_int_equal(watched.unix_ns[1], BUILD_BASE_UNIX_NS + 100); /* when it ended */
+	assert_int_equal(watched.unix_ns[2], BUILD_BASE_UNIX_NS + 5000);
+	assert_int_equal(watched.unix_ns[3], BUILD_BASE_UNIX_NS + 5100);
 	close_scene(&a);
 	gp_model_free(models[1]);
 }

@@ -89,8 +89,8 @@ static void the_places_with_most_are_told(void **state)
 	allocate(&b, 3, 10, 3000, 0);
 	allocate(&b, 1, 100, 4000, 0);
 	allocate(&b, 4, 50, 5000, 0);
-	allocate(&b, 5, 20, 6000, 0);
-	allocate(&b, 6, 500, 7000, FAILED_NS - 1000);
+	allocate(&b, 5, 20, FAILED_NS, 0);
+	allocate(&b, 6, 500, 7000, FAILED_NS);
 	allocate(&b, 7, 500, FAILED_NS + 1000, 0);
 	allocate(&b, 8, 500, 8000, 0)->device_id = 1;
 	allocate(&b, 9, 500, 9000, 0)->memory_kind = GP_MEMORY_PINNED;
@@ -111,8 +111,8 @@ static void others_may_have_it_all(void **state)
 }
 
 /*
- * Of other errors, and of the host's memory, it says nothing; nor where allocations were left out,
- * or no context says of which GPU.
+ * Of other errors, and of the host's memory, it says nothing; nor where allocations were left out
+ * or are not kept, or no context says of which GPU.
  */
 static void nothing_is_told_that_is_not_known(void **state)
 {
@@ -126,6 +126,12 @@ static void nothing_is_told_that_is_not_known(void **state)
 	assert_null(told_of(&b));
 	b = failed(BUILD_MALLOC, GP_OUT_OF_MEMORY);
 	b.model->calls[0].context_id = 0;
+	assert_null(told_of(&b));
+	b = failed(BUILD_MALLOC, GP_OUT_OF_MEMORY);
+	b.model->counters[GP_COUNTER_LEFT_OUT_OLD] = 1;
+	assert_null(told_of(&b));
+	b = failed(BUILD_MALLOC, GP_OUT_OF_MEMORY);
+	build_info(&b, GP_INFO_OPTIONS, "TRACE=gpu");
 	assert_null(told_of(&b));
 }
 

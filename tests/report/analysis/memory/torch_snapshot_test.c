@@ -5,8 +5,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "gpuprof/count.h"
 #include "report/analysis/memory/torch_snapshot.h"
 #include "tests/unit.h"
+#include "tests/report/expect.h"
 #include "tests/report/model_builder.h"
 
 /*
@@ -122,6 +124,193 @@ static void blocks_have_their_sites(void **state)
 	gp_model_free(model);
 }
 
+/* ---- snapshots as text ---- */
+
+struct pickle {
+	uint8_t bytes[8192];
+	size_t count;
+};
+
+static void put(struct pickle *p, uint8_t code)
+{
+	build_check(p->count < sizeof(p->bytes));
+	p->bytes[p->count++] = code;
+}
+
+/* A value of JSON, with texts in single quotes; what follows it.  "*": again the one behind "&". */
+static const char *put_value(struct pickle *p, const char *text)
+{
+	bool is_dict = *text == '{';
+	char *end = NULL;
+	int32_t number;
+
+	if (*text == '&') {
+		text = put_value(p, text + 1);
+		put(p, 0x94);
+		return text;
+	}
+	if (*text == '*') {
+		put(p, 'h');
+		put(p, 0);
+		return text + 1;
+	}
+	if (*text == '{' || *text == '[') {
+		put(p, is_dict ? '}' : ']');
+		put(p, '(');
+		for (text++; !strchr("}]", *text); text += strspn(text, ":, "))
+			text = put_value(p, text);
+		put(p, is_dict ? 'u' : 'e');
+		return text + 1;
+	}
+	if (*text == '\'') {
+		size_t length = strcspn(++text, "'");
+
+		put(p, 0x8c);
+		put(p, (uint8_t)length);
+		for (size_t i = 0; i < length; i++)
+			put(p, (uint8_t)text[i]);
+		return text + length + 1;
+	}
+	number = (int32_t)strtol(text, &end, 0);
+	put(p, 'J');
+	for (int i = 0; i < 4; i++)
+		put(p, (uint8_t)(number >> 8 * i));
+	return end;
+}
+
+static int load_text(const char *text, struct gp_torch_snapshot *snapshot)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model = build_end(&b);
+	struct pickle p = {.bytes = {0x80, 4}, .count = 2};
+	int result;
+
+	put_value(&p, text);
+	put(&p, '.');
+	result = load_bytes(p.bytes, p.count, model, snapshot);
+	gp_model_free(model);
+	return result;
+}
+
+#define FRAMES(file, name) "'frames':[{'filename':'" file "','line':7,'name':'" name "'}]"
+#define OPTIMIZER          FRAMES("/v/lib/python3.12/site-packages/torch/optim/adamw.py", "step")
+#define GRADIENTS          FRAMES("??", "torch::autograd::Engine::thread_main()")
+#define SEGMENT(device, blocks)                                                                    \
+	"{'device':" device ",'address':0x1000,'total_size':500,'segment_type':'large',"           \
+	"'blocks':[" blocks "]}"
+#define BLOCK(bytes, state, frames)                                                                \
+	"{'size':" bytes ",'requested_size':" bytes ",'state':'" state "'," frames "}"
+
+/*
+ * At the end 20 bytes of an optimizer.  Before that gradients of 70 came and went; a segment of 100
+ * was there then.  Other actions, and other devices, are none of it.
+ */
+static void the_history_of_a_device_has_a_peak(void **state)
+{
+	struct gp_torch_snapshot snapshot;
+	const struct gp_torch_peak *peak;
+
+	(void)state;
+	assert_int_equal(
+		load_text(
+			"{'segments':[" SEGMENT("0", BLOCK("300", "active_allocated", GRADIENTS)) "," SEGMENT(
+				"1",
+				BLOCK("20", "active_allocated", OPTIMIZER) "," BLOCK(
+					"480", "inactive",
+					"'frames':[]")) "],'device_traces':[[],["
+							"{'action':'alloc','addr':0x1000,'size':20," OPTIMIZER
+							"},"
+							"{'action':'oom','addr':0x5000,'size':2000," GRADIENTS
+							"},"
+							"{'action':'segment_alloc','addr':0x9000,'size':100," GRADIENTS
+							"},"
+							"{'action':'alloc','addr':0x9000,'size':70," GRADIENTS
+							"},"
+							"{'action':'free_requested','addr':0x9000,'size':70," GRADIENTS
+							"},"
+							"{'action':'free_completed','addr':0x9000,'size':70," GRADIENTS
+							"},"
+							"{'action':'segment_free','addr':0x9000,'size':100," GRADIENTS
+							"}]]}",
+			&snapshot),
+		0);
+	assert_int_equal(snapshot.peak_count, 1);
+	peak = &snapshot.peaks[0];
+	assert_int_equal(peak->device_id, 1);
+	assert_int_equal(peak->bytes[GP_TORCH_OPTIMIZER], 20);
+	assert_int_equal(peak->bytes[GP_TORCH_GRADIENTS], 70);
+	assert_int_equal(peak->cached_bytes, 600 - 90);
+	gp_torch_snapshot_free(&snapshot);
+}
+
+/* Of what PyTorch itself allocates, an operator of the backward pass is told. */
+static void blocks_without_python_have_a_native_place(void **state)
+{
+	static const struct {
+		const char *frames, *place;
+		enum gp_torch_category category;
+	} cases[] = {
+		{"'frames':[]", "(no history: ", GP_TORCH_UNKNOWN},
+		{FRAMES("??", "at::empty(long)"), "(native code, which no Python had called)",
+		 GP_TORCH_OTHER},
+		{FRAMES("??", "void torch::autograd::AccumulateGrad::apply(x)"),
+		 "torch::autograd::AccumulateGrad::apply", GP_TORCH_OTHER},
+		{FRAMES("<string>", "f"), "f (<string>:7)", GP_TORCH_OTHER},
+		/* as until PyTorch 2.0 */
+		{"'history':[{" FRAMES("/me/a.py", "f") "}]", "f (a.py:7)", GP_TORCH_OTHER},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct gp_torch_snapshot snapshot;
+		char text[1024];
+
+		snprintf(text, sizeof(text),
+			 "[" SEGMENT("0", BLOCK("20", "active_pending_free", "%s") ",1,2,3") "]",
+			 cases[i].frames);
+		assert_int_equal(load_text(text, &snapshot), 0);
+		assert_int_equal(snapshot.blocks[0].state, GP_TORCH_WAITING);
+		assert_int_equal(snapshot.blocks[0].category, cases[i].category);
+		expect(gp_call_sites_at(snapshot.sites, snapshot.blocks[0].site).place,
+		       cases[i].place);
+		gp_torch_snapshot_free(&snapshot);
+	}
+}
+
+static void segments_may_have_no_blocks(void **state)
+{
+	struct gp_torch_snapshot snapshot;
+
+	(void)state;
+	assert_int_equal(load_text("[" SEGMENT("0", "") "," SEGMENT("0", "") "]", &snapshot), 0);
+	assert_int_equal(snapshot.segment_count, 2);
+	assert_int_equal(snapshot.block_count, 0);
+	gp_torch_snapshot_free(&snapshot);
+}
+
+/* No snapshots, and such as name one part many times, and would grow without bound. */
+static void other_files_are_refused(void **state)
+{
+	static const char *const texts[] = {
+		"{}",
+		"7",
+		"{'segments':7}",
+		"[7]",
+		"{'segments':[7]}",
+		"[&{'blocks':[]},*,*,*,*,*]",
+		"[{'blocks':[&{'size':1},*,*,*,*,*,*,*,*,*]}]",
+		"{'segments':[],'device_traces':[&[1,2,3],*,*,*,*]}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		struct gp_torch_snapshot snapshot;
+
+		assert_int_equal(load_text(texts[i], &snapshot), -EPROTO);
+		gp_torch_snapshot_free(&snapshot);
+	}
+}
+
 static void damage_is_read_or_refused(void **state)
 {
 	struct build b = build_begin(1);
@@ -147,6 +336,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(segments_are_found_in_the_trace),
 		cmocka_unit_test(blocks_have_their_sites),
+		cmocka_unit_test(the_history_of_a_device_has_a_peak),
+		cmocka_unit_test(blocks_without_python_have_a_native_place),
+		cmocka_unit_test(segments_may_have_no_blocks),
+		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(damage_is_read_or_refused),
 	};
 

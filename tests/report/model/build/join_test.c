@@ -1,8 +1,10 @@
 /* Who started what, and in which thread. */
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "tests/unit.h"
 #include "tests/report/at_time.h"
+#include "tests/report/model_builder.h"
 #include "tests/report/trace_builder.h"
 
 #define THREAD 100
@@ -282,6 +284,28 @@ static void test_shared_ring_names_the_thread_of_each_record(void **state)
 	gp_model_free(m);
 }
 
+/* A kernel may be missing only where recording was on from its launch's beginning to its end. */
+static void launches_of_a_pause_are_outside(void **state)
+{
+	static const uint64_t missing_ns[] = {900, 2010, 2100},
+			      outside_ns[] = {990, 1500, 1995, 2995};
+	struct build b = build_begin(1);
+	struct gp_model *model;
+
+	(void)state;
+	build_gate(&b, false, GP_GATE_API, 1000);
+	build_gate(&b, true, GP_GATE_API, 2000);
+	build_gate(&b, false, GP_GATE_API, 3000);
+	for (uint32_t i = 0; i < COUNT(missing_ns); i++)
+		build_call(&b, 1, BUILD_LAUNCH, missing_ns[i], 10, 1 + i);
+	for (uint32_t i = 0; i < COUNT(outside_ns); i++)
+		build_call(&b, 1, BUILD_LAUNCH, outside_ns[i], 10, 11 + i);
+	model = build_end(&b);
+	assert_int_equal(model->losses.launches_without_op, COUNT(missing_ns));
+	assert_int_equal(model->losses.launches_outside, COUNT(outside_ns));
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_that_are_all_one_join_nothing),
 		cmocka_unit_test(test_clock_error_does_not_part_them),
 		cmocka_unit_test(test_launches_without_operation),
+		cmocka_unit_test(launches_of_a_pause_are_outside),
 		cmocka_unit_test(test_a_refused_flush_counts_where_records_are_missing),
 		cmocka_unit_test(test_copies_and_sets),
 		cmocka_unit_test(test_calls_are_in_order_of_thread_and_time),

@@ -34,10 +34,13 @@ struct job {
 	bool has_links, has_two_hosts;
 };
 
+/* Of the last operation of each rank; no communicator: the call of the job. */
+static uint64_t last_call[2];
+
 static struct gp_model *rank_of(const struct job *job, uint32_t rank)
 {
 	struct build b = build_begin(rank + 1);
-	struct gp_text *texts = calloc(4, sizeof(*texts));
+	struct gp_text *texts = calloc(5, sizeof(*texts));
 	uint32_t name = build_name(&b, job->kernel);
 	char text[16];
 
@@ -53,6 +56,7 @@ static struct gp_model *rank_of(const struct job *job, uint32_t rank)
 				    (char *)schema_of_call};
 	texts[2] = (struct gp_text){GP_STRING_PAYLOAD, 1, 1, 16, (char *)job->made};
 	texts[3] = (struct gp_text){GP_STRING_PAYLOAD, 2, 2, 16, (char *)job->call};
+	texts[4] = (struct gp_text){GP_STRING_PAYLOAD, 3, 2, 16, (char *)last_call};
 	if (job->made) {
 		build_range(&b, 100, "ncclCommInitRankConfig", 100, 200);
 		b.model->ranges[0].extended_payload = 2;
@@ -61,14 +65,15 @@ static struct gp_model *rank_of(const struct job *job, uint32_t rank)
 		uint64_t at_ns = 1000 + 1000 * i, start_ns = (1 + i) * 10 * UINT64_C(1000000);
 
 		build_range(&b, 100, "ncclCall", at_ns, at_ns + 500);
-		b.model->ranges[b.model->range_count - 1].extended_payload = 3;
+		b.model->ranges[b.model->range_count - 1].extended_payload =
+			i == 2 && last_call[0] != 0 ? 4 : 3;
 		build_call(&b, 100, BUILD_LAUNCH, at_ns + 100, 5, i + 1);
 		build_op(&b, GP_OP_KERNEL, 7, start_ns, start_ns + 1000000 + rank * 100000, i + 1)
 			->name = name;
 	}
 	b.model->domains[0] = "NCCL";
 	b.model->texts = texts;
-	b.model->text_count = 4;
+	b.model->text_count = 5;
 	if (job->has_links) {
 		b.model->links = gp_spill_take(sizeof(*b.model->links));
 		build_check(b.model->links != NULL);
@@ -199,6 +204,8 @@ static void unknown_sizes_and_numbers_of_ranks_have_no_row(void **state)
 		{all_reduce, {COMMUNICATOR, 64 * MIB}, NULL, 3, 0, 0},
 		/* it is not known which two of the four ranks exchanged data */
 		{"ncclDevKernel_SendRecv", {COMMUNICATOR, 64 * MIB}, made, 4, 0, 0},
+		/* its traffic is not known */
+		{"ncclDevKernel_Generic", {COMMUNICATOR, 64 * MIB}, made, 4, 0, 0},
 	};
 
 	for (size_t i = 0; i < COUNT(jobs); i++) {
@@ -240,12 +247,34 @@ static void the_peak_is_that_of_links_within_a_host(void **state)
 	}
 }
 
+/* Of one size each; those of the longest time first, then the smaller ones. */
+static void sizes_are_in_the_order_of_their_time(void **state)
+{
+	static const struct job job = {
+		"ncclDevKernel_AllReduce_Sum_f32_RING_LL", {COMMUNICATOR, 16 * MIB}, made, 4, 0, 0};
+	static const uint64_t sizes[] = {16 * MIB, 64 * MIB}, counts[] = {2, 1};
+	struct result result;
+
+	(void)state;
+	last_call[0] = COMMUNICATOR;
+	last_call[1] = 64 * MIB;
+	make(&result, &job);
+	assert_int_equal(gp_table_rows(&result.table), 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(gp_table_row(&result.table, i)[SIZE].whole, sizes[i]);
+		assert_int_equal(gp_table_row(&result.table, i)[COUNT_OF].whole, counts[i]);
+	}
+	forget(&result);
+	last_call[0] = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bandwidths_are_those_of_nccl_tests),
 		cmocka_unit_test(unknown_sizes_and_numbers_of_ranks_have_no_row),
 		cmocka_unit_test(the_peak_is_that_of_links_within_a_host),
+		cmocka_unit_test(sizes_are_in_the_order_of_their_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

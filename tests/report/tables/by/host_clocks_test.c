@@ -157,12 +157,16 @@ static void offset_and_drift_are_found_within_the_stated_error(void **state)
 
 static void few_operations_tell_nothing(void **state)
 {
-	static const struct job few = {OF_ALL, 1, 15, 500}, none = {{{NULL}}, 1, 0, 0};
+	static const struct job few = {OF_ALL, 1, 15, 500}, enough = {OF_ALL, 1, 16, 500},
+				none = {{{NULL}}, 1, 0, 0};
 	struct gp_clock_fit fit;
 
 	solve(&fit, &few);
 	assert_true(clock_of(&fit, 0)->is_known);
 	assert_false(clock_of(&fit, 1)->is_known);
+	gp_clock_fit_free(&fit);
+	solve(&fit, &enough);
+	assert_true(clock_of(&fit, 1)->is_known && clock_of(&fit, 2)->is_known);
 	gp_clock_fit_free(&fit);
 	solve(&fit, &none);
 	assert_false(clock_of(&fit, 2)->is_known);

@@ -33,7 +33,7 @@ $(O)/bench/hooks: bench/hooks.c $(COLLECTOR) $(STACKS) $(INJECT_PARTS)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,-z,now -o $@ $< $(filter %.o,$^) -ldl -lpthread
 
-$(O)/bench/trace: bench/trace.c $(O)/tests/report/trace_builder.o $(O)/libreport.a
+$(O)/bench/trace $(O)/bench/ranks: $(O)/bench/%: bench/%.c $(O)/tests/report/trace_builder.o $(O)/libreport.a
 	@mkdir -p $(@D)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(filter %.a,$^) $(REPORT_LIBS) -lcmocka

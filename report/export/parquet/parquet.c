@@ -82,8 +82,8 @@ static const struct gp_parquet_table other_tables[] = {
 	 {SIGNED("pid"), SIGNED("device"), UNSIGNED("communicator"), SIGNED("channel"),
 	  SIGNED("sequence"), TEXT("name"), TEXT("kernel"), SIGNED("start_ns"),
 	  SIGNED("duration_ns"), SIGNED("bytes"), SIGNED("ranks"), SIGNED("waits_for_all"),
-	  SIGNED("may_lack_last")},
-	 13},
+	  SIGNED("may_lack_last"), SIGNED("since_previous_ns")},
+	 14},
 	{"iterations",
 	 {SIGNED("pid"), SIGNED("number"), TEXT("part"), SIGNED("start_ns"), SIGNED("duration_ns"),
 	  SIGNED("ops")},
@@ -250,9 +250,10 @@ static void put_collective(struct job *job, const struct gp_model *model,
 		part->ranks != 0 ? gp_value_whole(part->ranks) : gp_value_none(),
 		gp_value_whole(gp_collective_is_of_all(part)),
 		gp_value_whole(part->may_lack_last),
+		part->since_ns > 0 ? gp_value_whole(gp_collective_own_ns(part)) : gp_value_none(),
 	};
 
-	static_assert(COUNT(row) == 13, "as many as columns");
+	static_assert(COUNT(row) == 14, "as many as columns");
 	gp_parquet_folder_put(job->folder, COLLECTIVES, row);
 }
 

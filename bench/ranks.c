@@ -5,7 +5,8 @@
  *
  * RANKS is a multiple of 32: eight ranks of a host share their layers (TP), four hosts are the stages
  * of a pipeline (PP), and the rest of the ranks have other data (DP).  A step has LAYERS kernels, each
- * with an AllReduce of the TP group; a SendRecv of the PP group; an AllReduce of the DP group.  NCCL's
+ * with an AllReduce of the TP group; a SendRecv of the PP group; an AllReduce of the DP group; one of 4
+ * bytes of all ranks of a model (the norm of the gradients).  NCCL's
  * ranges name the communicators and sizes.  The files are FOLDER/nodeNNNN/NNNNN.gpuprof.
  *
  * Rank 5 begins each step HOST_LATE_NS late; the kernels of rank 3/4 RANKS take longer by GPU_LATE_NS;
@@ -40,15 +41,16 @@
 #define WITHOUT      40u
 #define LAUNCH_NS    (5 * US)
 
-enum { TP, PP, DP, AXES };
+enum { TP, PP, DP, MP, AXES };
 enum { LAYER, ALL_REDUCE, SEND_RECV, KERNELS };
 enum { WRITER, CALLS, WORK }; /* rings */
 
 static const char *const kernels[KERNELS] = {
 	"_Z5layerPf", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "ncclDevKernel_SendRecv"};
-static const char *const calls[AXES] = {"ncclAllReduce", "ncclSend", "ncclAllReduce"};
-static const uint64_t sizes[AXES] = {8 << 20, 16 << 20, 256 << 20};
-static const uint64_t transfers_ns[AXES] = {60 * US, 80 * US, 1500 * US};
+static const char *const calls[AXES] = {"ncclAllReduce", "ncclSend", "ncclAllReduce",
+					  "ncclAllReduce"};
+static const uint64_t sizes[AXES] = {8 << 20, 16 << 20, 256 << 20, 4};
+static const uint64_t transfers_ns[AXES] = {60 * US, 80 * US, 1500 * US, 30 * US};
 
 /* NCCL's schemas. */
 static const char schema_of_init[] = "1\t24\tncclCommInitRank\n"
@@ -64,7 +66,7 @@ struct job {
 	const char *folder;
 };
 
-#define OPS (2 * LAYERS + 2) /* of a step */
+#define OPS (2 * LAYERS + 3) /* of a step */
 
 struct op {
 	uint64_t launch_ns, start_ns, end_ns;
@@ -83,13 +85,14 @@ static uint64_t by_chance(uint64_t most)
 /* The distance of the members of a group of that axis, and the number of members. */
 static uint32_t stride_of(uint32_t axis)
 {
-	return axis == TP ? 1 : axis == PP ? HOST_RANKS : HOST_RANKS * STAGES;
+	return axis == PP ? HOST_RANKS : axis == DP ? HOST_RANKS * STAGES : 1;
 }
 
 static uint32_t members_of(const struct job *job, uint32_t axis)
 {
 	return axis == TP   ? HOST_RANKS
 	       : axis == PP ? STAGES
+	       : axis == MP ? HOST_RANKS * STAGES
 			    : job->ranks / (HOST_RANKS * STAGES);
 }
 
@@ -145,7 +148,7 @@ static void communicate(const struct job *job, struct op *ops, uint64_t *free_ns
 
 static uint32_t axis_at(uint32_t at)
 {
-	return at < 2 * LAYERS ? TP : at == 2 * LAYERS ? PP : DP;
+	return at < 2 * LAYERS ? TP : PP + (at - 2 * LAYERS);
 }
 
 /* Returns the start of the next step. */
@@ -253,7 +256,7 @@ static void add_work(struct gp_builder *b, uint32_t rank, const struct op *ops, 
 {
 	for (uint32_t at = 0; at < OPS; at++) {
 		uint32_t kernel = at == 2 * LAYERS                     ? SEND_RECV
-				  : at == 2 * LAYERS + 1 || at % 2 == 1 ? ALL_REDUCE
+				  : at > 2 * LAYERS || at % 2 == 1     ? ALL_REDUCE
 									: LAYER;
 
 		gp_builder_add(b, &(struct gp_record_kernel){

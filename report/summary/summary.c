@@ -176,10 +176,16 @@ void gp_summary_close(struct gp_summary *summary)
 
 /* ---- one screen ---- */
 
+static int print_head_of_job(const struct gp_summary *summary)
+{
+	gp_summary_print_shown_ranks(summary);
+	return gp_summary_print_head(summary);
+}
+
 /* The steps of a main loop tell more than the whole run, of which startup can be most. */
 static int print_head_folded(const struct gp_summary *summary)
 {
-	int result = print_folded(summary, gp_summary_print_head);
+	int result = print_folded(summary, print_head_of_job);
 
 	if (result == 0)
 		result = print_folded(summary, gp_summary_has_steps(summary)
@@ -192,7 +198,7 @@ static int print_head_folded(const struct gp_summary *summary)
 
 static int print_processes(const struct gp_summary *summary)
 {
-	if (summary->model_count == 1)
+	if (summary->model_count == 1 && !summary->options->job)
 		return 0;
 	return gp_summary_has_ranks(summary) ? gp_summary_print_ranks(summary)
 					     : gp_summary_print_processes(summary);

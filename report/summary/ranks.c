@@ -21,6 +21,7 @@
 #define LEAST_PERCENT  10 /* of the median: a smaller difference is noise */
 #define MOST_DEVIATION 6  /* times the median deviation: a smaller difference is noise */
 #define HOSTS_NAMED    4
+#define AXES_NAMED     5
 #define BANDWIDTHS     3 /* shown: those of the most time */
 #define LEAST_BANDWIDTH 0.1 /* GB/s; tiny operations have no bandwidth, and 0.1 no difference */
 #define RANGES_NAMED   8
@@ -76,6 +77,7 @@ struct job {
 	} * hosts; /* sorted by name */
 	uint32_t host_count;
 	struct gp_bus_bandwidths bandwidths;
+	struct gp_axes axes;
 };
 
 /* ---- medians ---- */
@@ -357,6 +359,26 @@ static void print_clocks(const struct job *job)
 
 /* ---- bandwidth ---- */
 
+static void print_axes(const struct job *job)
+{
+	FILE *out = job->summary->out;
+
+	if (job->axes.count < 2)
+		return;
+	for (uint32_t i = 0; i < job->axes.count && i < AXES_NAMED; i++) {
+		const struct gp_axis *axis = &job->axes.all[i];
+
+		fprintf(out, "%s%s%s%s x %u ranks %s", i == 0 ? "  communication: " : ", ",
+			axis->name, *axis->name ? " " : "", gp_format_count(axis->groups).text,
+			axis->ranks, gp_format_ns(axis->total_ns).text);
+		if (axis->waited_ns > 0)
+			fprintf(out, " (%s %% of it waits)",
+				gp_format_percent((double)axis->waited_ns, (double)axis->total_ns)
+					.text);
+	}
+	fputs(job->axes.count > AXES_NAMED ? ", ... (--by axis)\n" : "\n", out);
+}
+
 static bool are_alike(const struct gp_bus_row *a, const struct gp_bus_row *b)
 {
 	return a->kind == b->kind && a->size_bytes == b->size_bytes && a->ranks == b->ranks;
@@ -507,6 +529,7 @@ static int look_at_job(struct job *job)
 
 static int gather_job(struct job *job, const struct gp_summary *summary)
 {
+	struct gp_collectives collectives = {0};
 	struct gp_scope scope;
 	int result = gp_scope_open(&scope, summary->models, summary->model_count, false);
 
@@ -516,7 +539,14 @@ static int gather_job(struct job *job, const struct gp_summary *summary)
 	if (result == 0)
 		result = gp_ranks_gather(&scope, &job->ranks);
 	if (result == 0)
-		result = gp_bus_bandwidths_find(&scope, &job->bandwidths);
+		result = gp_collectives_of(&scope, &collectives);
+	if (result == 0)
+		result = gp_bus_bandwidths_of(summary->models, summary->model_count, &collectives,
+					      &job->bandwidths);
+	if (result == 0)
+		result = gp_axes_find(&job->axes, summary->models, &collectives,
+				      gp_model_world_size(summary->models[0]));
+	gp_collectives_free(&collectives);
 	scope.analysis = NULL; /* the summary's */
 	gp_scope_close(&scope);
 	return result;
@@ -532,6 +562,7 @@ static int open_job(struct job *job, const struct gp_summary *summary)
 		job->models = known->models;
 		job->ranks = known->ranks;
 		job->bandwidths = known->bandwidths;
+		job->axes = known->axes;
 	} else {
 		result = gather_job(job, summary);
 	}
@@ -543,6 +574,7 @@ static void close_job(struct job *job)
 	if (!job_of(job->summary)) {
 		gp_ranks_free(&job->ranks);
 		gp_bus_bandwidths_free(&job->bandwidths);
+		gp_axes_free(&job->axes);
 	}
 	free(job->places);
 	free(job->hosts);
@@ -569,8 +601,10 @@ int gp_summary_print_ranks(const struct gp_summary *summary)
 	}
 	if (result == 0)
 		print_clocks(&job);
-	if (result == 0)
+	if (result == 0) {
+		print_axes(&job);
 		print_bandwidths(&job);
+	}
 	close_job(&job);
 	return result;
 }

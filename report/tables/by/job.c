@@ -137,6 +137,9 @@ int gp_job_end(struct gp_job *job)
 	if (result == 0)
 		result = gp_bus_bandwidths_of(job->models, job->count, &job->fit.collectives,
 					      &job->bandwidths);
+	if (result == 0)
+		result = gp_axes_find(&job->axes, job->models, &job->fit.collectives,
+				      gp_model_world_size(job->models[0]));
 	set_clocks(job);
 	gp_collectives_free(&job->fit.collectives);
 	return result == 0 ? choose(job) : result;
@@ -158,6 +161,7 @@ void gp_job_free(struct gp_job *job)
 	free((void *)job->models);
 	gp_ranks_free(&job->ranks);
 	gp_bus_bandwidths_free(&job->bandwidths);
+	gp_axes_free(&job->axes);
 	gp_clock_fit_free(&job->fit);
 	*job = (struct gp_job){0};
 }

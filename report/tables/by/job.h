@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "report/tables/by/axes.h"
 #include "report/tables/by/bus_bandwidth.h"
 #include "report/tables/by/host_clocks.h"
 #include "report/tables/by/ranks.h"
@@ -17,6 +18,7 @@ struct gp_job {
 	uint32_t count, capacity;
 	struct gp_ranks ranks;
 	struct gp_bus_bandwidths bandwidths;
+	struct gp_axes axes;
 	struct gp_clock_fit fit;
 	/* the ranks that are shown in detail, of all: numbers of models, in the order of their ranks */
 #define GP_JOB_SHOWN 8

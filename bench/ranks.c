@@ -48,7 +48,7 @@ enum { WRITER, CALLS, WORK }; /* rings */
 static const char *const kernels[KERNELS] = {
 	"_Z5layerPf", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "ncclDevKernel_SendRecv"};
 static const char *const calls[AXES] = {"ncclAllReduce", "ncclSend", "ncclAllReduce",
-					  "ncclAllReduce"};
+					"ncclAllReduce"};
 static const uint64_t sizes[AXES] = {8 << 20, 16 << 20, 256 << 20, 4};
 static const uint64_t transfers_ns[AXES] = {60 * US, 80 * US, 1500 * US, 30 * US};
 
@@ -140,7 +140,8 @@ static void communicate(const struct job *job, struct op *ops, uint64_t *free_ns
 
 		op->launch_ns = op[-1].launch_ns + 10 * US;
 		op->start_ns = free_ns[rank];
-		op->end_ns = last_ns[first_of(job, axis, rank)] + transfers_ns[axis] + by_chance(400);
+		op->end_ns =
+			last_ns[first_of(job, axis, rank)] + transfers_ns[axis] + by_chance(400);
 		free_ns[rank] = op->end_ns + US;
 	}
 	free(last_ns);
@@ -184,7 +185,8 @@ static void add_info(struct gp_builder *b, enum gp_info info, const char *form, 
 
 static uint64_t communicator_of(const struct job *job, uint32_t axis, uint32_t rank)
 {
-	return ((uint64_t)(axis + 1) << 32 | first_of(job, axis, rank)) * UINT64_C(0x9e3779b97f4a7c15);
+	return ((uint64_t)(axis + 1) << 32 | first_of(job, axis, rank)) *
+	       UINT64_C(0x9e3779b97f4a7c15);
 }
 
 static void define(struct gp_builder *b, const struct job *job, uint32_t rank)
@@ -199,13 +201,14 @@ static void define(struct gp_builder *b, const struct job *job, uint32_t rank)
 	add_info(b, GP_INFO_RANK, "%u", rank);
 	add_info(b, GP_INFO_LOCAL_RANK, "%u", rank % HOST_RANKS);
 	add_info(b, GP_INFO_WORLD_SIZE, "%u", job->ranks);
-	gp_builder_add(b, &(struct gp_record_device){.kind = GP_RECORD_DEVICE,
-						     .compute_major = 9,
-						     .multiprocessors = 132,
-						     .warp_threads = 32,
-						     .memory_bytes = UINT64_C(80) << 30,
-						     .uuid = {1, (uint8_t)host, (uint8_t)(host >> 8),
-							      (uint8_t)(rank % HOST_RANKS)}});
+	gp_builder_add(b,
+		       &(struct gp_record_device){.kind = GP_RECORD_DEVICE,
+						  .compute_major = 9,
+						  .multiprocessors = 132,
+						  .warp_threads = 32,
+						  .memory_bytes = UINT64_C(80) << 30,
+						  .uuid = {1, (uint8_t)host, (uint8_t)(host >> 8),
+							   (uint8_t)(rank % HOST_RANKS)}});
 	gp_builder_string(b, GP_STRING_DEVICE, 0, 0, "GPU");
 	for (uint32_t i = 0; i < KERNELS; i++)
 		gp_builder_string(b, GP_STRING_KERNEL, 2 + i, 0, kernels[i]);
@@ -215,10 +218,11 @@ static void define(struct gp_builder *b, const struct job *job, uint32_t rank)
 	gp_builder_string(b, GP_STRING_RANGE, 1, 0, "ncclCommInitRank");
 	for (uint32_t axis = 0; axis < AXES; axis++) {
 		uint64_t call[2] = {communicator_of(job, axis, rank), sizes[axis]};
-		uint64_t init[3] = {call[0], members_of(job, axis) |
-						     (uint64_t)((rank - first_of(job, axis, rank)) /
-								stride_of(axis))
-							     << 32};
+		uint64_t init[3] = {
+			call[0],
+			members_of(job, axis) |
+				(uint64_t)((rank - first_of(job, axis, rank)) / stride_of(axis))
+					<< 32};
 
 		gp_builder_string(b, GP_STRING_RANGE, 2 + axis, 0, calls[axis]);
 		gp_builder_bytes(b, GP_STRING_PAYLOAD, 1 + axis, 2, call, sizeof(call));
@@ -255,9 +259,9 @@ static void add_calls(struct gp_builder *b, uint32_t rank, const struct op *ops,
 static void add_work(struct gp_builder *b, uint32_t rank, const struct op *ops, uint32_t first)
 {
 	for (uint32_t at = 0; at < OPS; at++) {
-		uint32_t kernel = at == 2 * LAYERS                     ? SEND_RECV
-				  : at > 2 * LAYERS || at % 2 == 1     ? ALL_REDUCE
-									: LAYER;
+		uint32_t kernel = at == 2 * LAYERS                 ? SEND_RECV
+				  : at > 2 * LAYERS || at % 2 == 1 ? ALL_REDUCE
+								   : LAYER;
 
 		gp_builder_add(b, &(struct gp_record_kernel){
 					  .kind = GP_RECORD_KERNEL,

@@ -231,8 +231,8 @@ static int load(struct arguments *a, struct gp_job *job, struct gp_traces *trace
 	if (is_screen && (a->one_pass || gp_traces_are_large(a->traces, a->trace_count)))
 		result = gp_traces_load_in_one_pass(traces, a->traces, a->trace_count);
 	else
-		result = gp_traces_load(traces, a->traces, a->trace_count,
-					a->by.words || a->memory);
+		result =
+			gp_traces_load(traces, a->traces, a->trace_count, a->by.words || a->memory);
 	return result == 0 ? gp_align_hosts(traces->models, traces->count) : result;
 }
 

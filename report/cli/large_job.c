@@ -22,9 +22,9 @@ static int load_shown(const struct gp_job *job, struct gp_traces *traces)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < job->shown_count; i++) {
 		const struct gp_model *model = job->models[job->shown[i]];
-		int result = gp_model_load_with(model->path, &options,
-						&traces->models[traces->count], message,
-						sizeof(message));
+		int result =
+			gp_model_load_with(model->path, &options, &traces->models[traces->count],
+					   message, sizeof(message));
 
 		if (result == -ENOMEM)
 			return result;

@@ -17,15 +17,15 @@
 #include "report/tables/by/job.h"
 #include "report/tables/by/ranks.h"
 
-#define ALL_SHOWN      8  /* if there are more ranks, only those that differ are shown */
-#define LEAST_PERCENT  10 /* of the median: a smaller difference is noise */
-#define MOST_DEVIATION 6  /* times the median deviation: a smaller difference is noise */
-#define HOSTS_NAMED    4
-#define AXES_NAMED     5
-#define BANDWIDTHS     3 /* shown: those of the most time */
+#define ALL_SHOWN       8  /* if there are more ranks, only those that differ are shown */
+#define LEAST_PERCENT   10 /* of the median: a smaller difference is noise */
+#define MOST_DEVIATION  6  /* times the median deviation: a smaller difference is noise */
+#define HOSTS_NAMED     4
+#define AXES_NAMED      5
+#define BANDWIDTHS      3   /* shown: those of the most time */
 #define LEAST_BANDWIDTH 0.1 /* GB/s; tiny operations have no bandwidth, and 0.1 no difference */
-#define RANGES_NAMED   8
-#define MOST_RANKS     (1u << 24) /* a larger number of ranks is an error of the environment */
+#define RANGES_NAMED    8
+#define MOST_RANKS      (1u << 24) /* a larger number of ranks is an error of the environment */
 
 /* The shown measures. The time that a rank waits is part of "held up" of the rank it waits for. */
 static const enum gp_rank_measure measures[] = {
@@ -426,8 +426,8 @@ static void print_bandwidths(const struct job *job)
 	uint32_t shown = 0;
 
 	for (uint32_t i = 0; i < job->bandwidths.count && shown <= BANDWIDTHS; i++) {
-		if (job->bandwidths.rows[i].bus.real < LEAST_BANDWIDTH ||
-		    !is_first_alike(job, i) || shown++ == BANDWIDTHS)
+		if (job->bandwidths.rows[i].bus.real < LEAST_BANDWIDTH || !is_first_alike(job, i) ||
+		    shown++ == BANDWIDTHS)
 			continue;
 		fputs(shown == 1 ? "  bus bandwidth: " : ", ", out);
 		print_bandwidth(job, &job->bandwidths.rows[i]);
@@ -456,7 +456,7 @@ static const char *how_ended(const struct gp_model *model, struct gp_figure *kno
 {
 	*known = gp_recorded_how_ended(model);
 	return strcmp(known->text, "-") == 0 && !gp_recorded_is_whole(model) ? "incomplete"
-									      : known->text;
+									     : known->text;
 }
 
 static void put_place(const struct job *job, const struct place *place, struct gp_table *table)

@@ -27,7 +27,8 @@ void gp_peers_add(struct gp_peers *peers, size_t process)
 enum { OWN_NS, OWN_COUNT, OTHERS_NS, OTHERS_COUNT };
 
 /* first: OWN_NS or OTHERS_NS. */
-static int add_kernels(struct gp_advisor *advisor, size_t process, struct gp_tally *tally, int first)
+static int add_kernels(struct gp_advisor *advisor, size_t process, struct gp_tally *tally,
+		       int first)
 {
 	const struct gp_model *model = advisor->scope.models[process];
 	uint8_t *kinds = gp_kinds_of_names(advisor->kinds, model);
@@ -212,9 +213,8 @@ void gp_late_cause_add_values(const struct gp_advisor *advisor, const struct gp_
 	}
 	if (cause->function_ns == 0)
 		return;
-	gp_document_add_text(
-		values, "function",
-		gp_host_places_at(advisor->scope.host_places, cause->place).function);
+	gp_document_add_text(values, "function",
+			     gp_host_places_at(advisor->scope.host_places, cause->place).function);
 	gp_document_add_number(values, "function_ns", GP_UNIT_NS, cause->function_ns);
 	gp_document_add_number(values, "others_function_ns", GP_UNIT_NS, cause->others_function_ns);
 	gp_document_add_flag(values, "is_alone", cause->is_alone);

@@ -21,7 +21,7 @@ void gp_peers_add(struct gp_peers *peers, size_t process);
 struct gp_late_cause {
 	/* the kernel that costs the rank the most time more than its peers: the number of its name */
 	uint64_t kernel;
-	uint64_t kernel_ns, others_kernel_ns; /* means, if it takes longer; else 0 ... */
+	uint64_t kernel_ns, others_kernel_ns;       /* means, if it takes longer; else 0 ... */
 	uint64_t kernel_count, others_kernel_count; /* ... and it runs more often; 0: unknown */
 	bool are_all; /* nearly all kernels take longer, which a lower clock explains */
 	/* the function that its host is in for longer: the number of a place */

@@ -309,8 +309,7 @@ static void make_case(struct gp_advisor *advisor, const struct count *count, siz
 
 	if (rank->held_up_ns <= ns)
 		return;
-	rank->late_time_count =
-		(uint32_t)gp_interval_join(rank->late_times, rank->late_time_count);
+	rank->late_time_count = (uint32_t)gp_interval_join(rank->late_times, rank->late_time_count);
 	advisor->process = process;
 	found = gp_advisor_case(advisor, GP_NO_SITE, process, 0);
 	own = found->own;
@@ -450,27 +449,30 @@ static bool names_place(const struct gp_case *found)
 	return ((const struct own *)found->own)->has_samples;
 }
 
-const struct gp_rule gp_rule_late_rank = {
-	.id = "late-rank",
-	.title = "one rank comes late to collective operations",
-	.found =
-		"rank {rank}[ on {host}][, and {others} other rank[{!others=1}s] of this host,] [{?others}are|is] the last of {rank_count} in {count} of {operations} collective operations, and the others wait {mean_ns} for it on average: "
-		"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here][; in all it spent {function_ns} in {function}, the ranks that wait for it [{others_function_ns} on average|none]]|{?is_by_gpu}its GPU takes longer for the work before them[: {kernel} takes {kernel_ns} on average, on ranks that wait for it {others_kernel_ns}[{?are_all}, and so do nearly all kernels]|: {kernel} runs {kernel_count} times, on ranks that wait for it [{others_kernel_count} times|never]]|the cause is unknown: its GPU is neither idle nor busy for longer than the others before them]",
-	.change =
-		"[{?is_by_host}[{?is_alone}do this work on all ranks in equal parts, or outside of the loop|find out why the host of this rank is slower: other programs on its processors, a slower disk or data source]|{?is_by_gpu}[{?are_all}check the clock of this GPU (record with --energy), and whether other programs use it|distribute the work evenly: samples by their length, layers by their time; or check whether the clock of this GPU is lower]|check whether other programs or ranks use this GPU or the host, and check the network of this rank]",
-	.meaning =
-		"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest; at most three findings name ranks of different hosts. A rank that came last because it had waited for another one, in an operation of another communicator, is not late: only its own time since its previous operation counts. If the GPU of that rank was idle in this time for much longer than the other GPUs, its host launched late; if it was busy for longer, it had more work, or was slower: then its kernels are compared with those of up to eight ranks that waited. The rule leaves out the first operation, which waits until every rank has started. Waits count that recur: a rank that is late often comes before one that was late once for long. The saving is the time that the others wait for this rank, less the time that they wait for the median rank: what the job would gain if this rank were as fast as the others. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
-	.remedy =
-		"If the host is late, look for work that only this rank does, such as logging or checkpoints, for a slower disk, and for other programs on its processors. If the GPU is late, look for unequal batches or layers, and for a lower clock.",
-	.ignore = "The ranks do different work on purpose.",
-	.threshold = {.saves_percent = 3,
-		      .saves_ns = 1000000,
-		      .count = 8,
-		      .reason = "Less is the noise of hosts and clocks"},
-	.limits = limits,
-	.is_of_gpu = true,
-	.own_bytes = sizeof(struct own),
-	.look_at_all = look_at_all,
-	.add_values = add_values,
-	.names_place = names_place,
+const struct
+	gp_rule
+		gp_rule_late_rank =
+			{
+				.id = "late-rank",
+				.title = "one rank comes late to collective operations",
+				.found =
+					"rank {rank}[ on {host}][, and {others} other rank[{!others=1}s] of this host,] [{?others}are|is] the last of {rank_count} in {count} of {operations} collective operations, and the others wait {mean_ns} for it on average: "
+					"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here][; in all it spent {function_ns} in {function}, the ranks that wait for it [{others_function_ns} on average|none]]|{?is_by_gpu}its GPU takes longer for the work before them[: {kernel} takes {kernel_ns} on average, on ranks that wait for it {others_kernel_ns}[{?are_all}, and so do nearly all kernels]|: {kernel} runs {kernel_count} times, on ranks that wait for it [{others_kernel_count} times|never]]|the cause is unknown: its GPU is neither idle nor busy for longer than the others before them]",
+				.change =
+					"[{?is_by_host}[{?is_alone}do this work on all ranks in equal parts, or outside of the loop|find out why the host of this rank is slower: other programs on its processors, a slower disk or data source]|{?is_by_gpu}[{?are_all}check the clock of this GPU (record with --energy), and whether other programs use it|distribute the work evenly: samples by their length, layers by their time; or check whether the clock of this GPU is lower]|check whether other programs or ranks use this GPU or the host, and check the network of this rank]",
+				.meaning =
+					"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest; at most three findings name ranks of different hosts. A rank that came last because it had waited for another one, in an operation of another communicator, is not late: only its own time since its previous operation counts. If the GPU of that rank was idle in this time for much longer than the other GPUs, its host launched late; if it was busy for longer, it had more work, or was slower: then its kernels are compared with those of up to eight ranks that waited. The rule leaves out the first operation, which waits until every rank has started. Waits count that recur: a rank that is late often comes before one that was late once for long. The saving is the time that the others wait for this rank, less the time that they wait for the median rank: what the job would gain if this rank were as fast as the others. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
+				.remedy =
+					"If the host is late, look for work that only this rank does, such as logging or checkpoints, for a slower disk, and for other programs on its processors. If the GPU is late, look for unequal batches or layers, and for a lower clock.",
+				.ignore = "The ranks do different work on purpose.",
+				.threshold = {.saves_percent = 3,
+					      .saves_ns = 1000000,
+					      .count = 8,
+					      .reason = "Less is the noise of hosts and clocks"},
+				.limits = limits,
+				.is_of_gpu = true,
+				.own_bytes = sizeof(struct own),
+				.look_at_all = look_at_all,
+				.add_values = add_values,
+				.names_place = names_place,
 };

@@ -44,9 +44,8 @@ static void add_member(struct finding *finding, const struct gp_model *model,
 		       const struct gp_collective_part *part)
 {
 	uint32_t rank = gp_model_rank(model);
-	struct member *last = finding->member_count > 0
-				      ? &finding->members[finding->member_count - 1]
-				      : NULL;
+	struct member *last =
+		finding->member_count > 0 ? &finding->members[finding->member_count - 1] : NULL;
 
 	if (rank == GP_NONE || finding->error != 0 ||
 	    (last && last->communicator == part->communicator && last->rank == rank))
@@ -73,8 +72,8 @@ static void add_waits(void *context, const struct gp_collective_part *parts, uin
 	struct finding *finding = context;
 	const uint64_t key[GP_TALLY_KEYS] = {parts->communicator};
 
-	for (uint32_t i = 0;
-	     i < gpus && parts->communicator != 0 && gp_collective_is_of_all(parts); i++)
+	for (uint32_t i = 0; i < gpus && parts->communicator != 0 && gp_collective_is_of_all(parts);
+	     i++)
 		gp_tally_find(&finding->sums, key)->sums[WAITED_NS] += parts[i].waited_ns;
 }
 
@@ -127,8 +126,8 @@ static void add_group(struct finding *finding, const struct member *members, uin
 	if (ranks < 2 || finding->error != 0)
 		return;
 	if (row->count == 0) {
-		finding->error = gp_array_grow(&axes->all, &axes->capacity, axes->count,
-					       sizeof(*axes->all));
+		finding->error =
+			gp_array_grow(&axes->all, &axes->capacity, axes->count, sizeof(*axes->all));
 		if (finding->error != 0)
 			return;
 		axes->all[axes->count++] =
@@ -304,7 +303,7 @@ int gp_axes_find(struct gp_axes *axes, struct gp_model *const *models, struct gp
 		add_groups(&finding);
 	join_lone(axes);
 	if (result == 0)
-		result = finding.error != 0 ? finding.error
+		result = finding.error != 0        ? finding.error
 			 : finding.sums.error != 0 ? finding.sums.error
 						   : finding.index.error;
 	if (axes->count > 0)
@@ -325,8 +324,8 @@ void gp_axes_free(struct gp_axes *axes)
 /* ---- the table ---- */
 
 static const struct gp_table_column columns[] = {
-	{"Axis", GP_UNIT_TEXT},       {"Groups", GP_UNIT_COUNT}, {"Ranks", GP_UNIT_COUNT},
-	{"Distance", GP_UNIT_NUMBER}, {"Count", GP_UNIT_COUNT},  {"Total", GP_UNIT_NS},
+	{"Axis", GP_UNIT_TEXT},       {"Groups", GP_UNIT_COUNT},    {"Ranks", GP_UNIT_COUNT},
+	{"Distance", GP_UNIT_NUMBER}, {"Count", GP_UNIT_COUNT},     {"Total", GP_UNIT_NS},
 	{"Waited", GP_UNIT_NS},       {"Operations", GP_UNIT_TEXT},
 };
 
@@ -351,8 +350,7 @@ static void put_row(struct gp_table *table, const struct gp_axis *axis)
 
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
-	uint32_t world_size =
-		scope->model_count > 0 ? gp_model_world_size(scope->models[0]) : 0;
+	uint32_t world_size = scope->model_count > 0 ? gp_model_world_size(scope->models[0]) : 0;
 	struct gp_collectives c;
 	struct gp_axes axes = {0};
 	int result = gp_collectives_of(scope, &c);
@@ -370,7 +368,8 @@ const struct gp_breakdown gp_breakdown_axis = {
 	.help = "communication by axis of parallelism (TP, PP, DP, EP), from the communicators",
 	.nothing =
 		"no operation of NCCL has a known communicator: these come from the NVTX ranges of NCCL 2.26 and later (--trace nvtx); name the traces of all ranks",
-	.head = {"axis", "Communication by axis of parallelism (distance: between neighbors in a group)",
+	.head = {"axis",
+		 "Communication by axis of parallelism (distance: between neighbors in a group)",
 		 columns, COUNT(columns)},
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill,

@@ -190,8 +190,7 @@ static int compare_rows(const void *a, const void *b)
 int gp_bus_bandwidths_of(struct gp_model *const *models, size_t count, struct gp_collectives *c,
 			 struct gp_bus_bandwidths *bandwidths)
 {
-	struct finding finding = {.models = models,
-				  .has_all_ranks = has_all_ranks(models, count)};
+	struct finding finding = {.models = models, .has_all_ranks = has_all_ranks(models, count)};
 	int result = gp_collectives_each(c, take_operation, &finding);
 
 	*bandwidths = (struct gp_bus_bandwidths){0};

@@ -162,13 +162,13 @@ static int find_since(struct gp_collective_part *parts, uint32_t count)
 	int result = ends ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; ends && i < count; i++)
-		ends[i] = (struct end){parts[i].start_ns + parts[i].duration_ns,
-				       parts[i].device_id};
+		ends[i] =
+			(struct end){parts[i].start_ns + parts[i].duration_ns, parts[i].device_id};
 	if (ends)
 		result = gp_array_sort(ends, count, sizeof(*ends), compare_ends, NULL);
 	for (uint32_t i = 0; result == 0 && i < count; i++) {
-		uint32_t at = gp_array_lower_bound(ends, count, sizeof(*ends), ends_until,
-						   &parts[i]);
+		uint32_t at =
+			gp_array_lower_bound(ends, count, sizeof(*ends), ends_until, &parts[i]);
 
 		if (at > 0 && ends[at - 1].device_id == parts[i].device_id)
 			parts[i].since_ns = ends[at - 1].end_ns;

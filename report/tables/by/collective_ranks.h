@@ -46,7 +46,7 @@ struct gp_collective_part {
 	uint64_t before_ns;    /* the end of the one before it on that GPU; 0 = it is the first */
 	/* the end of the last operation of any kernel and communicator before it; 0 = none */
 	uint64_t since_ns;
-	uint32_t op;           /* of the process */
+	uint32_t op;     /* of the process */
 	uint32_t stream; /* if unknown: ordinal among the streams of its GPU with collectives */
 	uint16_t device_id;
 	uint16_t process;

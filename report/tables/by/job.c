@@ -64,8 +64,8 @@ static int mark_shared(const struct gp_job *job)
 static void set_clocks(const struct gp_job *job)
 {
 	for (uint32_t i = 0; i < job->count; i++) {
-		const struct gp_host_clock *clock = gp_host_clock_find(
-			&job->fit.clocks, job->models[i]->info[GP_INFO_BOOT_ID]);
+		const struct gp_host_clock *clock =
+			gp_host_clock_find(&job->fit.clocks, job->models[i]->info[GP_INFO_BOOT_ID]);
 
 		if (clock)
 			job->models[i]->clock = *clock;

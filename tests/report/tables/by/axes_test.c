@@ -33,13 +33,13 @@ static void add(struct scene *scene, const struct plan *plan, uint32_t number, u
 	assert_int_equal(gp_array_grow_spill(&scene->c.parts, &scene->c.capacity, scene->c.count,
 					     sizeof(*scene->c.parts)),
 			 0);
-	scene->c.parts[scene->c.count++] = (struct gp_collective_part){
-		.start_ns = 1000 * number + (rank == first ? 10 : 0),
-		.duration_ns = plan->ns - (rank == first ? 10 : 0),
-		.communicator = 100 * (number + 1) + first,
-		.ranks = plan->ranks,
-		.process = (uint16_t)rank,
-		.kind = (uint8_t)plan->kind};
+	scene->c.parts[scene->c.count++] =
+		(struct gp_collective_part){.start_ns = 1000 * number + (rank == first ? 10 : 0),
+					    .duration_ns = plan->ns - (rank == first ? 10 : 0),
+					    .communicator = 100 * (number + 1) + first,
+					    .ranks = plan->ranks,
+					    .process = (uint16_t)rank,
+					    .kind = (uint8_t)plan->kind};
 }
 
 /* without: this rank has no trace. */
@@ -79,8 +79,8 @@ static void check(const struct gp_axis *axis, const char *name, uint32_t groups,
 }
 
 static const struct plan three_axes[] = {
-	{2, 1, GP_ALL_REDUCE, 500},  {2, 2, GP_SEND_RECV, 400},   {4, 4, GP_REDUCE_SCATTER, 300},
-	{4, 1, GP_ALL_REDUCE, 200},  {16, 1, GP_ALL_REDUCE, 100},
+	{2, 1, GP_ALL_REDUCE, 500}, {2, 2, GP_SEND_RECV, 400},   {4, 4, GP_REDUCE_SCATTER, 300},
+	{4, 1, GP_ALL_REDUCE, 200}, {16, 1, GP_ALL_REDUCE, 100},
 };
 
 static void axes_are_named_by_members_and_operations(void **state)

@@ -89,7 +89,8 @@ static void a_rank_that_had_to_wait_holds_up_none(void **state)
 
 	for (uint32_t rank = 0; rank < 3; rank++) {
 		struct build b = build_begin(rank + 1);
-		uint32_t reduce = build_name(&b, ALL_REDUCE), gather = build_name(&b, "ncclDevKernel_AllGather");
+		uint32_t reduce = build_name(&b, ALL_REDUCE),
+			 gather = build_name(&b, "ncclDevKernel_AllGather");
 		char text[8];
 
 		build_device(&b, 0, "GPU");

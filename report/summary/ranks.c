@@ -50,7 +50,7 @@ static const struct {
 	const char *words;
 } compared[] = {
 	{GP_RANK_STEP, GP_RANK_STEP, "step"},
-	{GP_RANK_COMPUTING, GP_RANK_COMPUTING, "computing"},
+	{GP_RANK_COMPUTING, GP_RANK_COMPUTING, "compute"},
 	{GP_RANK_HELD_UP, GP_RANK_COMMUNICATING, "held up"},
 	{GP_RANK_PEAK, GP_RANK_PEAK, "memory"},
 };

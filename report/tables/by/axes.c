@@ -52,7 +52,7 @@ static void add_member(struct finding *finding, const struct gp_model *model,
 		return;
 	finding->error = gp_array_grow_spill(&finding->members, &finding->member_capacity,
 					     finding->member_count, sizeof(*finding->members));
-	if (finding->error == 0)
+	if (finding->error == 0 && finding->members)
 		finding->members[finding->member_count++] =
 			(struct member){part->communicator, rank, part->ranks};
 }

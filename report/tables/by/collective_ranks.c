@@ -261,12 +261,14 @@ uint64_t gp_collective_held_up_ns(const struct gp_collective_part *parts, uint32
 	uint64_t sum_ns = 0, most_ns;
 	uint32_t last = gpus;
 
+	if (gpus < 2)
+		return 0;
 	for (uint32_t i = 0; i < gpus; i++) {
 		sum_ns += parts[i].waited_ns;
 		if (parts[i].is_last)
 			last = i;
 	}
-	if (last == gpus || gpus < 2)
+	if (last == gpus)
 		return 0;
 	most_ns = longer_ns(parts, gpus, last);
 	return sum_ns / (gpus - 1) < most_ns ? sum_ns / (gpus - 1) : most_ns;

@@ -26,7 +26,7 @@ $(O)/bench/emit $(O)/bench/overload: $(O)/bench/%: bench/%.c $(COLLECTOR)
 .PHONY: hooks
 hooks: $(O)/bench/hooks $(O)/bench/trace $(O)/gpuprof
 	$(Q)bench/hooks --build $(O)
-check-built unit-programs: $(O)/bench/hooks $(O)/bench/trace
+check-built unit-programs: $(O)/bench/hooks $(O)/bench/trace $(O)/bench/ranks
 CHECKS += bench/hooks
 $(O)/bench/hooks: bench/hooks.c $(COLLECTOR) $(STACKS) $(INJECT_PARTS)
 	@mkdir -p $(@D)

@@ -328,6 +328,8 @@ int main(int argc, char **argv)
 	    !free_ns) {
 		fprintf(stderr, "usage: ranks RANKS STEPS FOLDER   (RANKS: a multiple of %u)\n",
 			HOST_RANKS * STAGES);
+		free(ops);
+		free(free_ns);
 		return 64;
 	}
 	mkdir(job.folder, 0777);

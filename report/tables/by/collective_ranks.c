@@ -245,14 +245,17 @@ static void find_last(struct gp_collective_part *parts, uint32_t gpus)
 /* How much longer the own time of that rank is than the mean of the others'. */
 static uint64_t longer_ns(const struct gp_collective_part *parts, uint32_t gpus, uint32_t last)
 {
-	uint64_t own_ns = gp_collective_own_ns(&parts[last]), others_ns = 0;
+	uint64_t own_ns = gp_collective_own_ns(&parts[last]), others_ns = 0, others = 0;
 
 	for (uint32_t i = 0; i < gpus; i++) {
 		if (parts[i].since_ns == 0)
 			return UINT64_MAX;
-		others_ns += i == last ? 0 : gp_collective_own_ns(&parts[i]);
+		if (i == last)
+			continue;
+		others_ns += gp_collective_own_ns(&parts[i]);
+		others++;
 	}
-	others_ns /= gpus - 1;
+	others_ns = others > 0 ? others_ns / others : 0;
 	return own_ns > others_ns ? own_ns - others_ns : 0;
 }
 

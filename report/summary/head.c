@@ -125,10 +125,17 @@ static void print_devices(const struct gp_summary *summary)
 	const struct gp_device_list *devices = &summary->devices;
 	bool tell_which =
 		gp_device_list_is_renumbered(devices) && !gp_summary_joins_devices(summary);
+	size_t lines = 0;
 	char label[24];
 
 	for (size_t first = 0, last; first < devices->count; first = last + 1) {
 		const struct gp_device_entry *device = &devices->entries[first];
+
+		if (summary->options->brief && lines++ == GP_SUMMARY_DEVICES) {
+			fprintf(summary->out, "  ...       %zu more GPUs\n",
+				devices->count - first);
+			break;
+		}
 
 		for (last = first; last + 1 < devices->count; last++)
 			if (tell_which || !is_described_alike(&devices->entries[last],

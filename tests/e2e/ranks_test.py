@@ -150,12 +150,26 @@ class Ranks(Case):
         self.assertEqual((clocks["node0"]["error_ns"], clocks["node1"]["ahead_ns"]), (0, None))
         self.assertIn("1 of 2 hosts", self.run_gpuprof("merge", "-o", self.path("all.json"), self.path("job")).stderr)
 
-    def test_a_large_job_is_read_rank_by_rank(self):
-        """Rank 5 of the synthetic job is late on its host, rank 792 on its GPU; rank 17 was killed, rank 40 has no trace."""
+    def make_job(self, ranks, steps):
+        """A synthetic job."""
         make = os.path.join(support.BUILD, "bench", "ranks")
         if not os.path.exists(make):
             self.skipTest("needs build/bench/ranks")
-        subprocess.run([make, "1056", "16", self.path("job")], check=True)
+        subprocess.run([make, str(ranks), str(steps), self.path("job")], check=True)
+
+    def test_a_job_whose_traces_are_all_cut_fits_on_the_screen(self):
+        self.make_job(64, 4)
+        for host in os.listdir(self.path("job")):
+            for name in os.listdir(self.path("job", host)):
+                path = self.path("job", host, name)
+                os.truncate(path, os.path.getsize(path) - 120)
+        page = self.run_gpuprof("summary", self.path("job")).stdout
+        self.assertLessEqual(len(page.splitlines()), 60)
+        self.assertIn("Ranks: 63 of 64", page)
+
+    def test_a_large_job_is_read_rank_by_rank(self):
+        """Rank 5 of the synthetic job is late on its host, rank 792 on its GPU; rank 17 was killed, rank 40 has no trace."""
+        self.make_job(1056, 16)
         page = self.run_gpuprof("summary", self.path("job")).stdout
         self.assertLessEqual(len(page.splitlines()), 60)
         self.assertRegex(page, r"Ranks: 1,055 of 1,056 on 132 hosts: node0, node1, .*; no trace of rank 40\n")

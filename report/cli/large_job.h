@@ -9,9 +9,9 @@
 #include "report/tables/by/job.h"
 
 /*
- * Compares the ranks, and loads those that it chooses, with aligned clocks.  Returns 0; -ENODATA: the
- * traces are few and small, or of no job, or one is too large to be loaded beside others; -ENOMEM.  Call gp_job_free() and gp_traces_free() in any
- * case.
+ * Compares the ranks, and loads those that it chooses, with aligned clocks.  Returns 0; -ENODATA:
+ * the traces are few and small, or of no job, or one is too large to be loaded beside others;
+ * -ENOMEM.  Call gp_job_free() and gp_traces_free() in any case.
  */
 int gp_large_job_load(struct gp_job *job, struct gp_traces *traces, char *const *paths,
 		      size_t count);

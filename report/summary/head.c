@@ -12,6 +12,7 @@
 #include "report/model/process_name.h"
 #include "report/model/recorded.h"
 #include "report/model/sums/counts.h"
+#include "report/tables/by/job.h"
 
 #define PROCESSES_ON_A_SCREEN  8
 #define INCOMPLETE_ON_A_SCREEN 2
@@ -417,6 +418,10 @@ static void print_incomplete(const struct gp_summary *summary)
 
 int gp_summary_print_head(const struct gp_summary *summary)
 {
+	if (summary->options->job) {
+		fputs("All but the section Ranks is about ", summary->out);
+		gp_job_print_shown(summary->options->job, summary->out);
+	}
 	print_incomplete(summary);
 	if (summary->model_count == 1)
 		print_head_of_one(summary);

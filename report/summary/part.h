@@ -98,8 +98,6 @@ int gp_summary_add_devices(const struct gp_summary *summary, struct gp_document 
  */
 bool gp_summary_has_ranks(const struct gp_summary *summary);
 int gp_summary_print_ranks(const struct gp_summary *summary);
-/* If the models are only some of its ranks: which ones. */
-void gp_summary_print_shown_ranks(const struct gp_summary *summary);
 int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *document);
 
 /* The hardware samples (--hw-timeline) by device; prints nothing if there are none. */

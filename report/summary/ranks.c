@@ -1,4 +1,5 @@
 /* The ranks of a job: how many there are, which are missing, and which differ from the others. */
+#include "report/summary/communication.h"
 #include "report/summary/part.h"
 
 #include <errno.h>
@@ -13,19 +14,14 @@
 #include "report/base/text/text.h"
 #include "report/model/process_name.h"
 #include "report/model/recorded.h"
-#include "report/tables/by/bus_bandwidth.h"
 #include "report/tables/by/job.h"
-#include "report/tables/by/ranks.h"
 
-#define ALL_SHOWN       8  /* if there are more ranks, only those that differ are shown */
-#define LEAST_PERCENT   10 /* of the median: a smaller difference is noise */
-#define MOST_DEVIATION  6  /* times the median deviation: a smaller difference is noise */
-#define HOSTS_NAMED     4
-#define AXES_NAMED      5
-#define BANDWIDTHS      3   /* shown: those of the most time */
-#define LEAST_BANDWIDTH 0.1 /* GB/s; tiny operations have no bandwidth, and 0.1 no difference */
-#define RANGES_NAMED    8
-#define MOST_RANKS      (1u << 24) /* a larger number of ranks is an error of the environment */
+#define ALL_SHOWN      8  /* if there are more ranks, only those that differ are shown */
+#define LEAST_PERCENT  10 /* of the median: a smaller difference is noise */
+#define MOST_DEVIATION 6  /* times the median deviation: a smaller difference is noise */
+#define HOSTS_NAMED    4
+#define RANGES_NAMED   8
+#define MOST_RANKS     (1u << 24) /* a larger number of ranks is an error of the environment */
 
 /* The shown measures. The time that a rank waits is part of "held up" of the rank it waits for. */
 static const enum gp_rank_measure measures[] = {
@@ -357,85 +353,6 @@ static void print_clocks(const struct job *job)
 	fprintf(job->summary->out, most->clock->ahead_ns < 0 ? " is behind\n" : " is ahead\n");
 }
 
-/* ---- bandwidth ---- */
-
-static void print_axes(const struct job *job)
-{
-	FILE *out = job->summary->out;
-
-	if (job->axes.count < 2)
-		return;
-	for (uint32_t i = 0; i < job->axes.count && i < AXES_NAMED; i++) {
-		const struct gp_axis *axis = &job->axes.all[i];
-
-		fprintf(out, "%s%s%s%s x %u ranks %s", i == 0 ? "  communication: " : ", ",
-			axis->name, *axis->name ? " " : "", gp_format_count(axis->groups).text,
-			axis->ranks, gp_format_ns(axis->total_ns).text);
-		if (axis->waited_ns > 0)
-			fprintf(out, " (%s %% of it waits)",
-				gp_format_percent((double)axis->waited_ns, (double)axis->total_ns)
-					.text);
-	}
-	fputs(job->axes.count > AXES_NAMED ? ", ... (--by axis)\n" : "\n", out);
-}
-
-static bool are_alike(const struct gp_bus_row *a, const struct gp_bus_row *b)
-{
-	return a->kind == b->kind && a->size_bytes == b->size_bytes && a->ranks == b->ranks;
-}
-
-static bool is_first_alike(const struct job *job, uint32_t row)
-{
-	uint32_t i = 0;
-
-	while (!are_alike(&job->bandwidths.rows[i], &job->bandwidths.rows[row]))
-		i++;
-	return i == row;
-}
-
-/* Those of all communicators of that number of ranks. */
-static void print_bandwidth(const struct job *job, const struct gp_bus_row *row)
-{
-	double least = row->bus.real, most = row->bus.real;
-	uint32_t communicators = 0;
-	FILE *out = job->summary->out;
-
-	for (uint32_t i = 0; i < job->bandwidths.count; i++) {
-		const struct gp_bus_row *other = &job->bandwidths.rows[i];
-
-		if (!are_alike(other, row))
-			continue;
-		communicators++;
-		least = other->bus.real < least ? other->bus.real : least;
-		most = other->bus.real > most ? other->bus.real : most;
-	}
-	fprintf(out, "%s of %s by %u ranks ", gp_collective_kind_name(row->kind),
-		gp_format_bytes(row->size_bytes).text, row->ranks);
-	if (most - least >= LEAST_BANDWIDTH)
-		fprintf(out, "%.1f to ", least);
-	fprintf(out, "%.1f GB/s", most);
-	if (communicators > 1)
-		fprintf(out, " in %u communicators", communicators);
-	if (communicators == 1 && row->of_peak.kind != GP_VALUE_NONE)
-		fprintf(out, " (%.0f %% of the link's peak)", row->of_peak.real);
-}
-
-static void print_bandwidths(const struct job *job)
-{
-	FILE *out = job->summary->out;
-	uint32_t shown = 0;
-
-	for (uint32_t i = 0; i < job->bandwidths.count && shown <= BANDWIDTHS; i++) {
-		if (job->bandwidths.rows[i].bus.real < LEAST_BANDWIDTH || !is_first_alike(job, i) ||
-		    shown++ == BANDWIDTHS)
-			continue;
-		fputs(shown == 1 ? "  bus bandwidth: " : ", ", out);
-		print_bandwidth(job, &job->bandwidths.rows[i]);
-	}
-	if (shown > 0)
-		fputs(shown > BANDWIDTHS ? ", ... (--by bus-bandwidth)\n" : "\n", out);
-}
-
 /* ---- the rows ---- */
 
 static void put_median(const struct job *job, struct gp_table *table)
@@ -580,16 +497,6 @@ static void close_job(struct job *job)
 	free(job->hosts);
 }
 
-void gp_summary_print_shown_ranks(const struct gp_summary *summary)
-{
-	const struct gp_job *job = job_of(summary);
-
-	if (!job)
-		return;
-	fputs("All but the section Ranks is about ", summary->out);
-	gp_job_print_shown(job, summary->out);
-}
-
 int gp_summary_print_ranks(const struct gp_summary *summary)
 {
 	struct job job;
@@ -602,8 +509,8 @@ int gp_summary_print_ranks(const struct gp_summary *summary)
 	if (result == 0)
 		print_clocks(&job);
 	if (result == 0) {
-		print_axes(&job);
-		print_bandwidths(&job);
+		gp_summary_print_axes(summary->out, &job.axes);
+		gp_summary_print_bandwidths(summary->out, &job.bandwidths);
 	}
 	close_job(&job);
 	return result;
@@ -651,23 +558,6 @@ static void add_clock(const struct host *host, struct gp_document *document)
 	gp_document_add_number(document, "operations", GP_UNIT_COUNT, clock->operations);
 }
 
-static void add_bandwidth(const struct gp_bus_row *row, struct gp_document *document)
-{
-	gp_document_add_row(document);
-	gp_document_add_text(document, "id", "bandwidth");
-	gp_document_add_text(document, "collective", gp_collective_kind_name(row->kind));
-	gp_document_add(document, "communicator", GP_UNIT_ADDRESS,
-			gp_value_whole(row->communicator));
-	gp_document_add_number(document, "size_bytes", GP_UNIT_BYTES, row->size_bytes);
-	gp_document_add_number(document, "ranks", GP_UNIT_COUNT, row->ranks);
-	gp_document_add_number(document, "operations", GP_UNIT_COUNT, row->count);
-	gp_document_add_number(document, "median_ns", GP_UNIT_NS, row->median_ns);
-	gp_document_add(document, "algorithm_gb_per_s", GP_UNIT_GB_PER_S, row->algorithm);
-	gp_document_add(document, "bus_gb_per_s", GP_UNIT_GB_PER_S, row->bus);
-	if (row->peak.kind != GP_VALUE_NONE)
-		gp_document_add(document, "link_peak_gb_per_s", GP_UNIT_GB_PER_S, row->peak);
-}
-
 int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct job job;
@@ -694,8 +584,8 @@ int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *d
 			add_place(&job, &job.places[i], document);
 	for (uint32_t i = 0; result == 0 && i < job.host_count && job.host_count > 1; i++)
 		add_clock(&job.hosts[i], document);
-	for (uint32_t i = 0; result == 0 && i < job.bandwidths.count && i < BANDWIDTHS; i++)
-		add_bandwidth(&job.bandwidths.rows[i], document);
+	if (result == 0)
+		gp_summary_add_bandwidths(document, &job.bandwidths);
 	close_job(&job);
 	return result == 0 ? document->error : result;
 }

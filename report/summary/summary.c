@@ -176,16 +176,10 @@ void gp_summary_close(struct gp_summary *summary)
 
 /* ---- one screen ---- */
 
-static int print_head_of_job(const struct gp_summary *summary)
-{
-	gp_summary_print_shown_ranks(summary);
-	return gp_summary_print_head(summary);
-}
-
 /* The steps of a main loop tell more than the whole run, of which startup can be most. */
 static int print_head_folded(const struct gp_summary *summary)
 {
-	int result = print_folded(summary, print_head_of_job);
+	int result = print_folded(summary, gp_summary_print_head);
 
 	if (result == 0)
 		result = print_folded(summary, gp_summary_has_steps(summary)

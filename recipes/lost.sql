@@ -18,8 +18,8 @@ wanted AS (
     SELECT DISTINCT unnest(range(split_part(list, '-', 1)::BIGINT,
                                  least(split_part(list, '-', -1)::BIGINT + 1, size))) AS rank FROM lists)
 SELECT coalesce(wanted.rank, mapped.rank) AS rank, host,
-       CASE WHEN mapped.rank IS NULL THEN 'no trace' ELSE coalesce(nullif(ended, ''), 'unknown') END AS ended,
+       CASE WHEN mapped.rank IS NULL THEN 'no trace' ELSE coalesce(ended, 'unknown') END AS ended,
        (mapped.rank IS NULL)::BIGINT AS missing, is_complete
 FROM wanted FULL JOIN mapped ON mapped.rank = wanted.rank
-WHERE mapped.rank IS NULL OR coalesce(nullif(ended, ''), 'exit 0') <> 'exit 0' OR is_complete = 0
+WHERE mapped.rank IS NULL OR coalesce(ended, 'exit 0') <> 'exit 0' OR is_complete = 0
 ORDER BY 1

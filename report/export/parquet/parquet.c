@@ -223,7 +223,7 @@ static void put_rank(struct job *job, const struct gp_model *model)
 		text_or_none(model->info[GP_INFO_PROGRAM]),
 		gp_value_whole(model->base_unix_ns + model->first_ns),
 		gp_value_whole(model->last_ns - model->first_ns),
-		gp_value_text(ended.text),
+		strcmp(ended.text, "-") != 0 ? gp_value_text(ended.text) : gp_value_none(),
 		gp_value_whole(gp_recorded_is_whole(model) && !gp_recorded_has_lost(model)),
 		gp_value_whole(model->device_count),
 		model->device_count > 0 ? text_or_none(model->device_names[0]) : gp_value_none(),

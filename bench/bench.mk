@@ -26,14 +26,14 @@ $(O)/bench/emit $(O)/bench/overload: $(O)/bench/%: bench/%.c $(COLLECTOR)
 .PHONY: hooks
 hooks: $(O)/bench/hooks $(O)/bench/trace $(O)/gpuprof
 	$(Q)bench/hooks --build $(O)
-check-built unit-programs: $(O)/bench/hooks $(O)/bench/trace
+check-built unit-programs: $(O)/bench/hooks $(O)/bench/trace $(O)/bench/ranks
 CHECKS += bench/hooks
 $(O)/bench/hooks: bench/hooks.c $(COLLECTOR) $(STACKS) $(INJECT_PARTS)
 	@mkdir -p $(@D)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,-z,now -o $@ $< $(filter %.o,$^) -ldl -lpthread
 
-$(O)/bench/trace: bench/trace.c $(O)/tests/report/trace_builder.o $(O)/libreport.a
+$(O)/bench/trace $(O)/bench/ranks: $(O)/bench/%: bench/%.c $(O)/tests/report/trace_builder.o $(O)/libreport.a
 	@mkdir -p $(@D)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(filter %.a,$^) $(REPORT_LIBS) -lcmocka

@@ -1,7 +1,8 @@
 -- Ranks without a trace, and ranks that did not end with exit 0.
 --
--- missing: 1 = there is no trace of the rank.  Ranks that --ranks left out are not listed; with
--- --ranks node, nobody knows which ranks should have a trace.  Without a world size in the traces,
+-- missing: 1 = there is no trace of the rank.  ended: only gpuprof-run knows it; a complete trace
+-- without it is not listed.  Ranks that --ranks left out are not listed; with --ranks node,
+-- nobody knows which ranks should have a trace.  Without a world size in the traces,
 -- ranks above the highest one with a trace are unknown.
 -- empty: every rank has a trace, and ended with exit 0
 -- map
@@ -16,8 +17,9 @@ lists AS (  -- 0,7,64-71
 wanted AS (
     SELECT DISTINCT unnest(range(split_part(list, '-', 1)::BIGINT,
                                  least(split_part(list, '-', -1)::BIGINT + 1, size))) AS rank FROM lists)
-SELECT coalesce(wanted.rank, mapped.rank) AS rank, host, coalesce(ended, 'no trace') AS ended,
-       (host IS NULL)::BIGINT AS missing, is_complete
+SELECT coalesce(wanted.rank, mapped.rank) AS rank, host,
+       CASE WHEN mapped.rank IS NULL THEN 'no trace' ELSE coalesce(ended, 'unknown') END AS ended,
+       (mapped.rank IS NULL)::BIGINT AS missing, is_complete
 FROM wanted FULL JOIN mapped ON mapped.rank = wanted.rank
-WHERE ended IS NULL OR ended <> 'exit 0' OR is_complete = 0
+WHERE mapped.rank IS NULL OR coalesce(ended, 'exit 0') <> 'exit 0' OR is_complete = 0
 ORDER BY 1

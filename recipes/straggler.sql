@@ -7,7 +7,7 @@
 -- empty: no two ranks made the same number of operations of a collective (AllReduce, AllGather, ReduceScatter, AllToAll)
 -- map
 SELECT rank, host, pid, device, coalesce(communicator, 0) AS communicator, channel, sequence, kernel, duration_ns,
-       may_lack_last
+       since_previous_ns, may_lack_last
 FROM collectives WHERE waits_for_all = 1
 -- by kernel, communicator, channel
 -- combine
@@ -15,11 +15,13 @@ WITH parts AS (
     SELECT *, min(duration_ns) OVER w AS shortest_ns, count(*) OVER w AS gpus
     FROM matched WINDOW w AS (PARTITION BY kernel, communicator, channel, sequence)),
 waits AS (
-    SELECT *, duration_ns - shortest_ns AS waited_ns, sum(duration_ns - shortest_ns) OVER w AS all_waited_ns,
+    SELECT *, duration_ns - shortest_ns AS waited_ns, sum(duration_ns - shortest_ns) OVER w // (gpus - 1) AS others_waited_ns,
+           CASE WHEN count(since_previous_ns) OVER w = gpus
+                THEN greatest(0, since_previous_ns - (sum(since_previous_ns) OVER w - since_previous_ns) // (gpus - 1)) END AS own_ns,
            count(*) FILTER (duration_ns = shortest_ns) OVER w AS as_short
     FROM parts WHERE gpus > 1 AND sequence > 0 WINDOW w AS (PARTITION BY kernel, communicator, channel, sequence))
 SELECT rank, host, pid, count(*) AS operations, count(*) FILTER (as_short = 1 AND waited_ns = 0) AS last,
-       coalesce(sum(all_waited_ns // (gpus - 1)) FILTER (as_short = 1 AND waited_ns = 0), 0)::BIGINT AS held_up_ns,
+       coalesce(sum(least(others_waited_ns, own_ns)) FILTER (as_short = 1 AND waited_ns = 0), 0)::BIGINT AS held_up_ns,
        sum(waited_ns)::BIGINT AS waited_ns
 FROM waits GROUP BY ALL
 -- reduce

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -5,6 +6,7 @@
 #include "report/advice/advice_print.h"
 #include "report/base/message.h"
 #include "report/cli/commands.h"
+#include "report/cli/large_job.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/base/text/did_you_mean.h"
@@ -99,11 +101,32 @@ static int print(const struct gp_traces *traces, void *arguments)
 	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
 }
 
+/* A large job's advice is about some of its ranks. */
+static int advise(struct arguments *a)
+{
+	struct gp_traces traces;
+	struct gp_job job;
+	int result = gp_large_job_load(&job, &traces, a->traces, a->trace_count), status;
+
+	if (result == 0) {
+		fputs("gpuprof: the advice is about ", stderr);
+		gp_job_print_shown(&job, stderr);
+		status = print(&traces, a);
+		status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
+	} else if (result == -ENODATA) {
+		status = gp_traces_use(a->traces, a->trace_count, print, a);
+	} else {
+		status = gp_command_fail(GP_EXIT_FAILED, "no memory");
+	}
+	gp_traces_free(&traces);
+	gp_job_free(&job);
+	return status;
+}
+
 int gp_command_advice(int argc, char **argv)
 {
 	struct arguments a = {0};
 	int status = parse(argc, argv, &a);
 
-	return status == GP_COMMAND_GO_ON ? gp_traces_use(a.traces, a.trace_count, print, &a)
-					  : status;
+	return status == GP_COMMAND_GO_ON ? advise(&a) : status;
 }

@@ -8,6 +8,7 @@
 #include "report/base/message.h"
 #include "report/cli/align_hosts.h"
 #include "report/cli/commands.h"
+#include "report/cli/large_job.h"
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
 #include "report/tables/memory_page.h"
@@ -215,14 +216,24 @@ static int print(struct arguments *a, const struct gp_traces *traces)
 	return status;
 }
 
-/* One screen of a large trace needs sums only. */
-static int load(const struct arguments *a, struct gp_traces *traces)
+/* One screen of a large job needs some of its ranks; one of another large trace needs sums only. */
+static int load(struct arguments *a, struct gp_job *job, struct gp_traces *traces)
 {
 	bool is_screen = !a->by.words && !a->memory && a->page.brief;
+	int result = is_screen && !a->one_pass
+			     ? gp_large_job_load(job, traces, a->traces, a->trace_count)
+			     : -ENODATA;
 
+	if (result != -ENODATA) {
+		a->page.job = job;
+		return result;
+	}
 	if (is_screen && (a->one_pass || gp_traces_are_large(a->traces, a->trace_count)))
-		return gp_traces_load_in_one_pass(traces, a->traces, a->trace_count);
-	return gp_traces_load(traces, a->traces, a->trace_count, a->by.words || a->memory);
+		result = gp_traces_load_in_one_pass(traces, a->traces, a->trace_count);
+	else
+		result =
+			gp_traces_load(traces, a->traces, a->trace_count, a->by.words || a->memory);
+	return result == 0 ? gp_align_hosts(traces->models, traces->count) : result;
 }
 
 int gp_command_summary(int argc, char **argv)
@@ -231,15 +242,17 @@ int gp_command_summary(int argc, char **argv)
 			      .by = {.format = &gp_table_text, .messages = stderr}};
 	int status = parse(argc, argv, &a);
 	struct gp_traces traces;
+	struct gp_job job = {0};
 
 	if (status != GP_COMMAND_GO_ON)
 		return status;
 	status = 0;
-	if (load(&a, &traces) < 0 || gp_align_hosts(traces.models, traces.count) < 0)
+	if (load(&a, &job, &traces) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (traces.count > 0)
 		status = print(&a, &traces);
 	status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
 	gp_traces_free(&traces);
+	gp_job_free(&job);
 	return status;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -267,7 +268,8 @@ static int add_folder(struct watch *w, char message[GP_MESSAGE_BYTES])
 	struct gp_trace_files files = {0};
 	int result = gp_trace_files_add(&files, w->folder, message, GP_MESSAGE_BYTES), error = 0;
 
-	w->unread = 0;
+	if (result == 0)
+		w->unread = 0;
 	for (uint32_t i = 0; i < files.count && result == 0; i++) {
 		if (is_member(w, files.files[i].path))
 			continue;
@@ -278,6 +280,17 @@ static int add_folder(struct watch *w, char message[GP_MESSAGE_BYTES])
 	if (result == 0 && w->count == 0)
 		return error != 0 ? error : -ENODATA;
 	return result;
+}
+
+/* Each trace needs two descriptors. */
+static void allow_more_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static bool is_left(const struct watch *w)
@@ -533,6 +546,8 @@ static int watch_path(const struct arguments *a, const char *path)
 	char message[GP_MESSAGE_BYTES] = "no memory";
 	int result = -ENOMEM;
 
+	if (w.folder)
+		allow_more_files();
 	if (w.names)
 		result = w.folder ? add_folder(&w, message) : add_member(&w, path, message);
 	if (result == 0) {

@@ -440,6 +440,14 @@ static void put_named_row(struct comparing *c, enum gp_named_kind kind, const st
 	c->result->rows++;
 }
 
+/* Of ranks half as many: a job with other ranks than before differs in all of them. */
+static size_t most_rows(const struct comparing *c, enum gp_named_kind kind)
+{
+	if (c->options->top == 0)
+		return SIZE_MAX;
+	return kind == GP_NAMED_RANK ? (c->options->top + 1) / 2 : c->options->top;
+}
+
 static void put_named(struct comparing *c, enum gp_named_kind kind)
 {
 	struct named_row *rows;
@@ -449,7 +457,7 @@ static void put_named(struct comparing *c, enum gp_named_kind kind)
 		c->error = -ENOMEM;
 	if (c->error == 0 && count > 0) {
 		gp_table_writer_begin(c->writer, &named_heads[kind]);
-		for (; shown < count && (c->options->top == 0 || shown < c->options->top); shown++)
+		for (; shown < count && shown < most_rows(c, kind); shown++)
 			put_named_row(c, kind, &rows[shown]);
 		gp_table_writer_end(c->writer);
 		c->result->hidden += count - shown;

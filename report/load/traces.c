@@ -193,6 +193,14 @@ struct loading {
 	bool warn;
 };
 
+/* What becomes of each model. */
+struct taking {
+	int (*take)(void *context, struct gp_model *model);
+	void *context;
+	bool *any_failed;
+	int result; /* of take() */
+};
+
 static int take_model(void *context, struct gp_model *model)
 {
 	struct loading *loading = context;
@@ -232,7 +240,15 @@ static bool may_be_none(const struct gp_trace_files *files, const char *path)
 	return i < files->count && files->files[i].may_be_none;
 }
 
-static int load_files(struct loading *loading, const struct gp_trace_files *files, char **paths,
+static int take_one(void *context, struct gp_model *model)
+{
+	struct taking *taking = context;
+
+	taking->result = taking->take(taking->context, model);
+	return taking->result;
+}
+
+static int load_files(struct taking *taking, const struct gp_trace_files *files, char **paths,
 		      size_t count, bool in_one_pass)
 {
 	const struct gp_load_options options = {
@@ -244,36 +260,56 @@ static int load_files(struct loading *loading, const struct gp_trace_files *file
 		int error;
 
 		message[0] = '\0';
-		error = gp_traces_load_processes(paths[i], &options, take_model, loading, message,
+		error = gp_traces_load_processes(paths[i], &options, take_one, taking, message,
 						 sizeof(message));
-		if (error == 0)
+		result = taking->result;
+		if (error == 0 || result != 0)
 			continue;
 		if (error == -ENODATA && may_be_none(files, paths[i])) {
 			gp_command_fail(0, "%s; skipped", message);
 			continue;
 		}
-		loading->traces->any_failed = true;
+		*taking->any_failed = true;
 		gp_command_fail(0, "%s", message[0] ? message : "no memory");
 	}
 	return result;
+}
+
+static int each(struct taking *taking, char *const *paths, size_t count, bool in_one_pass)
+{
+	struct gp_trace_files files = {0};
+	char **list;
+	int result;
+
+	*taking->any_failed = !list_files(&files, paths, count);
+	list = calloc((size_t)files.count + 1, sizeof(*list));
+	for (uint32_t i = 0; list && i < files.count; i++)
+		list[i] = files.files[i].path;
+	result = list ? load_files(taking, &files, list, files.count, in_one_pass) : -ENOMEM;
+	free(list);
+	gp_trace_files_free(&files);
+	return result;
+}
+
+int gp_traces_each(char *const *paths, size_t count,
+		   int (*take)(void *context, struct gp_model *model), void *context,
+		   bool *any_failed)
+{
+	struct taking taking = {.take = take, .context = context, .any_failed = any_failed};
+
+	return each(&taking, paths, count, false);
 }
 
 static int load_all(struct gp_traces *traces, char *const *paths, size_t count, bool warn,
 		    bool in_one_pass)
 {
 	struct loading loading = {.traces = traces, .warn = warn};
-	struct gp_trace_files files = {0};
-	char **list;
+	struct taking taking = {
+		.take = take_model, .context = &loading, .any_failed = &traces->any_failed};
 	int result;
 
 	*traces = (struct gp_traces){.models = NULL};
-	traces->any_failed = !list_files(&files, paths, count);
-	list = calloc((size_t)files.count + 1, sizeof(*list));
-	for (uint32_t i = 0; list && i < files.count; i++)
-		list[i] = files.files[i].path;
-	result = list ? load_files(&loading, &files, list, files.count, in_one_pass) : -ENOMEM;
-	free(list);
-	gp_trace_files_free(&files);
+	result = each(&taking, paths, count, in_one_pass);
 	return result == 0 ? gp_process_order(traces->models, traces->count) : result;
 }
 
@@ -287,20 +323,48 @@ int gp_traces_load_in_one_pass(struct gp_traces *traces, char *const *paths, siz
 	return load_all(traces, paths, count, false, true);
 }
 
-bool gp_traces_are_large(char *const *paths, size_t count)
+struct sizes {
+	uint64_t bytes, largest_bytes;
+	uint32_t files;
+};
+
+static struct sizes sizes_of(char *const *paths, size_t count)
 {
 	struct gp_trace_files files = {0};
+	struct sizes sizes = {0};
 	char message[GP_MESSAGE_BYTES];
-	uint64_t bytes = 0;
 	struct stat status;
 
 	for (size_t i = 0; i < count; i++)
 		gp_trace_files_add(&files, paths[i], message, sizeof(message));
-	for (uint32_t i = 0; i < files.count; i++)
-		if (stat(files.files[i].path, &status) == 0 && S_ISREG(status.st_mode))
-			bytes += (uint64_t)status.st_size;
+	sizes.files = files.count;
+	for (uint32_t i = 0; i < files.count; i++) {
+		if (stat(files.files[i].path, &status) != 0 || !S_ISREG(status.st_mode))
+			continue;
+		sizes.bytes += (uint64_t)status.st_size;
+		if ((uint64_t)status.st_size > sizes.largest_bytes)
+			sizes.largest_bytes = (uint64_t)status.st_size;
+	}
 	gp_trace_files_free(&files);
+	return sizes;
+}
+
+static bool is_large(uint64_t bytes)
+{
 	return bytes >= GP_TRACES_LARGE_BYTES || bytes > gp_memory_left("") / MODEL_TIMES;
+}
+
+bool gp_traces_are_large(char *const *paths, size_t count)
+{
+	return is_large(sizes_of(paths, count).bytes);
+}
+
+bool gp_traces_are_many(char *const *paths, size_t count, uint32_t together)
+{
+	struct sizes sizes = sizes_of(paths, count);
+
+	return (sizes.files >= GP_TRACES_MANY || is_large(sizes.bytes)) &&
+	       !is_large(together * sizes.largest_bytes);
 }
 
 void gp_traces_free(struct gp_traces *traces)

@@ -48,6 +48,22 @@ int gp_traces_load_in_one_pass(struct gp_traces *traces, char *const *paths, siz
 bool gp_traces_are_large(char *const *paths, size_t count);
 
 /*
+ * Hands the model of each file over to take(), one after the other, until it returns an error.
+ * Files that cannot be read get a line on stderr, and *any_failed becomes true.  Returns that error,
+ * 0 or -ENOMEM.
+ */
+int gp_traces_each(char *const *paths, size_t count,
+		   int (*take)(void *context, struct gp_model *model), void *context,
+		   bool *any_failed);
+
+/*
+ * Whether the files are so many or so large that they are better read one after the other, and small
+ * enough for a few of them to be loaded together.
+ */
+#define GP_TRACES_MANY 1024u
+bool gp_traces_are_many(char *const *paths, size_t count, uint32_t together);
+
+/*
  * Load them and warn, and call use where any could be read; it returns an exit status.  Returns the
  * command's exit status.
  */

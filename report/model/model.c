@@ -43,6 +43,30 @@ static void free_arrays(struct gp_model *m)
 		free(others[i]);
 }
 
+void gp_model_shrink(struct gp_model *m)
+{
+	void **const events[] = {(void **)&m->calls,     (void **)&m->ops,    (void **)&m->details,
+				 (void **)&m->memory,    (void **)&m->ranges, (void **)&m->samples,
+				 (void **)&m->overheads, (void **)&m->frames, (void **)&m->syncs,
+				 (void **)&m->events,    (void **)&m->nodes};
+
+	for (size_t i = 0; i < COUNT(events); i++) {
+		gp_spill_free(*events[i]);
+		*events[i] = NULL;
+	}
+	m->call_count = m->op_count = m->detail_count = m->memory_count = m->range_count = 0;
+	m->sample_count = m->overhead_count = m->frame_count = m->sync_count = 0;
+	m->event_count = m->node_count = 0;
+	for (uint32_t i = 0; i < m->text_count; i++)
+		free(m->texts[i].bytes);
+	gp_spill_free(m->texts);
+	m->texts = NULL;
+	m->text_count = 0;
+	gp_api_table_clear(m->private);
+	free(m->private);
+	m->private = NULL;
+}
+
 void gp_model_free(struct gp_model *m)
 {
 	if (!m)

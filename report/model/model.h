@@ -550,6 +550,12 @@ static inline bool gp_model_is_whole(const struct gp_model *model)
 
 void gp_model_free(struct gp_model *model);
 
+/*
+ * Frees most of its events and their texts.  Facts about the process, its devices and losses stay;
+ * nothing but these may be asked for then.
+ */
+void gp_model_shrink(struct gp_model *model);
+
 /* Name and class of an API call; never NULL, never fails. */
 struct gp_api gp_model_api(const struct gp_model *model, uint16_t api);
 

@@ -10,8 +10,7 @@
 #include "report/model/process_name.h"
 #include "report/model/recorded.h"
 
-#define DEVICES_ON_A_SCREEN 8      /* if more were used, they are summed up */
-#define SMALL_PART          2000.0 /* a whole longer than this many times the part gets no percentage */
+#define SMALL_PART 2000.0 /* a whole longer than this many times the part gets no percentage */
 
 /*
  * Why operations are missing: the reason of the first process that certainly lost some, else of
@@ -121,11 +120,13 @@ static bool is_idle(const struct gp_busy *busy)
 
 bool gp_summary_joins_devices(const struct gp_summary *summary)
 {
+	bool all_known = !why_not_all(summary);
 	size_t used = 0;
 
+	/* if operations are missing, a GPU without any may have been busy */
 	for (size_t i = 0; i < summary->devices.count; i++)
-		used += !is_idle(&summary->busy[i]);
-	return summary->options->brief && summary->basis && used > DEVICES_ON_A_SCREEN;
+		used += !all_known || !is_idle(&summary->busy[i]);
+	return summary->options->brief && summary->basis && used > GP_SUMMARY_DEVICES;
 }
 
 /* The last of a run of neighboring idle devices from first on; first, unless on one screen. */
@@ -200,9 +201,17 @@ static void print_together(const struct gp_summary *summary, bool all)
 	gp_summary_print_causes(out, state_ns, 4);
 }
 
+/* Of sums alone, many GPUs are not summed up: the first ones are shown. */
 static void print_each(const struct gp_summary *summary, bool all)
 {
+	size_t lines = 0;
+
 	for (size_t i = 0, last; i < summary->devices.count; i = last + 1) {
+		if (!summary->basis && summary->options->brief && lines++ == GP_SUMMARY_DEVICES) {
+			fprintf(summary->out, "  ...       %zu more GPUs\n",
+				summary->devices.count - i);
+			break;
+		}
 		last = last_idle(summary, i, all);
 		if (last > i) {
 			fprintf(summary->out, "  GPU %u-%u  idle the whole time\n",

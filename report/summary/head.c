@@ -12,6 +12,7 @@
 #include "report/model/process_name.h"
 #include "report/model/recorded.h"
 #include "report/model/sums/counts.h"
+#include "report/tables/by/job.h"
 
 #define PROCESSES_ON_A_SCREEN  8
 #define INCOMPLETE_ON_A_SCREEN 2
@@ -125,10 +126,17 @@ static void print_devices(const struct gp_summary *summary)
 	const struct gp_device_list *devices = &summary->devices;
 	bool tell_which =
 		gp_device_list_is_renumbered(devices) && !gp_summary_joins_devices(summary);
+	size_t lines = 0;
 	char label[24];
 
 	for (size_t first = 0, last; first < devices->count; first = last + 1) {
 		const struct gp_device_entry *device = &devices->entries[first];
+
+		if (summary->options->brief && lines++ == GP_SUMMARY_DEVICES) {
+			fprintf(summary->out, "  ...       %zu more GPUs\n",
+				devices->count - first);
+			break;
+		}
 
 		for (last = first; last + 1 < devices->count; last++)
 			if (tell_which || !is_described_alike(&devices->entries[last],
@@ -410,6 +418,10 @@ static void print_incomplete(const struct gp_summary *summary)
 
 int gp_summary_print_head(const struct gp_summary *summary)
 {
+	if (summary->options->job) {
+		fputs("All but the section Ranks is about ", summary->out);
+		gp_job_print_shown(summary->options->job, summary->out);
+	}
 	print_incomplete(summary);
 	if (summary->model_count == 1)
 		print_head_of_one(summary);

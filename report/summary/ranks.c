@@ -1,4 +1,5 @@
 /* The ranks of a job: how many there are, which are missing, and which differ from the others. */
+#include "report/summary/communication.h"
 #include "report/summary/part.h"
 
 #include <errno.h>
@@ -13,14 +14,12 @@
 #include "report/base/text/text.h"
 #include "report/model/process_name.h"
 #include "report/model/recorded.h"
-#include "report/tables/by/bus_bandwidth.h"
-#include "report/tables/by/ranks.h"
+#include "report/tables/by/job.h"
 
 #define ALL_SHOWN      8  /* if there are more ranks, only those that differ are shown */
 #define LEAST_PERCENT  10 /* of the median: a smaller difference is noise */
 #define MOST_DEVIATION 6  /* times the median deviation: a smaller difference is noise */
 #define HOSTS_NAMED    4
-#define BANDWIDTHS     3 /* shown: those of the most time */
 #define RANGES_NAMED   8
 #define MOST_RANKS     (1u << 24) /* a larger number of ranks is an error of the environment */
 
@@ -31,14 +30,15 @@ static const enum gp_rank_measure measures[] = {
 
 static const struct gp_table_column columns[] = {
 	{"Rank", GP_UNIT_TEXT},        {"Step", GP_UNIT_NS},    {"Computing", GP_UNIT_NS},
-	{"Communicating", GP_UNIT_NS}, {"Held up", GP_UNIT_NS}, {"Peak memory", GP_UNIT_BYTES},
+	{"Communicating", GP_UNIT_NS}, {"Held up", GP_UNIT_NS}, {"Memory", GP_UNIT_BYTES},
 	{"Host", GP_UNIT_TEXT},        {"Ended", GP_UNIT_TEXT}, {"Differs in", GP_UNIT_TEXT},
 };
 
 static const struct gp_table_head head = {"rank", NULL, columns, COUNT(columns)};
 
 /*
- * The measures that are compared with the median. GP_RANK_WAITED is not: "held up" names the rank
+ * The measures that are compared with the median; of an incomplete trace only the step, as the
+ * others are sums. GP_RANK_WAITED is not: "held up" names the rank
  * that causes the wait.
  */
 static const struct {
@@ -46,7 +46,7 @@ static const struct {
 	const char *words;
 } compared[] = {
 	{GP_RANK_STEP, GP_RANK_STEP, "step"},
-	{GP_RANK_COMPUTING, GP_RANK_COMPUTING, "computing"},
+	{GP_RANK_COMPUTING, GP_RANK_COMPUTING, "compute"},
 	{GP_RANK_HELD_UP, GP_RANK_COMMUNICATING, "held up"},
 	{GP_RANK_PEAK, GP_RANK_PEAK, "memory"},
 };
@@ -59,6 +59,7 @@ struct place {
 
 struct job {
 	const struct gp_summary *summary;
+	struct gp_model *const *models; /* of all ranks */
 	struct gp_ranks ranks;
 	double medians[GP_RANK_MEASURES]; /* NAN = unknown */
 	double deviations[GP_RANK_MEASURES];
@@ -72,6 +73,7 @@ struct job {
 	} * hosts; /* sorted by name */
 	uint32_t host_count;
 	struct gp_bus_bandwidths bandwidths;
+	struct gp_axes axes;
 };
 
 /* ---- medians ---- */
@@ -123,21 +125,23 @@ static void note(struct place *place, const char *words, double share)
 
 static void look_at(const struct job *job, struct place *place)
 {
-	const struct gp_model *model = job->summary->models[place->row->process];
+	const struct gp_model *model = job->models[place->row->process];
+	bool is_whole = gp_recorded_is_whole(model);
 
 	for (size_t i = 0; i < COUNT(compared); i++) {
 		const struct gp_value *value = &place->row->values[compared[i].measure];
 		double median = job->medians[compared[i].measure];
 		double whole = job->medians[compared[i].of], difference;
 
-		if (value->kind == GP_VALUE_NONE || !(whole > 0))
+		if (value->kind == GP_VALUE_NONE || !(whole > 0) ||
+		    (!is_whole && compared[i].measure != GP_RANK_STEP))
 			continue;
 		difference = (double)value->whole - median;
 		if (fabs(difference) * 100 > LEAST_PERCENT * whole &&
 		    fabs(difference) > MOST_DEVIATION * job->deviations[compared[i].measure])
 			note(place, compared[i].words, difference / whole);
 	}
-	if (!gp_recorded_is_whole(model))
+	if (!is_whole)
 		place->most = INFINITY;
 }
 
@@ -161,7 +165,7 @@ static int find_places(struct job *job)
 		job->places[i].row = &job->ranks.rows[i];
 		look_at(job, &job->places[i]);
 		job->differing += job->places[i].most > 0;
-		job->shared += job->summary->models[job->ranks.rows[i].process]->shares_rank;
+		job->shared += job->models[job->ranks.rows[i].process]->shares_rank;
 	}
 	if (count > ALL_SHOWN)
 		qsort(job->places, count, sizeof(*job->places), compare_places);
@@ -172,7 +176,7 @@ static int find_places(struct job *job)
 
 static int compare_hosts(const void *a, const void *b)
 {
-	return strcmp(((const struct host *)a)->name, ((const struct host *)b)->name);
+	return strverscmp(((const struct host *)a)->name, ((const struct host *)b)->name);
 }
 
 static int find_hosts(struct job *job)
@@ -183,7 +187,7 @@ static int find_hosts(struct job *job)
 	if (!job->hosts)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < job->ranks.count; i++) {
-		const struct gp_model *model = job->summary->models[job->ranks.rows[i].process];
+		const struct gp_model *model = job->models[job->ranks.rows[i].process];
 
 		if (model->info[GP_INFO_HOST])
 			job->hosts[count++] =
@@ -250,7 +254,7 @@ static uint32_t world_size_of(const struct job *job)
 
 	for (uint32_t i = 0; i < job->ranks.count; i++) {
 		const struct gp_rank_row *row = &job->ranks.rows[i];
-		const struct gp_model *model = job->summary->models[row->process];
+		const struct gp_model *model = job->models[row->process];
 		uint32_t one = gp_model_world_size(model);
 
 		if (one <= row->rank || one > MOST_RANKS || (size > 0 && one != size) ||
@@ -349,26 +353,6 @@ static void print_clocks(const struct job *job)
 	fprintf(job->summary->out, most->clock->ahead_ns < 0 ? " is behind\n" : " is ahead\n");
 }
 
-/* ---- bandwidth ---- */
-
-static void print_bandwidths(const struct job *job)
-{
-	FILE *out = job->summary->out;
-
-	for (uint32_t i = 0; i < job->bandwidths.count && i < BANDWIDTHS; i++) {
-		const struct gp_bus_row *row = &job->bandwidths.rows[i];
-
-		fprintf(out, "%s%s of %s by %u ranks %.1f GB/s",
-			i == 0 ? "  bus bandwidth: " : ", ", gp_collective_kind_name(row->kind),
-			gp_format_bytes(row->size_bytes).text, row->ranks, row->bus.real);
-		if (row->of_peak.kind != GP_VALUE_NONE)
-			fprintf(out, " (%.0f %% of the link's peak)", row->of_peak.real);
-	}
-	if (job->bandwidths.count > 0)
-		fputs(job->bandwidths.count > BANDWIDTHS ? ", ... (--by bus-bandwidth)\n" : "\n",
-		      out);
-}
-
 /* ---- the rows ---- */
 
 static void put_median(const struct job *job, struct gp_table *table)
@@ -384,15 +368,24 @@ static void put_median(const struct job *job, struct gp_table *table)
 		gp_table_put_text(table, "");
 }
 
+/* Of an incomplete trace it is often not known how its process ended. */
+static const char *how_ended(const struct gp_model *model, struct gp_figure *known)
+{
+	*known = gp_recorded_how_ended(model);
+	return strcmp(known->text, "-") == 0 && !gp_recorded_is_whole(model) ? "incomplete"
+									     : known->text;
+}
+
 static void put_place(const struct job *job, const struct place *place, struct gp_table *table)
 {
-	const struct gp_model *model = job->summary->models[place->row->process];
+	const struct gp_model *model = job->models[place->row->process];
+	struct gp_figure ended;
 
 	gp_table_put_words(table, "%u", place->row->rank);
 	for (size_t i = 0; i < COUNT(measures); i++)
 		gp_table_cell(table, place->row->values[measures[i]]);
 	gp_table_put_text(table, model->info[GP_INFO_HOST]);
-	gp_table_put_text(table, gp_recorded_how_ended(model).text);
+	gp_table_put_text(table, how_ended(model, &ended));
 	gp_table_put_text(table, place->words);
 }
 
@@ -425,9 +418,15 @@ static int print_rows(const struct job *job)
 
 /* ---- the whole ---- */
 
+/* NULL: the models of the summary are all ranks. */
+static const struct gp_job *job_of(const struct gp_summary *summary)
+{
+	return summary->options ? summary->options->job : NULL;
+}
+
 bool gp_summary_has_ranks(const struct gp_summary *summary)
 {
-	bool known = summary->basis && summary->model_count > 1;
+	bool known = summary->basis && (summary->model_count > 1 || job_of(summary));
 
 	for (size_t i = 0; i < summary->model_count; i++)
 		known &= gp_model_rank(summary->models[i]) != GP_NONE;
@@ -439,33 +438,61 @@ static int look_at_job(struct job *job)
 	int result = find_medians(job);
 
 	job->world_size = world_size_of(job);
-	job->wanted = gp_recorded_ranks(job->summary->models[job->ranks.rows[0].process]);
+	job->wanted = gp_recorded_ranks(job->models[job->ranks.rows[0].process]);
 	if (result == 0)
 		result = find_hosts(job);
 	return result == 0 ? find_places(job) : result;
 }
 
-static int open_job(struct job *job, const struct gp_summary *summary)
+static int gather_job(struct job *job, const struct gp_summary *summary)
 {
+	struct gp_collectives collectives = {0};
 	struct gp_scope scope;
 	int result = gp_scope_open(&scope, summary->models, summary->model_count, false);
 
-	*job = (struct job){.summary = summary};
+	job->models = summary->models;
 	scope.kinds = summary->kinds;
 	scope.analysis = summary->basis;
 	if (result == 0)
 		result = gp_ranks_gather(&scope, &job->ranks);
 	if (result == 0)
-		result = gp_bus_bandwidths_find(&scope, &job->bandwidths);
+		result = gp_collectives_of(&scope, &collectives);
+	if (result == 0)
+		result = gp_bus_bandwidths_of(summary->models, summary->model_count, &collectives,
+					      &job->bandwidths);
+	if (result == 0)
+		result = gp_axes_find(&job->axes, summary->models, &collectives,
+				      gp_model_world_size(summary->models[0]));
+	gp_collectives_free(&collectives);
 	scope.analysis = NULL; /* the summary's */
 	gp_scope_close(&scope);
+	return result;
+}
+
+static int open_job(struct job *job, const struct gp_summary *summary)
+{
+	const struct gp_job *known = job_of(summary);
+	int result = 0;
+
+	*job = (struct job){.summary = summary};
+	if (known) {
+		job->models = known->models;
+		job->ranks = known->ranks;
+		job->bandwidths = known->bandwidths;
+		job->axes = known->axes;
+	} else {
+		result = gather_job(job, summary);
+	}
 	return result == 0 ? look_at_job(job) : result;
 }
 
 static void close_job(struct job *job)
 {
-	gp_ranks_free(&job->ranks);
-	gp_bus_bandwidths_free(&job->bandwidths);
+	if (!job_of(job->summary)) {
+		gp_ranks_free(&job->ranks);
+		gp_bus_bandwidths_free(&job->bandwidths);
+		gp_axes_free(&job->axes);
+	}
 	free(job->places);
 	free(job->hosts);
 }
@@ -481,13 +508,15 @@ int gp_summary_print_ranks(const struct gp_summary *summary)
 	}
 	if (result == 0)
 		print_clocks(&job);
-	if (result == 0)
-		print_bandwidths(&job);
+	if (result == 0) {
+		gp_summary_print_axes(summary->out, &job.axes);
+		gp_summary_print_bandwidths(summary->out, &job.bandwidths);
+	}
 	close_job(&job);
 	return result;
 }
 
-static void add_place(const struct gp_summary *summary, const struct place *place,
+static void add_place(const struct job *job, const struct place *place,
 		      struct gp_document *document)
 {
 	static const char *const ids[GP_RANK_MEASURES] = {
@@ -498,7 +527,7 @@ static void add_place(const struct gp_summary *summary, const struct place *plac
 		[GP_RANK_HELD_UP] = "held_up_ns",
 		[GP_RANK_PEAK] = "peak_bytes",
 	};
-	const struct gp_model *model = summary->models[place->row->process];
+	const struct gp_model *model = job->models[place->row->process];
 
 	gp_document_add_row(document);
 	gp_document_add_text(document, "id", "differs");
@@ -529,23 +558,6 @@ static void add_clock(const struct host *host, struct gp_document *document)
 	gp_document_add_number(document, "operations", GP_UNIT_COUNT, clock->operations);
 }
 
-static void add_bandwidth(const struct gp_bus_row *row, struct gp_document *document)
-{
-	gp_document_add_row(document);
-	gp_document_add_text(document, "id", "bandwidth");
-	gp_document_add_text(document, "collective", gp_collective_kind_name(row->kind));
-	gp_document_add(document, "communicator", GP_UNIT_ADDRESS,
-			gp_value_whole(row->communicator));
-	gp_document_add_number(document, "size_bytes", GP_UNIT_BYTES, row->size_bytes);
-	gp_document_add_number(document, "ranks", GP_UNIT_COUNT, row->ranks);
-	gp_document_add_number(document, "operations", GP_UNIT_COUNT, row->count);
-	gp_document_add_number(document, "median_ns", GP_UNIT_NS, row->median_ns);
-	gp_document_add(document, "algorithm_gb_per_s", GP_UNIT_GB_PER_S, row->algorithm);
-	gp_document_add(document, "bus_gb_per_s", GP_UNIT_GB_PER_S, row->bus);
-	if (row->peak.kind != GP_VALUE_NONE)
-		gp_document_add(document, "link_peak_gb_per_s", GP_UNIT_GB_PER_S, row->peak);
-}
-
 int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct job job;
@@ -569,11 +581,11 @@ int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *d
 	}
 	for (uint32_t i = 0; result == 0 && i < job.ranks.count; i++)
 		if (job.places[i].most > 0)
-			add_place(summary, &job.places[i], document);
+			add_place(&job, &job.places[i], document);
 	for (uint32_t i = 0; result == 0 && i < job.host_count && job.host_count > 1; i++)
 		add_clock(&job.hosts[i], document);
-	for (uint32_t i = 0; result == 0 && i < job.bandwidths.count && i < BANDWIDTHS; i++)
-		add_bandwidth(&job.bandwidths.rows[i], document);
+	if (result == 0)
+		gp_summary_add_bandwidths(document, &job.bandwidths);
 	close_job(&job);
 	return result == 0 ? document->error : result;
 }

@@ -289,6 +289,9 @@ void gp_summary_add_steps(const struct gp_summary *summary, struct gp_document *
 	gp_document_add_text(document, "found_by", all->by_range ? "ranges" : "operations");
 	gp_document_add_number(document, "pid", GP_UNIT_NUMBER,
 			       summary->models[shown.process]->pid);
+	if (summary->models[shown.process]->info[GP_INFO_RANK])
+		gp_document_add_text(document, "rank",
+				     summary->models[shown.process]->info[GP_INFO_RANK]);
 	gp_document_add_number(document, "step_count", GP_UNIT_COUNT, shown.steps->count);
 	gp_document_add_number(document, "median_ns", GP_UNIT_NS, shown.steps->median_ns);
 	gp_document_add_number(document, "mean_ns", GP_UNIT_NS, gp_steps_mean_ns(shown.steps));

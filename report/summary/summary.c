@@ -192,7 +192,7 @@ static int print_head_folded(const struct gp_summary *summary)
 
 static int print_processes(const struct gp_summary *summary)
 {
-	if (summary->model_count == 1)
+	if (summary->model_count == 1 && !summary->options->job)
 		return 0;
 	return gp_summary_has_ranks(summary) ? gp_summary_print_ranks(summary)
 					     : gp_summary_print_processes(summary);

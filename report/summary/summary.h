@@ -13,6 +13,7 @@
 
 #include "report/model/model.h"
 
+struct gp_job;
 struct gp_kinds;
 
 struct gp_summary_options {
@@ -25,6 +26,7 @@ struct gp_summary_options {
 	/* rows of a table before "... N more"; 0 = all, and gpuprof's telemetry */
 	size_t row_limit;
 	const struct gp_kinds *kinds; /* of kernels; NULL = the built-in ones */
+	const struct gp_job *job; /* the models are only some of its ranks; NULL = they are all */
 };
 
 /*

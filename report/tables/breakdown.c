@@ -18,6 +18,7 @@ const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_collective,
 	&gp_breakdown_collective_rank,
 	&gp_breakdown_bus_bandwidth,
+	&gp_breakdown_axis,
 	&gp_breakdown_queue_kernel,
 	&gp_breakdown_queue_stream,
 	&gp_breakdown_concurrency_device,

@@ -84,7 +84,7 @@ extern const struct gp_breakdown gp_breakdown_nvtx, gp_breakdown_nvtx_group, gp_
 extern const struct gp_breakdown gp_breakdown_nvtx_launch, gp_breakdown_nvtx_sequence;
 extern const struct gp_breakdown gp_breakdown_nvtx_counter, gp_breakdown_nvtx_value;
 extern const struct gp_breakdown gp_breakdown_collective_rank, gp_breakdown_rank;
-extern const struct gp_breakdown gp_breakdown_bus_bandwidth;
+extern const struct gp_breakdown gp_breakdown_bus_bandwidth, gp_breakdown_axis;
 extern const struct gp_breakdown gp_breakdown_counter, gp_breakdown_roofline,
 	gp_breakdown_roofline_peak;
 extern const struct gp_breakdown gp_breakdown_hw_activity, gp_breakdown_hw_traffic,

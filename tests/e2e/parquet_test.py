@@ -95,6 +95,22 @@ class Parquet(Case):
         self.assertEqual(done.returncode, 1)
         self.assert_one_line(done.stderr, self.path("out"), "-o")
 
+    def test_a_part_of_a_trace_has_what_runs_in_it(self):
+        self.record("demo", "demo")
+        self.export(self.path("demo.gpuprof"), "-o", self.path("all"))
+        found = self.tables(self.path("all"))
+        steps = found["iterations"]
+        first, last, (rank,) = steps[len(steps) // 3], steps[len(steps) // 2], found["ranks"]
+        start_ns, end_ns = (ns - rank["start_ns"] for ns in (first["start_ns"] + 1, last["start_ns"] + last["duration_ns"] - 1))
+        self.export(self.path("demo.gpuprof"), "--start", f"{start_ns}ns", "--end", f"{end_ns}ns", "-o", self.path("part"))
+        part = self.tables(self.path("part"))
+        for table in ("ops", "calls", "iterations", "idle"):
+            wanted = [row for row in found[table] if row["start_ns"] is not None and row["start_ns"] < rank["start_ns"] + end_ns
+                      and row["start_ns"] + row["duration_ns"] > rank["start_ns"] + start_ns]
+            self.assertTrue(0 < len(wanted) < len(found[table]), table)
+            self.assertEqual(part[table], wanted, table)
+        self.assertEqual(part["ranks"], found["ranks"])
+
     def test_a_trace_in_parts_says_what_it_leaves_out(self):
         self.record("demo", "demo")
         done = self.export(self.path("demo.gpuprof"), "--at-once", "500", "-o", self.path("out"))

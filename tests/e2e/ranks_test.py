@@ -150,6 +150,35 @@ class Ranks(Case):
         self.assertEqual((clocks["node0"]["error_ns"], clocks["node1"]["ahead_ns"]), (0, None))
         self.assertIn("1 of 2 hosts", self.run_gpuprof("merge", "-o", self.path("all.json"), self.path("job")).stderr)
 
+    def make_job(self, ranks, steps):
+        """A synthetic job."""
+        make = os.path.join(support.BUILD, "bench", "ranks")
+        if not os.path.exists(make):
+            self.skipTest("needs build/bench/ranks")
+        subprocess.run([make, str(ranks), str(steps), self.path("job")], check=True)
+
+    def test_a_job_whose_traces_are_all_cut_fits_on_the_screen(self):
+        self.make_job(64, 4)
+        for host in os.listdir(self.path("job")):
+            for name in os.listdir(self.path("job", host)):
+                path = self.path("job", host, name)
+                os.truncate(path, os.path.getsize(path) - 120)
+        page = self.run_gpuprof("summary", self.path("job")).stdout
+        self.assertLessEqual(len(page.splitlines()), 60)
+        self.assertIn("Ranks: 63 of 64", page)
+
+    def test_a_large_job_is_read_rank_by_rank(self):
+        """Rank 5 of the synthetic job is late on its host, rank 792 on its GPU; rank 17 was killed, rank 40 has no trace."""
+        self.make_job(1056, 16)
+        page = self.run_gpuprof("summary", self.path("job")).stdout
+        self.assertLessEqual(len(page.splitlines()), 60)
+        self.assertRegex(page, r"Ranks: 1,055 of 1,056 on 132 hosts: node0, node1, .*; no trace of rank 40\n")
+        self.assertRegex(page, r"\n  17 .* incomplete")
+        found = json.loads(self.run_gpuprof("advice", "--format", "json", self.path("job")).stdout)["findings"]
+        late = {finding["rank"]: finding for finding in found if finding["rule"] == "late-rank"}
+        self.assertEqual(sorted(late), ["5", "792"])
+        self.assertEqual((late["5"]["is_by_host"], late["792"]["is_by_gpu"], late["792"]["host"]), (True, True, "node99"))
+
 
 if __name__ == "__main__":
     support.main()

@@ -113,11 +113,14 @@ class Recipes(Case):
         trace = self.path("job", "1.gpuprof")
         os.mkdir(self.path("job"))
         for rank, ending in ((0, "exit=0"), (1, "exit=3")):
-            self.run_program([*support.GPU, "launch=5", ending], options=("--chrome", "none", "-o", self.path("job", str(rank))), RANK=rank, WORLD_SIZE=3)
+            self.run_program([*support.GPU, "launch=5", ending], options=("--chrome", "none", "-o", self.path("job", str(rank))), RANK=rank, WORLD_SIZE=4)
+        # without gpuprof-run, nobody knows how a process ended
+        self.run_program([*support.GPU, "launch=5"], support.BARE, RANK=2, WORLD_SIZE=4, GPUPROF_OUTPUT=self.path("job", "2"),
+                         GPUPROF_CHROME="none", GPUPROF_SUMMARY="none")
         self.assertTrue(os.path.exists(trace))
         self.run_gpuprof("export", "-F", "parquet", "-o", self.path("few"), self.path("job"))
         rows = json.loads(self.recipe("--format", "json", "lost", self.path("few")).stdout)
-        self.assertEqual([(row["rank"], row["ended"], row["missing"]) for row in rows], [(1, "exit 3", 0), (2, "no trace", 1)])
+        self.assertEqual([(row["rank"], row["ended"], row["missing"]) for row in rows], [(1, "exit 3", 0), (3, "no trace", 1)])
 
     def test_ranks_that_were_left_out_are_not_lost(self):
         self.skip_without_duckdb()

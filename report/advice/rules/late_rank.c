@@ -2,26 +2,35 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/host_samples.h"
+#include "report/advice/rules/late_cause.h"
 #include "report/base/array.h"
 #include "report/base/interval.h"
 #include "report/base/spill_memory.h"
+#include "report/base/stats.h"
 #include "report/tables/by/collective_ranks.h"
 
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(LEAST_OPERATIONS, 16, COUNT, "operations of all ranks: fewer are startup")           \
+	LIMIT(LEAST_WAITS, 8, COUNT, "equally long waits: fewer do not recur")                     \
 	LIMIT(LATE_PERCENT, 150, PERCENT,                                                          \
-	      "of its share: a late rank is last in this many operations")                         \
+	      "of its share: a late rank is last in this many of the operations that wait")        \
+	LIMIT(WAIT_PART, 2, COUNT, "of its usual wait: an operation that waits less is not late")  \
 	LIMIT(IDLE_PART, 2, COUNT, "of the others' wait: this much more idle time is the host's")  \
 	LIMIT(GAP_PART, 8, COUNT, "of the others' wait: a longer idle gap is a part of the cause")
 GP_LIMITS(LIMITS);
 
+#define MOST_HOSTS 3 /* findings: a rank for each host, the latest ones */
+
 struct own {
-	uint64_t ranks, operations, late; /* it was the last in so many of the operations */
+	uint64_t ranks, operations, late; /* it was the last in so many of its operations */
 	uint64_t by_host, by_gpu; /* in so many its host launched late, or its GPU had more work */
 	uint64_t held_up_ns;
+	uint64_t others; /* late ranks of the same host */
+	struct gp_late_cause cause;
 	/* Unix times before the operations that its host launched late, in order */
 	const struct gp_interval *late_times;
 	uint32_t late_time_count;
@@ -30,7 +39,15 @@ struct own {
 
 /* Of a process. */
 struct rank {
+	uint64_t *waits_ns; /* of the others for it, by operation */
+	uint32_t wait_count, wait_capacity;
+	uint64_t wait_ns;      /* its usual wait: */
+	uint64_t recurring_ns; /* as many of its waits as are so long, times that length */
+	uint64_t operations;   /* that it takes part in */
+	uint64_t ranks;        /* of the largest of these */
+	double share;          /* of the late operations, if all ranks were last equally often */
 	uint64_t late, by_host, by_gpu, held_up_ns;
+	struct gp_peers peers; /* that wait for it */
 	struct gp_interval
 		*late_times; /* Unix times before operations that its host launched late */
 	uint32_t late_time_count, late_time_capacity;
@@ -42,7 +59,7 @@ struct rank {
 struct count {
 	struct gp_advisor *advisor;
 	struct rank *ranks; /* by process */
-	uint64_t operations, gpus;
+	uint64_t operations;
 };
 
 static size_t device_of(struct count *count, const struct gp_collective_part *part)
@@ -58,7 +75,7 @@ static size_t device_of(struct count *count, const struct gp_collective_part *pa
 	return rank->device;
 }
 
-/* The time since the previous operation, in which the GPU was idle or busy. */
+/* The time since the previous operation of its GPU, in which the GPU was idle or busy. */
 struct before {
 	uint64_t idle_ns, busy_ns;
 };
@@ -68,12 +85,11 @@ static struct before time_before(struct count *count, const struct gp_collective
 	const struct gp_model *model = count->advisor->scope.models[part->process];
 	const struct gp_idle_gaps *idle_gaps = &count->advisor->basis->idle_gaps;
 	size_t device = device_of(count, part);
-	uint64_t busy_ns, wall_ns = part->start_ns - part->before_ns;
+	uint64_t busy_ns, wall_ns = gp_collective_own_ns(part);
 
-	if (part->before_ns == 0 || part->start_ns <= part->before_ns ||
-	    device >= idle_gaps->device_count)
+	if (wall_ns == 0 || device >= idle_gaps->device_count)
 		return (struct before){0};
-	busy_ns = gp_idle_gaps_busy_ns(idle_gaps, device, model->base_unix_ns + part->before_ns,
+	busy_ns = gp_idle_gaps_busy_ns(idle_gaps, device, model->base_unix_ns + part->since_ns,
 				       model->base_unix_ns + part->start_ns);
 	return (struct before){wall_ns > busy_ns ? wall_ns - busy_ns : 0, busy_ns};
 }
@@ -89,7 +105,7 @@ static void add_late_time(struct count *count, const struct gp_collective_part *
 		count->advisor->error = result;
 	else
 		rank->late_times[rank->late_time_count++] =
-			(struct gp_interval){base_ns + part->before_ns, base_ns + part->start_ns};
+			(struct gp_interval){base_ns + part->since_ns, base_ns + part->start_ns};
 }
 
 static bool explains(uint64_t own_ns, uint64_t others_ns, uint64_t held_up_ns)
@@ -123,40 +139,115 @@ static void find_cause(struct count *count, const struct gp_collective_part *par
 	rank->by_gpu += explains(own.busy_ns, others.busy_ns, held_up_ns);
 }
 
+/* ---- the waits ---- */
+
 /* The first operation is left out: it waits until every rank has started. */
-static void count_operation(void *context, const struct gp_collective_part *parts, uint32_t gpus)
+static bool counts(const struct gp_collective_part *parts)
+{
+	return parts->before_ns > 0 && gp_collective_is_of_all(parts);
+}
+
+static void add_wait(struct count *count, const struct gp_collective_part *part, uint64_t ns)
+{
+	struct rank *rank = &count->ranks[part->process];
+	int result = gp_array_grow_spill(&rank->waits_ns, &rank->wait_capacity, rank->wait_count,
+					 sizeof(*rank->waits_ns));
+
+	if (result != 0)
+		count->advisor->error = result;
+	else
+		rank->waits_ns[rank->wait_count++] = ns;
+}
+
+static void count_wait(void *context, const struct gp_collective_part *parts, uint32_t gpus)
 {
 	struct count *count = context;
+	uint64_t held_up_ns;
 
-	if (parts->before_ns == 0 || !gp_collective_is_of_all(parts))
+	if (!counts(parts))
 		return;
 	count->operations++;
-	if (gpus > count->gpus)
-		count->gpus = gpus;
-	for (uint32_t i = 0; i < gpus; i++) {
+	held_up_ns = gp_collective_held_up_ns(parts, gpus);
+	for (uint32_t i = 0; i < gpus && held_up_ns > 0; i++)
+		if (parts[i].is_last)
+			add_wait(count, &parts[i], held_up_ns);
+}
+
+static int compare_waits(const void *a, const void *b, const void *context)
+{
+	const uint64_t *left = a, *right = b;
+
+	(void)context;
+	return (*left < *right) - (*left > *right);
+}
+
+/* A rank that is late often comes before one that was late once for long. */
+static int find_recurring(struct rank *rank)
+{
+	int result = gp_array_sort(rank->waits_ns, rank->wait_count, sizeof(*rank->waits_ns),
+				   compare_waits, NULL);
+
+	for (uint32_t i = LEAST_WAITS; i <= rank->wait_count && result == 0; i++)
+		if (i * rank->waits_ns[i - 1] > rank->recurring_ns) {
+			rank->wait_ns = rank->waits_ns[i - 1];
+			rank->recurring_ns = i * rank->wait_ns;
+		}
+	return result;
+}
+
+/* ---- the late operations ---- */
+
+static void add_peers(struct rank *rank, const struct gp_collective_part *parts, uint32_t gpus,
+		      uint32_t last)
+{
+	for (uint32_t i = 0; i < gpus && rank->peers.count < GP_PEERS; i++)
+		if (parts[i].process != parts[last].process)
+			gp_peers_add(&rank->peers, parts[i].process);
+}
+
+static void count_late(void *context, const struct gp_collective_part *parts, uint32_t gpus)
+{
+	struct count *count = context;
+	uint64_t held_up_ns = counts(parts) ? gp_collective_held_up_ns(parts, gpus) : 0;
+
+	for (uint32_t i = 0; i < gpus && counts(parts); i++) {
 		struct rank *rank = &count->ranks[parts[i].process];
 
+		if (rank->wait_ns == 0)
+			continue;
+		rank->operations++;
+		rank->ranks = gpus > rank->ranks ? gpus : rank->ranks;
+		if (held_up_ns * WAIT_PART < rank->wait_ns)
+			continue;
+		rank->share += 1.0 / gpus;
 		if (!parts[i].is_last)
 			continue;
 		rank->late++;
-		rank->held_up_ns += gp_collective_held_up_ns(parts, gpus);
+		rank->held_up_ns += held_up_ns;
+		add_peers(rank, parts, gpus, i);
 		find_cause(count, parts, gpus, i);
 	}
 }
 
-/*
- * The time that others held up on average, which is noise. A rank that held up for longer, but less
- * often, is left out.
- */
+/* The time that the median of the other ranks holds up, which is noise. */
 static uint64_t usual_ns(const struct count *count, size_t processes, size_t latest)
 {
-	uint64_t sum_ns = 0;
+	uint64_t *values = malloc(processes * sizeof(*values)), usual_ns;
+	size_t others = 0;
 
+	if (!values) {
+		count->advisor->error = -ENOMEM;
+		return 0;
+	}
 	for (size_t i = 0; i < processes; i++)
-		if (i != latest && count->ranks[i].held_up_ns < count->ranks[latest].held_up_ns)
-			sum_ns += count->ranks[i].held_up_ns;
-	return processes > 1 ? sum_ns / (processes - 1) : 0;
+		if (i != latest)
+			values[others++] = count->ranks[i].recurring_ns;
+	usual_ns = (uint64_t)gp_stats_of(values, others).median;
+	free(values);
+	return usual_ns;
 }
+
+/* ---- what the host did ---- */
 
 static bool ends_before(const void *element, const void *key)
 {
@@ -201,47 +292,112 @@ static void look_at_gaps(struct gp_advisor *advisor, struct gp_case *found)
 			     gp_advisor_waits_for_host, take_gap);
 }
 
-/* A rank that is late often comes before one that was late once for long. */
-static bool is_later(const struct rank *a, const struct rank *b)
+/* ---- the findings ---- */
+
+static bool is_late(const struct rank *rank)
 {
-	return a->late != b->late ? a->late > b->late : a->held_up_ns > b->held_up_ns;
+	return rank->late >= LEAST_WAITS && (double)rank->late * 100 >= rank->share * LATE_PERCENT;
 }
 
-static void judge(struct gp_advisor *advisor, const struct count *count)
+static void make_case(struct gp_advisor *advisor, const struct count *count, size_t process,
+		      uint64_t others)
 {
-	size_t latest = 0, processes = advisor->scope.model_count;
-	struct rank *rank;
+	struct rank *rank = &count->ranks[process];
+	uint64_t ns = usual_ns(count, advisor->scope.model_count, process);
 	struct gp_case *found;
-	uint64_t ns;
 	struct own *own;
 
-	for (size_t i = 1; i < processes; i++)
-		if (is_later(&count->ranks[i], &count->ranks[latest]))
-			latest = i;
-	rank = &count->ranks[latest];
-	rank->late_time_count = (uint32_t)gp_interval_join(rank->late_times, rank->late_time_count);
-	ns = usual_ns(count, processes, latest);
-	if (count->operations < LEAST_OPERATIONS || rank->held_up_ns <= ns ||
-	    rank->late * count->gpus * 100 < count->operations * LATE_PERCENT)
+	if (rank->held_up_ns <= ns)
 		return;
-	advisor->process = latest;
-	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
+	rank->late_time_count = (uint32_t)gp_interval_join(rank->late_times, rank->late_time_count);
+	advisor->process = process;
+	found = gp_advisor_case(advisor, GP_NO_SITE, process, 0);
 	own = found->own;
-	*own = (struct own){.ranks = count->gpus,
-			    .operations = count->operations,
+	*own = (struct own){.ranks = rank->ranks,
+			    .operations = rank->operations,
 			    .late = rank->late,
 			    .by_host = rank->by_host,
 			    .by_gpu = rank->by_gpu,
 			    .held_up_ns = rank->held_up_ns,
+			    .others = others,
 			    .late_times = rank->late_times,
 			    .late_time_count = rank->late_time_count};
 	gp_advisor_add(advisor, found, GP_ALL_THE_TIME, rank->held_up_ns, rank->held_up_ns - ns,
 		       NULL);
 	found->count = rank->late;
-	if (advisor->error == 0 && own->by_host * 2 >= own->late)
+	if (advisor->error == 0 && own->by_host * 2 >= own->late) {
 		look_at_gaps(advisor, found);
+		gp_late_cause_find_function(advisor, process, &rank->peers, &own->cause);
+	} else if (advisor->error == 0 && own->by_gpu * 2 >= own->late) {
+		gp_late_cause_find_kernel(advisor, process, &rank->peers, &own->cause);
+	}
 	own->late_times = NULL; /* they live no longer than the count */
 	own->late_time_count = 0;
+}
+
+static const char *boot_of(const struct gp_advisor *advisor, size_t process)
+{
+	const char *boot = advisor->scope.models[process]->info[GP_INFO_BOOT_ID];
+
+	return boot ? boot : "";
+}
+
+/* The latest rank of the host of none of the given processes; the number of processes = none. */
+static size_t find_latest(const struct gp_advisor *advisor, const struct count *count,
+			  const size_t *known, size_t known_count)
+{
+	size_t latest = advisor->scope.model_count;
+
+	for (size_t i = 0; i < advisor->scope.model_count; i++) {
+		bool is_new = true;
+
+		for (size_t k = 0; k < known_count; k++)
+			is_new &= strcmp(boot_of(advisor, known[k]), boot_of(advisor, i)) != 0;
+		if (is_new && is_late(&count->ranks[i]) &&
+		    (latest == advisor->scope.model_count ||
+		     count->ranks[i].held_up_ns > count->ranks[latest].held_up_ns))
+			latest = i;
+	}
+	return latest;
+}
+
+static uint64_t count_others(const struct gp_advisor *advisor, const struct count *count,
+			     size_t process)
+{
+	uint64_t others = 0;
+
+	for (size_t i = 0; i < advisor->scope.model_count; i++)
+		others += i != process && is_late(&count->ranks[i]) &&
+			  strcmp(boot_of(advisor, process), boot_of(advisor, i)) == 0;
+	return others;
+}
+
+static void judge(struct gp_advisor *advisor, const struct count *count)
+{
+	size_t known[MOST_HOSTS];
+
+	for (size_t i = 0; i < MOST_HOSTS && advisor->error == 0; i++) {
+		known[i] = find_latest(advisor, count, known, i);
+		if (known[i] == advisor->scope.model_count)
+			break;
+		make_case(advisor, count, known[i], count_others(advisor, count, known[i]));
+	}
+}
+
+static void look_at_operations(struct gp_advisor *advisor, struct count *count)
+{
+	struct gp_collectives c = {0};
+	int result = gp_collectives_of(&advisor->scope, &c);
+
+	if (result == 0)
+		result = gp_collectives_each(&c, count_wait, count);
+	for (size_t i = 0; i < advisor->scope.model_count && result == 0; i++)
+		result = find_recurring(&count->ranks[i]);
+	if (result == 0 && count->operations >= LEAST_OPERATIONS)
+		result = gp_collectives_each(&c, count_late, count);
+	gp_collectives_free(&c);
+	if (advisor->error == 0)
+		advisor->error = result;
 }
 
 static void look_at_all(struct gp_advisor *advisor)
@@ -253,12 +409,14 @@ static void look_at_all(struct gp_advisor *advisor)
 	if (!count.ranks)
 		advisor->error = -ENOMEM;
 	else if (advisor->scope.model_count > 1)
-		advisor->error = gp_collective_each(&advisor->scope, count_operation, &count);
+		look_at_operations(advisor, &count);
 	advisor->matched_collectives = count.operations >= LEAST_OPERATIONS ? count.operations : 0;
-	if (advisor->error == 0 && count.operations > 0)
+	if (advisor->error == 0 && count.operations >= LEAST_OPERATIONS)
 		judge(advisor, &count);
-	for (size_t i = 0; count.ranks && i < advisor->scope.model_count; i++)
+	for (size_t i = 0; count.ranks && i < advisor->scope.model_count; i++) {
+		gp_spill_free(count.ranks[i].waits_ns);
 		gp_spill_free(count.ranks[i].late_times);
+	}
 	free(count.ranks);
 }
 
@@ -267,18 +425,23 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
 	const struct own *own = found->own;
-	const char *rank = model->info[GP_INFO_RANK];
+	const char *rank = model->info[GP_INFO_RANK], *host = model->info[GP_INFO_HOST];
 
 	if (rank)
 		gp_document_add_text(values, "rank", rank);
 	else
 		gp_document_add_words(values, "rank", "of pid %u", model->pid);
+	if (host)
+		gp_document_add_text(values, "host", host);
+	if (own->others > 0)
+		gp_document_add_number(values, "others", GP_UNIT_COUNT, own->others);
 	gp_document_add_number(values, "operations", GP_UNIT_COUNT, own->operations);
 	gp_document_add_number(values, "rank_count", GP_UNIT_COUNT, own->ranks);
 	gp_document_add_flag(values, "is_by_host", own->by_host * 2 >= own->late);
 	gp_document_add_flag(values, "is_by_gpu", own->by_gpu * 2 >= own->late);
 	gp_document_add_flag(values, "is_placed", gp_advisor_knows(advisor, found->site));
 	gp_host_samples_add_values(advisor, found, GP_SAMPLE_TIMES, values);
+	gp_late_cause_add_values(advisor, &own->cause, values);
 }
 
 static bool names_place(const struct gp_case *found)
@@ -286,27 +449,30 @@ static bool names_place(const struct gp_case *found)
 	return ((const struct own *)found->own)->has_samples;
 }
 
-const struct gp_rule gp_rule_late_rank = {
-	.id = "late-rank",
-	.title = "one rank comes late to collective operations",
-	.found =
-		"rank {rank} is the last of {rank_count} in {count} of {operations} collective operations, and the others wait {mean_ns} for it on average: "
-		"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here]|{?is_by_gpu}its GPU takes longer for the work before them|the cause is unknown: its GPU is neither idle nor busy for longer than the others before them]",
-	.change =
-		"[{?is_by_host}find out why the host of this rank is slower: compare gpuprof summary --by phase,host of this rank and another|{?is_by_gpu}distribute the work evenly: samples by their length, layers by their time; or check whether the clock of this GPU is lower|check whether other programs or ranks use this GPU or the host, and check the network of this rank]",
-	.meaning =
-		"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest. If the GPU of that rank was idle before the operation for much longer than the other GPUs, its host launched late; if it was busy for longer, it had more work. The rule leaves out the first operation, which waits until every rank has started. The saving is the time that the others wait for this rank, less the average of the times that ranks wait for each of the others. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
-	.remedy =
-		"If the host is late, look for work that only this rank does, such as logging or checkpoints, for a slower disk, and for other programs on its processors. If the GPU is late, look for unequal batches or layers, and for a lower clock.",
-	.ignore = "The ranks do different work on purpose.",
-	.threshold = {.saves_percent = 3,
-		      .saves_ns = 1000000,
-		      .count = 8,
-		      .reason = "Less is the noise of hosts and clocks"},
-	.limits = limits,
-	.is_of_gpu = true,
-	.own_bytes = sizeof(struct own),
-	.look_at_all = look_at_all,
-	.add_values = add_values,
-	.names_place = names_place,
+const struct
+	gp_rule
+		gp_rule_late_rank =
+			{
+				.id = "late-rank",
+				.title = "one rank comes late to collective operations",
+				.found =
+					"rank {rank}[ on {host}][, and {others} other rank[{!others=1}s] of this host,] [{?others}are|is] the last of {rank_count} in {count} of {operations} collective operations, and the others wait {mean_ns} for it on average: "
+					"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here][; in all it spent {function_ns} in {function}, the ranks that wait for it [{others_function_ns} on average|none]]|{?is_by_gpu}its GPU takes longer for the work before them[: {kernel} takes {kernel_ns} on average, on ranks that wait for it {others_kernel_ns}[{?are_all}, and so do nearly all kernels]|: {kernel} runs {kernel_count} times, on ranks that wait for it [{others_kernel_count} times|never]]|the cause is unknown: its GPU is neither idle nor busy for longer than the others before them]",
+				.change =
+					"[{?is_by_host}[{?is_alone}do this work on all ranks in equal parts, or outside of the loop|find out why the host of this rank is slower: other programs on its processors, a slower disk or data source]|{?is_by_gpu}[{?are_all}check the clock of this GPU (record with --energy), and whether other programs use it|distribute the work evenly: samples by their length, layers by their time; or check whether the clock of this GPU is lower]|check whether other programs or ranks use this GPU or the host, and check the network of this rank]",
+				.meaning =
+					"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest; at most three findings name ranks of different hosts. A rank that came last because it had waited for another one, in an operation of another communicator, is not late: only its own time since its previous operation counts. If the GPU of that rank was idle in this time for much longer than the other GPUs, its host launched late; if it was busy for longer, it had more work, or was slower: then its kernels are compared with those of up to eight ranks that waited. The rule leaves out the first operation, which waits until every rank has started. Waits count that recur: a rank that is late often comes before one that was late once for long. The saving is the time that the others wait for this rank, less the time that they wait for the median rank: what the job would gain if this rank were as fast as the others. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
+				.remedy =
+					"If the host is late, look for work that only this rank does, such as logging or checkpoints, for a slower disk, and for other programs on its processors. If the GPU is late, look for unequal batches or layers, and for a lower clock.",
+				.ignore = "The ranks do different work on purpose.",
+				.threshold = {.saves_percent = 3,
+					      .saves_ns = 1000000,
+					      .count = 8,
+					      .reason = "Less is the noise of hosts and clocks"},
+				.limits = limits,
+				.is_of_gpu = true,
+				.own_bytes = sizeof(struct own),
+				.look_at_all = look_at_all,
+				.add_values = add_values,
+				.names_place = names_place,
 };

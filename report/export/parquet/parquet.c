@@ -82,8 +82,8 @@ static const struct gp_parquet_table other_tables[] = {
 	 {SIGNED("pid"), SIGNED("device"), UNSIGNED("communicator"), SIGNED("channel"),
 	  SIGNED("sequence"), TEXT("name"), TEXT("kernel"), SIGNED("start_ns"),
 	  SIGNED("duration_ns"), SIGNED("bytes"), SIGNED("ranks"), SIGNED("waits_for_all"),
-	  SIGNED("may_lack_last")},
-	 13},
+	  SIGNED("may_lack_last"), SIGNED("since_previous_ns")},
+	 14},
 	{"iterations",
 	 {SIGNED("pid"), SIGNED("number"), TEXT("part"), SIGNED("start_ns"), SIGNED("duration_ns"),
 	  SIGNED("ops")},
@@ -104,6 +104,8 @@ struct job {
 	uint32_t *kernel_kinds;     /* ... and their kinds */
 	uint32_t kernel_capacity;
 	uint64_t base_unix_ns; /* times of event rows are relative to it */
+	/* the chosen part of the present process, for the tables that are no events */
+	struct gp_slice_filter filter;
 };
 
 /* ---- tables of events ---- */
@@ -221,7 +223,7 @@ static void put_rank(struct job *job, const struct gp_model *model)
 		text_or_none(model->info[GP_INFO_PROGRAM]),
 		gp_value_whole(model->base_unix_ns + model->first_ns),
 		gp_value_whole(model->last_ns - model->first_ns),
-		gp_value_text(ended.text),
+		strcmp(ended.text, "-") != 0 ? gp_value_text(ended.text) : gp_value_none(),
 		gp_value_whole(gp_recorded_is_whole(model) && !gp_recorded_has_lost(model)),
 		gp_value_whole(model->device_count),
 		model->device_count > 0 ? text_or_none(model->device_names[0]) : gp_value_none(),
@@ -250,9 +252,10 @@ static void put_collective(struct job *job, const struct gp_model *model,
 		part->ranks != 0 ? gp_value_whole(part->ranks) : gp_value_none(),
 		gp_value_whole(gp_collective_is_of_all(part)),
 		gp_value_whole(part->may_lack_last),
+		part->since_ns > 0 ? gp_value_whole(gp_collective_own_ns(part)) : gp_value_none(),
 	};
 
-	static_assert(COUNT(row) == 13, "as many as columns");
+	static_assert(COUNT(row) == 14, "as many as columns");
 	gp_parquet_folder_put(job->folder, COLLECTIVES, row);
 }
 
@@ -270,7 +273,9 @@ static int put_collectives(struct job *job, const struct gp_model *model)
 		sequence = i > 0 && gp_collectives_are_a_row(&c.parts[i - 1], &c.parts[i])
 				   ? sequence + 1
 				   : 0;
-		put_collective(job, model, &c.parts[i], sequence);
+		if (gp_slice_filter_has(&job->filter, c.parts[i].start_ns,
+					c.parts[i].start_ns + c.parts[i].duration_ns))
+			put_collective(job, model, &c.parts[i], sequence);
 	}
 	gp_collectives_free(&c);
 	gp_groups_free(&names);
@@ -284,6 +289,9 @@ static void put_iterations(struct job *job, const struct gp_model *model,
 
 	for (uint32_t i = 0; i < iterations->count; i++) {
 		const struct gp_iteration *step = &iterations->rows[i];
+
+		if (!gp_slice_filter_has(&job->filter, step->start_ns, step->end_ns))
+			continue;
 		const struct gp_value row[] = {
 			gp_value_whole(model->pid),
 			gp_value_whole(i + 1),
@@ -316,6 +324,10 @@ static void put_gap(struct job *job, const struct gp_model *model, struct gp_sco
 		    const struct gp_idle_gap *gap)
 {
 	char before[GP_ACTIVITY_LABEL_BYTES], after[GP_ACTIVITY_LABEL_BYTES];
+	uint64_t start_ns = gap->start_ns - model->base_unix_ns;
+
+	if (!gp_slice_filter_has(&job->filter, start_ns, start_ns + gp_idle_gap_ns(gap)))
+		return;
 	const struct gp_value row[] = {
 		gp_value_whole(model->pid),
 		gp_value_whole(scope->devices.entries[gap->device].number),
@@ -366,6 +378,7 @@ static int put_process(struct job *job, const struct gp_model *model,
 	const struct gp_export_source source = gp_export_source_of(model);
 	int result = put_events(job, &source, options);
 
+	job->filter = gp_slice_filter_of(&options->choice, model);
 	put_rank(job, model);
 	if (result == 0)
 		result = put_collectives(job, model);
@@ -448,6 +461,7 @@ const struct gp_exporter gp_exporter_parquet = {
 	.suffix = ".parquet",
 	.help = "a folder of tables, of one process or of a whole job, for SQL",
 	.readers = "DuckDB, pandas, Polars, ClickHouse, Spark",
+	.heeds = GP_EXPORT_PART,
 	.is_compressed = true,
 	.write_folder = write_parquet,
 };

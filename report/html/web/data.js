@@ -330,9 +330,15 @@ async function readSamples() {
 	return threads;
 }
 const nameOfProcess = (p) => {
-	const process = state.about.processes[p];
-	return process.rank !== undefined ? 'rank ' + process.rank : 'pid ' + process.pid;
+	const process = state.about.processes[p],
+		isShared = state.about.processes.some((other, i) => i !== p && other.rank === process.rank);
+	if (process.rank === undefined) return 'pid ' + process.pid;
+	return 'rank ' + process.rank + (isShared ? ', pid ' + process.pid : '');
 };
+
+/* The number of the process with the steps that are shown; pids of several hosts may be equal. */
+const processOfSteps = (steps) =>
+	state.about.processes.findIndex(({ pid, rank }) => pid === steps?.pid && (steps.rank === undefined || String(rank) === String(steps.rank)));
 
 /* The bytes and blocks of each holder after so many changes; valid until the next call, which continues from there. */
 function heldAfter(changes) {

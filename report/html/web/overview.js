@@ -237,7 +237,12 @@ function workSection() {
 
 /* If there are more GPUs, they are drawn as a heat map, and summed up in one bar. */
 const MANY_GPUS = 8,
-	hasManyGpus = (about) => usedDevices(about).length > MANY_GPUS;
+	hasManyGpus = (about) => usedDevices(about).length > MANY_GPUS,
+	/* with still more, a row is a thin line, and each eighth is named: 512 fit on two screens */
+	DENSE_GPUS = 32,
+	DENSE_NAMED = 8,
+	isDense = (about) => usedDevices(about).length > DENSE_GPUS,
+	heightOfGpu = (about) => (isDense(about) ? 4 : hasManyGpus(about) ? 12 : 44);
 
 /* The rows of several GPUs' states, added up by class and cause. */
 function sumStates(rows) {
@@ -339,9 +344,10 @@ const LEAST_MARK = 4;
 const LEAST_ALPHA = 0.2;
 
 /* The activity of a GPU over time, as height or as intensity; known once the events are read. */
-function drawGpuStrip(canvas, union, isHeat) {
-	const width = (canvas.parentNode.clientWidth && canvas.clientWidth) || 600,
-		height = isHeat ? 12 : 44,
+function drawGpuStrip(canvas, union, about) {
+	const isHeat = hasManyGpus(about),
+		width = (canvas.parentNode.clientWidth && canvas.clientWidth) || 600,
+		height = heightOfGpu(about),
 		{ ctx } = fitCanvas(canvas, width, height),
 		columns = Math.floor(width),
 		[from, until] = callsTime(),
@@ -355,9 +361,13 @@ function drawGpuStrip(canvas, union, isHeat) {
 	});
 }
 
+const nameOfGpu = (device) => (device.process ? plain(device.process) + ' ' : '') + 'GPU ' + device.number;
+
 function gpuRows(about) {
 	const devices = about.devices || [],
-		isHeat = hasManyGpus(about);
+		isHeat = hasManyGpus(about),
+		dense = isDense(about),
+		isNamed = (index) => !dense || index % DENSE_NAMED === 0;
 	if (!devices.length) return null;
 	return section(
 		'GPU activity over time',
@@ -365,14 +375,15 @@ function gpuRows(about) {
 			': share of the time with at least one operation, 0 to 100 %; a mark if it is small; click: show it in the timeline',
 		el(
 			'div',
-			{ class: isHeat ? 'gpus heat' : 'gpus' },
-			devices.map((device) =>
+			{ class: dense ? 'gpus heat dense' : isHeat ? 'gpus heat' : 'gpus' },
+			devices.map((device, index) =>
 				el(
 					'div',
-					{ class: 'gpu' },
+					{ class: 'gpu', title: dense ? nameOfGpu(device) + ', ' + busySentence(device, about.doubt) : null },
 					el(
 						'div',
 						null,
+						!isNamed(index) ? null : [
 						el('b', null, isHeat && device.process ? plain(device.process) : 'GPU ' + device.number),
 						' ',
 						isHeat && device.process ? 'GPU ' + device.number : plain(shortDevice(device.name || '')),
@@ -388,13 +399,12 @@ function gpuRows(about) {
 							]
 								.filter(Boolean)
 								.join(', '),
-						),
+						)],
 					),
 					el('canvas', {
 						'data-gpu': device.number,
 						role: 'img',
-						'aria-label':
-							'GPU ' + device.number + ' ' + busySentence(device, about.doubt),
+						'aria-label': nameOfGpu(device) + ', ' + busySentence(device, about.doubt),
 						onclick: (e) => {
 							if (!state.ready) return;
 							const box = e.target.getBoundingClientRect(),
@@ -407,13 +417,13 @@ function gpuRows(about) {
 					el(
 						'div',
 						{ class: 'num' },
-						el('b', null, busySentence(device, about.doubt)),
+						dense ? null : [el('b', null, busySentence(device, about.doubt)),
 						isHeat ? ' ' : el('br'),
 						el(
 							'span',
 							{ class: 'dim' },
 							isBusyKnown(device, about.doubt) ? fmtNs(device.busy_ns) + ' of ' + fmtNs(device.possible_ns) : '',
-						),
+						)],
 					),
 				),
 			),
@@ -517,7 +527,7 @@ function overviewView() {
 	const draw = () => {
 		for (const canvas of node.querySelectorAll('canvas[data-gpu]')) {
 			const device = state.devices.get(+canvas.dataset.gpu);
-			if (device) drawGpuStrip(canvas, device.union, hasManyGpus(state.about));
+			if (device) drawGpuStrip(canvas, device.union, state.about);
 		}
 		for (const canvas of node.querySelectorAll('canvas[data-steps]')) drawSteps(canvas, stepRows(about), about.steps[0].median_ns);
 	};

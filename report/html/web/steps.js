@@ -147,7 +147,7 @@ function stepsSection(about) {
 		});
 	return section(
 		'Steps',
-		(about.processes.length > 1 ? 'of ' + nameOfProcess(about.processes.findIndex((process) => process.pid === found.pid)) + ', ' : '') +
+		(about.processes.length > 1 ? 'of ' + nameOfProcess(processOfSteps(found)) + ', ' : '') +
 			(found.found_by === 'ranges' ? 'marked by ranges' : 'found by repeating operations') + '; height: time of a step, up to ' + TALLEST_STEP + ' medians; click: show it in the timeline' + (cut && '; the ' + cut),
 		rows.length > 1 ? el('div', { class: 'steps' }, chart) : null,
 		...shareBar(parts, fmtNs),

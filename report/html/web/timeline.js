@@ -145,7 +145,7 @@ class Timeline {
 				kind: 'head',
 				key: 'gpu' + number,
 				h: HEAD + 4,
-				title: 'GPU ' + number,
+				title: (about.process?.startsWith('rank') ? plain(about.process) + ', ' : '') + 'GPU ' + number,
 				note: shortDevice(about.name || ''),
 				union: device.union,
 			});
@@ -175,11 +175,11 @@ class Timeline {
 				kind: 'head',
 				key: 'process' + p,
 				h: HEAD,
-				title: (process.rank !== undefined ? 'rank ' + process.rank + ', ' : '') + 'pid ' + process.pid,
+				title: nameOfProcess(p),
 				note: process.program || '',
 			});
 			if (this.collapsed.has('process' + p)) continue;
-			if (process.pid === state.about.steps?.[0]?.pid) {
+			if (p === processOfSteps(state.about.steps?.[0])) {
 				const rows = stepRows(state.about);
 				add({ kind: 'steps', h: Math.round(CPU_LANE * Math.min(grow, 2.5)) + GAP, title: cutSteps(state.about, rows) || 'steps', rows });
 			}

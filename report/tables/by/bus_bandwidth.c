@@ -31,7 +31,7 @@ enum { SHORTEST };
 enum { WAITED_NS };
 
 struct finding {
-	struct gp_scope *scope;
+	struct gp_model *const *models;
 	struct gp_tally tally;
 	bool has_all_ranks;
 };
@@ -69,14 +69,14 @@ static double peak_of(const struct gp_model *model, uint16_t device_id)
 }
 
 /* The lowest peak of all members; 0 if they are on several hosts, with a network between them. */
-static double lowest_peak(const struct gp_scope *scope, const struct gp_collective_part *parts,
+static double lowest_peak(struct gp_model *const *models, const struct gp_collective_part *parts,
 			  uint32_t gpus)
 {
-	const char *boot = scope->models[parts->process]->info[GP_INFO_BOOT_ID];
-	double lowest = peak_of(scope->models[parts->process], parts->device_id);
+	const char *boot = models[parts->process]->info[GP_INFO_BOOT_ID];
+	double lowest = peak_of(models[parts->process], parts->device_id);
 
 	for (uint32_t i = 1; i < gpus; i++) {
-		const struct gp_model *model = scope->models[parts[i].process];
+		const struct gp_model *model = models[parts[i].process];
 		double peak = peak_of(model, parts[i].device_id);
 
 		if (!boot || !model->info[GP_INFO_BOOT_ID] ||
@@ -112,7 +112,7 @@ static void take_operation(void *context, const struct gp_collective_part *parts
 		[BYTES] = parts->bytes,
 		[RANKS] = ranks,
 		[KIND] = parts->kind,
-		[PEAK] = ranks == gpus ? (uint64_t)lowest_peak(finding->scope, parts, gpus) : 0,
+		[PEAK] = ranks == gpus ? (uint64_t)lowest_peak(finding->models, parts, gpus) : 0,
 	};
 	row = gp_tally_find(&finding->tally, key);
 	for (uint32_t i = 0; i < gpus; i++)
@@ -123,13 +123,13 @@ static void take_operation(void *context, const struct gp_collective_part *parts
 }
 
 /* Whether the GPUs of an operation are all GPUs of its communicator. */
-static bool has_all_ranks(const struct gp_scope *scope)
+static bool has_all_ranks(struct gp_model *const *models, size_t count)
 {
-	for (size_t i = 0; i < scope->model_count; i++) {
-		const struct gp_model *model = scope->models[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct gp_model *model = models[i];
 
 		if (gp_model_rank(model) == GP_NONE || model->shares_rank ||
-		    gp_model_world_size(model) != scope->model_count)
+		    gp_model_world_size(model) != count)
 			return false;
 	}
 	return true;
@@ -187,10 +187,11 @@ static int compare_rows(const void *a, const void *b)
 	return (left->size_bytes > right->size_bytes) - (left->size_bytes < right->size_bytes);
 }
 
-int gp_bus_bandwidths_find(struct gp_scope *scope, struct gp_bus_bandwidths *bandwidths)
+int gp_bus_bandwidths_of(struct gp_model *const *models, size_t count, struct gp_collectives *c,
+			 struct gp_bus_bandwidths *bandwidths)
 {
-	struct finding finding = {.scope = scope, .has_all_ranks = has_all_ranks(scope)};
-	int result = gp_collective_each(scope, take_operation, &finding);
+	struct finding finding = {.models = models, .has_all_ranks = has_all_ranks(models, count)};
+	int result = gp_collectives_each(c, take_operation, &finding);
 
 	*bandwidths = (struct gp_bus_bandwidths){0};
 	result = result == 0 ? finding.tally.error : result;
@@ -215,6 +216,18 @@ void gp_bus_bandwidths_free(struct gp_bus_bandwidths *bandwidths)
 {
 	free(bandwidths->rows);
 	*bandwidths = (struct gp_bus_bandwidths){0};
+}
+
+int gp_bus_bandwidths_find(struct gp_scope *scope, struct gp_bus_bandwidths *bandwidths)
+{
+	struct gp_collectives c;
+	int result = gp_collectives_of(scope, &c);
+
+	*bandwidths = (struct gp_bus_bandwidths){0};
+	if (result == 0)
+		result = gp_bus_bandwidths_of(scope->models, scope->model_count, &c, bandwidths);
+	gp_collectives_free(&c);
+	return result;
 }
 
 /* ---- the table ---- */

@@ -38,6 +38,8 @@ struct gp_bus_bandwidths {
 };
 
 /* Returns 0, -ENOMEM or -EOVERFLOW; call gp_bus_bandwidths_free() in either case. */
+int gp_bus_bandwidths_of(struct gp_model *const *models, size_t count, struct gp_collectives *c,
+			 struct gp_bus_bandwidths *bandwidths);
 int gp_bus_bandwidths_find(struct gp_scope *scope, struct gp_bus_bandwidths *bandwidths);
 void gp_bus_bandwidths_free(struct gp_bus_bandwidths *bandwidths);
 

@@ -124,8 +124,62 @@ static void gather(struct gp_collectives *c, const struct gp_model *model, uint1
 	}
 }
 
+/* ---- the operation before ---- */
+
+static int order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* The end of an operation on a GPU of the process. */
+struct end {
+	uint64_t end_ns;
+	uint16_t device_id;
+};
+
+static int compare_ends(const void *a, const void *b, const void *context)
+{
+	const struct end *left = a, *right = b;
+
+	(void)context;
+	return left->device_id != right->device_id ? order(left->device_id, right->device_id)
+						   : order(left->end_ns, right->end_ns);
+}
+
+static bool ends_until(const void *element, const void *key)
+{
+	const struct end *end = element;
+	const struct gp_collective_part *part = key;
+
+	return end->device_id != part->device_id ? end->device_id < part->device_id
+						 : end->end_ns <= part->start_ns;
+}
+
+/* Of the parts of one process. */
+static int find_since(struct gp_collective_part *parts, uint32_t count)
+{
+	struct end *ends = gp_spill_take(((size_t)count + 1) * sizeof(*ends));
+	int result = ends ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; ends && i < count; i++)
+		ends[i] =
+			(struct end){parts[i].start_ns + parts[i].duration_ns, parts[i].device_id};
+	if (ends)
+		result = gp_array_sort(ends, count, sizeof(*ends), compare_ends, NULL);
+	for (uint32_t i = 0; result == 0 && i < count; i++) {
+		uint32_t at =
+			gp_array_lower_bound(ends, count, sizeof(*ends), ends_until, &parts[i]);
+
+		if (at > 0 && ends[at - 1].device_id == parts[i].device_id)
+			parts[i].since_ns = ends[at - 1].end_ns;
+	}
+	gp_spill_free(ends);
+	return result;
+}
+
 int gp_collectives_add(struct gp_collectives *c, const struct gp_model *model, uint16_t process)
 {
+	uint32_t first = c->count;
 	uint8_t *kinds = gp_kinds_of_names(c->kinds, model);
 	uint32_t *numbers = malloc(((size_t)model->name_count + 1) * sizeof(*numbers));
 	struct gp_communicators known = {0};
@@ -136,15 +190,12 @@ int gp_collectives_add(struct gp_collectives *c, const struct gp_model *model, u
 		gather(c, model, process, kinds, numbers, &known);
 	else
 		c->error = -ENOMEM;
+	if (c->error == 0)
+		c->error = find_since(&c->parts[first], c->count - first);
 	gp_communicators_free(&known);
 	free(kinds);
 	free(numbers);
 	return c->error;
-}
-
-static int order(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
 }
 
 static bool are_of_one_gpu(const struct gp_collective_part *a, const struct gp_collective_part *b)
@@ -191,16 +242,39 @@ static void find_last(struct gp_collective_part *parts, uint32_t gpus)
 		parts[i].is_last = as_short == 1 && parts[i].waited_ns == 0;
 }
 
-uint64_t gp_collective_held_up_ns(const struct gp_collective_part *parts, uint32_t gpus)
+/* How much longer the own time of that rank is than the mean of the others'. */
+static uint64_t longer_ns(const struct gp_collective_part *parts, uint32_t gpus, uint32_t last)
 {
-	uint64_t sum_ns = 0;
-	bool has_last = false;
+	uint64_t own_ns = gp_collective_own_ns(&parts[last]), others_ns = 0, others = 0;
 
 	for (uint32_t i = 0; i < gpus; i++) {
-		sum_ns += parts[i].waited_ns;
-		has_last |= parts[i].is_last;
+		if (parts[i].since_ns == 0)
+			return UINT64_MAX;
+		if (i == last)
+			continue;
+		others_ns += gp_collective_own_ns(&parts[i]);
+		others++;
 	}
-	return has_last && gpus > 1 ? sum_ns / (gpus - 1) : 0;
+	others_ns = others > 0 ? others_ns / others : 0;
+	return own_ns > others_ns ? own_ns - others_ns : 0;
+}
+
+uint64_t gp_collective_held_up_ns(const struct gp_collective_part *parts, uint32_t gpus)
+{
+	uint64_t sum_ns = 0, most_ns;
+	uint32_t last = gpus;
+
+	if (gpus < 2)
+		return 0;
+	for (uint32_t i = 0; i < gpus; i++) {
+		sum_ns += parts[i].waited_ns;
+		if (parts[i].is_last)
+			last = i;
+	}
+	if (last == gpus)
+		return 0;
+	most_ns = longer_ns(parts, gpus, last);
+	return sum_ns / (gpus - 1) < most_ns ? sum_ns / (gpus - 1) : most_ns;
 }
 
 /* The kernels of one GPU, in order. */
@@ -300,13 +374,22 @@ void gp_collectives_free(struct gp_collectives *c)
 	*c = (struct gp_collectives){0};
 }
 
+int gp_collectives_of(struct gp_scope *scope, struct gp_collectives *c)
+{
+	int result;
+
+	*c = (struct gp_collectives){.names = &scope->texts, .kinds = gp_scope_kinds(scope)};
+	result = c->kinds ? 0 : -ENOMEM;
+	for (size_t i = 0; result == 0 && i < scope->model_count && i <= UINT16_MAX; i++)
+		result = gp_collectives_add(c, scope->models[i], (uint16_t)i);
+	return result;
+}
+
 int gp_collective_each(struct gp_scope *scope, gp_collective_take *take, void *context)
 {
-	struct gp_collectives c = {.names = &scope->texts, .kinds = gp_scope_kinds(scope)};
-	int result = c.kinds ? 0 : -ENOMEM;
+	struct gp_collectives c;
+	int result = gp_collectives_of(scope, &c);
 
-	for (size_t i = 0; result == 0 && i < scope->model_count && i <= UINT16_MAX; i++)
-		result = gp_collectives_add(&c, scope->models[i], (uint16_t)i);
 	if (result == 0)
 		result = gp_collectives_each(&c, take, context);
 	gp_collectives_free(&c);

@@ -7,6 +7,10 @@
  * may lack the last ones.  If no NCCL range names the communicator, all ranks are assumed to share
  * one, and the n-th stream with such kernels to be the same on all GPUs.  Only durations are
  * compared, so clocks need not agree.
+ *
+ * A rank that came last may have waited for another rank in an operation of another communicator
+ * before.  So it holds up the others only for as long as its own time since its previous operation
+ * is longer than theirs.
  */
 #ifndef REPORT_TABLES_BY_COLLECTIVE_RANKS_H
 #define REPORT_TABLES_BY_COLLECTIVE_RANKS_H
@@ -40,7 +44,9 @@ struct gp_collective_part {
 	uint32_t ranks;        /* of the communicator; 0 = unknown */
 	uint64_t waited_ns;    /* longer than the last rank's */
 	uint64_t before_ns;    /* the end of the one before it on that GPU; 0 = it is the first */
-	uint32_t op;           /* of the process */
+	/* the end of the last operation of any kernel and communicator before it; 0 = none */
+	uint64_t since_ns;
+	uint32_t op;     /* of the process */
 	uint32_t stream; /* if unknown: ordinal among the streams of its GPU with collectives */
 	uint16_t device_id;
 	uint16_t process;
@@ -85,10 +91,20 @@ bool gp_collectives_are_a_row(const struct gp_collective_part *a,
 int gp_collectives_each(struct gp_collectives *c, gp_collective_take *take, void *context);
 void gp_collectives_free(struct gp_collectives *c);
 
-/* The same for the models of a scope, with its names. */
+/* Adds the models of a scope, with its names; and takes their operations.  Both: 0 or -ENOMEM. */
+int gp_collectives_of(struct gp_scope *scope, struct gp_collectives *c);
 int gp_collective_each(struct gp_scope *scope, gp_collective_take *take, void *context);
 
-/* How long the last rank held up the others, on average; 0 if no rank was the last. */
+/* Its time since the previous operation of its GPU; 0 = there is none. */
+static inline uint64_t gp_collective_own_ns(const struct gp_collective_part *part)
+{
+	return part->since_ns > 0 ? part->start_ns - part->since_ns : 0;
+}
+
+/*
+ * How long the last rank held up the others by its own time, on average; 0 if no rank was the last.
+ * If a rank has no previous operation, this is all of their wait.
+ */
 uint64_t gp_collective_held_up_ns(const struct gp_collective_part *parts, uint32_t gpus);
 
 #endif

@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpuprof/count.h"
 #include "report/analysis/analysis.h"
+#include "report/base/array.h"
 #include "report/model/memory_stats.h"
 #include "report/model/process_name.h"
 #include "report/model/recorded.h"
@@ -18,10 +20,12 @@ static const struct gp_table_column columns[] = {
 	{"Steps", GP_UNIT_COUNT},       {"PID", GP_UNIT_NUMBER},
 };
 
-/* Times of one process. */
+/* Of one process. */
 struct sums {
-	struct gp_rank_times times;
 	uint64_t waited_ns, held_up_ns;
+	uint64_t most_ns; /* that it held up in an operation, and who waited */
+	uint16_t peers[GP_RANK_PEERS];
+	uint32_t peer_count;
 };
 
 int gp_rank_times_add(struct gp_rank_times *times, const struct gp_kinds *kinds,
@@ -48,6 +52,21 @@ struct waits {
 	uint64_t operations;
 };
 
+static void add_held_up(struct sums *sums, const struct gp_collective_part *parts, uint32_t gpus,
+			uint32_t last)
+{
+	uint64_t ns = gp_collective_held_up_ns(parts, gpus);
+
+	sums->held_up_ns += ns;
+	if (ns <= sums->most_ns)
+		return;
+	sums->most_ns = ns;
+	sums->peer_count = 0;
+	for (uint32_t i = 0; i < gpus && sums->peer_count < GP_RANK_PEERS; i++)
+		if (i != last)
+			sums->peers[sums->peer_count++] = parts[i].process;
+}
+
 /* The first operation is left out: it waits until every rank has started. */
 static void add_waits(void *context, const struct gp_collective_part *parts, uint32_t gpus)
 {
@@ -61,8 +80,7 @@ static void add_waits(void *context, const struct gp_collective_part *parts, uin
 	for (uint32_t i = 0; i < gpus; i++) {
 		waits->sums[parts[i].process].waited_ns += parts[i].waited_ns;
 		if (parts[i].is_last)
-			waits->sums[parts[i].process].held_up_ns +=
-				gp_collective_held_up_ns(parts, gpus);
+			add_held_up(&waits->sums[parts[i].process], parts, gpus, i);
 	}
 }
 
@@ -80,45 +98,38 @@ static int find_peak(struct gp_model *model, struct gp_value *peak)
 	return result;
 }
 
-static void fill_row(const struct gp_analysis *analysis, struct gp_rank_row *row,
-		     const struct sums *sums, bool has_collectives)
+int gp_ranks_add(struct gp_ranks *ranks, const struct gp_kinds *kinds, struct gp_model *model,
+		 size_t process, const struct gp_steps *steps)
 {
-	const struct gp_steps *steps = &analysis->steps[row->process];
-	struct gp_value *values = row->values;
+	struct gp_rank_times times = {0};
+	struct gp_rank_row *row;
+	int result;
 
-	row->steps = steps->count;
+	if (gp_model_rank(model) == GP_NONE)
+		return 0;
+	result = gp_array_grow(&ranks->rows, &ranks->capacity, ranks->count, sizeof(*ranks->rows));
+	if (result == 0)
+		result = gp_rank_times_add(&times, kinds, model);
+	if (result != 0)
+		return result;
+	row = &ranks->rows[ranks->count++];
+	*row = (struct gp_rank_row){
+		.process = process, .rank = gp_model_rank(model), .steps = steps->count};
+	for (size_t i = 0; i < GP_RANK_MEASURES; i++)
+		row->values[i] = gp_value_none();
 	if (steps->median_ns > 0)
-		values[GP_RANK_STEP] = gp_value_whole(steps->median_ns);
-	values[GP_RANK_COMPUTING] = gp_value_whole(sums->times.computing_ns);
-	values[GP_RANK_COMMUNICATING] = gp_value_whole(sums->times.communicating_ns);
-	if (!has_collectives)
-		return;
-	values[GP_RANK_WAITED] = gp_value_whole(sums->waited_ns);
-	values[GP_RANK_HELD_UP] = gp_value_whole(sums->held_up_ns);
+		row->values[GP_RANK_STEP] = gp_value_whole(steps->median_ns);
+	row->values[GP_RANK_COMPUTING] = gp_value_whole(times.computing_ns);
+	row->values[GP_RANK_COMMUNICATING] = gp_value_whole(times.communicating_ns);
+	return find_peak(model, &row->values[GP_RANK_PEAK]);
 }
 
-static int gather(struct gp_scope *scope, struct gp_ranks *ranks, struct waits *waits)
+static void fill_waits(struct gp_rank_row *row, const struct sums *sums)
 {
-	const struct gp_analysis *analysis = gp_scope_analysis(scope);
-	int result = analysis ? gp_collective_each(scope, add_waits, waits) : -ENOMEM;
-
-	ranks->has_collectives = waits->operations > 0;
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++) {
-		struct gp_model *model = scope->models[i];
-		struct gp_rank_row *row = &ranks->rows[ranks->count];
-
-		*row = (struct gp_rank_row){.process = i, .rank = gp_model_rank(model)};
-		if (row->rank == GP_NONE)
-			continue;
-		for (size_t k = 0; k < GP_RANK_MEASURES; k++)
-			row->values[k] = gp_value_none();
-		result = gp_rank_times_add(&waits->sums[i].times, gp_scope_kinds(scope), model);
-		if (result == 0)
-			result = find_peak(model, &row->values[GP_RANK_PEAK]);
-		fill_row(analysis, row, &waits->sums[i], ranks->has_collectives);
-		ranks->count++;
-	}
-	return result;
+	row->values[GP_RANK_WAITED] = gp_value_whole(sums->waited_ns);
+	row->values[GP_RANK_HELD_UP] = gp_value_whole(sums->held_up_ns);
+	memcpy(row->peers, sums->peers, sizeof(row->peers));
+	row->peer_count = sums->peer_count;
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -130,19 +141,35 @@ static int compare_ranks(const void *a, const void *b)
 	return left->process < right->process ? -1 : left->process > right->process;
 }
 
-int gp_ranks_gather(struct gp_scope *scope, struct gp_ranks *ranks)
+int gp_ranks_end(struct gp_ranks *ranks, struct gp_collectives *collectives, size_t process_count)
 {
-	struct waits waits = {.sums = calloc(scope->model_count + 1, sizeof(*waits.sums))};
-	int result = -ENOMEM;
+	struct waits waits = {.sums = calloc(process_count + 1, sizeof(*waits.sums))};
+	int result = waits.sums ? gp_collectives_each(collectives, add_waits, &waits) : -ENOMEM;
 
-	*ranks = (struct gp_ranks){
-		.rows = calloc(scope->model_count + 1, sizeof(*ranks->rows)),
-	};
-	if (ranks->rows && waits.sums)
-		result = gather(scope, ranks, &waits);
-	if (result == 0)
+	ranks->has_collectives = waits.operations > 0;
+	for (uint32_t i = 0; result == 0 && ranks->has_collectives && i < ranks->count; i++)
+		fill_waits(&ranks->rows[i], &waits.sums[ranks->rows[i].process]);
+	if (result == 0 && ranks->count > 0)
 		qsort(ranks->rows, ranks->count, sizeof(*ranks->rows), compare_ranks);
 	free(waits.sums);
+	return result;
+}
+
+int gp_ranks_gather(struct gp_scope *scope, struct gp_ranks *ranks)
+{
+	const struct gp_analysis *analysis = gp_scope_analysis(scope);
+	const struct gp_kinds *kinds = gp_scope_kinds(scope);
+	struct gp_collectives collectives;
+	int result = gp_collectives_of(scope, &collectives);
+
+	*ranks = (struct gp_ranks){0};
+	if (!analysis || !kinds)
+		result = -ENOMEM;
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = gp_ranks_add(ranks, kinds, scope->models[i], i, &analysis->steps[i]);
+	if (result == 0)
+		result = gp_ranks_end(ranks, &collectives, scope->model_count);
+	gp_collectives_free(&collectives);
 	return result;
 }
 

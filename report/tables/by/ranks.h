@@ -7,7 +7,9 @@
 #include <stdint.h>
 
 #include "report/document/value.h"
+#include "report/analysis/loop/steps.h"
 #include "report/tables/breakdown_scope.h"
+#include "report/tables/by/collective_ranks.h"
 
 /* The measures of a rank. */
 enum gp_rank_measure {
@@ -20,16 +22,21 @@ enum gp_rank_measure {
 	GP_RANK_MEASURES
 };
 
+#define GP_RANK_PEERS 3
+
 struct gp_rank_row {
-	size_t process; /* in the scope */
+	size_t process; /* in the scope, or of the collectives */
 	uint32_t rank;
 	uint32_t steps;
 	struct gp_value values[GP_RANK_MEASURES]; /* whole; none if unknown */
+	/* processes that waited for it longest; their number */
+	uint16_t peers[GP_RANK_PEERS];
+	uint32_t peer_count;
 };
 
 struct gp_ranks {
 	struct gp_rank_row *rows; /* by rank; processes without one are left out */
-	uint32_t count;
+	uint32_t count, capacity;
 	bool has_collectives; /* operations of several ranks match: waited and held up are known */
 };
 
@@ -42,7 +49,16 @@ struct gp_rank_times {
 int gp_rank_times_add(struct gp_rank_times *times, const struct gp_kinds *kinds,
 		      const struct gp_model *model);
 
-/* Returns 0 or -ENOMEM; gp_ranks_free() in either case. */
+/*
+ * Adds a process if it has a rank, with its main loop; at the end their waits, by the operations of
+ * all.  The models need not be in memory together.  Both return 0 or -ENOMEM; gp_ranks_free() in
+ * either case.
+ */
+int gp_ranks_add(struct gp_ranks *ranks, const struct gp_kinds *kinds, struct gp_model *model,
+		 size_t process, const struct gp_steps *steps);
+int gp_ranks_end(struct gp_ranks *ranks, struct gp_collectives *collectives, size_t process_count);
+
+/* The same for the models of a scope. */
 int gp_ranks_gather(struct gp_scope *scope, struct gp_ranks *ranks);
 void gp_ranks_free(struct gp_ranks *ranks);
 

@@ -63,6 +63,9 @@ static void check_late(uint64_t late_ns, uint64_t work_ns, bool is_by_host)
 
 	assert_non_null(found);
 	assert_string_equal(text_of(found, "rank"), "1");
+	assert_string_equal(text_of(found, "kernel"), is_by_host ? "" : "work");
+	assert_int_equal(value_of(found, "kernel_ns"), is_by_host ? 0 : work_ns - 10 * US);
+	assert_int_equal(value_of(found, "others_kernel_ns"), is_by_host ? 0 : 2 * MS - 10 * US);
 	/* without the first operation */
 	assert_int_equal(found->count, STEPS - 1);
 	assert_int_equal(value_of(found, "operations"), STEPS - 1);
@@ -161,6 +164,93 @@ static void the_place_is_before_the_operations_that_wait(void **state)
 	end(models, &advice);
 }
 
+/* Of eight ranks on hosts of two, one is late in each step: rank 2, 3 or 6. */
+static struct gp_model *rank_of_several(uint32_t rank)
+{
+	static const uint32_t late[] = {2, 3, 6};
+	struct build b = build_begin(rank + 1);
+	uint32_t names[2] = {build_name(&b, "work"),
+			     build_name(&b, "ncclDevKernel_AllReduce_Sum_f32_RING_LL")};
+	char text[16];
+
+	build_device(&b, (uint16_t)rank, "GPU");
+	snprintf(text, sizeof(text), "%u", rank);
+	build_info(&b, GP_INFO_RANK, text);
+	snprintf(text, sizeof(text), "host%u", rank / 2);
+	build_info(&b, GP_INFO_BOOT_ID, text);
+	build_info(&b, GP_INFO_HOST, text);
+	for (uint32_t i = 0; i < STEPS; i++) {
+		uint64_t at_ns = (1 + 10 * i) * MS;
+		uint64_t start_ns = at_ns + (late[i % 3] == rank ? 4 * MS : 0);
+
+		build_call(&b, 100, BUILD_LAUNCH, start_ns, 5 * US, 2 * i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, start_ns + 10 * US, start_ns + MS, 2 * i + 1)->name =
+			names[0];
+		build_call(&b, 100, BUILD_LAUNCH, start_ns + 6 * US, 5 * US, 2 * i + 2);
+		build_op(&b, GP_OP_KERNEL, 7, start_ns + MS, at_ns + 8 * MS, 2 * i + 2)->name =
+			names[1];
+	}
+	for (uint32_t i = 0; i < b.model->op_count; i++)
+		b.model->ops[i].device_id = (uint16_t)rank;
+	return build_end(&b);
+}
+
+static void late_ranks_of_each_host_are_named(void **state)
+{
+	struct gp_model *models[8];
+	struct gp_advice advice;
+	uint32_t found = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++)
+		models[i] = rank_of_several(i);
+	advice = ask(models, 8);
+	for (uint32_t i = 0; i < advice.count; i++) {
+		const struct gp_finding *finding = &advice.findings[i];
+		bool is_of_two = strcmp(text_of(finding, "host"), "host1") == 0;
+
+		if (strcmp(finding->rule->id, "late-rank") != 0)
+			continue;
+		found++;
+		assert_string_equal(text_of(finding, "rank"), is_of_two ? "3" : "6");
+		assert_int_equal(value_of(finding, "others"), is_of_two ? 1 : 0);
+		/* so rank 3 comes before rank 2, whose first late operation does not count */
+		assert_int_equal(finding->count, STEPS / 3);
+		assert_int_equal(value_of(finding, "operations"), STEPS - 1);
+	}
+	assert_int_equal(found, 2);
+	gp_advice_free(&advice);
+	for (uint32_t i = 0; i < 8; i++)
+		gp_model_free(models[i]);
+}
+
+/* Both ranks load data, rank 1 for longer: 40 samples of it, and one of rank 0. */
+static void the_function_is_compared_with_the_other_ranks(void **state)
+{
+	struct gp_model *models[2] = {rank_of_two_operations(0), rank_of_two_operations(1)};
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t count = i == 1 ? 40 : 1;
+
+		models[i]->samples = gp_spill_take(count * sizeof(*models[i]->samples));
+		assert_non_null(models[i]->samples);
+		for (uint32_t k = 0; k < count; k++)
+			models[i]->samples[k] = build_sample(100, 0, 10 * k, 10 * k + 4);
+		models[i]->sample_count = count;
+	}
+	advice = ask(models, 2);
+	found = find(&advice, "late-rank");
+	assert_non_null(found);
+	assert_string_equal(text_of(found, "rank"), "1");
+	assert_string_equal(text_of(found, "function"), "step (train.py)");
+	assert_true(value_of(found, "function_ns") > 4 * value_of(found, "others_function_ns"));
+	assert_true(value_of(found, "others_function_ns") > 0);
+	end(models, &advice);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +259,8 @@ int main(void)
 		cmocka_unit_test(who_is_late_again_and_again_is_named),
 		cmocka_unit_test(equal_ranks_wait_for_nobody),
 		cmocka_unit_test(the_place_is_before_the_operations_that_wait),
+		cmocka_unit_test(late_ranks_of_each_host_are_named),
+		cmocka_unit_test(the_function_is_compared_with_the_other_ranks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,21 +11,21 @@
 
 enum { COUNT, LAST, HELD_UP, WAITED, TOTAL, PID, DEVICE, RANK, COMMUNICATOR };
 
-/* A rank whose kernels of that name, on one stream behind each other, take that long. */
+/* A rank whose kernels of that name take that long; the n-th end at the same time on all ranks. */
 static struct gp_model *rank_with(const char *kernel, uint32_t pid, const char *rank,
 				  const uint64_t *durations_ns, size_t count)
 {
 	struct build b = build_begin(pid);
 	uint32_t name = build_name(&b, kernel), gemm = build_name(&b, "gemm");
-	uint64_t at_ns = 1000 * pid;
+	uint64_t end_ns = 5000;
 
 	build_device(&b, 0, "GPU");
 	build_info(&b, GP_INFO_RANK, rank);
 	build_op(&b, GP_OP_KERNEL, 7, 0, 500, 0)->name = gemm;
 	for (size_t i = 0; i < count; i++) {
-		build_op(&b, GP_OP_KERNEL, 20 + pid, at_ns, at_ns + durations_ns[i], 0)->name =
+		build_op(&b, GP_OP_KERNEL, 20 + pid, end_ns - durations_ns[i], end_ns, 0)->name =
 			name;
-		at_ns += 5000;
+		end_ns += 5000;
 	}
 	return build_end(&b);
 }
@@ -74,6 +74,55 @@ static void who_ran_shortest_came_last(void **state)
 		assert_int_equal(row[RANK].text[0], '0' + (char)i);
 	}
 	forget(models, 3, &scope, &sheet);
+}
+
+/*
+ * Ranks 0 and 1 reduce, and rank 0 is late.  Then ranks 1 and 2 gather: rank 1 is the last, but only
+ * because it waited for rank 0.
+ */
+static void a_rank_that_had_to_wait_holds_up_none(void **state)
+{
+	static const uint64_t expected[][2] = {{1, 700}, {1, 0}}; /* Last, Held up */
+	struct gp_model *models[3];
+	struct gp_scope scope;
+	struct gp_table sheet;
+
+	for (uint32_t rank = 0; rank < 3; rank++) {
+		struct build b = build_begin(rank + 1);
+		uint32_t reduce = build_name(&b, ALL_REDUCE),
+			 gather = build_name(&b, "ncclDevKernel_AllGather");
+		char text[8];
+
+		build_device(&b, 0, "GPU");
+		snprintf(text, sizeof(text), "%u", rank);
+		build_info(&b, GP_INFO_RANK, text);
+		for (uint64_t at_ns = 1000, late_ns = 0; at_ns <= 11000;
+		     at_ns += 10000, late_ns = 700) {
+			if (rank < 2)
+				build_op(&b, GP_OP_KERNEL, 7, at_ns + (rank == 0 ? late_ns : 0),
+					 at_ns + late_ns + 100, 0)
+					->name = reduce;
+			if (rank > 0)
+				build_op(&b, GP_OP_KERNEL, 7,
+					 at_ns + 110 + (rank == 1 ? late_ns : 0),
+					 at_ns + late_ns + 300, 0)
+					->name = gather;
+		}
+		models[rank] = build_end(&b);
+	}
+	look(models, 3, &scope, &sheet);
+	assert_int_equal(gp_table_rows(&sheet), 4);
+	for (size_t i = 0; i < 4; i++) {
+		const struct gp_value *row = gp_table_row(&sheet, i);
+		size_t at = row[RANK].text[0] == '0' ? 0 : 1;
+
+		if (row[LAST].whole == 0)
+			continue;
+		assert_int_equal(row[LAST].whole, expected[at][0]);
+		assert_int_equal(row[HELD_UP].whole, expected[at][1]);
+	}
+	forget(models, 3, &scope, &sheet);
+	(void)state;
 }
 
 static void what_not_all_did_as_often_is_not_compared(void **state)
@@ -309,6 +358,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_ran_shortest_came_last),
+		cmocka_unit_test(a_rank_that_had_to_wait_holds_up_none),
 		cmocka_unit_test(what_not_all_did_as_often_is_not_compared),
 		cmocka_unit_test(a_killed_rank_lacks_the_last_operations),
 		cmocka_unit_test(only_collectives_of_all_ranks_are_compared),

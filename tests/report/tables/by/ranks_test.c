@@ -20,8 +20,8 @@ static struct gp_model *rank_of(uint32_t pid, const char *rank, uint64_t gemm_ns
 	if (rank)
 		build_info(&b, GP_INFO_RANK, rank);
 	build_op(&b, GP_OP_KERNEL, 7, 0, gemm_ns, 0)->name = gemm;
-	build_op(&b, GP_OP_KERNEL, 20 + pid, 10000, 10000 + 10 * pid, 0)->name = name;
-	build_op(&b, GP_OP_KERNEL, 20 + pid, 20000, 20000 + all_reduce_ns, 0)->name = name;
+	build_op(&b, GP_OP_KERNEL, 20 + pid, 10000 - 10 * pid, 10000, 0)->name = name;
+	build_op(&b, GP_OP_KERNEL, 20 + pid, 20000 - all_reduce_ns, 20000, 0)->name = name;
 	return build_end(&b);
 }
 

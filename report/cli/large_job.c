@@ -1,0 +1,58 @@
+#include "report/cli/large_job.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/base/message.h"
+#include "report/load/command.h"
+#include "report/load/load_model.h"
+
+static int take(void *context, struct gp_model *model)
+{
+	return gp_job_add(context, model);
+}
+
+static int load_shown(const struct gp_job *job, struct gp_traces *traces)
+{
+	const struct gp_load_options options = {.save_to = -1, .clocks = &job->fit.clocks};
+	char message[GP_MESSAGE_BYTES];
+
+	traces->models = calloc(job->shown_count + 1, sizeof(*traces->models));
+	if (!traces->models)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < job->shown_count; i++) {
+		const struct gp_model *model = job->models[job->shown[i]];
+		int result =
+			gp_model_load_with(model->path, &options, &traces->models[traces->count],
+					   message, sizeof(message));
+
+		if (result == -ENOMEM)
+			return result;
+		if (result == 0)
+			traces->models[traces->count++]->shares_rank = model->shares_rank;
+		else
+			gp_command_fail(0, "%s", message);
+	}
+	return traces->count > 0 ? 0 : -ENODATA;
+}
+
+int gp_large_job_load(struct gp_job *job, struct gp_traces *traces, char *const *paths,
+		      size_t count)
+{
+	bool any_failed = false;
+	int result;
+
+	*job = (struct gp_job){0};
+	*traces = (struct gp_traces){0};
+	if (!gp_traces_are_many(paths, count, GP_JOB_SHOWN))
+		return -ENODATA;
+	result = gp_traces_each(paths, count, take, job, &any_failed);
+	if (result == 0 && job->count < 2)
+		result = -ENODATA;
+	if (result == 0)
+		result = gp_job_end(job);
+	if (result == 0)
+		result = load_shown(job, traces);
+	traces->any_failed = any_failed;
+	return result;
+}

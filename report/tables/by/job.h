@@ -1,0 +1,42 @@
+/*
+ * job: the ranks of a job whose traces are not in memory together: of each only what compares it
+ * with the others.  So its memory grows with the number of ranks and of their collectives.
+ */
+#ifndef REPORT_TABLES_BY_JOB_H
+#define REPORT_TABLES_BY_JOB_H
+
+#include <stdio.h>
+
+#include "report/tables/by/axes.h"
+#include "report/tables/by/bus_bandwidth.h"
+#include "report/tables/by/host_clocks.h"
+#include "report/tables/by/ranks.h"
+
+/* Zeroed = without ranks. */
+struct gp_job {
+	struct gp_model **models; /* shrunk (gp_model_shrink()) */
+	uint32_t count, capacity;
+	struct gp_ranks ranks;
+	struct gp_bus_bandwidths bandwidths;
+	struct gp_axes axes;
+	struct gp_clock_fit fit;
+	/* the ranks that are shown in detail, of all: numbers of models, in the order of their ranks */
+#define GP_JOB_SHOWN 8
+	uint32_t shown[GP_JOB_SHOWN];
+	uint32_t shown_count;
+};
+
+/* Takes over a model.  Returns 0, -ENOMEM, or -ENODATA: it has no rank. */
+int gp_job_add(struct gp_job *job, struct gp_model *model);
+
+/*
+ * Compares the ranks, after the last one; chooses those that the others wait for longest, some that
+ * wait, and rank 0.  Returns 0 or -ENOMEM.
+ */
+int gp_job_end(struct gp_job *job);
+void gp_job_free(struct gp_job *job);
+
+/* "8 of 10,240 ranks, those that the others wait for longest and some that wait: 0, 5, ..." and \n */
+void gp_job_print_shown(const struct gp_job *job, FILE *out);
+
+#endif

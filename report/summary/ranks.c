@@ -528,6 +528,7 @@ static void add_place(const struct job *job, const struct place *place,
 		[GP_RANK_PEAK] = "peak_bytes",
 	};
 	const struct gp_model *model = job->models[place->row->process];
+	struct gp_figure known;
 
 	gp_document_add_row(document);
 	gp_document_add_text(document, "id", "differs");
@@ -537,7 +538,7 @@ static void add_place(const struct job *job, const struct place *place,
 				place->row->values[i]);
 	if (model->info[GP_INFO_HOST])
 		gp_document_add_text(document, "host", model->info[GP_INFO_HOST]);
-	gp_document_add_text(document, "ended", gp_recorded_how_ended(model).text);
+	gp_document_add_text(document, "ended", how_ended(model, &known));
 	gp_document_add_text(document, "text", place->words);
 }
 

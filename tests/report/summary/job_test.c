@@ -101,8 +101,8 @@ static void ranks_that_differ_are_named(void **state)
 		const char *host, *ended, *words;
 		uint64_t computing_us, communicating_us, held_up_us, waited_us, peak_mib;
 	} differing[] = {
-		{9, "node3", "-", "", 3200, 4000, 0, 1400, 2},
-		{4, "node1", "-", "computing +50 %, held up +35 %", 4800, 2400, 1400, 0, 2},
+		{9, "node3", "incomplete", "", 3200, 4000, 0, 1400, 2},
+		{4, "node1", "-", "compute +50 %, held up +35 %", 4800, 2400, 1400, 0, 2},
 		{8, "node2", "-", "memory +50 %", 3200, 4000, 0, 1400, 3},
 	};
 	struct gp_model *models[RANKS];
@@ -234,8 +234,8 @@ static void one_screen_has_the_ranks_that_differ(void **state)
 	       "\nRanks: 9 of 12 on 5 hosts: node0, node1, node2, node3, ...; no trace of ranks 3, 5-6\n");
 	expect(text,
 	       "\n median 1.000ms 3.200ms 4.000ms 0ns 2.000MiB - - -\n"
-	       " 9 1.000ms 3.200ms 4.000ms 0ns 2.000MiB node3 - -\n"
-	       " 4 1.000ms 4.800ms 2.400ms 1.400ms 2.000MiB node1 - computing +50 %, h...up +35 %\n"
+	       " 9 1.000ms 3.200ms 4.000ms 0ns 2.000MiB node3 incomplete -\n"
+	       " 4 1.000ms 4.800ms 2.400ms 1.400ms 2.000MiB node1 - compute +50 %, h...up +35 %\n"
 	       " 8 1.000ms 3.200ms 4.000ms 0ns 3.000MiB node2 - memory +50 %\n"
 	       " the other ranks ");
 	expect(text, ", within 8ns; largest offset 40ns: node4 is ahead\n");
@@ -271,7 +271,7 @@ static void a_few_ranks_are_all_shown_in_their_order(void **state)
 	expect(text, "; no trace of ranks 3, 5-6, 11\n");
 	expect(text, " Differs in\n 0 1.000ms ");
 	expect(text,
-	       "\n 4 1.000ms 4.800ms 2.400ms 1.400ms 2.000MiB node1 - computing +50 %, held up +35 %\n 7 1.000ms ");
+	       "\n 4 1.000ms 4.800ms 2.400ms 1.400ms 2.000MiB node1 - compute +50 %, held up +35 %\n 7 1.000ms ");
 	expect(text, "\n 10 1.000ms 3.200ms 4.000ms 0ns 2.000MiB node3 - -\n clocks ");
 	expect(text, ", within 6ns; largest offset 30ns: node3 is behind\n");
 	expect_not(text, "median");

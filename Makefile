@@ -17,6 +17,7 @@
 #   make reference  regenerate parts of docs/reference/, after a change of their definitions
 #   make install    PREFIX=/usr/local, DESTDIR=; make uninstall removes the files
 #   make packages   tarball, Debian package, wheel and list of contents, in build/packages/
+#   make arm64-packages  the same for arm64, by a cross compiler, in build-arm64/packages/
 #   make site       the documents as a site with search, in build/site/
 #   make release    test everything, and make the files of a release in build/release/
 #   make clean      remove build/
@@ -144,12 +145,14 @@ page:
 reference: $(O)/gpuprof
 	$(Q)tests/lint/reference.py $(O) --write
 
-$(O)/%.1: docs/man/%.1 docs/man/man.awk $(O)/gpuprof
-	$(Q)awk -v gpuprof=$(O)/gpuprof -f docs/man/man.awk $< >$@.tmp && mv $@.tmp $@
+# The program that prints the options, for a build for another machine that of a build for this one.
+NATIVE ?= $(O)/gpuprof
+$(O)/%.1: docs/man/%.1 docs/man/man.awk $(NATIVE)
+	$(Q)awk -v gpuprof=$(NATIVE) -f docs/man/man.awk $< >$@.tmp && mv $@.tmp $@
 
-$(O)/completion/%: package/completion/% package/completion/completion.awk $(O)/gpuprof
+$(O)/completion/%: package/completion/% package/completion/completion.awk $(NATIVE)
 	@mkdir -p $(@D)
-	$(Q)awk -v gpuprof=$(O)/gpuprof -f package/completion/completion.awk $< >$@.tmp && mv $@.tmp $@
+	$(Q)awk -v gpuprof=$(NATIVE) -f package/completion/completion.awk $< >$@.tmp && mv $@.tmp $@
 
 # A change of the flags recompiles everything. `make install` installs the existing build.
 COMPILED_WITH := $(CC) $(ALL_CFLAGS) $(LIBRARY_CFLAGS) $(LDFLAGS)
@@ -337,7 +340,7 @@ packages site release: export SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --for
 # The tarball, the Debian package and the wheel, in packages/ of the build folder.
 .PHONY: packages
 packages: all stripped
-	+$(Q)CC=$(CC) package/packages.sh $(O) $(VERSION) $(STATIC_LIBS:-l%=%)
+	+$(Q)CC='$(CC)' package/packages.sh $(O) $(VERSION) $(STATIC_LIBS:-l%=%)
 	$(Q)$(MAKE) --no-print-directory wheel && mv $(O)/gpuprof-$(VERSION)-*.whl $(O)/packages
 
 # The documents as a site that any server, or a browser alone, shows. Links lead as they do in this folder.

@@ -79,9 +79,12 @@ PAGES = {
 # Pages of which other tests run the commands, or nothing can run without what this machine lacks.
 ELSEWHERE = {
     "ci.md": "ci_test.py",
+    "conda.md": "layouts_test.py",
     "containers.md": "no container runs here; surroundings_test.py starts programs through setpriv and unshare",
     "hardware-metrics.md": "the simulated libcupti knows only its own chip, which metrics_test.py asks about",
     "install.md": "install_test.py",
+    "jupyter.md": "package_test.py",
+    "nix.md": "layouts_test.py",
     "python.md": "package_test.py",
     "remote-traces.md": "serve_test.py",
     "slurm.md": "cluster_test.py",

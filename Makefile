@@ -15,6 +15,7 @@
 #   make mutate     small changes of the sources that no unit test notices
 #   make page       rebuild the page of `gpuprof html`, after a change in report/html/web/
 #   make reference  regenerate parts of docs/reference/, after a change of their definitions
+#   make screenshots  draw the pictures of the documents again, by Chromium
 #   make install    PREFIX=/usr/local, DESTDIR=; make uninstall removes the files
 #   make packages   tarball, Debian package, wheel and list of contents, in build/packages/
 #   make arm64-packages  the same for arm64, by a cross compiler, in build-arm64/packages/
@@ -354,6 +355,10 @@ site:
 	$(Q)cp package/site/site.css $(O)/site-source
 	$(Q)SITE_SOURCE=$(abspath $(O)/site-source) SITE=$(abspath $(O)/site) mkdocs build --strict --quiet -f package/site/mkdocs.yml
 	$(Q)rm -r $(O)/site-source
+
+.PHONY: screenshots
+screenshots: $(O)/gpuprof
+	$(Q)package/site/screenshots.py $(O)
 
 # RELEASE_OPTIONS=--trial goes on after what prevents a release.
 .PHONY: release

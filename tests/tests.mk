@@ -236,7 +236,7 @@ ARM64_FOLDERS ?= collector stacks inject hardware report
 ARM64_TESTS  := $(patsubst $(O)/%,$(abspath $(ARM64))/%,$(filter-out $(addprefix $(O)/,$(EMULATOR_LACKS) $(ARM64_LACKS)), \
 	$(filter $(ARM64_FOLDERS:%=$(O)/tests/%/%),$(UNIT_TESTS))))
 ARM64_WALK   := $(abspath $(ARM64))/tests/stacks/walk_test
-ARM64_CHECKS := 'env GPUPROF_TEST_CAPTURES=50000 $(ARM64_WALK)' $(filter-out $(ARM64_WALK),$(ARM64_TESTS)) \
+ARM64_CHECKS := 'tests/lint/exports.sh $(ARM64)' 'tests/lint/symbols.sh $(ARM64)' 'env GPUPROF_TEST_CAPTURES=50000 $(ARM64_WALK)' $(filter-out $(ARM64_WALK),$(ARM64_TESTS)) \
 	'env PYTHONPATH=tests/e2e python3 -m unittest -q arm64_test \
 	flame_test.FlameTest.test_gpu_operations_by_launching_stack flame_test.FlameTest.test_memory_by_allocating_stack'
 .PHONY: arm64-check arm64-packages

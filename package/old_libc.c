@@ -29,8 +29,9 @@ struct stat;
 #if defined(FIRST)
 #define OLD(name, version)                                                                         \
 	__asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ", %function\n" #name   \
-		":\n\t" JUMP("gp_old_" #name) "\n\t.size " #name ", . - " #name "\n"                \
-		".symver gp_old_" #name ", " #name "@GLIBC_" version "\n")
+		":\n\t" JUMP("gp_old_" #name) "\n\t.size " #name ", . - " #name "\n"               \
+					      ".symver gp_old_" #name ", " #name "@GLIBC_" version \
+					      "\n")
 
 OLD(dladdr, FIRST);
 OLD(dlclose, FIRST);

@@ -221,8 +221,12 @@ mutate: unit-programs
 # ---- arm64: a build by a cross compiler, run under an emulator in a folder of its own ----
 ARM64        := $(O)-arm64
 ARM64_ROOT   := --sysroot=$(abspath $(ARM64))/sysroot
+ARM64_CC     := aarch64-linux-gnu-gcc $(ARM64_ROOT)
+# of the CUDA Toolkit for x86-64, which has the same headers
+ARM64_NVCC   := $(NVCC) -ccbin aarch64-linux-gnu-g++ -I$(CUDA_HOME)/include -isystem $(CUDA_HOME)/include/cccl -cudadevrt none \
+	-Xcompiler $(ARM64_ROOT)
 ARM64_MAKE    = $(MAKE) --no-print-directory O=$(ARM64) NATIVE=$(abspath $(O))/gpuprof \
-	CC='aarch64-linux-gnu-gcc $(ARM64_ROOT)' CXX='aarch64-linux-gnu-g++ $(ARM64_ROOT)'
+	CC='$(ARM64_CC)' CXX='aarch64-linux-gnu-g++ $(ARM64_ROOT)' NVCC='$(ARM64_NVCC)'
 # qemu 7.2 lacks process_vm_readv() (in_flight, snapshot) and execveat() (exec), others see another start time than
 # /proc/self/stat has (recover), and its namespace has one user (shared_folder).  The rest search for minutes, and find the same on
 # every machine.  Of further tests single cases are skipped (tests/lib/emulated.h).

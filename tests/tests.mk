@@ -224,7 +224,7 @@ ARM64_ROOT   := --sysroot=$(abspath $(ARM64))/sysroot
 ARM64_CC     := aarch64-linux-gnu-gcc $(ARM64_ROOT)
 # of the CUDA Toolkit for x86-64, which has the same headers
 ARM64_NVCC   := $(NVCC) -ccbin aarch64-linux-gnu-g++ -I$(CUDA_HOME)/include -isystem $(CUDA_HOME)/include/cccl -cudadevrt none \
-	-Xcompiler $(ARM64_ROOT)
+	-Xcompiler $(ARM64_ROOT) -L$(abspath $(ARM64))/sim
 ARM64_MAKE    = $(MAKE) --no-print-directory O=$(ARM64) NATIVE=$(abspath $(O))/gpuprof \
 	CC='$(ARM64_CC)' CXX='aarch64-linux-gnu-g++ $(ARM64_ROOT)' NVCC='$(ARM64_NVCC)'
 # qemu 7.2 lacks process_vm_readv() (in_flight, snapshot) and execveat() (exec), others see another start time than

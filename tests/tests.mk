@@ -237,13 +237,14 @@ EMULATOR_LACKS := $(patsubst %,tests/%_test,inject/exec inject/in_flight stacks/
 ARM64_LACKS  := $(patsubst %,tests/%_test,stacks/reads report/symbols/elf_code)
 # `.ci/run` runs the tests of the folders where machines differ.
 ARM64_FOLDERS ?= collector stacks inject hardware report e2e
-ARM64_TESTS  := $(patsubst $(O)/%,$(abspath $(ARM64))/%,$(filter-out $(addprefix $(O)/,$(EMULATOR_LACKS) $(ARM64_LACKS)), \
+ARM64_TESTS  := $(patsubst $(O)/%,$(ARM64)/%,$(filter-out $(addprefix $(O)/,$(EMULATOR_LACKS) $(ARM64_LACKS)), \
 	$(filter $(ARM64_FOLDERS:%=$(O)/tests/%/%),$(UNIT_TESTS))))
 # End-to-end tests by Python of arm64, whose compiler is the cross compiler.
-ARM64_E2E    := nvtx memory
+ARM64_E2E    := tables nvtx_outputs memory trace sampled_stacks nvtx
 ARM64_PYTHON := env PYTHONPATH=tests/lib PATH=$(abspath $(ARM64))/sysroot/compilers:$(PATH) $(abspath $(ARM64))/sysroot/usr/bin/python3
-ARM64_WALK   := $(abspath $(ARM64))/tests/stacks/walk_test
-ARM64_CHECKS := 'tests/lint/exports.sh $(ARM64)' 'tests/lint/symbols.sh $(ARM64)' 'env GPUPROF_TEST_CAPTURES=50000 $(ARM64_WALK)' $(filter-out $(ARM64_WALK),$(ARM64_TESTS)) \
+ARM64_WALK   := $(ARM64)/tests/stacks/walk_test
+ARM64_CHECKS := 'tests/lint/exports.sh $(ARM64)' 'tests/lint/symbols.sh $(ARM64)' 'env GPUPROF_TEST_CAPTURES=50000 $(ARM64_WALK)' \
+	$(abspath $(filter-out $(ARM64_WALK),$(ARM64_TESTS))) \
 	'env PYTHONPATH=tests/e2e python3 -m unittest -q arm64_test \
 	flame_test.FlameTest.test_gpu_operations_by_launching_stack flame_test.FlameTest.test_memory_by_allocating_stack' \
 	$(if $(filter e2e,$(ARM64_FOLDERS)),$(ARM64_E2E:%='$(ARM64_PYTHON) tests/e2e/%_test.py'))

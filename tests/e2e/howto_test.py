@@ -86,6 +86,7 @@ ELSEWHERE = {
     "../CONTRIBUTING.md": "they build and test gpuprof, as .ci/run does",
     "design/validation.md": "programs of others read the outputs",
     "tutorial.md": "tutorial_test.py",
+    "tutorial-python.md": "package_test.py",
     "ci.md": "ci_test.py",
     "conda.md": "layouts_test.py",
     "containers.md": "no container runs here; surroundings_test.py starts programs through setpriv and unshare",

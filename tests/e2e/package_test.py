@@ -1467,7 +1467,6 @@ arrow = lambda table: table.__arrow_c_stream__()
 pyarrow, polars = SimpleNamespace(table=arrow), SimpleNamespace(DataFrame=arrow)
 duckdb = SimpleNamespace(sql=lambda text: None)
 """
-ENDS = ("%load_ext", "%%gpuprof")  # NotebookTest has them
 
 
 class DocumentsTest(Package):
@@ -1476,7 +1475,7 @@ class DocumentsTest(Package):
         with open(os.path.join(ROOT, "docs", "howto", "python.md"), encoding="utf-8") as file:
             sections = re.split(r"^## (.*)$", file.read(), flags=re.M)
         for title, text in zip(sections[1::2], sections[2::2]):
-            found = [block for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.M) if not block.startswith(ENDS)]
+            found = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.M)
             together = "".join(block for block in found if "gpuprof.start(output" not in block)
             yield from ((title, text) for text in [together, *(block for block in found if "gpuprof.start(output" in block)] if text)
 

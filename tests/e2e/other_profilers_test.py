@@ -30,13 +30,14 @@ class Page(Case):
     def setUp(self):
         super().setUp()
         with open(os.path.join(ROOT, "docs", "from-other-profilers.md"), encoding="utf-8") as file:
-            self.text = file.read()
+            before, self.in_program, after = re.split("^## In the program\n(.*?)(?=^## )", file.read(), flags=re.DOTALL | re.MULTILINE)
+        self.text = before + after
         result = self.run_program([*GPU, "launch=30", "copy=2", "leak=2"], options=["-q", "-o", "app"])
         self.assertEqual(result.returncode, 0, result.stderr)
 
-    def spans(self):
+    def spans(self, text):
         """Code of the columns that are about gpuprof, which are all but the first."""
-        for line in self.text.splitlines():
+        for line in text.splitlines():
             if line.startswith("|"):
                 yield from re.findall("`([^`]+)`", line.split(" | ", 1)[-1])
             elif line.startswith("In place of") or line.startswith("`-c nvtx"):
@@ -63,7 +64,7 @@ class Page(Case):
         return set(re.findall(r"^  ([a-z-]+)", text, re.MULTILINE))
 
     def test_every_command_runs(self):
-        spans = sorted(set(self.spans()) - NAMES)
+        spans = sorted(set(self.spans(self.text)) - NAMES)
         self.assertGreater(len(spans), 60)
         names = []
         for span in spans:
@@ -75,6 +76,16 @@ class Page(Case):
                 result = self.run_program(command, PLAIN)
                 self.assertEqual(result.returncode, 0, f"{command}\n{result.stderr}")
         self.assertEqual(set(names) - self.tables(), set())
+
+    def test_every_name_of_the_package_is_there(self):
+        names = set()
+        for name in ("__init__.py", "_trace.py"):  # what is imported or defined there
+            with open(os.path.join(ROOT, "python", "gpuprof", name), encoding="utf-8") as file:
+                names.update(re.findall(r"^(?:from .* import .*|import .*|    .*,|    def .*|def .*|class .*|\w+ = .*)$", file.read(), re.MULTILINE))
+        names = set(re.findall(r"\w+", " ".join(names)))
+        told = {word[1] for word in (re.match(r"@?(\w+)", span) for span in self.spans(self.in_program)) if word} - {"import"}
+        self.assertGreater(len(told), 5)
+        self.assertEqual(told - names, set())
 
 
 if __name__ == "__main__":

@@ -15,8 +15,10 @@
 #   make mutate     small changes of the sources that no unit test notices
 #   make page       rebuild the page of `gpuprof html`, after a change in report/html/web/
 #   make reference  regenerate parts of docs/reference/, after a change of their definitions
+#   make screenshots  draw the pictures of the documents again, by Chromium
 #   make install    PREFIX=/usr/local, DESTDIR=; make uninstall removes the files
 #   make packages   tarball, Debian package, wheel and list of contents, in build/packages/
+#   make arm64-packages  the same for arm64, by a cross compiler, in build-arm64/packages/
 #   make site       the documents as a site with search, in build/site/
 #   make release    test everything, and make the files of a release in build/release/
 #   make clean      remove build/
@@ -144,12 +146,14 @@ page:
 reference: $(O)/gpuprof
 	$(Q)tests/lint/reference.py $(O) --write
 
-$(O)/%.1: docs/man/%.1 docs/man/man.awk $(O)/gpuprof
-	$(Q)awk -v gpuprof=$(O)/gpuprof -f docs/man/man.awk $< >$@.tmp && mv $@.tmp $@
+# The program that prints the options, for a build for another machine that of a build for this one.
+NATIVE ?= $(O)/gpuprof
+$(O)/%.1: docs/man/%.1 docs/man/man.awk $(NATIVE)
+	$(Q)awk -v gpuprof=$(NATIVE) -f docs/man/man.awk $< >$@.tmp && mv $@.tmp $@
 
-$(O)/completion/%: package/completion/% package/completion/completion.awk $(O)/gpuprof
+$(O)/completion/%: package/completion/% package/completion/completion.awk $(NATIVE)
 	@mkdir -p $(@D)
-	$(Q)awk -v gpuprof=$(O)/gpuprof -f package/completion/completion.awk $< >$@.tmp && mv $@.tmp $@
+	$(Q)awk -v gpuprof=$(NATIVE) -f package/completion/completion.awk $< >$@.tmp && mv $@.tmp $@
 
 # A change of the flags recompiles everything. `make install` installs the existing build.
 COMPILED_WITH := $(CC) $(ALL_CFLAGS) $(LIBRARY_CFLAGS) $(LDFLAGS)
@@ -337,7 +341,7 @@ packages site release: export SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --for
 # The tarball, the Debian package and the wheel, in packages/ of the build folder.
 .PHONY: packages
 packages: all stripped
-	+$(Q)CC=$(CC) package/packages.sh $(O) $(VERSION) $(STATIC_LIBS:-l%=%)
+	+$(Q)CC='$(CC)' package/packages.sh $(O) $(VERSION) $(STATIC_LIBS:-l%=%)
 	$(Q)$(MAKE) --no-print-directory wheel && mv $(O)/gpuprof-$(VERSION)-*.whl $(O)/packages
 
 # The documents as a site that any server, or a browser alone, shows. Links lead as they do in this folder.
@@ -351,6 +355,10 @@ site:
 	$(Q)cp package/site/site.css $(O)/site-source
 	$(Q)SITE_SOURCE=$(abspath $(O)/site-source) SITE=$(abspath $(O)/site) mkdocs build --strict --quiet -f package/site/mkdocs.yml
 	$(Q)rm -r $(O)/site-source
+
+.PHONY: screenshots
+screenshots: $(O)/gpuprof
+	$(Q)package/site/screenshots.py $(O)
 
 # RELEASE_OPTIONS=--trial goes on after what prevents a release.
 .PHONY: release

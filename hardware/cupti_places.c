@@ -64,6 +64,12 @@ static const char *const in_toolkit[] = {
 	NULL,
 };
 
+static const char *const in_environment[] = {
+	"lib/libcupti.so.*",
+	"targets/*-linux/lib/libcupti.so.*",
+	NULL,
+};
+
 static const char *const installed[] = {
 	"local/cuda/extras/CUPTI/lib64/libcupti.so.*",
 	"local/cuda/lib64/libcupti.so.*",
@@ -91,6 +97,8 @@ static bool try_loader_path(uint32_t newest_major, gp_cupti_try *try, void *cont
 bool gp_cupti_try_installed(uint32_t newest_major, gp_cupti_try *try, void *context)
 {
 	return try_loader_path(newest_major, try, context) ||
+	       gp_cupti_try_folder(secure_getenv("CONDA_PREFIX"), in_environment, newest_major, try,
+				   context) ||
 	       gp_cupti_try_folder(secure_getenv("CUDA_HOME"), in_toolkit, newest_major, try,
 				   context) ||
 	       gp_cupti_try_folder(secure_getenv("CUDA_PATH"), in_toolkit, newest_major, try,

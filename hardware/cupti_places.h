@@ -18,7 +18,10 @@ typedef bool gp_cupti_try(void *context, const char *file);
 bool gp_cupti_try_folder(const char *folder, const char *const *patterns, uint32_t newest_major,
 			 gp_cupti_try *try, void *context);
 
-/* The loader's path, then the toolkits named by CUDA_HOME and CUDA_PATH, then installed ones. */
+/*
+ * The loader's path, then the environment of conda (CONDA_PREFIX), then the toolkits named by
+ * CUDA_HOME and CUDA_PATH, then installed ones.
+ */
 bool gp_cupti_try_installed(uint32_t newest_major, gp_cupti_try *try, void *context);
 
 #endif

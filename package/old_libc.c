@@ -9,53 +9,66 @@
  * tests/lint/exports.sh refuses newer versions.  collector/libc_versions.h does the same for the
  * library, which has no archives.
  */
-#if defined(__x86_64__)
 #include <stddef.h>
 
 struct stat;
 
-#define OLD(name, version)                                                                         \
-	__asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ", @function\n" #name   \
-		":\n\tjmp *gp_old_" #name "@GOTPCREL(%rip)\n\t.size " #name ", . - " #name "\n"    \
-		".symver gp_old_" #name ", " #name "@GLIBC_" version "\n")
+/* The first versions of each machine, how code jumps to an imported function, and _STAT_VER. */
+#if defined(__x86_64__)
+#define FIRST        "2.2.5"
+#define FIRST_AT     "2.4"
+#define JUMP(name)   "jmp *" name "@GOTPCREL(%rip)"
+#define STAT_VERSION 1
+#elif defined(__aarch64__)
+#define FIRST        "2.17"
+#define FIRST_AT     FIRST
+#define JUMP(name)   "adrp x16, :got:" name "\n\tldr x16, [x16, :got_lo12:" name "]\n\tbr x16"
+#define STAT_VERSION 0
+#endif
 
-OLD(dladdr, "2.2.5");
-OLD(dlclose, "2.2.5");
-OLD(dlerror, "2.2.5");
-OLD(dlopen, "2.2.5");
-OLD(dlsym, "2.2.5");
-OLD(exp, "2.2.5");
-OLD(log, "2.2.5");
-OLD(pow, "2.2.5");
-OLD(pthread_attr_setstacksize, "2.2.5");
-OLD(pthread_create, "2.2.5");
-OLD(pthread_join, "2.2.5");
-OLD(pthread_mutex_trylock, "2.2.5");
-OLD(pthread_mutexattr_destroy, "2.2.5");
-OLD(pthread_mutexattr_init, "2.2.5");
-OLD(pthread_mutexattr_settype, "2.2.5");
-OLD(pthread_once, "2.2.5");
-OLD(pthread_rwlock_destroy, "2.2.5");
-OLD(pthread_rwlock_init, "2.2.5");
-OLD(pthread_rwlock_rdlock, "2.2.5");
-OLD(pthread_rwlock_tryrdlock, "2.2.5");
-OLD(pthread_rwlock_unlock, "2.2.5");
-OLD(pthread_rwlock_wrlock, "2.2.5");
+#if defined(FIRST)
+#define OLD(name, version)                                                                         \
+	__asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ", %function\n" #name   \
+		":\n\t" JUMP("gp_old_" #name) "\n\t.size " #name ", . - " #name "\n"               \
+					      ".symver gp_old_" #name ", " #name "@GLIBC_" version \
+					      "\n")
+
+OLD(dladdr, FIRST);
+OLD(dlclose, FIRST);
+OLD(dlerror, FIRST);
+OLD(dlopen, FIRST);
+OLD(dlsym, FIRST);
+OLD(exp, FIRST);
+OLD(log, FIRST);
+OLD(pow, FIRST);
+OLD(pthread_attr_setstacksize, FIRST);
+OLD(pthread_create, FIRST);
+OLD(pthread_join, FIRST);
+OLD(pthread_mutex_trylock, FIRST);
+OLD(pthread_mutexattr_destroy, FIRST);
+OLD(pthread_mutexattr_init, FIRST);
+OLD(pthread_mutexattr_settype, FIRST);
+OLD(pthread_once, FIRST);
+OLD(pthread_rwlock_destroy, FIRST);
+OLD(pthread_rwlock_init, FIRST);
+OLD(pthread_rwlock_rdlock, FIRST);
+OLD(pthread_rwlock_tryrdlock, FIRST);
+OLD(pthread_rwlock_unlock, FIRST);
+OLD(pthread_rwlock_wrlock, FIRST);
 OLD(pthread_setattr_default_np, "2.18");
-OLD(pthread_sigmask, "2.2.5");
+OLD(pthread_sigmask, FIRST);
 
 /* ---- the stat functions; struct stat64 is struct stat ---- */
-#define STAT_VERSION 1
-#define HIDDEN       __attribute__((visibility("hidden")))
+#define HIDDEN __attribute__((visibility("hidden")))
 
 int gp_old_stat(int version, const char *path, struct stat *s);
 int gp_old_lstat(int version, const char *path, struct stat *s);
 int gp_old_fstat(int version, int descriptor, struct stat *s);
 int gp_old_fstatat(int version, int folder, const char *path, struct stat *s, int flags);
-__asm__(".symver gp_old_stat, __xstat@GLIBC_2.2.5\n"
-	".symver gp_old_lstat, __lxstat@GLIBC_2.2.5\n"
-	".symver gp_old_fstat, __fxstat@GLIBC_2.2.5\n"
-	".symver gp_old_fstatat, __fxstatat@GLIBC_2.4\n");
+__asm__(".symver gp_old_stat, __xstat@GLIBC_" FIRST "\n"
+	".symver gp_old_lstat, __lxstat@GLIBC_" FIRST "\n"
+	".symver gp_old_fstat, __fxstat@GLIBC_" FIRST "\n"
+	".symver gp_old_fstatat, __fxstatat@GLIBC_" FIRST_AT "\n");
 
 HIDDEN int stat(const char *path, struct stat *s)
 {
@@ -89,7 +102,7 @@ extern constructor *__init_array_start[] HIDDEN, *__init_array_end[] HIDDEN;
 void _init(void);
 int gp_old_libc_start_main(main_function *main, int argc, char **argv, constructor *construct,
 			   void (*destruct)(void), void (*unload)(void), void *stack_end);
-__asm__(".symver gp_old_libc_start_main, __libc_start_main@GLIBC_2.2.5");
+__asm__(".symver gp_old_libc_start_main, __libc_start_main@GLIBC_" FIRST);
 
 static void construct_all(int argc, char **argv, char **environment)
 {

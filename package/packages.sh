@@ -11,7 +11,17 @@ export LC_ALL=C TZ=UTC
 : "${SOURCE_DATE_EPOCH:?the date of all files, in seconds since 1970}"
 build=$1 version=$2
 shift 2
-machine=$(uname -m)
+compiler=${CC:-cc}
+machine=$($compiler -dumpmachine | cut -d- -f1)
+case $machine in
+x86_64) architecture=amd64 ;;
+aarch64) architecture=arm64 ;;
+*) architecture=$(dpkg --print-architecture) ;;
+esac
+# of a cross compiler, the folder with the packages of the other machine; else empty
+system=$($compiler -print-sysroot 2>/dev/null || :)
+system=${system%/}
+documents=$system/usr/share/doc
 name=gpuprof-$version-linux-$machine
 output=$build/packages
 work=$(mktemp -d)
@@ -23,15 +33,16 @@ mkdir -p "$output"
 linked() {
 	# shellcheck disable=SC2016 # dpkg-query fills them in
 	for library in "$@"; do
-		dpkg -S "$(readlink -f "$(${CC:-cc} -print-file-name="lib$library.a")")" | cut -d: -f1
-	done | sort -u | xargs dpkg-query -W -f '${Package} ${Version}\n'
+		path=$(readlink -f "$($compiler -print-file-name="lib$library.a")")
+		dpkg-query --admindir="$system/var/lib/dpkg" -S "${path#"$system"}" | sed 's/: .*//'
+	done | sort -u | xargs dpkg-query --admindir="$system/var/lib/dpkg" -W -f '${Package} ${Version}\n'
 }
 
 copyright() {
 	echo "gpuprof has no license text of its own yet. The program gpuprof contains parts of these packages:"
 	while read -r package of_package; do
 		printf '\n---- %s %s ----\n\n' "$package" "$of_package"
-		cat "/usr/share/doc/$package/copyright"
+		cat "$documents/$package/copyright"
 	done <"$work/linked"
 }
 
@@ -51,7 +62,7 @@ debian_package() {
 	mkdir "$root/DEBIAN"
 	# dpkg-shlibdeps knows in which files this machine's C library has the functions, not older ones
 	libc=$(objdump -T "$root/usr/bin/gpuprof" "$root/usr/lib/libgpuprof.so" | grep -o 'GLIBC_2\.[0-9]*' | sort -uV | tail -1)
-	sed "s/@VERSION@/$version/; s/@ARCHITECTURE@/$(dpkg --print-architecture)/; s/@LIBC@/${libc#GLIBC_}/;
+	sed "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/; s/@LIBC@/${libc#GLIBC_}/;
 		s/@SIZE@/$(du -sk --apparent-size "$root/usr" | cut -f1)/" package/control >"$root/DEBIAN/control"
 	(cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
 	find "$root" -print0 | xargs -0 touch -h -d "@$SOURCE_DATE_EPOCH"
@@ -59,7 +70,7 @@ debian_package() {
 }
 
 linked "$@" >"$work/linked"
-package/sbom.py "$name" "$version" <"$work/linked" >"$work/sbom"
+package/sbom.py "$name" "$version" "$documents" <"$work/linked" >"$work/sbom"
 cp "$work/sbom" "$output/$name.spdx.json"
 stage "$work/tar" "/$name" share/zsh/site-functions
 package/archive.sh "$work/tar" "$name" "$output/$name.tar.gz"

@@ -89,23 +89,31 @@ def run(command):
     return process.returncode, "".join(lines)
 
 
-def make_files(build, version, folder):
+def make_files(build, version, folder, is_trial):
     """The files of the release and their digests, in a new folder."""
     shutil.rmtree(folder, ignore_errors=True)
     status, _ = run(["make", "--no-print-directory", f"O={build}", "packages", "site"])
     if status:
         raise SystemExit("release: the packages or the site cannot be made")
     shutil.copytree(build / "packages", folder)
+    of_arm64 = Path(f"{build}-arm64", "packages")
+    shutil.rmtree(of_arm64, ignore_errors=True)
+    run(["make", "--no-print-directory", f"O={build}", "arm64-packages"])
+    if of_arm64.exists():
+        shutil.copytree(of_arm64, folder, dirs_exist_ok=True)
+    elif not is_trial:
+        raise SystemExit("release: the packages for arm64 cannot be made")
     subprocess.run(["package/archive.sh", build, "site", folder / f"gpuprof-{version}-site.tar.gz"], cwd=ROOT, check=True)
     with open(folder / f"gpuprof-{version}.tar.gz", "wb") as file:
         sources = subprocess.run(["git", "archive", "--format=tar", f"--prefix=gpuprof-{version}/", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, check=True)
         subprocess.run(["gzip", "-9n"], input=sources.stdout, stdout=file, check=True)
-    words = {"VERSION": version, "SOURCES": digest(folder / f"gpuprof-{version}.tar.gz"), "TARBALL": digest(*folder.glob("*-linux-*.tar.gz"))}
+    words = {"VERSION": version, "SOURCES": digest(folder / f"gpuprof-{version}.tar.gz"),
+             **{path.name.split("-linux-")[1].split(".")[0].upper(): digest(path) for path in folder.glob("*-linux-*.tar.gz")}}
     for recipe in RECIPES:
         path = folder / recipe
         path.parent.mkdir()
         text = (ROOT / "package" / recipe).read_text(encoding="utf-8")
-        path.write_text(re.sub(r"@(\w+)@", lambda word: words[word[1]], text), encoding="utf-8")
+        path.write_text(re.sub(r"@(\w+)@", lambda word: words.get(word[1], "none"), text), encoding="utf-8")
     digests = [f"{digest(path)}  {path.relative_to(folder)}" for path in sorted(folder.rglob("*")) if path.is_file()]
     (folder / "SHA256SUMS").write_text("\n".join(digests) + "\n", encoding="utf-8")
     return digests
@@ -126,7 +134,7 @@ def main():
     began = datetime.datetime.now(datetime.timezone.utc)
     status, tested = run(shlex.split(arguments.checks))
     folder = arguments.build.resolve() / "release"
-    digests = make_files(arguments.build.resolve(), arguments.version, folder)
+    digests = make_files(arguments.build.resolve(), arguments.version, folder, arguments.trial)
     (folder / "tested.txt").write_text("\n".join([
         f"gpuprof {arguments.version}, commit {output_of('git', 'rev-parse', 'HEAD')}, tested {began:%Y-%m-%d %H:%M} UTC",
         *machine(), *(f"NOT A RELEASE: {problem}" for problem in problems), "",

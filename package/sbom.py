@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Print the software bill of materials of a package: SPDX 2.3 in JSON.
 
-    package/sbom.py NAME VERSION <LINKED       `make packages` calls it
+    package/sbom.py NAME VERSION DOCUMENTS <LINKED       `make packages` calls it
 
 LINKED has a line "PACKAGE VERSION" for each Debian package with an archive that is linked into the
-program.  Its license is the text that Debian ships with it; the short names in that text follow.
+program.  Its license is the text that Debian ships with it, in the folder DOCUMENTS (/usr/share/doc);
+the short names in that text follow.
 """
 import datetime
 import json
@@ -18,7 +19,7 @@ LICENSE = re.compile(r"^License: *(\S.*)$", re.MULTILINE)
 
 
 def license_text(package):
-    return Path("/usr/share/doc", package, "copyright").read_text(encoding="utf-8", errors="replace")
+    return Path(sys.argv[3], package, "copyright").read_text(encoding="utf-8", errors="replace")
 
 
 def entry(name, version, **more):
@@ -39,7 +40,7 @@ def relationship(one, kind, other):
 
 
 def main():
-    name, version = sys.argv[1:]
+    name, version, _ = sys.argv[1:]
     linked = [line.split() for line in sys.stdin]
     date = int(os.environ["SOURCE_DATE_EPOCH"])
     created = datetime.datetime.fromtimestamp(date, datetime.timezone.utc)

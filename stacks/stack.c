@@ -123,6 +123,7 @@ uint32_t gp_stack_capture(void)
 	gp_signal_fence();
 	struct thread *thread = local.thread != NULL ? local.thread : introduce_thread();
 
+	GP_PLACE_ONCE(thread);
 	GP_PLACE_HERE(place);
 	if (thread != NULL)
 		id = capture(thread, place);

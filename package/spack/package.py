@@ -26,7 +26,6 @@ class Gpuprof(MakefilePackage):
     depends_on("zlib-api")
 
     conflicts("platform=darwin")
-    conflicts("target=aarch64:", msg="x86-64 only")
 
     # Shared libraries instead of Debian's archives, and no library for 32-bit programs.
     options = ["REPORT_LIBS=-lsqlite3 -liberty -ljansson -ldw -lelf -lz -llzma -lbz2 -lm -ldl -lpthread", "LIB32="]

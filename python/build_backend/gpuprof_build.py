@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 import re
+import shlex
 import subprocess
 import sysconfig
 import zipfile
@@ -50,10 +51,20 @@ def _is_free_threaded() -> bool:
     return bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
+def _compiler() -> List[str]:
+    return shlex.split(os.environ.get("CC", "cc"))
+
+
+def _machine() -> str:
+    """The machine that the compiler compiles for, as in x86_64."""
+    target = subprocess.run([*_compiler(), "-dumpmachine"], check=True, stdout=subprocess.PIPE)
+    return target.stdout.decode().split("-")[0]
+
+
 def build_extension(output: str) -> None:
     """Compile the extension module to a file."""
     limited = [] if _is_free_threaded() else [f"-DPy_LIMITED_API={OLDEST}"]
-    _run(os.environ.get("CC", "cc"), "-std=c11", "-O2", "-fPIC", "-shared", "-Wl,-s", *limited,
+    _run(*_compiler(), "-std=c11", "-O2", "-fPIC", "-shared", "-Wl,-s", *limited,
          "-I" + sysconfig.get_paths()["include"], "-o", output,
          *(os.path.join(PACKAGE, name) for name in SOURCES), "-ldl", "-lpthread",
          why="the extension module needs a C compiler and the headers of Python (python3-dev)")
@@ -94,7 +105,7 @@ def _needed_glibc() -> str:
 
 
 def _tag(settings: Settings) -> str:
-    machine = os.uname().machine
+    machine = _machine()
     platform = f"linux_{machine}"
     if settings and settings.get("platform") == "manylinux":
         platform = f"manylinux_{_needed_glibc()}_{machine}"

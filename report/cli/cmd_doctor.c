@@ -1,5 +1,6 @@
 #include <getopt.h>
 #include <gnu/libc-version.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "report/cli/command_line.h"
 #include "report/doctor/ask.h"
 #include "report/doctor/checks.h"
+#include "report/doctor/personal.h"
 #include "report/doctor/probe.h"
 #include "report/base/text/text.h"
 
@@ -28,12 +30,15 @@ static const char usage[] =
 	"Exit status: 0 if recording works, also with warnings; 1 if it does not, here or for\n"
 	"PROGRAM.\n"
 	"\n"
+	"      --report          print it for a bug report: without your name, your home folder and this\n"
+	"                        machine's name\n"
 	"      --limit S         wait at most S seconds for the small program (default 60: machines with\n"
 	"                        many GPUs and no persistence mode are slow)\n"
 	"  -h, --help            print this text\n"
 	"\n"
 	"  gpuprof doctor\n"
-	"  gpuprof doctor python train.py\n";
+	"  gpuprof doctor python train.py\n"
+	"  gpuprof doctor --report > report.txt\n";
 
 #define LIMIT_S 60
 
@@ -58,23 +63,39 @@ static const struct check {
 	{"Python", gp_check_python, false},
 };
 
-static void print_machine(void)
+/* personal: what is masked for a report that is published; NULL = nothing. */
+static void print_machine(const struct gp_personal *personal)
 {
 	struct utsname machine;
 
 	uname(&machine);
-	printf("gpuprof " GP_VERSION " on %s: %s %s %s, glibc %s\n", machine.nodename,
-	       machine.sysname, machine.release, machine.machine, gnu_get_libc_version());
+	printf("gpuprof " GP_VERSION " on %s: %s %s %s, glibc %s\n",
+	       personal ? "HOST" : machine.nodename, machine.sysname, machine.release,
+	       machine.machine, gnu_get_libc_version());
 }
 
-static void print_end_without(const char *program)
+/* Masks a text in its place. */
+static void mask(const struct gp_personal *personal, char *text, size_t bytes)
 {
+	char *masked = personal ? gp_personal_mask(personal, text) : NULL;
+
+	if (personal)
+		snprintf(text, bytes, "%s", masked ? masked : "(no memory)");
+	free(masked);
+}
+
+static void print_end_without(const struct gp_personal *personal, const char *program)
+{
+	char name[PATH_MAX];
+
+	snprintf(name, sizeof(name), "%s", program);
+	mask(personal, name, sizeof(name));
 	printf("recording works here, but not for ");
-	gp_text_print(stdout, program);
+	gp_text_print(stdout, name);
 	printf(": see the failures above\n");
 }
 
-static void print_end(const struct gp_examination *examination,
+static void print_end(const struct gp_examination *examination, const struct gp_personal *personal,
 		      const size_t counts[GP_CHECK_VERDICTS], size_t of_program)
 {
 	size_t warnings = counts[GP_CHECK_WARNING];
@@ -82,8 +103,8 @@ static void print_end(const struct gp_examination *examination,
 	if (counts[GP_CHECK_FAILS] > of_program)
 		printf("recording does not work here: see the failures above\n");
 	else if (of_program)
-		print_end_without(examination->program ? examination->program
-						       : "Python's packages");
+		print_end_without(personal, examination->program ? examination->program
+								 : "Python's packages");
 	else if (warnings)
 		printf("recording works here, with %zu warning%s\n", warnings,
 		       warnings > 1 ? "s" : "");
@@ -91,7 +112,7 @@ static void print_end(const struct gp_examination *examination,
 		printf("recording works here\n");
 }
 
-static int report(const struct gp_examination *examination)
+static int report(const struct gp_examination *examination, const struct gp_personal *personal)
 {
 	size_t counts[GP_CHECK_VERDICTS] = {0}, of_program = 0;
 
@@ -99,11 +120,13 @@ static int report(const struct gp_examination *examination)
 		struct gp_doctor_finding finding = {.verdict = GP_CHECK_NOT_MADE};
 
 		checks[i].function(examination, &finding);
+		mask(personal, finding.text, sizeof(finding.text));
+		mask(personal, finding.fix, sizeof(finding.fix));
 		gp_doctor_finding_print(&finding, checks[i].name, stdout);
 		counts[finding.verdict]++;
 		of_program += checks[i].of_program && finding.verdict == GP_CHECK_FAILS;
 	}
-	print_end(examination, counts, of_program);
+	print_end(examination, personal, counts, of_program);
 	return counts[GP_CHECK_FAILS] ? GP_EXIT_FAILED : 0;
 }
 
@@ -114,18 +137,18 @@ static void end_by_signal(int number)
 	raise(number);
 }
 
-static int examine(const char *program, unsigned limit_s)
+static int examine(const struct gp_personal *personal, const char *program, unsigned limit_s)
 {
 	struct gp_examination *examination = malloc(sizeof(*examination));
 	int status;
 
 	if (!examination)
 		return gp_command_fail(GP_EXIT_FAILED, "doctor: out of memory");
-	print_machine();
+	print_machine(personal);
 	fflush(stdout);
 	gp_ask_hold_signals();
 	gp_examination_run(examination, program, limit_s);
-	status = gp_ask_signal() ? GP_EXIT_FAILED : report(examination);
+	status = gp_ask_signal() ? GP_EXIT_FAILED : report(examination, personal);
 	gp_examination_free(examination);
 	free(examination);
 	if (gp_ask_signal())
@@ -140,6 +163,7 @@ struct arguments {
 	 */
 	const char *probe;
 	unsigned limit_s;
+	bool is_published;
 };
 
 static int take_limit(const struct gp_command_line *line, const char *text)
@@ -159,6 +183,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 {
 	const struct gp_command_option options[] = {
 		{"limit", .take = take_limit},
+		{"report", .flag = &a->is_published},
 		{"probe", .text = &a->probe},
 		{0},
 	};
@@ -184,11 +209,13 @@ static enum gp_probe_kind probe_kind(const char *word)
 int gp_command_doctor(int argc, char **argv)
 {
 	struct arguments a = {.limit_s = LIMIT_S};
+	struct gp_personal personal;
 	int status = parse(argc, argv, &a);
 
 	if (status != GP_COMMAND_GO_ON)
 		return status;
 	if (a.probe)
 		return gp_probe(probe_kind(a.probe), argv + optind);
-	return examine(argv[optind], a.limit_s);
+	gp_personal_find(&personal);
+	return examine(a.is_published ? &personal : NULL, argv[optind], a.limit_s);
 }

@@ -17,6 +17,8 @@
 #include "collector/process_identity.h"
 #include "collector/process_state.h"
 #include "collector/sys.h"
+#include "gpuprof/count.h"
+#include "tests/lib/emulated.h"
 
 static struct scan scan;
 
@@ -676,11 +678,31 @@ static bool sanitizer_forbids(void (*body)(void))
 		body == a_child_records_beside_busy_threads);
 }
 
+static bool emulator_forbids(void (*body)(void))
+{
+	const struct {
+		void (*body)(void);
+		const char *reason;
+	} cases[] = {
+		{a_fork_without_our_thread, EMULATED_THREADS},
+		{forks_with_our_thread, EMULATED_THREADS},
+		{a_child_of_raw_clone, EMULATED_WIPE},
+		{a_vfork_child_that_stops, EMULATED_VFORK},
+		{a_vfork_child_that_starts, EMULATED_VFORK},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		if (cases[i].body == body)
+			return is_emulated(cases[i].reason);
+	return false;
+}
+
 #define CASE(name)                                                                                 \
 	static void test_##name(void **unused)                                                     \
 	{                                                                                          \
 		(void)unused;                                                                      \
-		if (sanitizer_forbids(name) || (name == handlers_that_fork && !MAY_STEP))          \
+		if (emulator_forbids(name) || sanitizer_forbids(name) ||                           \
+		    (name == handlers_that_fork && !MAY_STEP))                                     \
 			skip();                                                                    \
 		run_case(name);                                                                    \
 	}

@@ -13,6 +13,7 @@
 #include "collector/profiler_threads.h"
 #include "collector/process_state.h"
 #include "collector/sys.h"
+#include "tests/lib/emulated.h"
 #include "tests/lib/sanitizer.h"
 
 #define MOST_SECONDS 20
@@ -84,14 +85,14 @@ static void check_end(bool has_proc)
 
 static void a_program_ends_with_its_last_thread(void **state)
 {
-	if (UNDER_TSAN) /* ThreadSanitizer has its own thread in the program */
+	if (UNDER_TSAN || is_emulated(EMULATED_THREADS)) /* ThreadSanitizer has a thread, too */
 		skip();
 	check_end(true);
 }
 
 static void it_also_ends_without_proc(void **state)
 {
-	if (UNDER_TSAN || libc_threads == NULL)
+	if (UNDER_TSAN || libc_threads == NULL || is_emulated(EMULATED_THREADS))
 		skip();
 	check_end(false);
 }

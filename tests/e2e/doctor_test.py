@@ -1,5 +1,6 @@
 """gpuprof doctor: it says what works and what does not, by trying it, and what to type."""
 import os
+import re
 import shutil
 import signal
 import struct
@@ -8,7 +9,12 @@ import sys
 import unittest
 
 import support
-from support import BUILD, GPUPROF, LIBRARY, Case
+from support import BUILD, GPUPROF, LIBRARY, ROOT, Case
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
 
 CUPTI = os.path.join(BUILD, "sim", "libcupti.so.13")
 STUB = os.path.join(os.environ.get("CUDA_HOME") or "/usr/local/cuda", "lib64", "stubs", "libcuda.so")
@@ -515,6 +521,47 @@ class Program(Doctor):
                 verdicts, _ = self.doctor(PATH=f"{self.folder}:{os.environ['PATH']}")
                 self.only_fails(verdicts)
                 self.check(verdicts, "Python", "warning", part)
+
+
+class Published(Doctor):
+    """The report of the issue template names neither user, home folder, host nor other folders of theirs."""
+
+    HOST = "carthage"
+
+    def report(self, command, **variables):
+        before = ["unshare", "-u", "sh", "-c", f'hostname {self.HOST} && exec "$0" "$@"'] if can_unshare() else []
+        arguments = command.removeprefix("gpuprof doctor ").split()
+        return self.doctor(*arguments, before=before, HOME=self.path("dido"), USER="dido", LOGNAME="dido", **variables)
+
+    def assert_published(self, verdicts, text, *secrets):
+        for secret in (self.folder, self.HOST if can_unshare() else os.uname().nodename, "dido", *secrets):
+            self.assertNotRegex(text, rf"(?<!\w){re.escape(secret)}(?!\w)")
+        self.assertEqual(set(verdicts) & {"driver", "library", "traces"}, {"driver", "library", "traces"})
+
+    def command(self):
+        """The one that the template names."""
+        with open(os.path.join(ROOT, ".github", "ISSUE_TEMPLATE", "bug.yml"), encoding="utf-8") as file:
+            text = file.read()
+        if yaml:
+            (area,) = [part for part in yaml.safe_load(text)["body"] if part["id"] == "doctor"]
+            self.assertEqual(area["attributes"]["render"], "text")
+            text = area["attributes"]["label"]
+        return re.search("`(gpuprof doctor .*?)`", text)[1]
+
+    def test_in_a_home_folder(self):
+        home = self.path("dido")
+        shutil.copytree(os.path.join(BUILD, "sim"), os.path.join(home, "sim"), ignore=shutil.ignore_patterns("obj", "gen"))
+        shutil.copy("/bin/true", os.path.join(home, "dido"))
+        verdicts, result = self.report(f"{self.command()} {home}/dido", LD_LIBRARY_PATH=os.path.join(home, "sim"),
+                                       GPUPROF_OUTPUT=self.path("dido", "dido"))
+        self.assert_published(verdicts, result.stdout)
+        self.check(verdicts, "CUPTI", "ok", "~/sim/libcupti.so.13")
+        self.assertIn(" on HOST: Linux", result.stdout)
+
+    def test_failures(self):
+        verdicts, result = self.report(f"{self.command()} ./no-such", LD_LIBRARY_PATH=None, GPUPROF_OUTPUT="/scratch-of-carthage/hannibal/run/x")
+        self.check(verdicts, "traces", "fails")
+        self.assert_published(verdicts, result.stdout, "scratch-of-carthage", "hannibal")
 
 
 if __name__ == "__main__":

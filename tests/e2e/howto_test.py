@@ -1,4 +1,4 @@
-"""The commands of docs/howto/ do what the pages say: each page's in one shell, on the simulated device, with sample programs."""
+"""The commands of the documents do what they say: each page's in one shell, on the simulated device, with sample programs."""
 import os
 import re
 import shutil
@@ -44,6 +44,7 @@ STAND_INS = {
     "mpirun": START_RANKS % "",
     "torchrun": START_RANKS.replace("\nwhile", "\npython=python\nwhile") % "env $python",
     "flamegraph.pl": "#!/bin/sh\nexec grep -c ';'\n",
+    "sqlite3": f"#!{sys.executable}\nimport sqlite3, sys\nprint(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall())\n",
 }
 
 APP = "gpuprof-run -q -o app ./app"
@@ -52,8 +53,12 @@ KILLED = f"gpuprof-run -q -o app {sys.executable} {ROOT}/tests/e2e/gpu.py launch
 JOB = "mkdir -p traces; srun gpuprof-run -q -o 'traces/%h/%r' ./app"
 DUCKDB = os.path.join(BUILD, "duckdb", "libduckdb.so")
 
-# Page: what it takes for granted, and what its output must match.
+# Page, in howto/ if no other folder is named: what it takes for granted, and what its output must match.
 PAGES = {
+    "../README.md": ("", ["unfused-attention", "B to A|before|after"]),
+    "reference/formats.md": (f"{APP}; gpuprof export --format sqlite -o app.sqlite app.gpuprof", [r"\('step_kernel', 330, "]),
+    "reference/import.md": (f"cp {ROOT}/tests/data/kineto/kineto_cnn_cuda_only.json.gz trace.json.gz", [" kernels"]),
+    "reference/tables.md": ("gpuprof-run -q -o demo ./app", [r",330,.*,step_kernel"]),
     "check-setup.md": ("", ["recording works"]),
     "compare-runs.md": ("gpuprof-run -q -o before ./app; gpuprof-run -q -o after ./app; cp app app-new", []),
     "cpp.md": ("", ["step_kernel"]),
@@ -78,16 +83,28 @@ PAGES = {
 }
 # Pages of which other tests run the commands, or nothing can run without what this machine lacks.
 ELSEWHERE = {
+    "../CONTRIBUTING.md": "they build and test gpuprof, as .ci/run does",
+    "design/validation.md": "programs of others read the outputs",
+    "tutorial.md": "tutorial_test.py",
+    "tutorial-python.md": "package_test.py",
     "ci.md": "ci_test.py",
+    "conda.md": "layouts_test.py",
     "containers.md": "no container runs here; surroundings_test.py starts programs through setpriv and unshare",
     "hardware-metrics.md": "the simulated libcupti knows only its own chip, which metrics_test.py asks about",
     "install.md": "install_test.py",
+    "jupyter.md": "package_test.py",
+    "nix.md": "layouts_test.py",
     "python.md": "package_test.py",
     "remote-traces.md": "serve_test.py",
     "slurm.md": "cluster_test.py",
 }
 # Lines that do not run here: (page, pattern, why).
 LEFT_OUT = [
+    ("../README.md", r"^make |^export PATH", "tests/demo, .ci/run"),
+    ("reference/formats.md", r"^duckdb ", "needs the program duckdb"),
+    ("reference/formats.md", r"node_exporter", "the folder is that of a service; formats_test.py writes the format"),
+    ("reference/formats.md", r"TARGET_INFO_GPU_LINK", "nothing is known of the simulated device's link"),
+    ("reference/import.md", r"^nsys ", "needs nsys; import_test.py has databases of it"),
     ("flame-graphs.md", r"go tool pprof", "shows a page until it is stopped"),
     ("large-traces.md", r"--start 60s", "the sample program does not last that long"),
     ("sql.md", r"^duckdb |^python -c", "needs the program duckdb, and pyarrow"),
@@ -99,9 +116,20 @@ if not os.path.exists(DUCKDB):
     LEFT_OUT.append(("sql.md", r"recipe straggler tables", "no DuckDB"))
 
 
+def blocks(page):
+    return documents.blocks(page if os.path.exists(os.path.join(ROOT, "docs", page)) else f"howto/{page}")
+
+
+def all_pages():
+    """README.md, CONTRIBUTING.md and the pages of docs/, by their names here."""
+    docs = os.path.join(ROOT, "docs")
+    paths = [os.path.relpath(os.path.join(folder, name), docs) for folder, _, names in os.walk(docs) for name in names if name.endswith(".md")]
+    return [path[len("howto/"):] if path.startswith("howto/") else path for path in [*paths, "../README.md", "../CONTRIBUTING.md"]]
+
+
 def commands(page):
     """The commands of a page that run here, one a line."""
-    lines = "".join(documents.blocks(f"howto/{page}")).replace("\\\n", "").splitlines()
+    lines = "".join(blocks(page)).replace("\\\n", "").splitlines()
     patterns = [pattern for name, pattern, _ in LEFT_OUT if name == page]
     return [line for line in lines if not any(re.search(pattern, line) for pattern in patterns)]
 
@@ -109,10 +137,9 @@ def commands(page):
 class HowTo(documents.Pasting):
 
     def test_every_page_is_run_or_says_why_not(self):
-        pages = {name for name in os.listdir(os.path.join(ROOT, "docs", "howto")) if documents.blocks(f"howto/{name}")}
-        self.assertEqual({*PAGES, *ELSEWHERE}, pages)
+        self.assertEqual({*PAGES, *ELSEWHERE}, {page for page in all_pages() if blocks(page)})
         for page, pattern, _ in LEFT_OUT:
-            self.assertRegex("".join(documents.blocks(f"howto/{page}")), re.compile(pattern, re.MULTILINE))
+            self.assertRegex("".join(blocks(page)), re.compile(pattern, re.MULTILINE))
 
     def run_page(self, page):
         preparation, expected = PAGES[page]
@@ -134,7 +161,7 @@ def test_of(page):
 
 
 for _page in PAGES:
-    setattr(HowTo, f"test_{_page[:-3].replace('-', '_')}", test_of(_page))
+    setattr(HowTo, "test_" + re.sub(r"\W+", "_", _page[:-3].strip("./")), test_of(_page))
 
 
 if __name__ == "__main__":

@@ -941,6 +941,19 @@ class SuiteTest(Package):
         self.assertTrue({"test_plain", "test_within", "test_slow", "test_waits", "test_leaks", "test_fails"} <= set(lines), text)
 
 
+# Runs cells in the kernel gpuprof, and prints what they show.
+JUPYTER = f"""
+from jupyter_client.manager import run_kernel
+def show(message):
+    if message["msg_type"] == "error":
+        raise SystemExit("\\n".join(message["content"]["traceback"]))
+    print(message["content"].get("data", {{}}).get("text/html"))
+with run_kernel(kernel_name="gpuprof") as client:
+    for cell in ('''{DEVICE}begin()''', "%load_ext gpuprof", "%%gpuprof fill --page\\nfor _ in range(5): work(10)"):
+        client.execute_interactive(cell, timeout=60, output_hook=show)
+"""
+
+
 class NotebookTest(Package):
     def test_magic(self):
         self.need("IPython")
@@ -966,6 +979,17 @@ class NotebookTest(Package):
         parser.feed(told)
         self.assertLessEqual({tag for tag, _ in tags}, {"p", "table", "thead", "tbody", "tr", "td", "th", "iframe"})
         self.assertNotIn("allow-same-origin", dict(tags)["iframe"]["sandbox"])
+
+    def test_kernel_of_jupyter(self):
+        """The kernel that is recorded from its start, by the protocol of Jupyter: cells of docs/howto/jupyter.md."""
+        for module in ("ipykernel", "jupyter_client"):
+            self.need(module)
+        self.run_python("-m", "gpuprof", "kernelspec", self.path("prefix"))
+        shown = self.run_python(self.write("client.py", JUPYTER), JUPYTER_PATH=self.path("prefix", "share", "jupyter"), HOME=self.folder,
+                                IPYTHONDIR=self.folder).stdout
+        self.assertIn("<td>5</td><td style='text-align:left'>[memset]</td>", shown)
+        self.assertIn("<iframe", shown)
+        self.assertEqual(len(self.files(".gpuprof")), 1)
 
     def test_kernelspec(self):
         folder = self.run_python("-m", "gpuprof", "kernelspec", self.path("prefix")).stdout.strip()
@@ -1443,7 +1467,6 @@ arrow = lambda table: table.__arrow_c_stream__()
 pyarrow, polars = SimpleNamespace(table=arrow), SimpleNamespace(DataFrame=arrow)
 duckdb = SimpleNamespace(sql=lambda text: None)
 """
-ENDS = ("%load_ext", "%%gpuprof")  # NotebookTest has them
 
 
 class DocumentsTest(Package):
@@ -1452,7 +1475,7 @@ class DocumentsTest(Package):
         with open(os.path.join(ROOT, "docs", "howto", "python.md"), encoding="utf-8") as file:
             sections = re.split(r"^## (.*)$", file.read(), flags=re.M)
         for title, text in zip(sections[1::2], sections[2::2]):
-            found = [block for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.M) if not block.startswith(ENDS)]
+            found = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.M)
             together = "".join(block for block in found if "gpuprof.start(output" not in block)
             yield from ((title, text) for text in [together, *(block for block in found if "gpuprof.start(output" in block)] if text)
 

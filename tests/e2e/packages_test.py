@@ -12,6 +12,7 @@ from support import GPU, PLAIN, ROOT, Case, digests
 
 
 ROOTS = os.environ.get("TESTS_ROOTS", "").split()
+CAN_BUILD_ARM64 = all(map(shutil.which, ("aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++", "qemu-aarch64-static")))
 
 
 def make(*arguments, folder=ROOT):
@@ -115,11 +116,16 @@ class Packages(Case):
             saved = {name: digest for digest, name in (line.split() for line in file)}
         self.assertEqual(saved, {name: found[name] for name in found if name not in ("SHA256SUMS", "tested.txt")})
         kinds = sorted(re.sub(r"^gpuprof[-_][\d.]+[-_.](.*-linux-)?", "", name) for name in saved)
-        self.assertEqual(kinds, sorted(["amd64.deb", "linux-x86_64.spdx.json", "linux-x86_64.tar.gz", "site.tar.gz", "tar.gz",
-                                        "cp38-abi3-manylinux_2_28_x86_64.whl", "conda/meta.yaml", "spack/package.py"]))
+        machines = {"x86_64": "amd64", **({"aarch64": "arm64"} if CAN_BUILD_ARM64 else {})}
+        self.assertEqual(kinds, sorted(["site.tar.gz", "tar.gz", "conda/meta.yaml", "spack/package.py", *(
+            kind for machine, debian in machines.items() for kind in (f"{debian}.deb", f"linux-{machine}.spdx.json", f"linux-{machine}.tar.gz",
+                                                                     f"cp38-abi3-manylinux_2_28_{machine}.whl"))]))
         with open(os.path.join(folder, "conda", "meta.yaml"), encoding="utf-8") as file:
-            (tarball,) = glob.glob(os.path.join(folder, "*-linux-*.tar.gz"))
-            self.assertIn(f'sha256: "{found[os.path.basename(tarball)]}"', file.read())
+            recipe = file.read()
+        tarballs = glob.glob(os.path.join(folder, "*-linux-*.tar.gz"))
+        self.assertEqual(len(tarballs), len(machines))
+        for tarball in tarballs:
+            self.assertIn(f'sha256: "{found[os.path.basename(tarball)]}"', recipe)
         with open(os.path.join(folder, "tested.txt"), encoding="utf-8") as file:
             text = file.read()
         self.assertIn("$ true", text)

@@ -31,7 +31,8 @@ class Recipe(Case):
     @unittest.skipUnless(yaml, "no PyYAML")
     def test_conda(self):
         recipe = yaml.safe_load(self.recipe("conda", "meta.yaml"))
-        self.assertEqual(recipe["source"]["url"], "../gpuprof-1.2.3-linux-x86_64.tar.gz")
+        self.assertEqual([source["url"] for source in recipe["source"]],
+                         [f"../gpuprof-1.2.3-linux-{machine}.tar.gz" for machine in ("x86_64", "aarch64")])
         tarball, prefix = self.path("tarball"), self.path("environment")
         os.makedirs(os.path.join(prefix, "lib"))  # an environment has most folders
         self.run_in(ROOT, ["make", "-s", "install", f"O={BUILD}", f"PREFIX={tarball}"])

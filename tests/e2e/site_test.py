@@ -7,7 +7,7 @@ import tempfile
 import unittest
 import urllib.parse
 
-from support import ROOT, Case, digests, main
+from support import BUILD, ROOT, Case, digests, main
 import browser  # in the folder that support names
 
 MARKDOWN = ("- ", "* ", "| ", "```")  # at the beginning of a text: what the generator did not understand
@@ -43,6 +43,21 @@ def build(folder):
 
 
 @unittest.skipUnless(shutil.which("mkdocs"), "no mkdocs: apt-get install mkdocs-material")
+class Pictures(Case):
+
+    def test_they_are_drawn_again(self):
+        """By a command, from a trace that is in the tree, in the size of those that the documents show."""
+        if not browser.find():
+            self.skipTest("Chromium is not installed: apt-get install chromium")
+        subprocess.run([os.path.join(ROOT, "package", "site", "screenshots.py"), BUILD, self.folder], check=True)
+        drawn = self.files(".png")
+        shown = [name for name in os.listdir(os.path.join(ROOT, "docs", "reference")) if name.endswith(".png")]
+        self.assertEqual(drawn, sorted(shown))
+        for name in drawn:
+            with open(self.path(name), "rb") as new, open(os.path.join(ROOT, "docs", "reference", name), "rb") as old:
+                self.assertEqual(new.read(24), old.read(24))  # the signature, and width and height
+
+
 class Site(Case):
 
     @classmethod

@@ -5,6 +5,7 @@
 #include <wchar.h>
 
 #include "inject/recording_gate.h"
+#include "tests/lib/emulated.h"
 
 #define THREADS 4
 #define LOOPS   200u
@@ -574,7 +575,8 @@ static void a_watcher_sees_ranges(void)
  */
 static bool sanitizer_forbids(void (*body)(void))
 {
-	return (UNDER_TSAN || UNDER_ASAN) && body == forks_beside_threads_that_push;
+	return body == forks_beside_threads_that_push &&
+	       (UNDER_TSAN || UNDER_ASAN || is_emulated(EMULATED_LOCK));
 }
 
 #define CASE(name)                                                                                 \

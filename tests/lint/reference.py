@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Fail when a page of docs/reference/ differs from the definitions that it repeats.
+"""Fail when README.md or a page of docs/reference/ differs from the definitions that it repeats.
 
     tests/lint/reference.py BUILD-FOLDER            compare every generated part
     tests/lint/reference.py BUILD-FOLDER --write    write them again (`make reference`)
     tests/lint/reference.py BUILD-FOLDER --self-test
 
 A generated part stands between the lines `<!-- generated: NAME -->` and `<!-- end of NAME -->`; the
-text around it is written by hand.  The definitions are the .def files and the program's own output.
+text around it is written by hand.  The definitions are the .def files and the program's own output,
+also about a trace, whose page `make screenshots` draws.
 """
 import re
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"
+EXAMPLE = ROOT / "tests" / "data" / "screens" / "pretrain.gpuprof"
 PART = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end of \2 -->\n)", re.DOTALL)
 ARGUMENT = re.compile(
     r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*|[^,()"]+(?:\([^()]*\))?|\([^()]*\)'
@@ -172,6 +174,11 @@ class Reference:
             if kind != "record"
         )
 
+    def example(self) -> str:
+        """The first part of a summary."""
+        summary = self.ask("summary", str(EXAMPLE))
+        return f"```text\n{summary.split('One-time costs')[0]}```\n"
+
     def parts(self) -> dict[str, Callable[[], str]]:
         return {
             "options": self.options,
@@ -182,6 +189,7 @@ class Reference:
             "metrics": self.metrics,
             "counters": self.counters,
             "fields": self.fields,
+            "example": self.example,
         }
 
     def page(self, text: str) -> str:
@@ -194,7 +202,7 @@ class Reference:
 
 def outdated(reference: Reference, write: bool) -> list[str]:
     found, names = [], set()
-    for path in sorted(REFERENCE.glob("*.md")):
+    for path in (ROOT / "README.md", *sorted(REFERENCE.glob("*.md"))):
         text = path.read_text(encoding="utf-8")
         names.update(match[2] for match in PART.finditer(text))
         made = reference.advice() if path.name == "advice.md" else reference.page(text)

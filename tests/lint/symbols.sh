@@ -11,7 +11,8 @@ set -u
 # What a program thread may run into: plain memory and text functions, the clock, system calls.
 ALLOWED="memcpy memmove memchr memmem memset memcmp bcmp strlen strnlen strchr strrchr strncmp strcmp strspn strncpy
 	syscall clock_gettime __errno_location pthread_setspecific pthread_self _GLOBAL_OFFSET_TABLE_
-	__stack_chk_fail __udivti3 __divti3 __umodti3 __popcountdi2 __cpu_model __cpu_indicator_init"
+	__stack_chk_fail __udivti3 __divti3 __umodti3 __popcountdi2 __cpu_model __cpu_indicator_init
+	__aarch64_[a-z0-9_]+"
 # What only the start, the stop and the constructor do.
 SETUP="pthread_create pthread_detach pthread_attr_init pthread_attr_destroy
 	pthread_attr_setstacksize pthread_key_create pthread_atfork

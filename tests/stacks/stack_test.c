@@ -24,6 +24,7 @@
 #include "collector/collector.h"
 #include "stacks/modules.h"
 #include "stacks/stack.h"
+#include "tests/lib/emulated.h"
 #include "tests/lib/sanitizer.h"
 
 /* PTHREAD_STACK_MIN, of which the C library uses a part */
@@ -315,6 +316,8 @@ static void releases_the_memory_of_threads(void **state)
 {
 	long before = 0, after = 0;
 
+	if (is_emulated(EMULATED_MEMORY))
+		skip();
 	for (int i = 0; i < 400; i++) {
 		pthread_t thread;
 		uint32_t id;

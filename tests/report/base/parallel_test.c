@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "report/base/parallel.h"
+#include "tests/lib/emulated.h"
 #include "tests/lib/sanitizer.h"
 
 #define MANY 40u /* more than there are threads */
@@ -95,7 +96,8 @@ static bool is_one_thread_under(rlim_t bytes)
  */
 static void test_where_memory_is_limited_no_thread_is_made(void **state)
 {
-	if (UNDER_ASAN || UNDER_TSAN) /* whose own memory is beyond any such limit */
+	/* whose own memory is beyond any such limit */
+	if (UNDER_ASAN || UNDER_TSAN || is_emulated(EMULATED_LIMITS))
 		skip();
 	assert_true(is_one_thread_under(GP_PARALLEL_LEAST_BYTES - 1));
 	assert_int_equal(is_one_thread_under(4 * GP_PARALLEL_LEAST_BYTES), gp_core_count() < 2);

@@ -18,20 +18,15 @@ GP_COMPARE_BY_TWO(compare_links, struct gp_record_link, device_id, link_kind)
 GP_COMPARE_BY_TWO(compare_streams, struct gp_record_stream, context_id, id)
 GP_COMPARE_BY(compare_nodes, struct gp_record_node, node_id)
 GP_COMPARE_BY(compare_frames, struct gp_frame, id)
-GP_COMPARE_BY(compare_syncs, struct gp_record_sync, start_ns)
-GP_COMPARE_BY(compare_events, struct gp_record_event, device_ns)
-GP_COMPARE_BY(compare_jits, struct gp_record_jit, start_ns)
-GP_COMPARE_BY(compare_pools, struct gp_record_pool, time_ns)
-GP_COMPARE_BY(compare_unifieds, struct gp_record_unified, start_ns)
-GP_COMPARE_BY(compare_host_functions, struct gp_record_host_function, start_ns)
-GP_COMPARE_BY_TWO(compare_hw_samples, struct gp_record_hw_sample, device_id, start_ns)
-GP_COMPARE_BY_TWO(compare_stalls, struct gp_record_stall, device_id, start_ns)
 GP_COMPARE_BY_TWO(compare_energies, struct gp_energy, device_id, time_ns)
 GP_COMPARE_BY(compare_gates, struct gp_gate, time_ns)
 GP_COMPARE_BY_TWO(compare_modules, struct gp_record_module, id, start_address)
 GP_COMPARE_BY_TWO(compare_calls, struct gp_call, thread_id, start_ns)
 GP_COMPARE_BY_TWO(compare_samples, struct gp_sample, thread_id, start_ns)
 GP_COMPARE_BY(compare_refusals, struct gp_refusal, call)
+#define GP_MODEL_RECORDS(name, kind, key, start, end, anchors)                                     \
+	GP_COMPARE_BY_TWO(compare_##name, struct gp_record_##name, key, start)
+#include "report/model/array.def"
 
 /* Names that the program gave come after others of the same thread. */
 static int compare_thread_names(const void *a, const void *b, const void *context)
@@ -248,18 +243,12 @@ static int order_records(struct gp_model *m)
 		size_t record_bytes;
 		gp_array_compare *compare;
 	} kinds[] = {
-		{m->syncs, m->sync_count, sizeof(*m->syncs), compare_syncs},
-		{m->events, m->event_count, sizeof(*m->events), compare_events},
-		{m->jits, m->jit_count, sizeof(*m->jits), compare_jits},
-		{m->pools, m->pool_count, sizeof(*m->pools), compare_pools},
-		{m->unifieds, m->unified_count, sizeof(*m->unifieds), compare_unifieds},
-		{m->host_functions, m->host_function_count, sizeof(*m->host_functions),
-		 compare_host_functions},
-		{m->hw_samples, m->hw_sample_count, sizeof(*m->hw_samples), compare_hw_samples},
-		{m->stalls, m->stall_count, sizeof(*m->stalls), compare_stalls},
 		{m->energies, m->energy_count, sizeof(*m->energies), compare_energies},
 		{m->gates, m->gate_count, sizeof(*m->gates), compare_gates},
 		{m->samples, m->sample_count, sizeof(*m->samples), compare_samples},
+#define GP_MODEL_RECORDS(name, ...)                                                                \
+	{m->name##s, m->name##_count, sizeof(*m->name##s), compare_##name},
+#include "report/model/array.def"
 	};
 	int result = gp_order_overheads(m);
 

@@ -351,8 +351,6 @@ static struct gp_html_event make_event(struct walker *walker, const struct gp_ti
 		return of_other(walker, event, GP_LABEL_OVERHEAD, 0);
 	case GP_TIMELINE_COMPILING:
 		return of_other(walker, event, GP_LABEL_CODE, event->of.jit->cache_bytes);
-	case GP_TIMELINE_HOST_FUNCTION:
-		return of_other(walker, event, GP_LABEL_CODE, 0);
 	case GP_TIMELINE_PHASE:
 		return of_other(walker, event, GP_LABEL_PHASE, 0);
 	case GP_TIMELINE_UNIFIED:
@@ -362,18 +360,9 @@ static struct gp_html_event make_event(struct walker *walker, const struct gp_ti
 	case GP_TIMELINE_MEMSET:
 	case GP_TIMELINE_GRAPH:
 		return of_op(walker, event->of.op);
-	case GP_TIMELINE_GATE: /* no stage has these */
-	case GP_TIMELINE_UNFINISHED:
-	case GP_TIMELINE_STREAM_RANGE:
-	case GP_TIMELINE_SYNC:
-	case GP_TIMELINE_EVENT:
-	case GP_TIMELINE_PATH:
-	case GP_TIMELINE_ALLOCATION:
-	case GP_TIMELINE_ENERGY_SAMPLE:
-	case GP_TIMELINE_KINDS:
-		break;
+	default:
+		return of_other(walker, event, GP_LABEL_CODE, 0);
 	}
-	return (struct gp_html_event){.call = GP_NONE};
 }
 
 /*
@@ -438,7 +427,7 @@ static void name_stream(struct walker *walker, const struct gp_timeline_track *s
 		append(walker, " (context %u)", stream->context_id);
 }
 
-/* Other tracks are tracks of a stage. */
+/* Tracks of a stage stay one. */
 static int take_track(void *context, const struct gp_timeline_track *track)
 {
 	struct walker *walker = context;
@@ -463,6 +452,8 @@ static int take_track(void *context, const struct gp_timeline_track *track)
 	default:
 		if (strcmp(walker->kind, "thread") == 0 || strcmp(walker->kind, "python") == 0)
 			begin_track(walker, "ranges", 0, "start/end ranges");
+		else if (strcmp(walker->kind, "other") == 0)
+			begin_track(walker, "other", 0, track->name);
 	}
 	return walker->error;
 }
@@ -562,20 +553,25 @@ static void walk_gpu_ranges(struct walker *walker)
 
 /* ---- a process ---- */
 
+#define BIT(id) GP_TIMELINE_BIT(id)
+
+/* Kinds that the page leaves out. */
+#define NOT_SHOWN                                                                                  \
+	(BIT(GATE) | BIT(UNFINISHED) | BIT(STREAM_RANGE) | BIT(SYNC) | BIT(EVENT) | BIT(PATH))
+
 /* The walks in order, each for one track or for the tracks that the walk begins. */
 static const struct stage {
-	uint32_t kinds;
+	uint32_t kinds; /* 0: all others */
 	const char *kind, *name;
 } stages[] = {
-#define BIT(id) GP_TIMELINE_BIT(id)
-	{BIT(RUNTIME_CALL) | BIT(DRIVER_CALL) | BIT(RANGE) | BIT(PYTHON), "thread", ""},
-	{BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH), "stream", ""},
+	{GP_TIMELINE_CALLS | BIT(RANGE) | BIT(PYTHON), "thread", ""},
+	{GP_TIMELINE_OPS, "stream", ""},
 	{BIT(PHASE), "phase", "phases of the main loop"},
 	{BIT(UNIFIED), "unified", "unified memory"},
 	{BIT(OVERHEAD), "overhead", "CUPTI and driver overhead"},
 	{BIT(HOST_FUNCTION), "code", "host functions"},
 	{BIT(COMPILING), "code", "compiling"},
-#undef BIT
+	{0, "other", ""},
 };
 
 /* Only the first two stages can have millions of events. */
@@ -591,13 +587,15 @@ static void walk_process(struct walker *walker)
 				       .sink = &sink,
 				       .context = walker};
 	size_t count = walker->is_counting ? COUNTED_STAGES : COUNT(stages);
+	uint32_t others = ~NOT_SHOWN;
 
 	fail(walker, gp_html_labels_use(&walker->tracks->labels, walker->model));
 	if (walker->tracks->tree)
 		fail(walker, gp_call_tree_use(walker->tracks->tree, walker->model));
 	for (size_t i = 0; i < count && walker->error == 0; i++) {
 		begin_track(walker, stages[i].kind, 0, stages[i].name);
-		timeline.kinds = stages[i].kinds;
+		timeline.kinds = stages[i].kinds != 0 ? stages[i].kinds : others;
+		others &= ~stages[i].kinds;
 		fail(walker, gp_timeline_walk(&timeline));
 		end_track(walker);
 		if (i == 0)

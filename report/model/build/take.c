@@ -230,18 +230,12 @@ static int take_graph(struct gp_model_builder *b, const struct gp_record_view *s
 #define APPEND_OF_DEVICE(name, array, count, ...)                                                  \
 	APPEND_VALID(name, is_device(b, r->device_id), b->model, array, count, __VA_ARGS__)
 
-APPEND(shape, shapes, shape_count, *r)
-APPEND(stream, streams, stream_count, *r)
-APPEND(node, nodes, node_count, *r)
-APPEND(module, modules, module_count, *r)
-APPEND_OF_DEVICE(device, devices, device_count, *r)
-APPEND_OF_DEVICE(context, contexts, context_count, *r)
-APPEND_OF_DEVICE(link, links, link_count, *r)
-
 #define IS_VALID_ANY     true
 #define IS_VALID_UNTIMED true
 #define IS_VALID_DEVICE  is_device(b, r->device_id)
 
+#define GP_MODEL_DEFINITIONS(name, kind, ...)                                                      \
+	APPEND_VALID(name, IS_VALID_##kind, b->model, name##s, name##_count, *r)
 #define GP_MODEL_RECORDS(name, kind, key, start, end, anchors)                                     \
 	static struct gp_record_##name timed_##name(const struct gp_model_builder *b,              \
 						    const struct gp_record_##name *r)              \

@@ -280,7 +280,7 @@ static uint64_t time_before(struct gp_clock_sync *t, uint64_t first_ticks, uint6
 
 static uint64_t time_all(struct gp_model_builder *b, struct gp_clock_sync *t)
 {
-	enum { ANY, DEVICE, UNTIMED };
+	enum { ANY, DEVICE, UNTIMED }; /* of array.def */
 	struct gp_model *m = b->model;
 	const struct timed kinds[] = {
 		BY_TICKS(m->usages, m->usage_count, time_ns, time_ns),

@@ -27,8 +27,9 @@ struct walker {
 	struct gp_host_depth *host_depths; /* of each process */
 	uint32_t first_shape;              /* number of shapes of earlier models */
 	struct gp_html_gather gather;
-	const char *kind; /* of the current track */
-	uint64_t id;      /* number of its thread or device */
+	const char *kind;    /* of the current track */
+	uint64_t id;         /* number of its thread or device */
+	bool has_own_tracks; /* the stage: those of the walk */
 	uint32_t row_limit;
 	uint64_t ties, ties_kept, tie; /* the regular selection of the shortest kept events */
 	/* The first of two walks notes durations: of events, or of merged events. */
@@ -427,7 +428,7 @@ static void name_stream(struct walker *walker, const struct gp_timeline_track *s
 		append(walker, " (context %u)", stream->context_id);
 }
 
-/* Tracks of a stage stay one. */
+/* Other tracks are the one track of their stage. */
 static int take_track(void *context, const struct gp_timeline_track *track)
 {
 	struct walker *walker = context;
@@ -452,8 +453,8 @@ static int take_track(void *context, const struct gp_timeline_track *track)
 	default:
 		if (strcmp(walker->kind, "thread") == 0 || strcmp(walker->kind, "python") == 0)
 			begin_track(walker, "ranges", 0, "start/end ranges");
-		else if (strcmp(walker->kind, "other") == 0)
-			begin_track(walker, "other", 0, track->name);
+		else if (walker->has_own_tracks)
+			begin_track(walker, walker->kind, 0, track->name ? track->name : "");
 	}
 	return walker->error;
 }
@@ -557,11 +558,15 @@ static void walk_gpu_ranges(struct walker *walker)
 
 /* Kinds that the page leaves out. */
 #define NOT_SHOWN                                                                                  \
-	(BIT(GATE) | BIT(UNFINISHED) | BIT(STREAM_RANGE) | BIT(SYNC) | BIT(EVENT) | BIT(PATH))
+	(BIT(GATE) | BIT(UNFINISHED) | BIT(STREAM_RANGE) | BIT(SYNC) | BIT(EVENT) | BIT(PATH) |    \
+	 BIT(ALLOCATION) | BIT(ENERGY_SAMPLE))
 
-/* The walks in order, each for one track or for the tracks that the walk begins. */
+/*
+ * The walks in order, each for one track or for the tracks that the walk begins.  kinds 0: all that
+ * no other stage has, each on its own tracks.
+ */
 static const struct stage {
-	uint32_t kinds; /* 0: all others */
+	uint32_t kinds;
 	const char *kind, *name;
 } stages[] = {
 	{GP_TIMELINE_CALLS | BIT(RANGE) | BIT(PYTHON), "thread", ""},
@@ -569,13 +574,21 @@ static const struct stage {
 	{BIT(PHASE), "phase", "phases of the main loop"},
 	{BIT(UNIFIED), "unified", "unified memory"},
 	{BIT(OVERHEAD), "overhead", "CUPTI and driver overhead"},
-	{BIT(HOST_FUNCTION), "code", "host functions"},
+	{0, "code", ""},
 	{BIT(COMPILING), "code", "compiling"},
-	{0, "other", ""},
 };
 
 /* Only the first two stages can have millions of events. */
 #define COUNTED_STAGES 2u
+
+static uint32_t other_kinds(void)
+{
+	uint32_t others = ~NOT_SHOWN;
+
+	for (size_t i = 0; i < COUNT(stages); i++)
+		others &= ~stages[i].kinds;
+	return others;
+}
 
 static void walk_process(struct walker *walker)
 {
@@ -587,15 +600,14 @@ static void walk_process(struct walker *walker)
 				       .sink = &sink,
 				       .context = walker};
 	size_t count = walker->is_counting ? COUNTED_STAGES : COUNT(stages);
-	uint32_t others = ~NOT_SHOWN;
 
 	fail(walker, gp_html_labels_use(&walker->tracks->labels, walker->model));
 	if (walker->tracks->tree)
 		fail(walker, gp_call_tree_use(walker->tracks->tree, walker->model));
 	for (size_t i = 0; i < count && walker->error == 0; i++) {
 		begin_track(walker, stages[i].kind, 0, stages[i].name);
-		timeline.kinds = stages[i].kinds != 0 ? stages[i].kinds : others;
-		others &= ~stages[i].kinds;
+		walker->has_own_tracks = stages[i].kinds == 0;
+		timeline.kinds = walker->has_own_tracks ? other_kinds() : stages[i].kinds;
 		fail(walker, gp_timeline_walk(&timeline));
 		end_track(walker);
 		if (i == 0)

@@ -107,10 +107,10 @@ int gp_timeline_walk_in_order(struct gp_timeline *t)
 {
 #define BIT(id) GP_TIMELINE_BIT(id)
 	static const uint32_t order[] = {
-		BIT(RANGE),      GP_TIMELINE_CALLS, GP_TIMELINE_OPS, BIT(PYTHON),
-		BIT(SYNC),       BIT(ALLOCATION),   BIT(UNIFIED),    BIT(HOST_FUNCTION),
-		BIT(COMPILING),  BIT(OVERHEAD),     BIT(EVENT),      BIT(GATE),
-		BIT(UNFINISHED), ~UINT32_C(0), /* others */
+		BIT(RANGE),     GP_TIMELINE_CALLS, GP_TIMELINE_OPS, BIT(PYTHON),
+		BIT(SYNC),      BIT(ALLOCATION),   BIT(UNIFIED),    BIT(HOST_FUNCTION),
+		BIT(COMPILING), BIT(OVERHEAD),     BIT(EVENT),      BIT(GATE),
+		~UINT32_C(0), /* others */
 	};
 #undef BIT
 	uint32_t left = t->kinds;

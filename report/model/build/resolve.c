@@ -209,15 +209,7 @@ static int add_thread(struct gp_model_builder *b, uint32_t named, uint32_t id)
 	return 0;
 }
 
-static int compare_overheads(const void *a, const void *b, const void *context)
-{
-	const struct gp_overhead *left = a, *right = b;
-
-	(void)context;
-	if (left->start_ns != right->start_ns)
-		return left->start_ns < right->start_ns ? -1 : 1;
-	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
-}
+GP_COMPARE_BY_AND_DOWN(compare_overheads, struct gp_overhead, start_ns, end_ns)
 
 int gp_order_overheads(struct gp_model *m)
 {

@@ -11,6 +11,7 @@
 #include "report/model/recorded.h"
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/advisor.h"
+#include "report/advice/rules/measured_kernels.h"
 #include "report/advice/sentence.h"
 #include "report/advice/rules/language.h"
 #include "report/advice/rules/rules.h"
@@ -181,6 +182,8 @@ static int look_at_process(struct gp_advisor *advisor, size_t process)
 	advisor->has_memory = advisor->has_ends = false;
 	gp_spill_free(advisor->is_claimed);
 	advisor->is_claimed = NULL;
+	gp_measured_kernels_free(advisor->measured);
+	advisor->measured = NULL;
 	return result;
 }
 

@@ -79,9 +79,18 @@ static inline uint32_t gp_array_lower_bound_near(const void *array, uint32_t cou
 /* Negative, zero or positive, as for qsort(). */
 typedef int gp_array_compare(const void *a, const void *b, const void *context);
 
-/* Defines a comparison by one member, or by a second one where the first is equal. */
+/*
+ * Defines a comparison by one member; by a second one where the first is equal; or by the second one
+ * downwards.
+ */
 #define GP_COMPARE_BY(name, type, member) GP_COMPARE_BY_TWO(name, type, member, member)
 #define GP_COMPARE_BY_TWO(name, type, first, second)                                               \
+	GP_COMPARE_MEMBERS(name, type, first,                                                      \
+			   (left->second > right->second) - (left->second < right->second))
+#define GP_COMPARE_BY_AND_DOWN(name, type, first, second)                                          \
+	GP_COMPARE_MEMBERS(name, type, first,                                                      \
+			   (left->second < right->second) - (left->second > right->second))
+#define GP_COMPARE_MEMBERS(name, type, first, order)                                               \
 	static int name(const void *a, const void *b, const void *context)                         \
 	{                                                                                          \
 		const type *left = a, *right = b;                                                  \
@@ -89,7 +98,7 @@ typedef int gp_array_compare(const void *a, const void *b, const void *context);
 		(void)context;                                                                     \
 		if (left->first != right->first)                                                   \
 			return left->first < right->first ? -1 : 1;                                \
-		return (left->second > right->second) - (left->second < right->second);            \
+		return order;                                                                      \
 	}
 
 /*

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,4 +90,29 @@ int gp_worker_process_end(struct gp_worker_process *worker, FILE *messages)
 		return -end[1];
 	fwrite(end, 1, kept, messages);
 	return -ECANCELED;
+}
+
+/* Kernels before 5.9 close one file at a time; higher descriptors stay open there. */
+#define MOST_DESCRIPTORS 4096
+
+/* Above the standard streams and the files' new places. */
+static int move_away(int fd)
+{
+	return fcntl(fd, F_DUPFD, GP_CHILD_FILE + 2);
+}
+
+bool gp_isolate_child(pid_t parent, int first, int second)
+{
+	int nowhere = move_away(open("/dev/null", O_RDWR)), count = second < 0 ? 1 : 2;
+	const int files[] = {move_away(first), move_away(second)};
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		(void)dup2(nowhere, fd);
+	for (int i = 0; i < count; i++)
+		if (dup2(files[i], GP_CHILD_FILE + i) < 0)
+			return false;
+	if (syscall(SYS_close_range, GP_CHILD_FILE + count, ~0u, 0) != 0)
+		for (int fd = GP_CHILD_FILE + count; fd < MOST_DESCRIPTORS; fd++)
+			(void)close(fd);
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 struct gp_worker_process {
 	pid_t process; /* 0 = not running */
@@ -29,5 +30,15 @@ bool gp_worker_process_begin(struct gp_worker_process *worker, gp_worker_process
  * the process ended early or its messages could not be passed on.
  */
 int gp_worker_process_end(struct gp_worker_process *worker, FILE *messages);
+
+/* The first of the files of an isolated child. */
+#define GP_CHILD_FILE (STDERR_FILENO + 1)
+
+/*
+ * For a child that was forked otherwise: it ends with its parent, prints nothing, and of its files
+ * these two alone stay open (second: or -1), as GP_CHILD_FILE and the one after it.  Else it would
+ * keep the locks of files, and the readers of pipes waiting.  Returns false if it cannot be so.
+ */
+bool gp_isolate_child(pid_t parent, int first, int second);
 
 #endif

@@ -483,29 +483,23 @@ static void write_missing(void *context, const struct gp_loss *loss, uint64_t co
 
 /* ---- all rows ---- */
 
-/* Event kinds that have a row. */
-static const struct {
-	const char *word;
-	void (*set)(struct rows *rows, const struct gp_timeline_event *event);
-} kinds[GP_TIMELINE_KINDS] = {
-	[GP_TIMELINE_RUNTIME_CALL] = {"call", set_call},
-	[GP_TIMELINE_DRIVER_CALL] = {"call", set_call},
-	[GP_TIMELINE_RANGE] = {"range", set_range},
-	[GP_TIMELINE_PYTHON] = {"host sample", set_sample},
-	[GP_TIMELINE_OVERHEAD] = {"overhead", set_overhead},
-	[GP_TIMELINE_COMPILING] = {"code", set_args},
-	[GP_TIMELINE_HOST_FUNCTION] = {"host function", set_host_function},
-	[GP_TIMELINE_GATE] = {"recording", set_args},
-	[GP_TIMELINE_UNFINISHED] = {"unfinished", set_unfinished},
-	[GP_TIMELINE_KERNEL] = {"kernel", set_op},
-	[GP_TIMELINE_COPY] = {"copy", set_op},
-	[GP_TIMELINE_MEMSET] = {"memset", set_op},
-	[GP_TIMELINE_GRAPH] = {"graph", set_op},
-	[GP_TIMELINE_SYNC] = {"sync", set_sync},
-	[GP_TIMELINE_EVENT] = {"event", set_args},
-	[GP_TIMELINE_UNIFIED] = {"unified memory", set_unified},
-	[GP_TIMELINE_ALLOCATION] = {"allocation", set_allocation},
-	[GP_TIMELINE_ENERGY_SAMPLE] = {"energy sample", set_args},
+/* Kinds with more to say than their arguments. */
+static void (*const setters[GP_TIMELINE_KINDS])(struct rows *rows,
+						const struct gp_timeline_event *event) = {
+	[GP_TIMELINE_RUNTIME_CALL] = set_call,
+	[GP_TIMELINE_DRIVER_CALL] = set_call,
+	[GP_TIMELINE_RANGE] = set_range,
+	[GP_TIMELINE_PYTHON] = set_sample,
+	[GP_TIMELINE_OVERHEAD] = set_overhead,
+	[GP_TIMELINE_HOST_FUNCTION] = set_host_function,
+	[GP_TIMELINE_UNFINISHED] = set_unfinished,
+	[GP_TIMELINE_KERNEL] = set_op,
+	[GP_TIMELINE_COPY] = set_op,
+	[GP_TIMELINE_MEMSET] = set_op,
+	[GP_TIMELINE_GRAPH] = set_op,
+	[GP_TIMELINE_SYNC] = set_sync,
+	[GP_TIMELINE_UNIFIED] = set_unified,
+	[GP_TIMELINE_ALLOCATION] = set_allocation,
 };
 
 static int take_track(void *context, const struct gp_timeline_track *track)
@@ -520,11 +514,14 @@ static int take_event(void *context, const struct gp_timeline_event *event)
 
 	if (event->kind == GP_TIMELINE_EVENT && event->start_ns == 0) /* its time is unknown */
 		return 0;
-	begin(rows, kinds[event->kind].word, event->name ? event->name : "");
+	begin(rows, gp_timeline_words[event->kind], event->name ? event->name : "");
 	set_times(rows, event->start_ns, event->end_ns);
 	if (event->is_instant)
 		rows->values[GP_EVENT_DURATION] = gp_value_none();
-	kinds[event->kind].set(rows, event);
+	if (setters[event->kind])
+		setters[event->kind](rows, event);
+	else
+		set_args(rows, event);
 	end(rows);
 	return rows->out.error;
 }
@@ -541,24 +538,6 @@ static void write_about(struct rows *rows)
 /* Write the rows of each kind in turn. */
 static int write_events(struct rows *rows, const struct gp_export_options *options)
 {
-#define BIT(id) GP_TIMELINE_BIT(id)
-	static const uint32_t order[] = {
-		BIT(RANGE),
-		BIT(RUNTIME_CALL) | BIT(DRIVER_CALL),
-		BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH),
-		BIT(PYTHON),
-		BIT(SYNC),
-		BIT(ALLOCATION),
-		BIT(UNIFIED),
-		BIT(HOST_FUNCTION),
-		BIT(COMPILING),
-		BIT(OVERHEAD),
-		BIT(EVENT),
-		BIT(GATE),
-		BIT(UNFINISHED),
-		BIT(ENERGY_SAMPLE),
-	};
-#undef BIT
 	static const struct gp_timeline_sink sink = {
 		.track = take_track, .event = take_event, .counter = take_counter};
 	struct gp_timeline timeline = {
@@ -571,7 +550,9 @@ static int write_events(struct rows *rows, const struct gp_export_options *optio
 		.context = rows,
 	};
 
-	return gp_timeline_walk_in_order(&timeline, order, COUNT(order));
+	for (uint32_t kind = 0; kind < GP_TIMELINE_KINDS; kind++)
+		timeline.kinds |= (uint32_t)(gp_timeline_words[kind] != NULL) << kind;
+	return gp_timeline_walk_in_order(&timeline);
 }
 
 static int write_models(struct rows *rows, const struct gp_export_source *source,

@@ -22,9 +22,11 @@ static const struct gp_model *get_itself(void *model, size_t index)
 
 uint64_t gp_export_most_slices(const struct gp_model *model)
 {
-	return (uint64_t)model->call_count + model->op_count + model->overhead_count +
-	       model->range_count + model->sync_count + model->jit_count + model->unified_count +
-	       model->host_function_count;
+	uint64_t count = 0;
+
+#define GP_TIMELINE_SLICES(id, category, word, member) count += model->member;
+#include "report/timeline/kind.def"
+	return count;
 }
 
 static int write_file(const struct gp_exporter *exporter, const struct gp_export_source *source,

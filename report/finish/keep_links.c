@@ -5,13 +5,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "gpuprof/count.h"
-#include "report/base/array.h"
 #include "report/finish/chunk_add.h"
 #include "report/model/load_options.h"
 #include "report/model/nvml_links.h"
@@ -19,13 +16,11 @@
 #include "report/model/sums/totals.h"
 #include "report/base/spill_memory.h"
 #include "report/base/io.h"
+#include "report/base/worker_process.h"
 
 /* An idle GPU may take a second or two to answer; the summary waits no longer than this. */
 #define PATIENCE_NS UINT64_C(3000000000)
 #define PROGRESS_MS 100
-
-/* Higher descriptors are not closed in the child. */
-#define MOST_DESCRIPTORS 4096
 
 /* A killed child ends soon, unless it hangs in a driver, where no signal reaches it. */
 #define END_LOOKS    100
@@ -74,26 +69,6 @@ static bool wants_links(const struct gp_model *model)
 }
 
 /* ---- the child ---- */
-
-/*
- * Isolates the child: it prints nothing but its answer, ends with its parent, and closes the
- * inherited descriptors, as that of the trace would keep the lock. Returns the descriptor for the
- * answer; -1 on failure.
- */
-static int be_apart(int out, pid_t asker)
-{
-	const int first = STDERR_FILENO + 1;
-	int nowhere = open("/dev/null", O_RDWR);
-
-	for (int fd = STDIN_FILENO; nowhere >= 0 && fd <= STDERR_FILENO; fd++)
-		if (fd != out)
-			(void)dup2(nowhere, fd);
-	if (out > first && dup2(out, first) == first)
-		out = first;
-	for (int fd = first + 1; fd < MOST_DESCRIPTORS; fd++)
-		(void)close(fd);
-	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == asker ? out : -1;
-}
 
 static void answer(const struct gp_model *model, int out)
 {
@@ -156,10 +131,8 @@ static size_t ask(const struct gp_model *model, const struct gp_load_options *op
 		return 0;
 	child = fork();
 	if (child == 0) {
-		int out = be_apart(ends[1], asker);
-
-		if (out >= 0)
-			answer(model, out);
+		if (gp_isolate_child(asker, ends[1], -1))
+			answer(model, GP_CHILD_FILE);
 		_exit(0);
 	}
 	close(ends[1]);

@@ -75,15 +75,7 @@ void gp_html_gather_free(struct gp_html_gather *gather)
 }
 
 /* Outer events come before inner ones. */
-static int compare_starts(const void *a, const void *b, const void *context)
-{
-	const struct gp_html_event *left = a, *right = b;
-
-	(void)context;
-	if (left->start_ns != right->start_ns)
-		return left->start_ns < right->start_ns ? -1 : 1;
-	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
-}
+GP_COMPARE_BY_AND_DOWN(compare_starts, struct gp_html_event, start_ns, end_ns)
 
 GP_COMPARE_BY(compare_rows, struct gp_html_event, row)
 

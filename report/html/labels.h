@@ -21,7 +21,7 @@
 #define GP_LABEL_CALL     'a'
 #define GP_LABEL_RANGE    'r'
 #define GP_LABEL_OVERHEAD 'o'
-#define GP_LABEL_CODE     'j' /* compiling and loading of code */
+#define GP_LABEL_CODE     'j' /* compiling and loading of code; kinds without a label */
 #define GP_LABEL_UNIFIED  'u'
 #define GP_LABEL_PHASE    'f' /* of the steps of the main loop */
 /* Python samples: a description of the work; a function of the user, of a library; unknown */

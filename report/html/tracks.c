@@ -27,8 +27,9 @@ struct walker {
 	struct gp_host_depth *host_depths; /* of each process */
 	uint32_t first_shape;              /* number of shapes of earlier models */
 	struct gp_html_gather gather;
-	const char *kind; /* of the current track */
-	uint64_t id;      /* number of its thread or device */
+	const char *kind;    /* of the current track */
+	uint64_t id;         /* number of its thread or device */
+	bool has_own_tracks; /* the stage: those of the walk */
 	uint32_t row_limit;
 	uint64_t ties, ties_kept, tie; /* the regular selection of the shortest kept events */
 	/* The first of two walks notes durations: of events, or of merged events. */
@@ -351,8 +352,6 @@ static struct gp_html_event make_event(struct walker *walker, const struct gp_ti
 		return of_other(walker, event, GP_LABEL_OVERHEAD, 0);
 	case GP_TIMELINE_COMPILING:
 		return of_other(walker, event, GP_LABEL_CODE, event->of.jit->cache_bytes);
-	case GP_TIMELINE_HOST_FUNCTION:
-		return of_other(walker, event, GP_LABEL_CODE, 0);
 	case GP_TIMELINE_PHASE:
 		return of_other(walker, event, GP_LABEL_PHASE, 0);
 	case GP_TIMELINE_UNIFIED:
@@ -362,18 +361,9 @@ static struct gp_html_event make_event(struct walker *walker, const struct gp_ti
 	case GP_TIMELINE_MEMSET:
 	case GP_TIMELINE_GRAPH:
 		return of_op(walker, event->of.op);
-	case GP_TIMELINE_GATE: /* no stage has these */
-	case GP_TIMELINE_UNFINISHED:
-	case GP_TIMELINE_STREAM_RANGE:
-	case GP_TIMELINE_SYNC:
-	case GP_TIMELINE_EVENT:
-	case GP_TIMELINE_PATH:
-	case GP_TIMELINE_ALLOCATION:
-	case GP_TIMELINE_ENERGY_SAMPLE:
-	case GP_TIMELINE_KINDS:
-		break;
+	default:
+		return of_other(walker, event, GP_LABEL_CODE, 0);
 	}
-	return (struct gp_html_event){.call = GP_NONE};
 }
 
 /*
@@ -438,7 +428,7 @@ static void name_stream(struct walker *walker, const struct gp_timeline_track *s
 		append(walker, " (context %u)", stream->context_id);
 }
 
-/* Other tracks are tracks of a stage. */
+/* Other tracks are the one track of their stage. */
 static int take_track(void *context, const struct gp_timeline_track *track)
 {
 	struct walker *walker = context;
@@ -463,6 +453,8 @@ static int take_track(void *context, const struct gp_timeline_track *track)
 	default:
 		if (strcmp(walker->kind, "thread") == 0 || strcmp(walker->kind, "python") == 0)
 			begin_track(walker, "ranges", 0, "start/end ranges");
+		else if (walker->has_own_tracks)
+			begin_track(walker, walker->kind, 0, track->name ? track->name : "");
 	}
 	return walker->error;
 }
@@ -562,24 +554,41 @@ static void walk_gpu_ranges(struct walker *walker)
 
 /* ---- a process ---- */
 
-/* The walks in order, each for one track or for the tracks that the walk begins. */
+#define BIT(id) GP_TIMELINE_BIT(id)
+
+/* Kinds that the page leaves out. */
+#define NOT_SHOWN                                                                                  \
+	(BIT(GATE) | BIT(UNFINISHED) | BIT(STREAM_RANGE) | BIT(SYNC) | BIT(EVENT) | BIT(PATH) |    \
+	 BIT(ALLOCATION) | BIT(ENERGY_SAMPLE))
+
+/*
+ * The walks in order, each for one track or for the tracks that the walk begins.  kinds 0: all that
+ * no other stage has, each on its own tracks.
+ */
 static const struct stage {
 	uint32_t kinds;
 	const char *kind, *name;
 } stages[] = {
-#define BIT(id) GP_TIMELINE_BIT(id)
-	{BIT(RUNTIME_CALL) | BIT(DRIVER_CALL) | BIT(RANGE) | BIT(PYTHON), "thread", ""},
-	{BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH), "stream", ""},
+	{GP_TIMELINE_CALLS | BIT(RANGE) | BIT(PYTHON), "thread", ""},
+	{GP_TIMELINE_OPS, "stream", ""},
 	{BIT(PHASE), "phase", "phases of the main loop"},
 	{BIT(UNIFIED), "unified", "unified memory"},
 	{BIT(OVERHEAD), "overhead", "CUPTI and driver overhead"},
-	{BIT(HOST_FUNCTION), "code", "host functions"},
+	{0, "code", ""},
 	{BIT(COMPILING), "code", "compiling"},
-#undef BIT
 };
 
 /* Only the first two stages can have millions of events. */
 #define COUNTED_STAGES 2u
+
+static uint32_t other_kinds(void)
+{
+	uint32_t others = ~NOT_SHOWN;
+
+	for (size_t i = 0; i < COUNT(stages); i++)
+		others &= ~stages[i].kinds;
+	return others;
+}
 
 static void walk_process(struct walker *walker)
 {
@@ -597,7 +606,8 @@ static void walk_process(struct walker *walker)
 		fail(walker, gp_call_tree_use(walker->tracks->tree, walker->model));
 	for (size_t i = 0; i < count && walker->error == 0; i++) {
 		begin_track(walker, stages[i].kind, 0, stages[i].name);
-		timeline.kinds = stages[i].kinds;
+		walker->has_own_tracks = stages[i].kinds == 0;
+		timeline.kinds = walker->has_own_tracks ? other_kinds() : stages[i].kinds;
 		fail(walker, gp_timeline_walk(&timeline));
 		end_track(walker);
 		if (i == 0)

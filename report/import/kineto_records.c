@@ -62,7 +62,7 @@ static uint64_t end_if_timed(const struct gp_kineto_event *e)
 	return is_timed(e) ? end_of(e) : 0;
 }
 
-/* Finds where an operation ran. Returns false if the event does not say. */
+/* Finds where an operation ran. Returns false, and counts it, if the event does not say. */
 static bool find_place(struct gp_importing *im, const struct gp_kineto_event *e, uint16_t *device,
 		       uint32_t *stream)
 {
@@ -76,7 +76,10 @@ static bool find_place(struct gp_importing *im, const struct gp_kineto_event *e,
 	if (!gp_kineto_has(e, GP_KINETO_STREAM))
 		*stream = name_of(im, e, GP_KINETO_TID, GP_NONE);
 	*device = (uint16_t)number;
-	return number < GP_DEVICE_LIMIT && *stream != GP_NONE;
+	if (number < GP_DEVICE_LIMIT && *stream != GP_NONE)
+		return true;
+	count_unknown(im);
+	return false;
 }
 
 static uint32_t context_of(struct gp_importing *im, const struct gp_kineto_event *e)
@@ -102,6 +105,12 @@ static int find_shape(struct gp_importing *im, const struct gp_kineto_event *e, 
 	return *id != 0 ? 0 : -ENOMEM;
 }
 
+/* What the records of all operations have in common; of the event `e` that ran at its place. */
+#define OPERATION                                                                                  \
+	.device_id = device, .stream_id = stream, .context_id = context_of(im, e),                 \
+	.correlation_id = correlation_of(im, e), .start_ns = start_if_timed(e),                    \
+	.end_ns = end_if_timed(e), .graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0)
+
 static int take_kernel(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	union gp_any_record record = {0};
@@ -111,21 +120,13 @@ static int take_kernel(struct gp_importing *im, const struct gp_kineto_event *e)
 
 	if (result != 0)
 		return result;
-	if (!find_place(im, e, &device, &stream)) {
-		count_unknown(im);
+	if (!find_place(im, e, &device, &stream))
 		return 0;
-	}
 	record.kernel = (struct gp_record_kernel){
-		.device_id = device,
-		.correlation_id = correlation_of(im, e),
-		.start_ns = start_if_timed(e),
-		.end_ns = end_if_timed(e),
+		OPERATION,
 		.name_id = gp_import_kernel_name(im, e->name, e->name_bytes),
 		.shape_id = shape,
-		.context_id = context_of(im, e),
-		.stream_id = stream,
 		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
-		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
 		.channel_id = gp_kineto_number(e, GP_KINETO_CHANNEL, 0),
 		.channel_type = gp_kineto_number(e, GP_KINETO_CHANNEL_TYPE, 0),
 	};
@@ -184,20 +185,12 @@ static int take_copy(struct gp_importing *im, const struct gp_kineto_event *e)
 	uint32_t stream, context = context_of(im, e);
 	uint16_t device;
 
-	if (!find_place(im, e, &device, &stream)) {
-		count_unknown(im);
+	if (!find_place(im, e, &device, &stream))
 		return 0;
-	}
 	record.copy = (struct gp_record_copy){
-		.device_id = device,
-		.correlation_id = correlation_of(im, e),
-		.start_ns = start_if_timed(e),
-		.end_ns = end_if_timed(e),
+		OPERATION,
 		.bytes = (uint64_t)e->numbers[GP_KINETO_BYTES],
-		.context_id = context,
-		.stream_id = stream,
 		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
-		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
 		.channel_id = gp_kineto_number(e, GP_KINETO_CHANNEL, 0),
 		.channel_type = gp_kineto_number(e, GP_KINETO_CHANNEL_TYPE, 0),
 		.source_device_id = gp_kineto_number(e, GP_KINETO_FROM_DEVICE, device),
@@ -218,20 +211,12 @@ static int take_memset(struct gp_importing *im, const struct gp_kineto_event *e)
 	uint32_t stream;
 	uint16_t device;
 
-	if (!find_place(im, e, &device, &stream)) {
-		count_unknown(im);
+	if (!find_place(im, e, &device, &stream))
 		return 0;
-	}
 	record.memset = (struct gp_record_memset){
-		.device_id = device,
-		.correlation_id = correlation_of(im, e),
-		.start_ns = start_if_timed(e),
-		.end_ns = end_if_timed(e),
+		OPERATION,
 		.bytes = (uint64_t)e->numbers[GP_KINETO_BYTES],
-		.context_id = context_of(im, e),
-		.stream_id = stream,
 		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
-		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
 		.memory_kind = memory ? memory_kind_of(memory + 1) : 0,
 		.channel_id = gp_kineto_number(e, GP_KINETO_CHANNEL, 0),
 	};
@@ -249,18 +234,10 @@ static int take_graph(struct gp_importing *im, const struct gp_kineto_event *e)
 	uint32_t stream;
 	uint16_t device;
 
-	if (!find_place(im, e, &device, &stream)) {
-		count_unknown(im);
+	if (!find_place(im, e, &device, &stream))
 		return 0;
-	}
 	record.graph = (struct gp_record_graph){
-		.device_id = device,
-		.correlation_id = correlation_of(im, e),
-		.start_ns = start_if_timed(e),
-		.end_ns = end_if_timed(e),
-		.context_id = context_of(im, e),
-		.stream_id = stream,
-		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
+		OPERATION,
 		.end_device_id = device,
 		.end_context_id = context_of(im, e),
 	};
@@ -666,10 +643,8 @@ static int take_event(struct gp_importing *im, const struct gp_kineto_event *e)
 	uint32_t stream;
 	uint16_t device;
 
-	if (!find_place(im, e, &device, &stream)) {
-		count_unknown(im);
+	if (!find_place(im, e, &device, &stream))
 		return 0;
-	}
 	record.event = (struct gp_record_event){
 		.device_id = device,
 		.correlation_id = correlation_of(im, e),

@@ -108,6 +108,13 @@ static uint32_t graph_of(const struct gp_row *row)
 	return gp_row_number(row, GP_NSYS_graphId, (uint32_t)(node >> 32));
 }
 
+/* What the records of all operations have in common. */
+#define OPERATION                                                                                  \
+	.device_id = device, .stream_id = number_of(row, GP_NSYS_streamId),                        \
+	.context_id = number_of(row, GP_NSYS_contextId),                                           \
+	.correlation_id = number_of(row, GP_NSYS_correlationId), .start_ns = start_if_timed(row),  \
+	.end_ns = end_if_timed(row)
+
 static int take_kernel(void *context, const struct gp_row *row)
 {
 	struct gp_nsys_reading *r = context;
@@ -122,14 +129,9 @@ static int take_kernel(void *context, const struct gp_row *row)
 	if (result != 0)
 		return result;
 	record.kernel = (struct gp_record_kernel){
-		.device_id = device,
-		.correlation_id = number_of(row, GP_NSYS_correlationId),
-		.start_ns = start_if_timed(row),
-		.end_ns = end_if_timed(row),
+		OPERATION,
 		.name_id = find_name(r, row),
 		.shape_id = shape,
-		.context_id = number_of(row, GP_NSYS_contextId),
-		.stream_id = number_of(row, GP_NSYS_streamId),
 		.graph_node_id = (uint64_t)gp_row_whole(row, GP_NSYS_graphNodeId),
 		.graph_id = graph_of(row),
 	};
@@ -190,13 +192,8 @@ static int take_copy(void *context, const struct gp_row *row)
 		if (kind == migrations[i].copy_kind)
 			return take_migration(r, row, device, migrations[i].counter_kind);
 	record.copy = (struct gp_record_copy){
-		.device_id = device,
-		.correlation_id = number_of(row, GP_NSYS_correlationId),
-		.start_ns = start_if_timed(row),
-		.end_ns = end_if_timed(row),
+		OPERATION,
 		.bytes = (uint64_t)gp_row_whole(row, GP_NSYS_bytes),
-		.context_id = owner,
-		.stream_id = number_of(row, GP_NSYS_streamId),
 		.graph_node_id = (uint64_t)gp_row_whole(row, GP_NSYS_graphNodeId),
 		.graph_id = graph_of(row),
 		.copy_kind = kind < GP_COPY_KINDS ? (uint8_t)kind : 0,
@@ -220,13 +217,8 @@ static int take_memset(void *context, const struct gp_row *row)
 	if (!find_device(r, row, &device))
 		return 0;
 	record.memset = (struct gp_record_memset){
-		.device_id = device,
-		.correlation_id = number_of(row, GP_NSYS_correlationId),
-		.start_ns = start_if_timed(row),
-		.end_ns = end_if_timed(row),
+		OPERATION,
 		.bytes = (uint64_t)gp_row_whole(row, GP_NSYS_bytes),
-		.context_id = number_of(row, GP_NSYS_contextId),
-		.stream_id = number_of(row, GP_NSYS_streamId),
 		.graph_node_id = (uint64_t)gp_row_whole(row, GP_NSYS_graphNodeId),
 		.graph_id = graph_of(row),
 		.value = number_of(row, GP_NSYS_value),
@@ -246,12 +238,7 @@ static int take_graph(void *context, const struct gp_row *row)
 	if (!find_device(r, row, &device))
 		return 0;
 	record.graph = (struct gp_record_graph){
-		.device_id = device,
-		.correlation_id = number_of(row, GP_NSYS_correlationId),
-		.start_ns = start_if_timed(row),
-		.end_ns = end_if_timed(row),
-		.context_id = number_of(row, GP_NSYS_contextId),
-		.stream_id = number_of(row, GP_NSYS_streamId),
+		OPERATION,
 		.graph_id = number_of(row, GP_NSYS_graphId),
 		.end_device_id = device,
 		.end_context_id = number_of(row, GP_NSYS_contextId),

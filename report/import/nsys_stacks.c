@@ -262,15 +262,7 @@ static int take_link(void *context, const struct gp_row *row)
 }
 
 /* The outermost function of a chain comes first. */
-static int compare_links(const void *a, const void *b, const void *context)
-{
-	const struct gp_nsys_link *left = a, *right = b;
-
-	(void)context;
-	if (left->chain != right->chain)
-		return left->chain < right->chain ? -1 : 1;
-	return (left->depth < right->depth) - (left->depth > right->depth);
-}
+GP_COMPARE_BY_AND_DOWN(compare_links, struct gp_nsys_link, chain, depth)
 
 /* ---- frames ---- */
 

@@ -340,19 +340,17 @@ INDEX_OPERATION(copy)
 INDEX_OPERATION(memset)
 INDEX_OPERATION(graph)
 
+/* Facts are in every part, whatever their time. */
 #define INDEX_TIMES(name, start, end)                                                              \
 	static int index_##name(struct gp_chunk_index *x, const struct gp_record_view *seen)       \
 	{                                                                                          \
-		note_cupti(x, seen->record->name.start, seen->record->name.end);                   \
+		if (gp_record_is_event(seen->record))                                              \
+			note_cupti(x, seen->record->name.start, seen->record->name.end);           \
 		return 0;                                                                          \
 	}
 INDEX_TIMES(overhead, start_ns, end_ns)
-INDEX_TIMES(sync, start_ns, end_ns)
-INDEX_TIMES(unified, start_ns, end_ns)
-INDEX_TIMES(host_function, start_ns, end_ns)
-INDEX_TIMES(hw_sample, start_ns, end_ns)
-INDEX_TIMES(stall, start_ns, end_ns)
-INDEX_TIMES(pool, time_ns, time_ns)
+#define GP_MODEL_RECORDS(name, kind, key, start, end, anchors) INDEX_TIMES(name, start, end)
+#include "report/model/array.def"
 
 static int index_anchor(struct gp_chunk_index *x, const struct gp_record_view *seen)
 {
@@ -400,8 +398,6 @@ GP_RECORD_IGNORE(index, counter)
 GP_RECORD_IGNORE(index, usage)
 GP_RECORD_IGNORE(index, thread)
 GP_RECORD_IGNORE(index, context_end)
-GP_RECORD_IGNORE(index, event)
-GP_RECORD_IGNORE(index, jit)
 GP_RECORD_IGNORE(index, gate)
 GP_RECORD_IGNORE(index, frame)
 GP_RECORD_IGNORE(index, module)

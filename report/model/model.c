@@ -21,13 +21,9 @@ static void free_texts(char **texts, uint32_t count)
 static void free_arrays(struct gp_model *m)
 {
 	void *const spilled[] = {
-		m->counted,        m->calls,      m->ops,       m->details,      m->memory,
-		m->mappings,       m->refusals,   m->overheads, m->shapes,       m->devices,
-		m->contexts,       m->streams,    m->threads,   m->usages,       m->syncs,
-		m->events,         m->nodes,      m->jits,      m->pools,        m->unifieds,
-		m->host_functions, m->gates,      m->ranges,    m->frames,       m->modules,
-		m->links,          m->waiting,    m->in_flight, m->stream_waits, m->samples,
-		m->texts,          m->hw_samples, m->stalls,    m->hw_windows,   m->energies};
+#define GP_MODEL_ARRAY(element, array, count) m->array,
+#include "report/model/array.def"
+	};
 	void *const others[] = {m->path,
 				m->totals,
 				m->frame_names.bytes,

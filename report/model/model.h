@@ -467,67 +467,24 @@ struct gp_model {
 	char *info[GP_INFO_LIMIT]; /* by enum gp_info, NULL if absent; COMMAND's NULs are spaces */
 	char **notes;              /* GP_INFO_NOTE, in order */
 	uint32_t note_count;
-	struct gp_counted *counted; /* as they came */
 	char **counter_texts;
-	uint32_t counted_count, counter_text_count;
+	uint32_t counter_text_count;
 	uint32_t pid;
 	bool shares_rank; /* with another process (report/model/process_name.h) */
 
-	struct gp_call *calls;
-	struct gp_op *ops;
-	struct gp_op_detail *details; /* all different */
+	/* calls and call_count, ops and op_count, ... */
+#define GP_MODEL_ARRAY(element, array, count)                                                      \
+	element *array;                                                                            \
+	uint32_t count;
+#include "report/model/array.def"
 	struct gp_contradiction *contradictions;
-	struct gp_memory_event *memory;
-	struct gp_mapping *mappings;   /* sorted by call */
-	struct gp_refusal *refusals;   /* sorted by call */
-	struct gp_overhead *overheads; /* sorted by (start, longest first) */
-	uint32_t own_work_count;       /* of them, GP_OVERHEAD_OWN_WORK */
-	char **names;                  /* kernel names as recorded (mangled) */
-	struct gp_record_shape *shapes;
-	struct gp_record_device *devices;
-	char **device_names; /* parallel to devices; includes the program's own name for it */
-	struct gp_record_link *links;       /* sorted by (device, link_kind) */
-	struct gp_record_context *contexts; /* sorted by id */
-	struct gp_record_stream *streams;   /* sorted by (context, id) */
-	uint32_t *stream_calls;             /* parallel to streams: for gp_model_stream_call() */
-	struct gp_thread *threads; /* every thread that made a call, and named ones; by id */
-	struct gp_usage *usages;
-	/*
-	 * Records as they came, their times on the timeline as all others'; in order of their
-	 * starts.  A unified.end_ns that has no duration is its start; event.device_ns may be 0.
-	 */
-	struct gp_record_sync *syncs;
-	struct gp_record_event *events;
-	struct gp_record_node *nodes; /* sorted by node_id */
-	struct gp_record_jit *jits;
-	struct gp_record_pool *pools;
-	struct gp_record_unified *unifieds;
-	struct gp_record_host_function *host_functions; /* as they ran: CUPTI 13.1 and later */
-	struct gp_record_hw_sample *hw_samples;         /* of --hw-timeline; by device, then time */
-	struct gp_record_stall *stalls;                 /* of --stalls; by device, then time */
-	struct gp_hw_window *hw_windows;                /* of --counters; by start */
-	struct gp_energy *energies;                     /* of --energy; by device, then time */
-	struct gp_waiting *waiting;
-	struct gp_in_flight *in_flight;
-	struct gp_stream_wait *stream_waits;
-	struct gp_sample *samples;
-	struct gp_gate *gates; /* in order, on and off by turns; empty: recorded throughout */
-	struct gp_range *ranges;
+	char **names;             /* kernel names as recorded (mangled) */
+	char **device_names;      /* parallel to devices; includes the program's own name for it */
+	uint32_t *stream_calls;   /* parallel to streams: for gp_model_stream_call() */
 	const char **range_texts; /* messages, each once */
 	const char **domains;     /* [0] = "", the default domain */
-	struct gp_frame *frames;  /* sorted by id */
-	/* sorted by (id, start); path: GP_STRING_MODULE of texts */
-	struct gp_record_module *modules;
-	struct gp_text *texts; /* sorted by (space, value where it is part of the key, id) */
-	uint32_t call_count, op_count, memory_count, overhead_count, name_count, shape_count;
-	uint32_t device_count, link_count, context_count, stream_count, thread_count, usage_count;
-	uint32_t sync_count, event_count, node_count, jit_count, pool_count, unified_count;
-	uint32_t host_function_count, gate_count, range_count, range_text_count, domain_count,
-		text_count;
-	uint32_t frame_count, module_count, mapping_count, waiting_count, detail_count;
-	uint32_t refusal_count;
-	uint32_t sample_count, contradiction_count, in_flight_count, stream_wait_count,
-		hw_sample_count, stall_count, hw_window_count, energy_count;
+	uint32_t contradiction_count, name_count, range_text_count, domain_count;
+	uint32_t own_work_count; /* of overheads, GP_OVERHEAD_OWN_WORK */
 
 	struct gp_stack_estimate stack_estimate;
 	uint64_t counters[GP_COUNTERS];

@@ -21,6 +21,7 @@
 #include "gpuprof/option.h"
 #include "report/base/io.h"
 #include "report/base/monotonic.h"
+#include "report/base/worker_process.h"
 #include "report/model/nvml.h"
 
 #define MOST_GPUS   32u
@@ -268,25 +269,15 @@ static enum end sample_until_over(struct sampling *s, int line, uint64_t interva
 	return end;
 }
 
-/* Keeps two files open alone, so that no reader of another stream waits for this process. */
 _Noreturn static void be_sampler(const struct gp_session *session, int line, int samples,
 				 uint64_t interval_ns, pid_t launcher)
 {
-	enum { LINE = STDERR_FILENO + 1, SAMPLES, FIRST_OTHER, UNUSED = 16 };
-	struct sampling sampling = {.session = session, .samples = SAMPLES};
-	int nowhere = open("/dev/null", O_RDWR);
+	struct sampling sampling = {.session = session, .samples = GP_CHILD_FILE + 1};
 
 	prctl(PR_SET_NAME, "energy"); /* a search for "gpuprof" does not find it */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != launcher)
+	if (!gp_isolate_child(launcher, line, samples))
 		_exit(NO_START);
-	line = fcntl(line, F_DUPFD, UNUSED);
-	samples = fcntl(samples, F_DUPFD, UNUSED);
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		(void)dup2(nowhere, fd);
-	if (dup2(line, LINE) != LINE || dup2(samples, SAMPLES) != SAMPLES)
-		_exit(NO_START);
-	syscall(SYS_close_range, FIRST_OTHER, ~0u, 0);
-	_exit((int)sample_until_over(&sampling, LINE, interval_ns));
+	_exit((int)sample_until_over(&sampling, GP_CHILD_FILE, interval_ns));
 }
 
 /* ---- the launcher ---- */

@@ -190,17 +190,11 @@ KEEP(stream_wait, give_on)
 
 /* In no total, and they grow with the run. */
 GP_RECORD_IGNORE(pass, overhead)
+#define GP_MODEL_RECORDS(name, ...) GP_RECORD_IGNORE(pass, name)
+#include "report/model/array.def"
 GP_RECORD_IGNORE(pass, thread)
-GP_RECORD_IGNORE(pass, sync)
-GP_RECORD_IGNORE(pass, event)
 GP_RECORD_IGNORE(pass, node)
-GP_RECORD_IGNORE(pass, jit)
-GP_RECORD_IGNORE(pass, pool)
-GP_RECORD_IGNORE(pass, unified)
-GP_RECORD_IGNORE(pass, host_function)
 GP_RECORD_IGNORE(pass, sample)
-GP_RECORD_IGNORE(pass, hw_sample)
-GP_RECORD_IGNORE(pass, stall)
 GP_RECORD_IGNORE(pass, hw_window)
 GP_RECORD_IGNORE(pass, hw_value)
 

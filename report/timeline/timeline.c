@@ -1,11 +1,16 @@
 #include "report/timeline/timeline.h"
 
+#include "gpuprof/count.h"
 #include "report/timeline/walk.h"
 
 const char *const gp_timeline_categories[GP_TIMELINE_KINDS] = {
-#define GP_TIMELINE_KIND(id, category) [GP_TIMELINE_##id] = category,
+#define GP_TIMELINE_KIND(id, category, word) [GP_TIMELINE_##id] = category,
 #include "report/timeline/kind.def"
-#undef GP_TIMELINE_KIND
+};
+
+const char *const gp_timeline_words[GP_TIMELINE_KINDS] = {
+#define GP_TIMELINE_KIND(id, category, word) [GP_TIMELINE_##id] = word,
+#include "report/timeline/kind.def"
 };
 
 void gp_walk_track(struct gp_timeline *t, const struct gp_timeline_track *track)
@@ -82,41 +87,40 @@ uint64_t gp_walk_first_shown(const struct gp_timeline *t)
 
 int gp_timeline_walk(struct gp_timeline *t)
 {
-#define BIT(id) GP_TIMELINE_BIT(id)
 	static const struct {
 		void (*walk)(struct gp_timeline *t);
 		uint32_t kinds;
 	} parts[] = {
-		{gp_walk_threads, BIT(RUNTIME_CALL) | BIT(DRIVER_CALL) | BIT(RANGE) | BIT(PYTHON)},
-		{gp_walk_host, BIT(OVERHEAD) | BIT(COMPILING) | BIT(HOST_FUNCTION) | BIT(GATE)},
-		{gp_walk_unfinished, BIT(UNFINISHED)},
-		{gp_walk_streams,
-		 BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH) | BIT(STREAM_RANGE)},
-		{gp_walk_syncs, BIT(SYNC) | BIT(EVENT)},
-		{gp_walk_unified, BIT(UNIFIED)},
-		{gp_walk_memory, BIT(ALLOCATION)},
-		{gp_walk_curves, 0},
-		{gp_walk_hardware, 0},
-		{gp_walk_energy, BIT(ENERGY_SAMPLE)},
-		{gp_walk_path, BIT(PATH)},
-		{gp_walk_phases, BIT(PHASE)},
+#define X(name, kinds) {gp_walk_##name, kinds},
+		GP_WALK_PARTS(X)
+#undef X
 	};
-#undef BIT
 
 	t->error = 0;
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && t->error == 0; i++)
+	for (size_t i = 0; i < COUNT(parts) && t->error == 0; i++)
 		if (t->kinds == 0 || (t->kinds & parts[i].kinds) != 0)
 			parts[i].walk(t);
 	return t->error;
 }
 
-int gp_timeline_walk_in_order(struct gp_timeline *t, const uint32_t *kinds, size_t count)
+int gp_timeline_walk_in_order(struct gp_timeline *t)
 {
+#define BIT(id) GP_TIMELINE_BIT(id)
+	static const uint32_t order[] = {
+		BIT(RANGE),     GP_TIMELINE_CALLS, GP_TIMELINE_OPS, BIT(PYTHON),
+		BIT(SYNC),      BIT(ALLOCATION),   BIT(UNIFIED),    BIT(HOST_FUNCTION),
+		BIT(COMPILING), BIT(OVERHEAD),     BIT(EVENT),      BIT(GATE),
+		~UINT32_C(0), /* others */
+	};
+#undef BIT
+	uint32_t left = t->kinds;
 	int result = 0;
 
-	for (size_t i = 0; i < count && result == 0; i++) {
-		t->kinds = kinds[i];
-		result = gp_timeline_walk(t);
+	for (size_t i = 0; i < COUNT(order) && result == 0; i++) {
+		t->kinds = left & order[i];
+		left &= ~order[i];
+		if (t->kinds != 0)
+			result = gp_timeline_walk(t);
 	}
 	return result;
 }

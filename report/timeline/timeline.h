@@ -21,17 +21,17 @@
 #include "report/symbols/names.h"
 
 enum gp_timeline_kind {
-#define GP_TIMELINE_KIND(id, category) GP_TIMELINE_##id,
+#define GP_TIMELINE_KIND(id, category, word) GP_TIMELINE_##id,
 #include "report/timeline/kind.def"
-#undef GP_TIMELINE_KIND
 	GP_TIMELINE_KINDS
 };
 
 /* What is to be said of an operation that is shown with a time that was not believed. */
 #define GP_TIMELINE_CONTRADICTED "this time cannot be right: its stream did others meanwhile"
 
-/* The name of each kind: the category of its events. */
+/* The name of each kind: the category of its events; and its word in tables, or NULL. */
 extern const char *const gp_timeline_categories[GP_TIMELINE_KINDS];
+extern const char *const gp_timeline_words[GP_TIMELINE_KINDS];
 
 enum gp_track_kind {
 	GP_TRACK_PROCESS,       /* the process itself, for instants */
@@ -167,6 +167,12 @@ struct gp_timeline_sink {
 
 #define GP_TIMELINE_BIT(id) (UINT32_C(1) << GP_TIMELINE_##id)
 
+/* Kinds that come together, in one order. */
+#define GP_TIMELINE_CALLS (GP_TIMELINE_BIT(RUNTIME_CALL) | GP_TIMELINE_BIT(DRIVER_CALL))
+#define GP_TIMELINE_OPS                                                                            \
+	(GP_TIMELINE_BIT(KERNEL) | GP_TIMELINE_BIT(COPY) | GP_TIMELINE_BIT(MEMSET) |               \
+	 GP_TIMELINE_BIT(GRAPH))
+
 struct gp_timeline {
 	const struct gp_model *model;
 	struct gp_slice_filter filter;
@@ -195,8 +201,8 @@ struct gp_timeline {
 /* Returns 0, -ENOMEM, -EOVERFLOW, or the result of the sink that ended the walk. */
 int gp_timeline_walk(struct gp_timeline *timeline);
 
-/* One walk for each set of kinds, so that kinds come one after the other. */
-int gp_timeline_walk_in_order(struct gp_timeline *timeline, const uint32_t *kinds, size_t count);
+/* A walk for each of its kinds, so that they come one after the other, in the order of tables. */
+int gp_timeline_walk_in_order(struct gp_timeline *timeline);
 
 /* Whether anything of the model is chosen.  Without memory for the walk: true. */
 bool gp_timeline_has_any(const struct gp_model *model, const struct gp_slice_choice *choice);

@@ -4,18 +4,25 @@
 
 #include "report/timeline/timeline.h"
 
-void gp_walk_threads(struct gp_timeline *t);
-void gp_walk_host(struct gp_timeline *t);
-void gp_walk_unfinished(struct gp_timeline *t);
-void gp_walk_streams(struct gp_timeline *t);
-void gp_walk_syncs(struct gp_timeline *t);
-void gp_walk_unified(struct gp_timeline *t);
-void gp_walk_memory(struct gp_timeline *t);
-void gp_walk_curves(struct gp_timeline *t);
-void gp_walk_hardware(struct gp_timeline *t);
-void gp_walk_energy(struct gp_timeline *t);
-void gp_walk_path(struct gp_timeline *t);
-void gp_walk_phases(struct gp_timeline *t);
+/* The parts in their order: gp_walk_NAME(), and the kinds of its events (0: it has counters). */
+#define GP_WALK_PARTS(X)                                                                           \
+	X(threads, GP_TIMELINE_CALLS | GP_TIMELINE_BIT(RANGE) | GP_TIMELINE_BIT(PYTHON))           \
+	X(host, GP_TIMELINE_BIT(OVERHEAD) | GP_TIMELINE_BIT(COMPILING) |                           \
+			GP_TIMELINE_BIT(HOST_FUNCTION) | GP_TIMELINE_BIT(GATE))                    \
+	X(unfinished, GP_TIMELINE_BIT(UNFINISHED))                                                 \
+	X(streams, GP_TIMELINE_OPS | GP_TIMELINE_BIT(STREAM_RANGE))                                \
+	X(syncs, GP_TIMELINE_BIT(SYNC) | GP_TIMELINE_BIT(EVENT))                                   \
+	X(unified, GP_TIMELINE_BIT(UNIFIED))                                                       \
+	X(memory, GP_TIMELINE_BIT(ALLOCATION))                                                     \
+	X(curves, 0)                                                                               \
+	X(hardware, 0)                                                                             \
+	X(energy, GP_TIMELINE_BIT(ENERGY_SAMPLE))                                                  \
+	X(path, GP_TIMELINE_BIT(PATH))                                                             \
+	X(phases, GP_TIMELINE_BIT(PHASE))
+
+#define X(name, kinds) void gp_walk_##name(struct gp_timeline *t);
+GP_WALK_PARTS(X)
+#undef X
 
 /* Nothing happens after an error. */
 void gp_walk_track(struct gp_timeline *t, const struct gp_timeline_track *track);

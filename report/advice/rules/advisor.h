@@ -80,6 +80,7 @@ struct gp_advisor {
 	struct gp_startup_shutdown ends; /* ... and gp_advisor_ends(), which make them */
 	bool has_memory, has_ends;
 	bool *is_claimed; /* by operation, for gp_advisor_claim(); NULL: none is */
+	struct gp_measured_kernels *measured; /* report/advice/rules/measured_kernels.h */
 
 	/* the present rule */
 	uint32_t rule;

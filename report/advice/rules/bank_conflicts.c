@@ -54,10 +54,5 @@ const struct gp_rule gp_rule_bank_conflicts = {
 	.remedy =
 		"Pad the rows of arrays in shared memory: with rows of 32 words a column lies in one bank; with rows of 33 words it does not. `gpuprof summary --by counter` has the wavefronts and conflicts of each kernel.",
 	.ignore = "The accesses depend on data, as with a histogram.",
-	.threshold = GP_MEASURED_THRESHOLD,
-	.limits = limits,
-	.is_of_gpu = true,
-	.own_bytes = sizeof(struct gp_measured_own),
-	.look = look,
-	.add_values = add_values,
+	GP_MEASURED_RULE,
 };

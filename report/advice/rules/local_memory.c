@@ -70,10 +70,5 @@ const struct gp_rule gp_rule_local_memory = {
 	.remedy =
 		"Unroll loops over small arrays (#pragma unroll), so that each index is a constant. A kernel with a limit on registers (__launch_bounds__, -maxrregcount) may be faster with more registers and fewer threads. Split a kernel that needs very many variables.",
 	.ignore = "The array is large, and its indices depend on data.",
-	.threshold = GP_MEASURED_THRESHOLD,
-	.limits = limits,
-	.is_of_gpu = true,
-	.own_bytes = sizeof(struct gp_measured_own),
-	.look = look,
-	.add_values = add_values,
+	GP_MEASURED_RULE,
 };

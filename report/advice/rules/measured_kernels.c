@@ -15,47 +15,41 @@ struct row {
 	double share; /* of its time that could be saved */
 };
 
-struct rows {
-	const struct gp_model *model;
+struct gp_measured_kernels {
 	struct gp_tally tally;
 	struct row *rows;
 	uint32_t count, capacity;
+	uint32_t measured; /* the first of them; no share of the others can be saved */
 };
 
 enum { NAME, SHAPE, DEVICE };
 
-static struct gp_tally_row *find(struct rows *rows, const struct gp_op *op)
+/* NULL: no memory. */
+static struct row *row_of(struct gp_measured_kernels *k, const struct gp_model *model,
+			  const struct gp_op *op)
 {
-	return gp_tally_find(
-		&rows->tally,
+	const struct gp_tally_row *found = gp_tally_find(
+		&k->tally,
 		(uint64_t[GP_TALLY_KEYS]){
 			[NAME] = op->name, [SHAPE] = op->shape, [DEVICE] = op->device_id});
-}
 
-/* NULL: no memory. */
-static struct row *row_of(struct rows *rows, const struct gp_op *op)
-{
-	const struct gp_model *model = rows->model;
-	struct gp_tally_row *found = find(rows, op);
-
-	if (rows->tally.error != 0)
+	if (k->tally.error != 0)
 		return NULL;
-	if (rows->count < rows->tally.count) {
-		if (gp_array_grow(&rows->rows, &rows->capacity, rows->count, sizeof(*rows->rows)) !=
-		    0)
+	if (k->count < k->tally.count) {
+		if (gp_array_grow(&k->rows, &k->capacity, k->count, sizeof(*k->rows)) != 0)
 			return NULL;
-		rows->rows[rows->count++] =
+		k->rows[k->count++] =
 			(struct row){.kernel = {.device = gp_model_device(model, op->device_id),
 						.shape = op->shape < model->shape_count
 								 ? &model->shapes[op->shape]
 								 : NULL}};
 	}
-	return &rows->rows[found - rows->tally.rows];
+	return &k->rows[found - k->tally.rows];
 }
 
-static int take_values(struct rows *rows, const enum gp_roofline_role *roles)
+static int take_values(struct gp_measured_kernels *k, const struct gp_model *model,
+		       const enum gp_roofline_role *roles)
 {
-	const struct gp_model *model = rows->model;
 	struct row *row = NULL;
 
 	for (uint32_t i = 0; i < model->counted_count; i++) {
@@ -65,7 +59,7 @@ static int take_values(struct rows *rows, const enum gp_roofline_role *roles)
 		if (at->op == GP_NONE)
 			continue;
 		if (!row || at->op != at[-1].op) {
-			row = row_of(rows, &model->ops[at->op]);
+			row = row_of(k, model, &model->ops[at->op]);
 			if (!row)
 				return -ENOMEM;
 			row->kernel.measured++;
@@ -75,25 +69,37 @@ static int take_values(struct rows *rows, const enum gp_roofline_role *roles)
 		row->sum[role] += at->value;
 		row->count[role]++;
 	}
-	return 0;
-}
-
-/* Returns whether anything could be saved. */
-static bool judge_rows(struct rows *rows, gp_measured_judge *judge)
-{
-	bool saves = false;
-
-	for (uint32_t i = 0; i < rows->count; i++) {
-		struct row *row = &rows->rows[i];
-
+	k->measured = k->count;
+	for (row = k->rows; row < k->rows + k->count; row++)
 		for (int role = 0; role < GP_ROLES; role++)
 			row->kernel.means[role] = row->count[role] > 0
 							  ? row->sum[role] / row->count[role]
 							  : (double)NAN;
-		row->share = judge(&row->kernel);
-		saves |= row->share > 0;
-	}
-	return saves;
+	return 0;
+}
+
+/* NULL: no memory. */
+static struct gp_measured_kernels *measure(const struct gp_model *model)
+{
+	struct gp_measured_kernels *k = calloc(1, sizeof(*k));
+	enum gp_roofline_role *roles =
+		gp_roofline_roles(model->counter_texts, model->counter_text_count);
+	bool is_done = k && roles && take_values(k, model, roles) == 0;
+
+	free(roles);
+	if (is_done)
+		return k;
+	gp_measured_kernels_free(k);
+	return NULL;
+}
+
+void gp_measured_kernels_free(struct gp_measured_kernels *k)
+{
+	if (!k)
+		return;
+	gp_tally_free(&k->tally);
+	free(k->rows);
+	free(k);
 }
 
 static void take_launch(struct gp_advisor *advisor, const struct gp_op *op, const struct row *row)
@@ -113,7 +119,7 @@ static void take_launch(struct gp_advisor *advisor, const struct gp_op *op, cons
 		*own = (struct gp_measured_own){row->kernel, saves_ns};
 }
 
-static void take_launches(struct gp_advisor *advisor, struct rows *rows)
+static void take_launches(struct gp_advisor *advisor)
 {
 	const struct gp_model *model = advisor->model;
 
@@ -124,7 +130,7 @@ static void take_launches(struct gp_advisor *advisor, struct rows *rows)
 		if (op->kind != GP_OP_KERNEL || op->untimed ||
 		    advisor->tuning->of[i] != GP_TUNER_NONE)
 			continue;
-		row = row_of(rows, op);
+		row = row_of(advisor->measured, model, op);
 		if (!row)
 			advisor->error = -ENOMEM;
 		else if (row->share > 0)
@@ -134,20 +140,21 @@ static void take_launches(struct gp_advisor *advisor, struct rows *rows)
 
 void gp_measured_kernels_add(struct gp_advisor *advisor, gp_measured_judge *judge)
 {
-	const struct gp_model *model = advisor->model;
-	struct rows rows = {.model = model};
-	enum gp_roofline_role *roles;
+	struct gp_measured_kernels *k = advisor->measured;
+	bool saves = false;
 
-	if (model->counted_count == 0 || !gp_recorded_has_kernels(model))
+	if (advisor->model->counted_count == 0 || !gp_recorded_has_kernels(advisor->model))
 		return;
-	roles = gp_roofline_roles(model->counter_texts, model->counter_text_count);
-	if (!roles || take_values(&rows, roles) != 0)
+	if (!k)
+		k = advisor->measured = measure(advisor->model);
+	if (!k)
 		advisor->error = -ENOMEM;
-	if (judge_rows(&rows, judge))
-		take_launches(advisor, &rows);
-	gp_tally_free(&rows.tally);
-	free(rows.rows);
-	free(roles);
+	for (uint32_t i = 0; k && i < k->measured; i++) {
+		k->rows[i].share = judge(&k->rows[i].kernel);
+		saves |= k->rows[i].share > 0;
+	}
+	if (saves)
+		take_launches(advisor);
 }
 
 void gp_measured_kernels_add_values(const struct gp_advisor *advisor, const struct gp_case *found,

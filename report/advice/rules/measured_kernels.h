@@ -21,15 +21,21 @@ struct gp_measured_kernel {
 /* The share of the kernel's time that could be saved, at most; not above 0, or NAN: nothing. */
 typedef double gp_measured_judge(const struct gp_measured_kernel *kernel);
 
-/* The threshold of such a rule. */
-#define GP_MEASURED_THRESHOLD                                                                      \
-	{                                                                                          \
-		.saves_percent = 5, .saves_ns = 1000000, .count = 4,                               \
-		.reason = "Fewer launches are setup"                                               \
-	}
-
-/* Adds each launch of such kernels to the case of its site and its kernel's name. */
+/*
+ * Adds each launch of such kernels to the case of its site and its kernel's name.  The means are
+ * computed once for all rules: advisor->measured.
+ */
 void gp_measured_kernels_add(struct gp_advisor *advisor, gp_measured_judge *judge);
+void gp_measured_kernels_free(struct gp_measured_kernels *measured);
+
+/* The members that such rules share, whose functions are look() and add_values(). */
+#define GP_MEASURED_RULE                                                                           \
+	.threshold = {.saves_percent = 5,                                                          \
+		      .saves_ns = 1000000,                                                         \
+		      .count = 4,                                                                  \
+		      .reason = "Fewer launches are setup"},                                       \
+	.limits = limits, .is_of_gpu = true, .own_bytes = sizeof(struct gp_measured_own),          \
+	.look = look, .add_values = add_values
 
 /* What such a rule keeps of a case: the kernel with the largest saving. */
 struct gp_measured_own {

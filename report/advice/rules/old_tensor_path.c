@@ -48,10 +48,5 @@ const struct gp_rule gp_rule_old_tensor_path = {
 	.remedy =
 		"Update the library that has the kernel, and check that it has code for sm_90a: cuobjdump --list-elf. In your own code, use CUTLASS 3 or newer, or Triton 3 or newer.",
 	.ignore = "The products are too small for wgmma, which takes 64 rows at a time.",
-	.threshold = GP_MEASURED_THRESHOLD,
-	.limits = limits,
-	.is_of_gpu = true,
-	.own_bytes = sizeof(struct gp_measured_own),
-	.look = look,
-	.add_values = add_values,
+	GP_MEASURED_RULE,
 };

@@ -68,10 +68,5 @@ const struct gp_rule gp_rule_uncoalesced = {
 		"Compute the index of the fastest changing dimension from threadIdx.x. Use a structure of arrays in place of an array of structures. Transpose through shared memory with a padded tile. `gpuprof summary --by counter` has the sectors and instructions of each kernel.",
 	.ignore =
 		"The accesses depend on data, as with a sparse matrix or a hash table, or the arrays fit into the L1 cache.",
-	.threshold = GP_MEASURED_THRESHOLD,
-	.limits = limits,
-	.is_of_gpu = true,
-	.own_bytes = sizeof(struct gp_measured_own),
-	.look = look,
-	.add_values = add_values,
+	GP_MEASURED_RULE,
 };

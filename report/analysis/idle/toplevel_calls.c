@@ -66,15 +66,7 @@ static int compare_ends(const void *a, const void *b, const void *context)
 	return (left > right) - (left < right);
 }
 
-static int compare_threads(const void *a, const void *b, const void *context)
-{
-	const struct gp_outer_thread *left = a, *right = b;
-
-	(void)context;
-	if (left->end_ns != right->end_ns)
-		return left->end_ns < right->end_ns ? -1 : 1;
-	return (left->id < right->id) - (left->id > right->id);
-}
+GP_COMPARE_BY_AND_DOWN(compare_threads, struct gp_outer_thread, end_ns, id)
 
 static int order(struct gp_toplevel_calls *outer)
 {

@@ -370,47 +370,35 @@ static void put_gate(struct gp_sqlite_export *e, const struct gp_timeline_event 
 
 /* ---- the sink ---- */
 
+/* nsys has no tables for other kinds. */
+static void (*const put[GP_TIMELINE_KINDS])(struct gp_sqlite_export *,
+					    const struct gp_timeline_event *) = {
+	[GP_TIMELINE_RANGE] = gp_sqlite_put_range,
+	[GP_TIMELINE_RUNTIME_CALL] = put_call,
+	[GP_TIMELINE_DRIVER_CALL] = put_call,
+	[GP_TIMELINE_KERNEL] = put_kernel,
+	[GP_TIMELINE_COPY] = put_copy,
+	[GP_TIMELINE_MEMSET] = put_set,
+	[GP_TIMELINE_GRAPH] = put_graph,
+	[GP_TIMELINE_OVERHEAD] = put_overhead,
+	[GP_TIMELINE_SYNC] = put_sync,
+	[GP_TIMELINE_EVENT] = put_event,
+	[GP_TIMELINE_ALLOCATION] = put_memory,
+	[GP_TIMELINE_UNIFIED] = put_unified,
+	[GP_TIMELINE_GATE] = put_gate,
+};
+
 static int take_event(void *context, const struct gp_timeline_event *event)
 {
-	static void (*const put[])(struct gp_sqlite_export *, const struct gp_timeline_event *) = {
-		[GP_TIMELINE_RANGE] = gp_sqlite_put_range,
-		[GP_TIMELINE_RUNTIME_CALL] = put_call,
-		[GP_TIMELINE_DRIVER_CALL] = put_call,
-		[GP_TIMELINE_KERNEL] = put_kernel,
-		[GP_TIMELINE_COPY] = put_copy,
-		[GP_TIMELINE_MEMSET] = put_set,
-		[GP_TIMELINE_GRAPH] = put_graph,
-		[GP_TIMELINE_OVERHEAD] = put_overhead,
-		[GP_TIMELINE_SYNC] = put_sync,
-		[GP_TIMELINE_EVENT] = put_event,
-		[GP_TIMELINE_ALLOCATION] = put_memory,
-		[GP_TIMELINE_UNIFIED] = put_unified,
-		[GP_TIMELINE_GATE] = put_gate,
-	};
 	struct gp_sqlite_export *e = context;
 
 	put[event->kind](e, event);
 	return *gp_sqlite_error(e->db);
 }
 
-/*
- * nsys has no tables for other kinds.  Operations without times are left out; DIAGNOSTIC_EVENT has
- * their number.
- */
+/* Operations without times are left out; DIAGNOSTIC_EVENT has their number. */
 int gp_sqlite_write_events(struct gp_sqlite_export *e, const struct gp_slice_choice *choice)
 {
-#define BIT(id) GP_TIMELINE_BIT(id)
-	static const uint32_t order[] = {
-		BIT(RANGE),
-		BIT(RUNTIME_CALL) | BIT(DRIVER_CALL),
-		BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH),
-		BIT(OVERHEAD),
-		BIT(SYNC) | BIT(EVENT),
-		BIT(ALLOCATION),
-		BIT(UNIFIED),
-		BIT(GATE),
-	};
-#undef BIT
 	static const struct gp_timeline_sink sink = {.event = take_event};
 	struct gp_timeline timeline = {
 		.model = e->model,
@@ -420,5 +408,7 @@ int gp_sqlite_write_events(struct gp_sqlite_export *e, const struct gp_slice_cho
 		.context = e,
 	};
 
-	return gp_timeline_walk_in_order(&timeline, order, COUNT(order));
+	for (uint32_t kind = 0; kind < GP_TIMELINE_KINDS; kind++)
+		timeline.kinds |= (uint32_t)(put[kind] != NULL) << kind;
+	return gp_timeline_walk_in_order(&timeline);
 }

@@ -52,11 +52,10 @@ struct gp_call_key {
 	gp_array_grow_spill(&(array), &(b)->capacity.which, (count), sizeof(*(array)))
 
 struct gp_model_capacity {
-	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
-		details, contexts, streams, threads, usages, notes, anchors, syncs, events, nodes,
-		jits, pools, unifieds, host_functions, gates, waiting, texts, range_points, ranges,
-		mappings, refusals, frames, modules, links, samples, in_flight, stream_waits,
-		hw_samples, stalls, hw_windows, hw_values, energies, counted, counter_texts;
+	uint32_t context_ends, names, device_names, notes, anchors, range_points, hw_values,
+		counter_texts;
+#define GP_MODEL_ARRAY(element, array, count) uint32_t array;
+#include "report/model/array.def"
 };
 
 /* A value as it was recorded. */

@@ -84,15 +84,7 @@ struct names {
 	uint32_t *kernels; /* by index in names */
 };
 
-static int compare_values(const void *a, const void *b, const void *context)
-{
-	const struct gp_hw_value *left = a, *right = b;
-
-	(void)context;
-	if (left->correlation_id != right->correlation_id)
-		return left->correlation_id < right->correlation_id ? -1 : 1;
-	return (left->metric_id > right->metric_id) - (left->metric_id < right->metric_id);
-}
+GP_COMPARE_BY_TWO(compare_values, struct gp_hw_value, correlation_id, metric_id)
 
 static bool is_lower(const void *element, const void *key)
 {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/model/build/build.h"
 #include "report/base/spill_memory.h"
@@ -11,27 +12,17 @@
 
 GP_COMPARE_BY(compare_named, struct gp_named, id)
 GP_COMPARE_BY(compare_threads, struct gp_thread, id)
-GP_COMPARE_BY(compare_shapes, struct gp_record_shape, id)
-GP_COMPARE_BY(compare_contexts, struct gp_record_context, id)
-GP_COMPARE_BY(compare_devices, struct gp_record_device, device_id)
-GP_COMPARE_BY_TWO(compare_links, struct gp_record_link, device_id, link_kind)
-GP_COMPARE_BY_TWO(compare_streams, struct gp_record_stream, context_id, id)
-GP_COMPARE_BY(compare_nodes, struct gp_record_node, node_id)
 GP_COMPARE_BY(compare_frames, struct gp_frame, id)
-GP_COMPARE_BY(compare_syncs, struct gp_record_sync, start_ns)
-GP_COMPARE_BY(compare_events, struct gp_record_event, device_ns)
-GP_COMPARE_BY(compare_jits, struct gp_record_jit, start_ns)
-GP_COMPARE_BY(compare_pools, struct gp_record_pool, time_ns)
-GP_COMPARE_BY(compare_unifieds, struct gp_record_unified, start_ns)
-GP_COMPARE_BY(compare_host_functions, struct gp_record_host_function, start_ns)
-GP_COMPARE_BY_TWO(compare_hw_samples, struct gp_record_hw_sample, device_id, start_ns)
-GP_COMPARE_BY_TWO(compare_stalls, struct gp_record_stall, device_id, start_ns)
 GP_COMPARE_BY_TWO(compare_energies, struct gp_energy, device_id, time_ns)
 GP_COMPARE_BY(compare_gates, struct gp_gate, time_ns)
-GP_COMPARE_BY_TWO(compare_modules, struct gp_record_module, id, start_address)
 GP_COMPARE_BY_TWO(compare_calls, struct gp_call, thread_id, start_ns)
 GP_COMPARE_BY_TWO(compare_samples, struct gp_sample, thread_id, start_ns)
 GP_COMPARE_BY(compare_refusals, struct gp_refusal, call)
+#define GP_MODEL_DEFINITIONS(name, kind, first_key, second_key)                                    \
+	GP_COMPARE_BY_TWO(compare_##name, struct gp_record_##name, first_key, second_key)
+#define GP_MODEL_RECORDS(name, kind, key, start, end, anchors)                                     \
+	GP_COMPARE_BY_TWO(compare_##name, struct gp_record_##name, key, start)
+#include "report/model/array.def"
 
 /* Names that the program gave come after others of the same thread. */
 static int compare_thread_names(const void *a, const void *b, const void *context)
@@ -97,18 +88,13 @@ static int settle_definitions(struct gp_model_builder *b)
 		KIND(b->device_names, b->device_name_count, compare_named, drop_named),
 		KIND(m->threads, m->thread_count, compare_thread_names, drop_thread),
 		KIND(m->threads, m->thread_count, compare_threads, drop_thread),
-		KIND(m->shapes, m->shape_count, compare_shapes, NULL),
-		KIND(m->contexts, m->context_count, compare_contexts, NULL),
-		KIND(m->devices, m->device_count, compare_devices, NULL),
-		KIND(m->links, m->link_count, compare_links, NULL),
-		KIND(m->streams, m->stream_count, compare_streams, NULL),
-		KIND(m->nodes, m->node_count, compare_nodes, NULL),
 		KIND(m->frames, m->frame_count, compare_frames, NULL),
-		KIND(m->modules, m->module_count, compare_modules, NULL),
 		KIND(m->texts, m->text_count, gp_text_compare, drop_text),
+#define GP_MODEL_DEFINITIONS(name, ...) KIND(m->name##s, m->name##_count, compare_##name, NULL),
+#include "report/model/array.def"
 	};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (sort_and_keep_last(kinds[i].array, kinds[i].count, kinds[i].element_bytes,
 				       kinds[i].compare, kinds[i].drop) != 0)
 			return -ENOMEM;
@@ -223,15 +209,7 @@ static int add_thread(struct gp_model_builder *b, uint32_t named, uint32_t id)
 	return 0;
 }
 
-static int compare_overheads(const void *a, const void *b, const void *context)
-{
-	const struct gp_overhead *left = a, *right = b;
-
-	(void)context;
-	if (left->start_ns != right->start_ns)
-		return left->start_ns < right->start_ns ? -1 : 1;
-	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
-}
+GP_COMPARE_BY_AND_DOWN(compare_overheads, struct gp_overhead, start_ns, end_ns)
 
 int gp_order_overheads(struct gp_model *m)
 {
@@ -248,22 +226,16 @@ static int order_records(struct gp_model *m)
 		size_t record_bytes;
 		gp_array_compare *compare;
 	} kinds[] = {
-		{m->syncs, m->sync_count, sizeof(*m->syncs), compare_syncs},
-		{m->events, m->event_count, sizeof(*m->events), compare_events},
-		{m->jits, m->jit_count, sizeof(*m->jits), compare_jits},
-		{m->pools, m->pool_count, sizeof(*m->pools), compare_pools},
-		{m->unifieds, m->unified_count, sizeof(*m->unifieds), compare_unifieds},
-		{m->host_functions, m->host_function_count, sizeof(*m->host_functions),
-		 compare_host_functions},
-		{m->hw_samples, m->hw_sample_count, sizeof(*m->hw_samples), compare_hw_samples},
-		{m->stalls, m->stall_count, sizeof(*m->stalls), compare_stalls},
 		{m->energies, m->energy_count, sizeof(*m->energies), compare_energies},
 		{m->gates, m->gate_count, sizeof(*m->gates), compare_gates},
 		{m->samples, m->sample_count, sizeof(*m->samples), compare_samples},
+#define GP_MODEL_RECORDS(name, ...)                                                                \
+	{m->name##s, m->name##_count, sizeof(*m->name##s), compare_##name},
+#include "report/model/array.def"
 	};
 	int result = gp_order_overheads(m);
 
-	for (size_t i = 0; result == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; result == 0 && i < COUNT(kinds); i++)
 		result = gp_array_sort(kinds[i].array, kinds[i].count, kinds[i].record_bytes,
 				       kinds[i].compare, NULL);
 	return result;

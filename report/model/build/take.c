@@ -230,33 +230,23 @@ static int take_graph(struct gp_model_builder *b, const struct gp_record_view *s
 #define APPEND_OF_DEVICE(name, array, count, ...)                                                  \
 	APPEND_VALID(name, is_device(b, r->device_id), b->model, array, count, __VA_ARGS__)
 
-APPEND(shape, shapes, shape_count, *r)
-APPEND(stream, streams, stream_count, *r)
-APPEND(node, nodes, node_count, *r)
-APPEND(module, modules, module_count, *r)
-APPEND_OF_DEVICE(device, devices, device_count, *r)
-APPEND_OF_DEVICE(context, contexts, context_count, *r)
-APPEND_OF_DEVICE(link, links, link_count, *r)
+#define IS_VALID_ANY     true
+#define IS_VALID_UNTIMED true
+#define IS_VALID_DEVICE  is_device(b, r->device_id)
 
-/* Records with CUPTI's times: `zero` holds the number of anchors before the record for now. */
-#define APPEND_TIMED(name, is_valid, array, count, zero)                                           \
+#define GP_MODEL_DEFINITIONS(name, kind, ...)                                                      \
+	APPEND_VALID(name, IS_VALID_##kind, b->model, name##s, name##_count, *r)
+#define GP_MODEL_RECORDS(name, kind, key, start, end, anchors)                                     \
 	static struct gp_record_##name timed_##name(const struct gp_model_builder *b,              \
 						    const struct gp_record_##name *r)              \
 	{                                                                                          \
 		struct gp_record_##name timed = *r;                                                \
                                                                                                    \
-		timed.zero = b->anchor_count;                                                      \
+		timed.anchors = b->anchor_count;                                                   \
 		return timed;                                                                      \
 	}                                                                                          \
-	APPEND_VALID(name, is_valid, b->model, array, count, timed_##name(b, r))
-APPEND_TIMED(sync, true, syncs, sync_count, zero)
-APPEND_TIMED(event, true, events, event_count, zero)
-APPEND_TIMED(jit, true, jits, jit_count, zero2[0])
-APPEND_TIMED(unified, true, unifieds, unified_count, zero)
-APPEND_TIMED(host_function, true, host_functions, host_function_count, zero[0])
-APPEND_TIMED(hw_sample, is_device(b, r->device_id), hw_samples, hw_sample_count, zero[0])
-APPEND_TIMED(stall, is_device(b, r->device_id), stalls, stall_count, zero[0])
-APPEND_TIMED(pool, is_device(b, r->device_id), pools, pool_count, zero2)
+	APPEND_VALID(name, IS_VALID_##kind, b->model, name##s, name##_count, timed_##name(b, r))
+#include "report/model/array.def"
 
 APPEND(overhead, overheads, overhead_count,
        (struct gp_overhead){

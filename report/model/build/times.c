@@ -152,15 +152,15 @@ static void time_ops(struct gp_model_builder *b, struct gp_clock_sync *t, struct
 
 /* ---- records with a time or two and nothing special ---- */
 
-#define NO_FIELD SIZE_MAX
+#define IN_TICKS SIZE_MAX
 
 /* Where an array of records keeps its times. */
 struct timed {
 	void *array;
 	uint32_t *count;
 	size_t record_bytes;
-	size_t start, end; /* fields; NO_FIELD: it has no end */
-	size_t anchors;    /* field: how many came before it; NO_FIELD: its time is in ticks */
+	size_t start, end; /* fields; the same one: a moment */
+	size_t anchors;    /* field: how many came before it; IN_TICKS: its time is in ticks */
 	bool is_optional;  /* 0 is no time, and stays */
 };
 
@@ -171,11 +171,11 @@ static uint64_t *field(const struct timed *timed, uint32_t index, size_t offset)
 
 static void time_by_cupti(const struct timed *timed, struct gp_clock_sync *t, uint32_t index)
 {
-	uint64_t *start_ns = field(timed, index, timed->start), none;
-	uint64_t *end_ns = timed->end == NO_FIELD ? &none : field(timed, index, timed->end);
+	uint64_t *start_ns = field(timed, index, timed->start);
+	uint64_t *end_ns = field(timed, index, timed->end);
 	uint32_t *anchors = (uint32_t *)field(timed, index, timed->anchors);
 
-	if (timed->end == NO_FIELD || *end_ns == 0)
+	if (*end_ns == 0)
 		*end_ns = *start_ns;
 	time_span(t, *anchors, start_ns, end_ns);
 	*anchors = 0;
@@ -183,10 +183,10 @@ static void time_by_cupti(const struct timed *timed, struct gp_clock_sync *t, ui
 
 static void time_by_ticks(const struct timed *timed, struct gp_clock_sync *t, uint32_t index)
 {
-	uint64_t *start_ns = field(timed, index, timed->start), none = 0;
-	uint64_t *end_ns = timed->end == NO_FIELD ? &none : field(timed, index, timed->end);
+	uint64_t *start_ns = field(timed, index, timed->start);
+	uint64_t *end_ns = field(timed, index, timed->end);
 	int64_t start = gp_clock_sync_from_ticks(t, *start_ns);
-	int64_t end = timed->end == NO_FIELD ? start : gp_clock_sync_from_ticks(t, *end_ns);
+	int64_t end = gp_clock_sync_from_ticks(t, *end_ns);
 
 	*start_ns = (uint64_t)start;
 	*end_ns = (uint64_t)(end < start ? start : end);
@@ -202,14 +202,12 @@ static bool time_record(const struct timed *timed, struct gp_clock_sync *t, uint
 		*(uint32_t *)field(timed, index, timed->anchors) = 0;
 		return true;
 	}
-	if (timed->anchors == NO_FIELD)
+	if (timed->anchors == IN_TICKS)
 		time_by_ticks(timed, t, index);
 	else
 		time_by_cupti(timed, t, index);
-	if (timed->anchors != NO_FIELD &&
-	    is_impossible(*start_ns,
-			  timed->end == NO_FIELD ? *start_ns : *field(timed, index, timed->end),
-			  latest_ns))
+	if (timed->anchors != IN_TICKS &&
+	    is_impossible(*start_ns, *field(timed, index, timed->end), latest_ns))
 		return false;
 	if ((int64_t)*start_ns < *earliest)
 		*earliest = (int64_t)*start_ns;
@@ -239,7 +237,7 @@ static void shift_records(const struct timed *timed, uint64_t shift)
 		if (timed->is_optional && *field(timed, i, timed->start) == 0)
 			continue;
 		*field(timed, i, timed->start) += shift;
-		if (timed->end != NO_FIELD)
+		if (timed->end != timed->start)
 			*field(timed, i, timed->end) += shift;
 	}
 }
@@ -273,53 +271,33 @@ static uint64_t time_before(struct gp_clock_sync *t, uint64_t first_ticks, uint6
 }
 
 #define FIELD(array, member) offsetof(__typeof__(*(array)), member)
-#define POINT(array, count, time)                                                                  \
+#define TIMED(array, count, start, end, anchors, is_optional)                                      \
 	{                                                                                          \
-		array, &(count), sizeof(*(array)), FIELD(array, time), NO_FIELD, NO_FIELD, false   \
+		array, &(count), sizeof(*(array)), FIELD(array, start), FIELD(array, end),         \
+			anchors, is_optional                                                       \
 	}
-#define LOOKS(array, count)                                                                        \
-	{                                                                                          \
-		array, &(count), sizeof(*(array)), FIELD(array, start_ns), FIELD(array, end_ns),   \
-			NO_FIELD, false                                                            \
-	}
-#define INSIDE(array, count)                                                                       \
-	{                                                                                          \
-		array, &(count), sizeof(*(array)), FIELD(array, first_ns), FIELD(array, last_ns),  \
-			NO_FIELD, false                                                            \
-	}
-#define SPAN(array, count, anchors)                                                                \
-	{                                                                                          \
-		array, &(count), sizeof(*(array)), FIELD(array, start_ns), FIELD(array, end_ns),   \
-			FIELD(array, anchors), false                                               \
-	}
-#define MOMENT(array, count, time, anchors, is_optional)                                           \
-	{                                                                                          \
-		array, &(count), sizeof(*(array)), FIELD(array, time), NO_FIELD,                   \
-			FIELD(array, anchors), is_optional                                         \
-	}
+#define BY_TICKS(array, count, start, end) TIMED(array, count, start, end, IN_TICKS, false)
 
 static uint64_t time_all(struct gp_model_builder *b, struct gp_clock_sync *t)
 {
+	enum { ANY, DEVICE, UNTIMED }; /* of array.def */
 	struct gp_model *m = b->model;
 	const struct timed kinds[] = {
-		POINT(m->usages, m->usage_count, time_ns),
-		POINT(m->gates, m->gate_count, time_ns),
-		POINT(m->waiting, m->waiting_count, start_ns),
-		POINT(m->in_flight, m->in_flight_count, time_ns),
-		LOOKS(m->samples, m->sample_count),
-		LOOKS(m->hw_windows, m->hw_window_count),
-		INSIDE(m->hw_windows, m->hw_window_count),
-		POINT(b->context_ends, b->context_end_count, time_ns),
-		POINT(b->range_points, b->range_point_count, time_ns),
-		SPAN(m->overheads, m->overhead_count, zero),
-		SPAN(m->syncs, m->sync_count, zero),
-		SPAN(m->jits, m->jit_count, zero2[0]),
-		SPAN(m->unifieds, m->unified_count, zero),
-		SPAN(m->host_functions, m->host_function_count, zero[0]),
-		SPAN(m->hw_samples, m->hw_sample_count, zero[0]),
-		SPAN(m->stalls, m->stall_count, zero[0]),
-		MOMENT(m->events, m->event_count, device_ns, zero, true),
-		MOMENT(m->pools, m->pool_count, time_ns, zero2, false),
+		BY_TICKS(m->usages, m->usage_count, time_ns, time_ns),
+		BY_TICKS(m->gates, m->gate_count, time_ns, time_ns),
+		BY_TICKS(m->waiting, m->waiting_count, start_ns, start_ns),
+		BY_TICKS(m->in_flight, m->in_flight_count, time_ns, time_ns),
+		BY_TICKS(m->samples, m->sample_count, start_ns, end_ns),
+		BY_TICKS(m->hw_windows, m->hw_window_count, start_ns, end_ns),
+		BY_TICKS(m->hw_windows, m->hw_window_count, first_ns, last_ns),
+		BY_TICKS(b->context_ends, b->context_end_count, time_ns, time_ns),
+		BY_TICKS(b->range_points, b->range_point_count, time_ns, time_ns),
+		TIMED(m->overheads, m->overhead_count, start_ns, end_ns, FIELD(m->overheads, zero),
+		      false),
+#define GP_MODEL_RECORDS(name, kind, key, start, end, anchors)                                     \
+	TIMED(m->name##s, m->name##_count, start, end, FIELD(m->name##s, anchors),                 \
+	      (kind) == UNTIMED),
+#include "report/model/array.def"
 	};
 	struct window window = {INT64_MAX, INT64_MIN}, calls;
 	int64_t earliest, latest_ns;

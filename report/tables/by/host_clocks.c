@@ -337,16 +337,7 @@ static void find_points(struct solving *s)
 	}
 }
 
-static int compare_points(const void *a, const void *b, const void *context)
-{
-	const struct point *left = a, *right = b;
-
-	(void)context;
-	if (left->host != right->host)
-		return left->host < right->host ? -1 : 1;
-	return (left->monotonic_ns > right->monotonic_ns) -
-	       (left->monotonic_ns < right->monotonic_ns);
-}
+GP_COMPARE_BY_TWO(compare_points, struct point, host, monotonic_ns)
 
 /* Aligns the hosts that have operations in common with aligned hosts.  Returns how many. */
 static uint32_t align_more(struct solving *s)

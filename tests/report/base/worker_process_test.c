@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "report/base/worker_process.h"
 #include "tests/unit.h"
 
@@ -77,12 +80,53 @@ static void test_work_is_apart(void **state)
 	assert_int_equal(number, 1);
 }
 
+/* In an isolated child: the numbers of its open files, "null" for those that lead nowhere. */
+static void say_files(int to)
+{
+	struct stat null, found;
+	char text[64] = "";
+
+	(void)stat("/dev/null", &null);
+	for (int fd = 0; fd < 64; fd++)
+		if (fstat(fd, &found) == 0)
+			snprintf(text + strlen(text), 9, "%d%s ", fd,
+				 found.st_rdev == null.st_rdev ? " null" : "");
+	(void)write(to, text, strlen(text));
+}
+
+/* It has the two files in their order, which is not that of their descriptors; or one. */
+static void test_files_of_an_isolated_child(void **state)
+{
+	static const char *const expected[] = {"0 null 1 null 2 null 3 ",
+					       "0 null 1 null 2 null 3 4 "};
+	char text[64] = "";
+	int ends[2], other[2];
+
+	for (int two = 0; two < 2; two++) {
+		pid_t parent = getpid(), child;
+
+		assert_int_equal(pipe(other), 0);
+		assert_int_equal(pipe(ends), 0);
+		child = fork();
+		if (child == 0) {
+			if (gp_isolate_child(parent, ends[1], two ? other[1] : -1))
+				say_files(GP_CHILD_FILE);
+			_exit(0);
+		}
+		assert_int_equal(waitpid(child, NULL, 0), child);
+		close(ends[1]);
+		assert_int_equal(read(ends[0], text, sizeof(text)), strlen(expected[two]));
+		assert_memory_equal(text, expected[two], strlen(expected[two]));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages_and_result),
 		cmocka_unit_test(test_process_that_is_ended),
 		cmocka_unit_test(test_work_is_apart),
+		cmocka_unit_test(test_files_of_an_isolated_child),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

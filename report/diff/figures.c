@@ -406,6 +406,7 @@ static void take_steps(struct gathering *g, const struct gp_steps *steps)
 	bool enough = steps && steps->counts[GP_RUN_STEADY] >= GP_STEADY_LEAST;
 	double *values = g->figures->values;
 
+	g->figures->step_count = steps ? steps->count : 0;
 	values[GP_METRIC_STEP] = enough ? (double)steps->median_ns : (double)NAN;
 	values[GP_METRIC_STEP_SPREAD] = enough ? (double)steps->spread_ns : (double)NAN;
 	values[GP_METRIC_STEP_MEAN] = enough ? (double)gp_steps_mean_ns(steps) : (double)NAN;

@@ -81,6 +81,7 @@ enum gp_named_kind {
 /* Zeroed = empty. */
 struct gp_figures {
 	double values[GP_METRICS]; /* NAN = unknown; NEW_KERNELS comes from a comparison */
+	uint32_t step_count;       /* of the main loop; 0 = unknown */
 	struct gp_named_list named[GP_NAMED_KINDS];
 };
 

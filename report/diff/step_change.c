@@ -8,6 +8,12 @@
 #include "report/analysis/loop/steps.h"
 #include "report/base/text/format.h"
 
+/*
+ * The steps of two runs are not the same work if a step launches so many times as much in one of
+ * them, and that is because a step is another part of the run.
+ */
+#define OTHER_WORK_RATIO 2.0
+
 /* Less is no change: what is printed would be 0.0 %. */
 #define LEAST_PERCENT 0.05
 
@@ -16,7 +22,21 @@ struct side {
 	double *values;   /* scratch: one for each run */
 	uint32_t unknown; /* runs without a step time */
 	double step_ns, spread_ns;
+	double steps, launches; /* in a run, the medians; 0 = unknown */
 };
+
+static void count_work(struct side *side)
+{
+	const struct gp_run_set *set = side->set;
+
+	for (uint32_t i = 0; i < set->count; i++)
+		side->values[i] = set->runs[i].figures.step_count;
+	side->steps = gp_median(side->values, set->count);
+	for (uint32_t i = 0; i < set->count; i++)
+		side->values[i] = set->runs[i].figures.values[GP_METRIC_LAUNCHES] +
+				  set->runs[i].figures.values[GP_METRIC_GRAPH_LAUNCHES];
+	side->launches = gp_median(side->values, set->count);
+}
 
 static int open_side(struct side *side, const struct gp_run_set *set)
 {
@@ -30,6 +50,7 @@ static int open_side(struct side *side, const struct gp_run_set *set)
 	side->step_ns = gp_median(side->values, set->count);
 	gp_run_set_metric(set, GP_METRIC_STEP_SPREAD, side->values);
 	side->spread_ns = gp_median(side->values, set->count);
+	count_work(side);
 	return 0;
 }
 
@@ -55,40 +76,90 @@ static double phase_ns(struct side *side, const char *name)
 	return gp_median(side->values, side->set->count);
 }
 
+struct change {
+	const char *name;
+	double from_ns, to_ns;
+};
+
 /*
- * A phase that one side does not have, and that takes much longer than the step changed by, has
- * another name there: its function was renamed, or the step is divided in another way.
+ * A phase that one side does not have has another name there if that side has one like it that the
+ * other does not have: its function was renamed, or the step is divided in another way.
  */
-static bool is_renamed(double from_ns, double to_ns, double step_change_ns)
+static bool is_renamed(const struct change *changes, uint32_t count, const struct change *change)
 {
-	return (from_ns == 0 || to_ns == 0) && fabs(to_ns - from_ns) > 2 * fabs(step_change_ns);
+	double ns = change->to_ns - change->from_ns;
+
+	for (uint32_t i = 0; i < count; i++) {
+		double other_ns = changes[i].to_ns - changes[i].from_ns;
+
+		if (ns * other_ns < 0 && fabs(other_ns) * 2 >= fabs(ns) &&
+		    (ns > 0 ? change->from_ns == 0 && changes[i].to_ns == 0
+			    : change->to_ns == 0 && changes[i].from_ns == 0))
+			return true;
+	}
+	return false;
+}
+
+static const struct change *most_changed(const struct change *changes, uint32_t count)
+{
+	const struct change *most = NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		double ns = fabs(changes[i].to_ns - changes[i].from_ns);
+
+		if (ns > (most ? fabs(most->to_ns - most->from_ns) : 0) &&
+		    !is_renamed(changes, count, &changes[i]))
+			most = &changes[i];
+	}
+	return most;
 }
 
 static int say_phase(struct side *before, struct side *now, char *text, size_t bytes)
 {
-	const char **names, *most = NULL;
-	double from_ns = 0, to_ns = 0, step_change_ns = now->step_ns - before->step_ns;
+	const struct change *most;
+	const char **names;
+	struct change *changes;
 	uint32_t count;
 	int result = gp_run_set_names(before->set, now->set, GP_NAMED_PHASE, &names, &count);
 
-	for (uint32_t i = 0; result == 0 && i < count; i++) {
-		double from = phase_ns(before, names[i]), to = phase_ns(now, names[i]);
-
-		if (!(fabs(to - from) > fabs(to_ns - from_ns)) ||
-		    is_renamed(from, to, step_change_ns))
-			continue;
-		most = names[i];
-		from_ns = from;
-		to_ns = to;
-	}
+	changes = result == 0 ? calloc((size_t)count + 1, sizeof(*changes)) : NULL;
+	if (result == 0 && !changes)
+		result = -ENOMEM;
+	for (uint32_t i = 0; result == 0 && i < count; i++)
+		changes[i] = (struct change){names[i], phase_ns(before, names[i]),
+					     phase_ns(now, names[i])};
+	most = result == 0 ? most_changed(changes, count) : NULL;
 	if (most)
-		snprintf(text, bytes, "; %s changed most: %s, %s before", most,
-			 gp_format_ns_about(to_ns).text, gp_format_ns_about(from_ns).text);
+		snprintf(text, bytes, "; %s changed most: %s, %s before", most->name,
+			 gp_format_ns_about(most->to_ns).text,
+			 gp_format_ns_about(most->from_ns).text);
+	free(changes);
 	free(names);
 	return result;
 }
 
 /* ---- the step ---- */
+
+/* A loop that is found in operations may be another one in each run: one in ten of its turns copies. */
+static bool are_other_work(const struct side *before, const struct side *now)
+{
+	double steps = now->steps / before->steps, launches = now->launches / before->launches;
+	double each = launches / steps;
+
+	return fmax(steps, 1 / steps) > OTHER_WORK_RATIO &&
+	       fmax(each, 1 / each) > OTHER_WORK_RATIO; /* false if one is not known */
+}
+
+static void say_other_work(const struct side *before, const struct side *now, char *text,
+			   size_t bytes)
+{
+	snprintf(
+		text, bytes,
+		"The steps of both are not the same work, so their times do not compare: %s of %s, %s of %s before",
+		gp_format_count((uint64_t)now->steps).text, gp_format_ns_about(now->step_ns).text,
+		gp_format_count((uint64_t)before->steps).text,
+		gp_format_ns_about(before->step_ns).text);
+}
 
 static int say_change(struct side *before, struct side *now, char *text, size_t bytes)
 {
@@ -116,6 +187,10 @@ static int say(struct side *before, struct side *now, char *text, size_t bytes)
 	text[0] = '\0';
 	if (unknown == before->set->count + now->set->count)
 		return 0;
+	if (unknown == 0 && are_other_work(before, now)) {
+		say_other_work(before, now, text, bytes);
+		return 0;
+	}
 	if (unknown == 0)
 		return say_change(before, now, text, bytes);
 	snprintf(

@@ -214,7 +214,7 @@ static void print_each(const struct gp_summary *summary, bool all)
 		}
 		last = last_idle(summary, i, all);
 		if (last > i) {
-			fprintf(summary->out, "  GPU %u-%u  idle the whole time\n",
+			fprintf(summary->out, "  GPU %u-%u  not used by this program\n",
 				summary->devices.entries[i].number,
 				summary->devices.entries[last].number);
 			continue;

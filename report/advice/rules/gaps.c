@@ -417,7 +417,7 @@ void gp_gaps_add_values(const struct gp_advisor *advisor, const struct gp_case *
 	struct gp_host_time host = kept_host_time(advisor, found);
 
 	add_gpu(advisor, own, values);
-	gp_document_add_flag(values, "recurs", found->saves_in_loop_ns > 0);
+	gp_document_add_flag(values, "in_loop", found->saves_in_loop_ns > 0);
 	gp_document_add_number(values, "longest_ns", GP_UNIT_NS, own->longest_ns);
 	gp_document_add_text(values, "cause", gp_idle_cause_words(cause));
 	gp_document_add_flag(values, "is_mostly", own->share < GP_WHOLE_SHARE);

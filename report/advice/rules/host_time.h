@@ -63,8 +63,8 @@ void gp_host_time_add_change(const struct gp_host_time *host, struct gp_document
 void gp_compiler_add_value(enum gp_compiler compiler, struct gp_document *values);
 /* clang-format off */
 #define GP_COMPILER_CHANGE \
-	"{?recurs}{?compiled_by=torch.compile}new shapes are compiled again and again: pad inputs to a few shapes, or compile for all shapes (torch.compile(dynamic=True))" \
-	"|{?recurs}{?compiled_by=JAX}new shapes are compiled again and again: pad inputs to a few shapes; use static_argnums only for arguments with few values" \
+	"{?in_loop}{?compiled_by=torch.compile}new shapes are compiled again and again: pad inputs to a few shapes, or compile for all shapes (torch.compile(dynamic=True))" \
+	"|{?in_loop}{?compiled_by=JAX}new shapes are compiled again and again: pad inputs to a few shapes; use static_argnums only for arguments with few values" \
 	"|{?compiled_by=torch.compile}a function is compiled at its first call with new shapes: make that call before the measured part, and if it is compiled again and again, pad inputs to a few shapes; the next run reuses the code if TORCHINDUCTOR_CACHE_DIR persists (default: /tmp/torchinductor_USER)" \
 	"|{?compiled_by=Triton}a kernel is compiled at its first launch: launch it before the measured part, and keep TRITON_CACHE_DIR (default: ~/.triton/cache)" \
 	"|{?compiled_by=JAX}a function is compiled at its first call with new shapes: make that call before the measured part, and if it is compiled again and again, pad inputs to a few shapes; JAX keeps the code for the next run in JAX_COMPILATION_CACHE_DIR, if set (with jax_persistent_cache_min_compile_time_secs=0 also code that compiles in less than a second)" \

@@ -517,7 +517,7 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 
 	gp_document_add_text(values, "reason", reason_ids[found->detail]);
 	gp_document_add_flag(values, "is_warm_up", own->is_warm_up);
-	gp_document_add_flag(values, "recurs", !own->is_warm_up);
+	gp_document_add_flag(values, "in_loop", !own->is_warm_up);
 	gp_document_add_printed(values, "numbers", print_numbers, found);
 	gp_document_add_number(values, "longest_ns", GP_UNIT_NS, own->longest_ns);
 	gp_document_add_number(values, "median_ns", GP_UNIT_NS, own->median_ns);

@@ -3,6 +3,7 @@
 #include "report/analysis/idle/call_cause.h"
 #include "report/analysis/idle/startup_shutdown.h"
 #include "report/advice/rules/advisor.h"
+#include "report/model/recorded.h"
 #include "report/advice/rules/host_time.h"
 #include "report/advice/rules/language.h"
 #include "report/advice/rules/host_samples.h"
@@ -292,6 +293,8 @@ static void look_at_host(struct gp_advisor *advisor, const struct gp_end *first)
 	struct gp_outside_cuda own_time;
 	struct gp_case *found;
 
+	if (gp_recorded_few_steps(advisor->model)) /* it began in the middle of the program */
+		return;
 	if (first->ns >= LEAST_HOST_NS)
 		starter = find_starter(advisor->model, first->start_ns + first->ns);
 	if (!starter || !gp_outside_cuda_find(advisor, first, 0, starter->start_ns, &own_time))

@@ -142,12 +142,13 @@ static bool is_of_library(const struct gp_model *model, const struct gp_range *r
 
 /*
  * Names of PyTorch's emit_nvtx(): an operator by its namespace, and one iteration's parts with
- * their number.
+ * their number.  And its collectives, which torch.profiler calls annotations.
  */
 static bool is_named_by_emit_nvtx(const char *text)
 {
 	static const char *const begin[] = {
-		"aten::", "prims::", "autograd::engine::", "torch::autograd::"};
+		"aten::", "prims::",           "autograd::engine::", "torch::autograd::",
+		"nccl:",  "record_param_comms"};
 
 	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)
 		if (strncmp(text, begin[i], strlen(begin[i])) == 0)
@@ -161,9 +162,9 @@ static bool is_named_by_emit_nvtx(const char *text)
  */
 static bool is_operator(const struct gp_model *model, const struct gp_range *range)
 {
-	if (range->category != 0)
-		return strcmp(gp_model_category(model, range->domain, range->category),
-			      "operator") == 0;
+	if (range->category != 0 &&
+	    strcmp(gp_model_category(model, range->domain, range->category), "operator") == 0)
+		return true;
 	return is_named_by_emit_nvtx(gp_model_range_text(model, range));
 }
 
@@ -1014,6 +1015,33 @@ static bool is_little_part(const struct gp_iterations *iterations, const struct 
 	       (loop.end_ns - loop.start_ns) * LEAST_PART < all.end_ns - all.start_ns;
 }
 
+static uint32_t call_of(const struct gp_model *model, const struct gp_iteration *row)
+{
+	return row->first_op != GP_NONE ? model->ops[row->first_op].call : GP_NONE;
+}
+
+/* The host begins each iteration: what one launch of a graph repeats is one. */
+static void merge_of_launches(struct gp_iterations *iterations, const struct gp_model *model)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < iterations->count; i++) {
+		const struct gp_iteration *row = &iterations->rows[i];
+		uint32_t call = call_of(model, row);
+		struct gp_iteration *last = kept > 0 ? &iterations->rows[kept - 1] : NULL;
+
+		if (last && call != GP_NONE && call == call_of(model, last)) {
+			last->end_ns = row->end_ns > last->end_ns ? row->end_ns : last->end_ns;
+			last->op_count += row->op_count;
+		} else {
+			iterations->rows[kept++] = *row;
+		}
+	}
+	if (kept < iterations->count)
+		iterations->passes = 0;
+	iterations->count = kept >= LEAST_ITERATIONS ? kept : 0;
+}
+
 /* A loop that operations tell may be another one than the main loop. */
 static int drop_other_loop(struct gp_iterations *iterations, const struct gp_model *model,
 			   const struct gp_tuning *tuning)
@@ -1021,6 +1049,7 @@ static int drop_other_loop(struct gp_iterations *iterations, const struct gp_mod
 	bool are_layers;
 	int result = gp_module_layers_find(iterations, model, &are_layers);
 
+	merge_of_launches(iterations, model);
 	if (are_layers || is_little_part(iterations, model, tuning))
 		iterations->count = iterations->passes = 0;
 	return result;

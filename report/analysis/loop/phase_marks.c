@@ -146,6 +146,7 @@ static const struct row range_rows[] = {
 	{"*", "*data*load*", GP_PHASE_DATA},
 	{"*", "*next*batch*", GP_PHASE_DATA},
 	{"*", "*load*batch*", GP_PHASE_DATA},
+	{"*", "load?([ :_-]*)", GP_PHASE_DATA},
 	{"*", "*wait*for*batch*", GP_PHASE_DATA},
 	{"*", "h2d*", GP_PHASE_TO_DEVICE},
 	{"*", "host*to*device*", GP_PHASE_TO_DEVICE},
@@ -155,6 +156,7 @@ static const struct row range_rows[] = {
 	{"*", "Torch-Compiled Region*", GP_PHASE_FORWARD},
 	{"*", "?(*.)@(forward|fwd)?([ :_-]*)", GP_PHASE_FORWARD},
 	{"*", "*.training_step", GP_PHASE_FORWARD},
+	{"*", "loss", GP_PHASE_FORWARD},
 	{"*", "autograd::engine::*", GP_PHASE_BACKWARD},
 	{"*", "torch::autograd::!(VariableType*)", GP_PHASE_BACKWARD},
 	{"*", "*Backward*([0-9])", GP_PHASE_BACKWARD}, /* the nodes of autograd, and operators */

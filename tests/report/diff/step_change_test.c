@@ -84,6 +84,26 @@ static void a_phase_of_another_name_did_not_change(void **state)
 	end(&scene);
 }
 
+/* A step of the one is ten iterations of the other. */
+static void steps_of_other_work_do_not_compare(void **state)
+{
+	struct scene scene;
+
+	begin(&scene, 1e6, 10e6);
+	runs_set(&scene.before, GP_METRIC_LAUNCHES, 5000);
+	runs_set(&scene.now, GP_METRIC_LAUNCHES, 4000);
+	for (uint32_t i = 0; i < scene.before.count; i++)
+		scene.before.runs[i].figures.step_count = 1000;
+	for (uint32_t i = 0; i < scene.now.count; i++)
+		scene.now.runs[i].figures.step_count = 100;
+	say(&scene);
+	expect(scene.text, " do not compare: 100 of 10.00ms, 1,000 of 1.000ms before");
+	runs_set(&scene.now, GP_METRIC_LAUNCHES, 500); /* it ran for a tenth of the steps */
+	say(&scene);
+	expect(scene.text, ": 900.0 % slower");
+	end(&scene);
+}
+
 static void an_unknown_step_is_neither_zero_nor_equal(void **state)
 {
 	struct scene scene;
@@ -105,6 +125,7 @@ int main(void)
 		cmocka_unit_test(both_times_their_spread_and_the_change_are_told),
 		cmocka_unit_test(the_phase_that_changed_most_is_named),
 		cmocka_unit_test(a_phase_of_another_name_did_not_change),
+		cmocka_unit_test(steps_of_other_work_do_not_compare),
 		cmocka_unit_test(an_unknown_step_is_neither_zero_nor_equal),
 	};
 

@@ -139,8 +139,8 @@ static void tables_give_way_to_what_has_no_rows(void **state)
 
 		assert_in_range(lines_of(text), 40, 50);
 		assert_true(lines_of(whole) > 60);
-		expect(text, things == 6 ? "  GPU 1-6  idle the whole time\n"
-					 : "  GPU 1-60  idle the whole time\n");
+		expect(text, things == 6 ? "  GPU 1-6  not used by this program\n"
+					 : "  GPU 1-60  not used by this program\n");
 		expect(text, "kernel29");
 		expect(text, " more, ");
 		expect(text, "\nMore: gpuprof summary --full FILE");

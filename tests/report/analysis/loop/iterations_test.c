@@ -379,6 +379,34 @@ static void operators_of_emit_nvtx_name_no_step(void **state)
 	}
 }
 
+/* A graph that repeats the operations of a layer: each launch is one iteration. */
+static void a_launch_of_a_graph_is_one_iteration(void **state)
+{
+	(void)state;
+	for (uint32_t launches = 1; launches <= 4; launches += 3) {
+		struct build b = build_begin(1);
+		struct gp_iterations found;
+		struct gp_model *model;
+
+		build_name(&b, "product");
+		build_name(&b, "add");
+		for (uint64_t i = 0; i < launches; i++) {
+			build_call(&b, 1, BUILD_LAUNCH, i * 10000, 5, (uint32_t)i + 1);
+			for (uint64_t k = 0; k < 16; k++)
+				build_op(&b, GP_OP_KERNEL, 7, i * 10000 + 100 + k * 100,
+					 i * 10000 + 150 + k * 100, (uint32_t)i + 1)
+					->name = k % 2;
+		}
+		model = end(&b);
+		found = find(model);
+		assert_int_equal(found.count, launches == 4 ? 4 : 0);
+		if (launches == 4)
+			assert_int_equal(found.rows[1].op_count, 16);
+		gp_iterations_free(&found);
+		gp_model_free(model);
+	}
+}
+
 /*
  * A sort that is called once in each step, and an all-reduce twice: operations tell; only where
  * they do not, a library's ranges do.
@@ -1121,6 +1149,7 @@ int main(void)
 		cmocka_unit_test(pytorch_says_what_a_step_is),
 		cmocka_unit_test(operators_name_no_step),
 		cmocka_unit_test(operators_of_emit_nvtx_name_no_step),
+		cmocka_unit_test(a_launch_of_a_graph_is_one_iteration),
 		cmocka_unit_test(ranges_of_libraries_name_no_step),
 		cmocka_unit_test(ranges_with_a_small_part_of_the_work_are_no_loop),
 		cmocka_unit_test(what_nests_or_starts_nothing_is_no_loop),

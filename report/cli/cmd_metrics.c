@@ -29,7 +29,7 @@ static const char usage[] =
 	"  sets    the named sets below, and which of their metrics the chip measures in one pass\n"
 	"  chips   the chips that libcupti knows, and GPUs that have them\n"
 	"\n"
-	"  -c, --chip CHIP      the chip (default GH100)\n"
+	"  -c, --chip CHIP      the chip (default GH100, or the first of gpuprof metrics chips)\n"
 	"      --pm             metrics for sampling over time, not for kernels and ranges\n"
 	"  -e, --ends           list full names, with their ends: .sum, .avg.per_second, ...\n"
 	"      --cupti FILE     load this libcupti.so (default: GPUPROF_CUPTI, else an installed one)\n"
@@ -118,12 +118,27 @@ static int write_table(const struct arguments *a, const struct gp_table *table)
 	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
 }
 
+/* The usual one, if this libcupti knows it. */
+static const char *default_chip(struct gp_profiler_host *host)
+{
+	static const char usual[] = "GH100";
+	const char *const *names;
+	size_t count;
+
+	if (gp_profiler_host_chips(host, &names, &count) != 0 || count == 0)
+		return usual;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], usual) == 0)
+			return usual;
+	return names[0];
+}
+
 int gp_command_metrics(int argc, char **argv)
 {
 	struct gp_profiler_host host;
 	struct arguments a = {.format = &gp_table_text,
 			      .cupti = getenv("GPUPROF_CUPTI"),
-			      .request = {.host = &host, .chip = "GH100"}};
+			      .request = {.host = &host}};
 	int status = parse(argc, argv, &a);
 	char message[GP_MESSAGE_BYTES];
 	struct gp_table table;
@@ -134,6 +149,8 @@ int gp_command_metrics(int argc, char **argv)
 		a.cupti = NULL;
 	if (gp_metric_library_open(&host, a.cupti, message, sizeof(message)) != 0)
 		return gp_command_fail(GP_EXIT_FAILED, "metrics: %s", message);
+	if (!a.request.chip)
+		a.request.chip = default_chip(&host);
 	gp_table_open(&table, &a.table->head);
 	status = a.table->fill(&a.request, &table);
 	if (status == 0 && table.error != 0)

@@ -407,7 +407,7 @@ static int find_by_range(struct gp_iterations *iterations, const struct gp_model
 	if (result == 0 && chosen == GP_NONE) {
 		chosen = choose(&kinds);
 		if (chosen != GP_NONE && whose == OF_PROGRAM && is_little(&kinds, model, chosen))
-			chosen = GP_NONE; /* else only these ranges tell */
+			chosen = GP_NONE; /* taken if nothing else tells the loop */
 		result = chosen != GP_NONE ? leave_parts(&chosen, &kinds, model) : 0;
 	}
 	if (result == 0 && chosen != GP_NONE)
@@ -1014,7 +1014,7 @@ static bool is_little_part(const struct gp_iterations *iterations, const struct 
 	       (loop.end_ns - loop.start_ns) * LEAST_PART < all.end_ns - all.start_ns;
 }
 
-/* A loop that operations tell may be another one than the main loop. */
+/* A loop that was found by operations may not be the main loop. */
 static int drop_other_loop(struct gp_iterations *iterations, const struct gp_model *model,
 			   const struct gp_tuning *tuning)
 {

@@ -15,10 +15,10 @@
 #   make mutate     small changes of the sources that no unit test notices
 #   make page       rebuild the page of `gpuprof html`, after a change in report/html/web/
 #   make reference  regenerate parts of docs/reference/, after a change of their definitions
-#   make screenshots  draw the pictures of the documents again, by Chromium
+#   make screenshots  draw the pictures of the documents with Chromium
 #   make install    PREFIX=/usr/local, DESTDIR=; make uninstall removes the files
 #   make packages   tarball, Debian package, wheel and list of contents, in build/packages/
-#   make arm64-packages  the same for arm64, by a cross compiler, in build-arm64/packages/
+#   make arm64-packages  the same for arm64, with a cross compiler, in build-arm64/packages/
 #   make site       the documents as a site with search, in build/site/
 #   make release    test everything, and make the files of a release in build/release/
 #   make clean      remove build/
@@ -146,7 +146,7 @@ page:
 reference: $(O)/gpuprof
 	$(Q)tests/lint/reference.py $(O) --write
 
-# The program that prints the options, for a build for another machine that of a build for this one.
+# The program that prints the options. A build for another machine uses one of a build for this one.
 NATIVE ?= $(O)/gpuprof
 $(O)/%.1: docs/man/%.1 docs/man/man.awk $(NATIVE)
 	$(Q)awk -v gpuprof=$(NATIVE) -f docs/man/man.awk $< >$@.tmp && mv $@.tmp $@

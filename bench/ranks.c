@@ -3,14 +3,14 @@
  *
  *	ranks RANKS STEPS FOLDER
  *
- * RANKS is a multiple of 32: eight ranks of a host share their layers (TP), four hosts are the stages
- * of a pipeline (PP), and the rest of the ranks have other data (DP).  A step has LAYERS kernels, each
- * with an AllReduce of the TP group; a SendRecv of the PP group; an AllReduce of the DP group; one of 4
- * bytes of all ranks of a model (the norm of the gradients).  NCCL's
+ * RANKS is a multiple of 32: the eight ranks of a host share their layers (TP), four hosts are the
+ * stages of a pipeline (PP), and other groups of 32 ranks have other data (DP).  A step has LAYERS
+ * kernels, each with an AllReduce of the TP group; a SendRecv of the PP group; an AllReduce of the DP
+ * group; and an AllReduce of 4 bytes of all ranks of a model (the norm of the gradients).  NCCL's
  * ranges name the communicators and sizes.  The files are FOLDER/nodeNNNN/NNNNN.gpuprof.
  *
  * Rank 5 begins each step HOST_LATE_NS late; the kernels of rank 3/4 RANKS take longer by GPU_LATE_NS;
- * rank 17 is killed in the middle of the steps; rank 40 has no trace, if there are so many; the clock
+ * rank 17 is killed in the middle of the steps; rank 40, if there is one, has no trace; the clock
  * of node1 is ahead by SKEW_NS, and drifts by DRIFT_PPM.
  */
 #include <setjmp.h>

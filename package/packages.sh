@@ -18,7 +18,7 @@ x86_64) architecture=amd64 ;;
 aarch64) architecture=arm64 ;;
 *) architecture=$(dpkg --print-architecture) ;;
 esac
-# of a cross compiler, the folder with the packages of the other machine; else empty
+# a cross compiler's folder with the packages of the other machine; empty for a native compiler
 system=$($compiler -print-sysroot 2>/dev/null || :)
 system=${system%/}
 documents=$system/usr/share/doc

@@ -2,7 +2,7 @@
 --
 -- missing: 1 = there is no trace of the rank.  ended: only gpuprof-run knows it; a complete trace
 -- without it is not listed.  Ranks that --ranks left out are not listed; with --ranks node,
--- nobody knows which ranks should have a trace.  Without a world size in the traces,
+-- it is not known which ranks should have a trace.  Without a world size in the traces,
 -- ranks above the highest one with a trace are unknown.
 -- empty: every rank has a trace, and ended with exit 0
 -- map

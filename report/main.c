@@ -66,7 +66,7 @@ static const struct command commands[] = {
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-/* The commands of other profilers, and what stands for each. */
+/* Commands of other profilers, and the words that replace each. */
 #define ALIAS_WORDS 3
 static const char *const aliases[][1 + ALIAS_WORDS] = {
 	{"profile", "run"},

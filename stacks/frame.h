@@ -31,8 +31,8 @@ struct gp_place {
 			 : "memory")
 
 /*
- * Hides a value from the compiler, which else makes a copy of GP_PLACE_HERE for each case that it
- * tells apart by the value: equal stacks would begin at different addresses.
+ * Hides a value from the compiler.  Otherwise it makes a copy of GP_PLACE_HERE for each case that
+ * the value distinguishes, and equal stacks would begin at different addresses.
  */
 #define GP_PLACE_ONCE(value) __asm__("" : "+r"(value))
 

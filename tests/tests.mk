@@ -227,9 +227,9 @@ ARM64_NVCC   := $(NVCC) -ccbin aarch64-linux-gnu-g++ -I$(CUDA_HOME)/include -isy
 	-Xcompiler $(ARM64_ROOT) -L$(abspath $(ARM64))/sim
 ARM64_MAKE    = $(MAKE) --no-print-directory O=$(ARM64) NATIVE=$(abspath $(O))/gpuprof \
 	CC='$(ARM64_CC)' CXX='aarch64-linux-gnu-g++ $(ARM64_ROOT)' NVCC='$(ARM64_NVCC)'
-# qemu 7.2 lacks process_vm_readv() (in_flight, snapshot) and execveat() (exec), others see another start time than
-# /proc/self/stat has (recover), and its namespace has one user (shared_folder).  The rest search for minutes, and find the same on
-# every machine.  Of further tests single cases are skipped (tests/lib/emulated.h).
+# qemu 7.2 lacks process_vm_readv() (in_flight, snapshot) and execveat() (exec), shows processes a start time that differs from the
+# one in /proc/self/stat (recover), and its namespace has one user (shared_folder).  The rest search for minutes, and find the same
+# on every machine.  Other tests skip single cases (tests/lib/emulated.h).
 EMULATOR_LACKS := $(patsubst %,tests/%_test,inject/exec inject/in_flight stacks/snapshot report/trace/recover report/base/shared_folder \
 	collector/circular_file collector/fault collector/kill collector/record_accounting report/codec/sqlite_reader \
 	report/diff/check_simulation)

@@ -212,9 +212,9 @@ struct gp_record_memset {
 	uint32_t channel_id;
 };
 
-/* A reader's overhead_kind for a gp_record_hw_window: no number of CUPTI's. */
+/* A reader's overhead_kind for a gp_record_hw_window: CUPTI has no such number. */
 #define GP_OVERHEAD_HW_WINDOW 0x40000000u
-/* ... and for what gpuprof's Python package does in the program: a range of this name. */
+/* ... and for the work of gpuprof's Python package in the program: ranges of this name. */
 #define GP_OVERHEAD_OWN_WORK 0x40000001u
 #define GP_OWN_WORK_RANGE    "gpuprof.work"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draw the pictures of the documents again, out of the trace of the README.
+"""Draw the pictures of the documents from the trace of the README.
 
     package/site/screenshots.py BUILD-FOLDER [OUTPUT-FOLDER]      `make screenshots` calls it
 
-Needs Chromium. The fonts are those of the machine, so that other machines make pictures that are equal but for the letters.
+Needs Chromium. It uses the fonts of the machine, so letters differ between machines.
 """
 import base64
 import os

@@ -8,7 +8,7 @@ from ._ranges import Range
 
 
 def _base(library: str, *places: str) -> Any:
-    """The class to derive from: the first of these places, as in module:Class, that is there."""
+    """The class to derive from: the first of these, each as module:Class, that exists."""
     for module, _, name in (place.partition(":") for place in places):
         try:
             return getattr(importlib.import_module(module), name)
@@ -58,7 +58,7 @@ def transformers_callback() -> Any:
             self._open[-1].__enter__()
 
         def _end(self, name: str) -> None:
-            """End it, and what an exception left open in it."""
+            """End it, and ranges inside it that an exception left open."""
             if name in (one.name for one in self._open):
                 while self._open:
                     self._open[-1].__exit__()

@@ -17,7 +17,7 @@ def write(path: Union[str, "os.PathLike[str]"], text: str, mode: int = 0o600) ->
 
 
 def append_members(path: str, members: str) -> str:
-    """Add the members of an object of JSON to that of a file, which ends with "}". Returns the
+    """Add the members of a JSON object to the object in a file, which ends with "}". Returns the
     path."""
     with open(path, "r+b") as file:
         file.seek(-_MOST_END, os.SEEK_END)

@@ -103,7 +103,7 @@ def tracked_bytes(tensors: List[Tensor]) -> int:
 
 def pools() -> Dict[str, Dict[str, Optional[int]]]:
     """Used and reserved bytes of the pools of those frameworks that the program uses, on the
-    current device. No framework is initialized by it."""
+    current device. This initializes no framework."""
     found: Dict[str, Dict[str, Optional[int]]] = {}
     torch, cupy, jax = (sys.modules.get(name) for name in ("torch", "cupy", "jax"))
     if torch is not None and torch.cuda.is_initialized():

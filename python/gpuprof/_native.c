@@ -208,7 +208,7 @@ static int64_t push(const char *text, const struct attributes *attributes)
 	return has_cpu_times ? thread_cpu_ns() : NOT_MEASURED;
 }
 
-/* The processor time of an entry is the value of a range at its end, which only the package reads. */
+/* A range at the end of an entry has its processor time as value; only the package reads it. */
 static void tell_cpu_time(int64_t cpu_ns)
 {
 	static const char *const names[] = {"ns"};
@@ -697,9 +697,9 @@ static PyMethodDef functions[] = {
 	{"range", (PyCFunction)(void *)make_range, METH_FASTCALL | METH_KEYWORDS,
 	 DOC("range", "name, /, **attributes",
 	     "A context manager that names a part of the program, for one entry.\n\n"
-	     "Attributes are at most 16 numbers and strings. A program that is not recorded gets one\n"
-	     "object that does nothing, so a range to be kept is a Range. Raises TypeError if the\n"
-	     "name is no str, ValueError if there are too many attributes.")},
+	     "Attributes are at most 16 numbers and strings. In a program that is not recorded, each\n"
+	     "call returns the same object, which does nothing: to keep a range, use Range. Raises\n"
+	     "TypeError if the name is no str, ValueError if there are too many attributes.")},
 	{"start_range", (PyCFunction)(void *)start_range, METH_FASTCALL | METH_KEYWORDS,
 	 DOC("start_range", "name, /, **attributes",
 	     "Begin a range that may end on another thread, and overlap others.\n\n"

@@ -12,7 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 RESET = "gpuprof.reset"        # the mark of reset()
 CPU_TIME = "gpuprof.cpu"       # at the end of an entry: its value is the processor time
-OWN_WORK = "gpuprof.work"      # what this package does, not the program: the summary leaves it out
+OWN_WORK = "gpuprof.work"      # work of this package: profiler overhead in the summary
 
 range = _native.range  # pylint: disable=redefined-builtin
 

@@ -280,9 +280,9 @@ class Comparison(NamedTuple):
 
 def _speedup(a: List[float], b: List[float]) -> Tuple[Optional[float], Optional[float],
                                                            Optional[float]]:
-    """The median of the ratios of each iteration of a and each one of b, and the bounds of its
-    interval: the ratios of those ranks that the rank sum test (Mann, Whitney) rejects outside. One
-    slow iteration does not move them far, as it does a mean."""
+    """The median of the ratios of each iteration of a to each one of b, and the bounds of its
+    interval: the rank sum test (Mann, Whitney) rejects ratios outside of them. One slow iteration
+    changes them little; it would change a mean much."""
     ratios = sorted(one / other for one in a for other in b)
     if not ratios:
         return None, None, None

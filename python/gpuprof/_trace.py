@@ -198,8 +198,8 @@ class Trace:
 
     @property
     def energy(self) -> Table:
-        """A row for each energy sample of a GPU (--energy): power, energy, clock, and as its name
-        why the clocks are lowered."""
+        """A row for each energy sample of a GPU (--energy): power, energy, clock; its name is the
+        reason of lowered clocks."""
         return self.tables["energy"]
 
     def table(self, by: str, *, top: Optional[int] = None) -> Table:

@@ -59,8 +59,8 @@ class MemoryUse(NamedTuple):
 
 
 def _without_collection(fn: F) -> F:
-    """A decorator of functions that make an object for each event, but no cycles: the collector
-    would take longer than they do."""
+    """A decorator of functions that make an object for each event, but no cycles: garbage
+    collection would take longer than the functions."""
     @functools.wraps(fn)
     def wrapper(*args: Any, **kw: Any) -> Any:
         is_on = gc.isenabled()
@@ -85,7 +85,7 @@ def entries(trace: Trace) -> Iterator[Entry]:
 
 
 def _cpu_times(rows: List[Dict[str, Any]]) -> Dict[int, int]:
-    """By the number of the row. Each is the value of a range that lies in it, at its end."""
+    """Processor times by the number of a row: the value of the range at the end of the row."""
     found: Dict[int, int] = {}
     open_: List[Tuple[int, int, int]] = []
     if not any(row["name"] == CPU_TIME for row in rows):

@@ -35,9 +35,9 @@ int gp_worker_process_end(struct gp_worker_process *worker, FILE *messages);
 #define GP_CHILD_FILE (STDERR_FILENO + 1)
 
 /*
- * For a child that was forked otherwise: it ends with its parent, prints nothing, and of its files
- * these two alone stay open (second: or -1), as GP_CHILD_FILE and the one after it.  Else it would
- * keep the locks of files, and the readers of pipes waiting.  Returns false if it cannot be so.
+ * For a child that was forked elsewhere: it ends with its parent, prints nothing, and keeps only
+ * two files open, as GP_CHILD_FILE and the one after it (second -1: only one).  With other files it
+ * would hold their locks, and keep readers of pipes waiting.  Returns false on failure.
  */
 bool gp_isolate_child(pid_t parent, int first, int second);
 

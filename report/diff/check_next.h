@@ -20,7 +20,7 @@ void gp_check_next_to_baseline(const char *path, uint32_t runs);
  */
 void gp_check_next_to_thresholds(const char *path, char *const *runs, size_t run_count);
 
-/* After a regression: the command that shows where, if the baseline's runs were kept. */
+/* After a regression: prints the command that shows where, if the baseline's runs were kept. */
 void gp_check_next_to_regression(char *const *runs, size_t run_count);
 
 /* After too few runs for thresholds. */

@@ -440,7 +440,7 @@ static void put_named_row(struct comparing *c, enum gp_named_kind kind, const st
 	c->result->rows++;
 }
 
-/* Of ranks half as many: a job with other ranks than before differs in all of them. */
+/* Half as many for ranks: if a job has other ranks than before, all of them differ. */
 static size_t most_rows(const struct comparing *c, enum gp_named_kind kind)
 {
 	if (c->options->top == 0)

@@ -9,7 +9,7 @@
 
 /* ---- figures ---- */
 
-/* Of a GPU that several processes use, the energy of a step is not known: then none is. */
+/* If several processes use a GPU, its energy of a step is not known, and neither is the sum. */
 static void add_step(double *values, const struct gp_gpu_energy *gpu,
 		     const struct gp_analysis *basis, struct gp_model *const *models)
 {

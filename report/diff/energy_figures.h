@@ -10,7 +10,7 @@
 #include "report/diff/run_set.h"
 
 /*
- * A difference of so many percent of the time is worth a word: at half the clock, as with a power
+ * A difference of so many percent of the time is reported: at half the clock, as with a power
  * cap, it makes kernels 2.5 % slower, half of what `gpuprof check` tolerates
  * (GP_THRESHOLD_SHARE).  Held by tests/report/diff/energy_figures_test.c.
  */

@@ -62,10 +62,10 @@ void gp_check_roofline(const struct gp_examination *examination, struct gp_docto
 	if (trial->kernels.code > 0)
 		gp_doctor_finding_set(
 			finding, GP_CHECK_WARNING,
-			"--counters and --roofline were not tried, as a small kernel does not run (%s, %d)",
+			"--counters and --roofline were not tried, because a small kernel does not run (%s, %d)",
 			trial->kernels.name, trial->kernels.code);
 	else
-		check(examination, GP_HARDWARE_COUNTERS, "--counters (as --roofline)",
+		check(examination, GP_HARDWARE_COUNTERS, "--counters (and so --roofline)",
 		      "hardware counters of GPU", finding);
 	if (finding->verdict == GP_CHECK_OK && has_none)
 		gp_doctor_finding_set(finding, GP_CHECK_WARNING,

@@ -60,7 +60,7 @@ struct gp_examination {
 
 	/*
 	 * Recorded with these options, if recording works. If the driver forbids the first, the
-	 * others are not made.
+	 * others are not run.
 	 */
 	struct gp_trial hardware[GP_HARDWARE_TRIALS];
 };

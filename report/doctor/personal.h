@@ -1,5 +1,5 @@
 /*
- * personal: replaces what names the user or the machine in a text that is published. Paths of
+ * personal: replaces names of the user and of the machine in a text that is published. Paths of
  * installed software stay, because they say which libraries are in use.
  */
 #ifndef REPORT_DOCTOR_PERSONAL_H
@@ -19,7 +19,7 @@ struct gp_personal {
 	char current[PATH_MAX];
 };
 
-/* Those of this process. They stay valid as long as the environment and *personal. */
+/* Finds the names for this process. They are valid as long as the environment and *personal. */
 void gp_personal_find(struct gp_personal *personal);
 
 /*

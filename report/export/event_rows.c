@@ -483,7 +483,7 @@ static void write_missing(void *context, const struct gp_loss *loss, uint64_t co
 
 /* ---- all rows ---- */
 
-/* Kinds with more to say than their arguments. */
+/* Kinds whose rows have more than the arguments of the event. */
 static void (*const setters[GP_TIMELINE_KINDS])(struct rows *rows,
 						const struct gp_timeline_event *event) = {
 	[GP_TIMELINE_RUNTIME_CALL] = set_call,

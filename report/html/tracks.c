@@ -573,7 +573,7 @@ static const struct stage {
 	{GP_TIMELINE_OPS, "stream", ""},
 	{BIT(PHASE), "phase", "phases of the main loop"},
 	{BIT(UNIFIED), "unified", "unified memory"},
-	{BIT(OVERHEAD), "overhead", "CUPTI and driver overhead"},
+	{BIT(OVERHEAD), "overhead", "profiler and driver overhead"},
 	{0, "code", ""},
 	{BIT(COMPILING), "code", "compiling"},
 };

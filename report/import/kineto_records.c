@@ -534,7 +534,7 @@ static int take_annotation(struct gp_importing *im, const struct gp_kineto_event
 
 /*
  * An operator is a range, and a function in the stacks of its launches. PyTorch up to 1.12 writes
- * its steps as operators; as functions they would give all else a stack for each step.
+ * its steps as operators; as functions they would make the stacks of each step different.
  */
 static int take_op(struct gp_importing *im, const struct gp_kineto_event *e)
 {

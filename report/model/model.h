@@ -509,7 +509,7 @@ void gp_model_free(struct gp_model *model);
 
 /*
  * Frees most of its events and their texts.  Facts about the process, its devices and losses stay;
- * nothing but these may be asked for then.
+ * afterwards only these may be read.
  */
 void gp_model_shrink(struct gp_model *model);
 

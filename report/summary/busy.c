@@ -201,7 +201,7 @@ static void print_together(const struct gp_summary *summary, bool all)
 	gp_summary_print_causes(out, state_ns, 4);
 }
 
-/* Of sums alone, many GPUs are not summed up: the first ones are shown. */
+/* Without a basis many GPUs are not summed up: the first ones are shown. */
 static void print_each(const struct gp_summary *summary, bool all)
 {
 	size_t lines = 0;

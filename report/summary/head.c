@@ -419,7 +419,7 @@ static void print_incomplete(const struct gp_summary *summary)
 int gp_summary_print_head(const struct gp_summary *summary)
 {
 	if (summary->options->job) {
-		fputs("All but the section Ranks is about ", summary->out);
+		fputs("The section Ranks is about all ranks, the rest about ", summary->out);
 		gp_job_print_shown(summary->options->job, summary->out);
 	}
 	print_incomplete(summary);

@@ -21,7 +21,7 @@ struct gp_advice;
 #define GP_SUMMARY_COLUMNS       120 /* of a line, except with full names */
 #define GP_SUMMARY_BRIEF_COLUMNS 110
 
-/* Of a screen: lines for devices.  If more were used, they are summed up. */
+/* Lines for devices on a screen.  If more devices were used, they are summed up. */
 #define GP_SUMMARY_DEVICES 8
 
 struct gp_analysis;

@@ -16,7 +16,7 @@ static void walk_overheads(struct gp_timeline *t)
 	const struct gp_model *model = t->model;
 
 	if (model->overhead_count > 0)
-		begin_track(t, "CUPTI and driver overhead", true);
+		begin_track(t, "profiler and driver overhead", true);
 	for (uint32_t i = 0; i < model->overhead_count; i++) {
 		const struct gp_overhead *overhead = &model->overheads[i];
 		struct gp_timeline_event event = {.kind = GP_TIMELINE_OVERHEAD,

@@ -126,7 +126,7 @@ class Counters(Case):
         self.assertEqual([kernel["bound"] for kernel in summary["roofline"]], ["memory"])
 
     def test_sets_that_alternate(self):
-        """Each window has the values of its own set, also when its turn comes again."""
+        """Each window has the values of its own set, also when sets repeat."""
         self.record("--roofline", *EVERY)
         counts = {name: row["Count"] for name, row in self.counters().items()}
         of_one_set = [counts[name] for name in ("smsp__inst_executed.sum", "sm__ops_path_tensor_src_bf16_dst_fp32.sum",

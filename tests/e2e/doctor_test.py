@@ -304,7 +304,7 @@ class Machine(Doctor):
                 self.check(verdicts, "counters", word, *parts)
 
     def test_options_that_read_counters_and_energy(self):
-        """Each is tried out; if the driver forbids the first, the others are not."""
+        """Each option is tried; if the driver forbids the first, the others are not."""
         admin = "SYS_ADMIN" if in_container() else "NVreg_RestrictProfilingToAdminUsers=0"
         working = dict.fromkeys(("hw-timeline", "stalls", "roofline", "energy"), ("ok", " works"))
         busy = dict.fromkeys(("hw-timeline", "stalls", "roofline"), ("warning", "dcgmi profile --pause"))

@@ -51,7 +51,7 @@ class Layouts(documents.Pasting):
         self.assertIn("5 kernels", output)
 
     def store(self):
-        """A glibc, and CUDA's libraries, in folders of their own, which no search path has; the options of a link."""
+        """A glibc, and CUDA's libraries, in folders of their own, which no search path has; returns the options of a link."""
         glibc = self.path("store/1-glibc-2.40/lib")
         os.makedirs(glibc)
         for name in (os.path.basename(LOADER), "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1"):

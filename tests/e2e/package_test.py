@@ -856,7 +856,7 @@ assert "gpuprof.enable()" in str(told[0].message) and session.cuda_time_ms is No
         self.run_python(self.write("program.py", TENSORS))
 
     def test_pools(self):
-        """Of frameworks that the program has used; the others are not initialized by the question."""
+        """Pools of frameworks that the program has used; the others are not initialized."""
         import gpuprof
         from gpuprof import _memory
 

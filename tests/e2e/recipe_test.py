@@ -114,7 +114,7 @@ class Recipes(Case):
         os.mkdir(self.path("job"))
         for rank, ending in ((0, "exit=0"), (1, "exit=3")):
             self.run_program([*support.GPU, "launch=5", ending], options=("--chrome", "none", "-o", self.path("job", str(rank))), RANK=rank, WORLD_SIZE=4)
-        # without gpuprof-run, nobody knows how a process ended
+        # only gpuprof-run knows how a process ended
         self.run_program([*support.GPU, "launch=5"], support.BARE, RANK=2, WORLD_SIZE=4, GPUPROF_OUTPUT=self.path("job", "2"),
                          GPUPROF_CHROME="none", GPUPROF_SUMMARY="none")
         self.assertTrue(os.path.exists(trace))

@@ -284,7 +284,7 @@ class Formats(Tables):
 class Choices(Tables):
 
     def test_names_of_other_profilers(self):
-        """A command of theirs prints what ours does."""
+        """A command of another profiler prints the same as gpuprof's."""
         trace = self.record("demo", "3")
         for name, words in (("memory", ("summary", "--memory")), ("hta", ("summary", "--by", "time,idle,kind,kernel")),
                             ("holistic", ("summary", "--by", "time,idle,kind,kernel")), ("compile", ("summary", "--by", "module,tuning")),

@@ -1,5 +1,5 @@
 /*
- * emulated: for tests of what the emulator of tests/arm64 does in another way than Linux. Each
+ * emulated: for tests of what the emulator of tests/arm64 does differently from Linux. Each
  * reason is shown in docs/design/validation.md.
  */
 #ifndef TESTS_LIB_EMULATED_H

@@ -7,7 +7,7 @@
 
 A generated part stands between the lines `<!-- generated: NAME -->` and `<!-- end of NAME -->`; the
 text around it is written by hand.  The definitions are the .def files and the program's own output,
-also about a trace, whose page `make screenshots` draws.
+also about the trace that `make screenshots` draws.
 """
 import re
 import subprocess

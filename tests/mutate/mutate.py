@@ -49,8 +49,8 @@ PATTERNS = {
     "return": r"(?<=\breturn )[^;]+(?=;)",
     "statement": r"(?<=\n)\t+(?:break|\*?[\w.>\[\]-]+(?:\(| [-+*/|&]?= |\+\+|--)[^;{}]*);",
 }
-# Not made within these, nor in functions that free: only the tests under sanitizers notice too little memory and
-# leaks, and nobody the order of equal elements, more of a number of which the sign counts, and another hash.
+# No mutants are made within these, nor in functions that free: only the tests under sanitizers notice too little memory
+# and leaks. No test notices another order of equal elements, a larger number whose sign alone counts, or another hash.
 UNNOTICED = {
     "arithmetic": r"\b(?:[cm]alloc|gp_spill_take\w*)\([^;]*;",
     "bits": r"\b(?:[cm]alloc|gp_spill_take\w*)\([^;]*;|\n.*\bhash\b.*",

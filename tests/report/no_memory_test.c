@@ -544,7 +544,7 @@ static struct gp_model *build_letters(const char *letters, bool in_ranges)
 	return build_end(&b);
 }
 
-/* By ranges, by a sequence that repeats, and by one that comes regularly amid others. */
+/* By ranges, by a sequence that repeats, and by one that comes regularly among others. */
 static void test_loops(void **state)
 {
 	static const char *const loops[] = {

@@ -19,7 +19,7 @@ void gp_peers_add(struct gp_peers *peers, size_t process);
 
 /* Zeroed = unknown: a trace is incomplete or has no samples, or nothing takes longer. */
 struct gp_late_cause {
-	/* the kernel that costs the rank the most time more than its peers: the number of its name */
+	/* the kernel whose time exceeds that of the peers the most: the number of its name */
 	uint64_t kernel;
 	uint64_t kernel_ns, others_kernel_ns;       /* means, if it takes longer; else 0 ... */
 	uint64_t kernel_count, others_kernel_count; /* ... and it runs more often; 0: unknown */

@@ -17,17 +17,18 @@
 	LIMIT(LEAST_OPERATIONS, 16, COUNT, "operations of all ranks: fewer are startup")           \
 	LIMIT(LEAST_WAITS, 8, COUNT, "equally long waits: fewer do not recur")                     \
 	LIMIT(LATE_PERCENT, 150, PERCENT,                                                          \
-	      "of its share: a late rank is last in this many of the operations that wait")        \
-	LIMIT(WAIT_PART, 2, COUNT, "of its usual wait: an operation that waits less is not late")  \
+	      "of its share: a late rank is last in this many operations with a wait")             \
+	LIMIT(WAIT_PART, 2, COUNT,                                                                 \
+	      "of its usual wait: operations with a shorter one do not count")                     \
 	LIMIT(IDLE_PART, 2, COUNT, "of the others' wait: this much more idle time is the host's")  \
 	LIMIT(GAP_PART, 8, COUNT, "of the others' wait: a longer idle gap is a part of the cause")
 GP_LIMITS(LIMITS);
 
-#define MOST_HOSTS 3 /* findings: a rank for each host, the latest ones */
+#define MOST_HOSTS 3 /* findings: the latest ranks, one for each host */
 
 struct own {
-	uint64_t ranks, operations, late; /* it was the last in so many of its operations */
-	uint64_t by_host, by_gpu; /* in so many its host launched late, or its GPU had more work */
+	uint64_t ranks, operations, late; /* late: operations in which it was the last */
+	uint64_t by_host, by_gpu; /* of these: its host launched late, its GPU had more work */
 	uint64_t held_up_ns;
 	uint64_t others; /* late ranks of the same host */
 	struct gp_late_cause cause;
@@ -42,7 +43,7 @@ struct rank {
 	uint64_t *waits_ns; /* of the others for it, by operation */
 	uint32_t wait_count, wait_capacity;
 	uint64_t wait_ns;      /* its usual wait: */
-	uint64_t recurring_ns; /* as many of its waits as are so long, times that length */
+	uint64_t recurring_ns; /* wait_ns times the number of its waits that are as long */
 	uint64_t operations;   /* that it takes part in */
 	uint64_t ranks;        /* of the largest of these */
 	double share;          /* of the late operations, if all ranks were last equally often */
@@ -342,7 +343,7 @@ static const char *boot_of(const struct gp_advisor *advisor, size_t process)
 	return boot ? boot : "";
 }
 
-/* The latest rank of the host of none of the given processes; the number of processes = none. */
+/* The latest rank on a host without a known process; the number of processes = none. */
 static size_t find_latest(const struct gp_advisor *advisor, const struct count *count,
 			  const size_t *known, size_t known_count)
 {
@@ -449,30 +450,29 @@ static bool names_place(const struct gp_case *found)
 	return ((const struct own *)found->own)->has_samples;
 }
 
-const struct
-	gp_rule
-		gp_rule_late_rank =
-			{
-				.id = "late-rank",
-				.title = "one rank comes late to collective operations",
-				.found =
-					"rank {rank}[ on {host}][, and {others} other rank[{!others=1}s] of this host,] [{?others}are|is] the last of {rank_count} in {count} of {operations} collective operations, and the others wait {mean_ns} for it on average: "
-					"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here][; in all it spent {function_ns} in {function}, the ranks that wait for it [{others_function_ns} on average|none]]|{?is_by_gpu}its GPU takes longer for the work before them[: {kernel} takes {kernel_ns} on average, on ranks that wait for it {others_kernel_ns}[{?are_all}, and so do nearly all kernels]|: {kernel} runs {kernel_count} times, on ranks that wait for it [{others_kernel_count} times|never]]|the cause is unknown: its GPU is neither idle nor busy for longer than the others before them]",
-				.change =
-					"[{?is_by_host}[{?is_alone}do this work on all ranks in equal parts, or outside of the loop|find out why the host of this rank is slower: other programs on its processors, a slower disk or data source]|{?is_by_gpu}[{?are_all}check the clock of this GPU (record with --energy), and whether other programs use it|distribute the work evenly: samples by their length, layers by their time; or check whether the clock of this GPU is lower]|check whether other programs or ranks use this GPU or the host, and check the network of this rank]",
-				.meaning =
-					"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest; at most three findings name ranks of different hosts. A rank that came last because it had waited for another one, in an operation of another communicator, is not late: only its own time since its previous operation counts. If the GPU of that rank was idle in this time for much longer than the other GPUs, its host launched late; if it was busy for longer, it had more work, or was slower: then its kernels are compared with those of up to eight ranks that waited. The rule leaves out the first operation, which waits until every rank has started. Waits count that recur: a rank that is late often comes before one that was late once for long. The saving is the time that the others wait for this rank, less the time that they wait for the median rank: what the job would gain if this rank were as fast as the others. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
-				.remedy =
-					"If the host is late, look for work that only this rank does, such as logging or checkpoints, for a slower disk, and for other programs on its processors. If the GPU is late, look for unequal batches or layers, and for a lower clock.",
-				.ignore = "The ranks do different work on purpose.",
-				.threshold = {.saves_percent = 3,
-					      .saves_ns = 1000000,
-					      .count = 8,
-					      .reason = "Less is the noise of hosts and clocks"},
-				.limits = limits,
-				.is_of_gpu = true,
-				.own_bytes = sizeof(struct own),
-				.look_at_all = look_at_all,
-				.add_values = add_values,
-				.names_place = names_place,
+const struct gp_rule
+	gp_rule_late_rank =
+		{
+			.id = "late-rank",
+			.title = "one rank comes late to collective operations",
+			.found =
+				"rank {rank}[ on {host}][, and {others} other rank[{!others=1}s] of this host,] [{?others}are|is] the last of {rank_count} in {count} of {operations} collective operations, and the others wait {mean_ns} for it on average: "
+				"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here][; in all it spent {function_ns} in {function}, the ranks that wait for it [{others_function_ns} on average|none]]|{?is_by_gpu}its GPU takes longer for the work before them[: {kernel} takes {kernel_ns} on average, on ranks that wait for it {others_kernel_ns}[{?are_all}, and so do nearly all kernels]|: {kernel} runs {kernel_count} times, on ranks that wait for it [{others_kernel_count} times|never]]|the cause is unknown: its GPU is neither idle nor busy for longer than the others before them]",
+			.change =
+				"[{?is_by_host}[{?is_alone}do this work on all ranks in equal parts, or outside of the loop|find out why the host of this rank is slower: other programs on its processors, a slower disk or data source]|{?is_by_gpu}[{?are_all}check the clock of this GPU (record with --energy), and whether other programs use it|distribute the work evenly: samples by their length, layers by their time; or check whether the clock of this GPU is lower]|check whether other programs or ranks use this GPU or the host, and check the network of this rank]",
+			.meaning =
+				"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest; up to three findings name late ranks, one for each host. A rank that came last because it had waited for another one, in an operation of another communicator, is not late: only its own time since its previous operation counts. If the GPU of that rank was idle in this time for much longer than the other GPUs, its host launched late. If the GPU was busy for longer, it had more work, or was slower: then its kernels are compared with those of up to eight ranks that waited. The rule leaves out the first operation, which waits until every rank has started. Only waits that recur count: a rank that is often late comes before one that was late once for long. The saving is the time that the others wait for this rank, less the time that they wait for the median rank: what the job would gain if this rank were as fast as the others. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
+			.remedy =
+				"If the host is late, look for work that only this rank does, such as logging or checkpoints, for a slower disk, and for other programs on its processors. If the GPU is late, look for unequal batches or layers, and for a lower clock.",
+			.ignore = "The ranks do different work on purpose.",
+			.threshold = {.saves_percent = 3,
+				      .saves_ns = 1000000,
+				      .count = 8,
+				      .reason = "Less is the noise of hosts and clocks"},
+			.limits = limits,
+			.is_of_gpu = true,
+			.own_bytes = sizeof(struct own),
+			.look_at_all = look_at_all,
+			.add_values = add_values,
+			.names_place = names_place,
 };

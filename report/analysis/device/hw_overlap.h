@@ -1,10 +1,10 @@
 /*
  * hw_overlap: how active the hardware was during some times, from the samples of --hw-timeline.
  *
- * Each sample counts with the part of it that lies within the times.  How its activity is spread
- * within it is not known: of a sample that a time cuts, all of the activity may lie inside or
- * outside, as far as a level of 100 % allows.  The error is the sum of that over all such samples,
- * so the true average is not farther off.  Adjoining times cut no sample.
+ * Each sample counts with the part of it that lies within the times.  How the activity is spread
+ * within a sample is not known: if a time ends inside a sample, all of its activity may lie inside
+ * or outside, as far as a level of 100 % allows.  The error is the sum over all such samples, so the
+ * average is wrong by at most the error.  Adjoining times cut no sample.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_HW_OVERLAP_H
 #define REPORT_ANALYSIS_DEVICE_HW_OVERLAP_H

@@ -39,7 +39,7 @@ static const struct explanation {
 		 "`nvidia-smi` lists the processes that use the GPU. If there are others, times say little about this program. `gpuprof summary --by queue FILE` shows how long operations waited, by stream."},
 	[GP_IDLE_PROFILER] =
 		{"the profiler did its own work",
-		 "CUPTI reports that it did its own work, for example requested a record buffer, or gpuprof's Python package read the trace for the program: in the thread whose launch the GPU waited for, or in any thread while none was in a CUDA call.",
+		 "CUPTI reports that it did its own work (for example, it requested a record buffer), or gpuprof's Python package read the trace for the program. This was in the thread whose launch the GPU waited for, or in any thread while no thread was in a CUDA call.",
 		 "No change is needed: without a profiler this time does not exist."},
 	[GP_IDLE_UNUSED] =
 		{"no process with work for the device was alive",

@@ -77,7 +77,7 @@ static void set_start(struct gp_iteration *row, const struct gp_model *model, ui
 		row->start_ns = from_ns;
 }
 
-/* Of one that is a range. */
+/* The end of the range of an iteration. */
 static uint64_t range_end_ns(const struct gp_iteration *row, const struct gp_model *model)
 {
 	uint64_t end_ns = model->ranges[row->range].end_ns;
@@ -111,7 +111,7 @@ int gp_bounds_set(struct gp_iterations *iterations, const struct gp_model *model
 
 /* ---- on the host ---- */
 
-/* Not before the one before it, nor before the recording. */
+/* Not before the recording, nor after the start on the GPU. */
 static uint64_t host_start_ns(const struct gp_iterations *iterations, const struct gp_model *model,
 			      uint32_t index)
 {

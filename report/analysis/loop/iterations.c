@@ -408,7 +408,7 @@ static int find_by_range(struct gp_iterations *iterations, const struct gp_model
 	if (result == 0 && chosen == GP_NONE) {
 		chosen = choose(&kinds);
 		if (chosen != GP_NONE && whose == OF_PROGRAM && is_little(&kinds, model, chosen))
-			chosen = GP_NONE; /* else only these ranges tell */
+			chosen = GP_NONE; /* taken if nothing else tells the loop */
 		result = chosen != GP_NONE ? leave_parts(&chosen, &kinds, model) : 0;
 	}
 	if (result == 0 && chosen != GP_NONE)
@@ -1042,7 +1042,7 @@ static void merge_of_launches(struct gp_iterations *iterations, const struct gp_
 	iterations->count = kept >= LEAST_ITERATIONS ? kept : 0;
 }
 
-/* A loop that operations tell may be another one than the main loop. */
+/* A loop that was found by operations may not be the main loop. */
 static int drop_other_loop(struct gp_iterations *iterations, const struct gp_model *model,
 			   const struct gp_tuning *tuning)
 {

@@ -12,12 +12,12 @@
 /* A copy to the host of so few bytes reads values, which are then printed or compared. */
 #define VALUE_BYTES 256u
 /*
- * A thread is one of the backward pass if so many of its calls are, together with those that
- * exchange gradients meanwhile, and so many without them.
+ * The shares of its calls that make a thread one of the backward pass: calls of the pass together
+ * with those that exchange gradients meanwhile, and calls of the pass alone.
  */
 #define BACKWARD_PERCENT       90u
 #define BACKWARD_ALONE_PERCENT 10u
-#define MOST_OF_RUN            256u          /* more are not needed to tell what a gap is */
+#define MOST_OF_RUN            256u          /* more do not change what a gap is */
 #define BACKWARD_THREAD        "pt_autograd" /* PyTorch's name for it */
 
 struct thread {

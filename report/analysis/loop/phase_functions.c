@@ -46,7 +46,7 @@ struct search {
 
 /* ---- the user's frames ---- */
 
-/* The modules of one class are one: "nn.Module: Layer" of torch.profiler's "nn.Module: Layer_12". */
+/* Modules of one class count as one: "nn.Module: Layer_12" becomes "nn.Module: Layer". */
 static void cut_number(char *text)
 {
 	static const char module[] = "nn.Module: ";
@@ -177,7 +177,7 @@ static int find_path(struct search *search)
 	return 0;
 }
 
-/* The most that one label has of the calls of the path's end, in percent; and how many have any. */
+/* The largest share of one label in the calls of the path's end; returns how many have any. */
 static uint32_t count_labels(struct search *search, uint64_t *top_percent)
 {
 	uint64_t all = 0, most = 0;

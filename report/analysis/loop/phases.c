@@ -329,7 +329,7 @@ static bool is_shared(const struct gp_phases *phases, int kind)
 	return false;
 }
 
-/* Who calls the place tells more of the phase then. */
+/* Then the caller of the place says more about the phase. */
 static int add_callers(struct search *search)
 {
 	struct gp_phases *phases = search->phases;

@@ -295,7 +295,7 @@ void gp_chrome_put_text(struct gp_json *json, const char *key, const char *text)
 void gp_chrome_open(struct gp_chrome *chrome, const char *phase, const char *category,
 		    const char *name, uint32_t tid, uint64_t start_ns);
 
-/* Take the text of a memory writer, which is empty then.  No memory: an error of the trace. */
+/* Take the text of a memory writer, and empty it.  Without memory the trace has the error. */
 struct gp_chrome_text gp_chrome_take(struct gp_chrome *chrome, struct gp_json *scratch);
 
 #endif

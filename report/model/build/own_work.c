@@ -67,7 +67,7 @@ static void drop_samples(struct gp_model *m)
 	m->sample_count = kept;
 }
 
-/* Out of own work, to the range around it. Its parent is settled. */
+/* Move a range out of own work, to the range around it, which was moved before. */
 static void move_up(struct gp_model *m, struct gp_range *range, uint32_t text)
 {
 	while (is_own(m, range->parent, text))

@@ -13,7 +13,7 @@
 #include "report/model/process_name.h"
 #include "report/tables/breakdown.h"
 
-/* The distance in a group of which all traces but one are missing, until its axis is known. */
+/* The distance in a group with only one trace, until its axis is known. */
 #define LONE UINT32_MAX
 
 #define REDUCES                                                                                    \

@@ -224,7 +224,7 @@ static int fill_ranges(struct gp_scope *scope, struct gp_table *table)
 static const struct gp_table_column phase_columns[] = {
 	LEVEL_COLUMNS, {"PID", GP_UNIT_NUMBER}, {"Phase", GP_UNIT_TEXT}};
 
-/* The number of an operation's row: process and phase; 0: it is of none. */
+/* The number of an operation's row: process and phase; 0: it has no phase. */
 static uint64_t phase_row(const struct filling *filling, struct gp_op_at at)
 {
 	const struct gp_phases *phases = &filling->basis->phases[at.model];

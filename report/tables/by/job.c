@@ -104,7 +104,7 @@ static int compare_numbers(const void *a, const void *b, const void *context)
 	return (left_rank > right_rank) - (left_rank < right_rank);
 }
 
-/* The two that the others wait for longest, with those; the lowest rank; others that differ less. */
+/* The two that the others wait for longest, and waiting ones; the lowest rank; the next late ones. */
 static int choose(struct gp_job *job)
 {
 	uint32_t *order = gp_array_order(job->ranks.rows, job->ranks.count,

@@ -1,6 +1,6 @@
 /*
- * job: the ranks of a job whose traces are not in memory together: of each only what compares it
- * with the others.  So its memory grows with the number of ranks and of their collectives.
+ * job: the ranks of a job whose traces are not in memory together.  It keeps only values that compare
+ * the ranks, so its memory grows with the number of ranks and of their collectives.
  */
 #ifndef REPORT_TABLES_BY_JOB_H
 #define REPORT_TABLES_BY_JOB_H

@@ -50,9 +50,9 @@ int gp_rank_times_add(struct gp_rank_times *times, const struct gp_kinds *kinds,
 		      const struct gp_model *model);
 
 /*
- * Adds a process if it has a rank, with its main loop; at the end their waits, by the operations of
- * all.  The models need not be in memory together.  Both return 0 or -ENOMEM; gp_ranks_free() in
- * either case.
+ * gp_ranks_add() adds a process with its main loop, if it has a rank; gp_ranks_end() adds the waits,
+ * by the operations of all.  The models need not be in memory together.  Both return 0 or -ENOMEM;
+ * call gp_ranks_free() in any case.
  */
 int gp_ranks_add(struct gp_ranks *ranks, const struct gp_kinds *kinds, struct gp_model *model,
 		 size_t process, const struct gp_steps *steps);

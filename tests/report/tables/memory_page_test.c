@@ -126,7 +126,7 @@ static void waits_are_told_by_function(void **state)
 	free(text);
 }
 
-/* Without a leak it is told what libraries keep; mapped memory is not theirs. */
+/* Without a leak the page has the memory that libraries keep; mapped memory is not theirs. */
 static void what_libraries_keep_is_no_leak(void **state)
 {
 	(void)state;
@@ -168,7 +168,7 @@ static void the_limit_folds_rows(void **state)
 	gp_model_free(model);
 }
 
-/* What allocators say of themselves is known without allocations, and the page draws it. */
+/* Pools of allocators are known without allocations, and the page draws them. */
 static void pools_have_a_page_of_their_own(void **state)
 {
 	(void)state;
@@ -189,7 +189,7 @@ static void pools_have_a_page_of_their_own(void **state)
 	}
 }
 
-/* Who asks for memory alone is told why there is none. */
+/* The page of memory alone says why there are no allocations. */
 static void without_allocations_the_reason_is_said(void **state)
 {
 	static const struct {

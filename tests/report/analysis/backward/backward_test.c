@@ -717,7 +717,7 @@ static void put_memset(struct training *t, uint64_t bytes)
 
 /*
  * A step is a forward and a backward pass, to which launches without a stack belong by their
- * threads. Steps are alike that launch the same, memsets of one size, too.
+ * threads. Steps are alike if they launch the same, with memsets of equal sizes.
  */
 static void steps_are_alike_by_what_they_launch(void **state)
 {

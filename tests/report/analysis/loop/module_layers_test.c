@@ -50,7 +50,7 @@ static void steps_begin_in_the_same_module(void **state)
 		{0},
 		{"nn.Module: Layer_0", "nn.Module: Layer_0", "nn.Module: Layer_0",
 		 "nn.Module: Layer_0", "nn.Module: Layer_0", "nn.Module: Layer_0"},
-		/* two models in turns */
+		/* two models, alternating */
 		{"nn.Module: Layer_0", "nn.Module: Layer_1", "nn.Module: Layer_0",
 		 "nn.Module: Layer_1", "nn.Module: Layer_0", "nn.Module: Layer_1"},
 		{"nn.Module: Layer_0", "nn.Module: Layer_1", "nn.Module: LayerNorm_2",

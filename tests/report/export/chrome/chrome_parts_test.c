@@ -11,7 +11,7 @@
 
 #define PART_NS 10000u
 
-/* Two kernels of stream 7 at once, on lanes of their own; in the last part one of stream 9, too. */
+/* Two parallel kernels of stream 7, on lanes of their own; in the last part one of stream 9, too. */
 static struct gp_model *build_part(uint32_t part)
 {
 	struct build b = build_begin(42);

@@ -646,7 +646,7 @@ static void overhead_has_a_track_of_its_own(void **state)
 	check_rules(&trace);
 	event = find_event(&trace, "X", "Buffer Flush");
 	assert_string_equal(string_of(event, "cat"), "overhead");
-	expect_thread(&trace, 4242, integer_of(event, "tid"), "CUPTI and driver overhead");
+	expect_thread(&trace, 4242, integer_of(event, "tid"), "profiler and driver overhead");
 	find_event(&trace, "X", "Lazy Function Loading");
 	find_event(&trace, "X", "Activity Buffer Request");
 	free_trace(&trace);

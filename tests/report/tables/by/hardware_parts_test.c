@@ -13,7 +13,7 @@
 #define US    1000u
 #define STEPS 6u
 
-/* A kernel of a range, which launches it at once. */
+/* A kernel that a range launches as it begins. */
 static void add_kernel(struct build *b, const char *range, uint64_t launch_ns, uint64_t start_ns,
 		       uint64_t end_ns)
 {

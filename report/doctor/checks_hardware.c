@@ -90,7 +90,7 @@ void gp_check_energy(const struct gp_examination *examination, struct gp_doctor_
 	const struct gp_trial *trial = &examination->hardware[GP_HARDWARE_TIMELINE];
 	char line[1024];
 
-	if (!has_ended(examination, trial, "--energy", finding))
+	if (!has_ended(examination, trial, "--energy (with --hw-timeline)", finding))
 		return;
 	gp_trial_find_line(trial, "--energy", line, sizeof(line));
 	if (line[0]) {

@@ -33,7 +33,7 @@ void gp_personal_find(struct gp_personal *personal)
 
 static bool is_of_word(char c)
 {
-	return isalnum((unsigned char)c) || c == '_';
+	return isalnum((unsigned char)c);
 }
 
 /* The length of a name at `at`, after the character `before`; 0 if it is part of a longer word. */

@@ -500,16 +500,21 @@ static int begin_sample(struct gp_importing *im, const struct gp_kineto_event *e
 	return result;
 }
 
+#define MOST_CALLERS (GP_FRAME_DEPTH / 2) /* others are operators */
+
 /*
  * "net.py(31): forward;train.py(12): <module>", the innermost function first; with TorchScript, and
  * from PyTorch up to 1.12. *frame = 0: there is none. Returns 0 or -ENOMEM.
  */
 static int take_call_stack(struct gp_importing *im, const char *text, uint32_t *frame)
 {
-	const char *end = text + strlen(text);
+	size_t length = strlen(text);
+	const char *end = text + length;
 
 	*frame = 0;
-	while (end > text) {
+	if (length >= GP_JSON_TEXT_BYTES) /* the outermost functions are cut off */
+		end = memrchr(text, ';', length);
+	for (uint32_t depth = 0; end && end > text && depth < MOST_CALLERS; depth++) {
 		const char *start = memrchr(text, ';', (size_t)(end - text));
 		struct gp_record_frame record = {.frame_kind = GP_FRAME_PYTHON,
 						 .parent_id = *frame};

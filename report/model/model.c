@@ -39,20 +39,35 @@ static void free_arrays(struct gp_model *m)
 		free(others[i]);
 }
 
+/* Few, and of use without the events. */
+static bool is_kept(const void *array, const struct gp_model *m)
+{
+	const void *const kept[] = {m->devices, m->links,   m->contexts, m->streams,
+				    m->threads, m->modules, m->gates,    m->texts};
+
+	for (size_t i = 0; i < COUNT(kept); i++)
+		if (array == kept[i])
+			return true;
+	return false;
+}
+
 void gp_model_shrink(struct gp_model *m)
 {
-	void **const events[] = {(void **)&m->calls,     (void **)&m->ops,    (void **)&m->details,
-				 (void **)&m->memory,    (void **)&m->ranges, (void **)&m->samples,
-				 (void **)&m->overheads, (void **)&m->frames, (void **)&m->syncs,
-				 (void **)&m->events,    (void **)&m->nodes};
+	const struct {
+		void **array;
+		uint32_t *count;
+	} arrays[] = {
+#define GP_MODEL_ARRAY(element, array, count) {(void **)&m->array, &m->count},
+#include "report/model/array.def"
+	};
 
-	for (size_t i = 0; i < COUNT(events); i++) {
-		gp_spill_free(*events[i]);
-		*events[i] = NULL;
+	for (size_t i = 0; i < COUNT(arrays); i++) {
+		if (is_kept(*arrays[i].array, m))
+			continue;
+		gp_spill_free(*arrays[i].array);
+		*arrays[i].array = NULL;
+		*arrays[i].count = 0;
 	}
-	m->call_count = m->op_count = m->detail_count = m->memory_count = m->range_count = 0;
-	m->sample_count = m->overhead_count = m->frame_count = m->sync_count = 0;
-	m->event_count = m->node_count = 0;
 	for (uint32_t i = 0; i < m->text_count; i++)
 		free(m->texts[i].bytes);
 	gp_spill_free(m->texts);

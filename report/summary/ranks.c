@@ -133,8 +133,7 @@ static void look_at(const struct job *job, struct place *place)
 		double median = job->medians[compared[i].measure];
 		double whole = job->medians[compared[i].of], difference;
 
-		if (value->kind == GP_VALUE_NONE || !(whole > 0) ||
-		    (!is_whole && compared[i].measure != GP_RANK_STEP))
+		if (value->kind == GP_VALUE_NONE || !(whole > 0) || !is_whole)
 			continue;
 		difference = (double)value->whole - median;
 		if (fabs(difference) * 100 > LEAST_PERCENT * whole &&

@@ -104,6 +104,8 @@ static void add_device(const struct gp_summary *summary, size_t index, struct gp
 	if (device->record) {
 		add_count(document, "sms", device->record->multiprocessors);
 		add_bytes(document, "memory_bytes", device->record->memory_bytes);
+	}
+	if (device->record && device->record->compute_major > 0) {
 		gp_document_add_number(document, "major", GP_UNIT_NUMBER,
 				       device->record->compute_major);
 		gp_document_add_number(document, "minor", GP_UNIT_NUMBER,

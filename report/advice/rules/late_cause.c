@@ -173,22 +173,34 @@ static void choose_function(const struct gp_tally *tally, uint32_t peers,
 	free(others_ns);
 }
 
+/* What another rank lacks is not work that it does not do. */
+static bool has_all_samples(const struct gp_model *model)
+{
+	return model->sample_count > 0 && gp_recorded_is_whole(model);
+}
+
 void gp_late_cause_find_function(struct gp_advisor *advisor, size_t process,
 				 const struct gp_peers *peers, struct gp_late_cause *cause)
 {
 	struct gp_host_places *places = gp_host_places_in(&advisor->scope);
 	struct gp_tally tally = {0};
+	uint32_t sampled = 0;
 
-	if (!places || advisor->scope.models[process]->sample_count == 0 || peers->count == 0)
+	if (!places || !has_all_samples(advisor->scope.models[process]))
 		return;
 	gp_host_work_add_all(&tally, OWN, places, advisor->scope.models[process]);
-	for (uint32_t i = 0; i < peers->count; i++)
-		gp_host_work_add_all(&tally, OTHERS, places,
-				     advisor->scope.models[peers->processes[i]]);
+	for (uint32_t i = 0; i < peers->count; i++) {
+		struct gp_model *peer = advisor->scope.models[peers->processes[i]];
+
+		if (!has_all_samples(peer))
+			continue;
+		gp_host_work_add_all(&tally, OTHERS, places, peer);
+		sampled++;
+	}
 	if (tally.error != 0)
 		advisor->error = tally.error;
-	else
-		choose_function(&tally, peers->count, places, cause);
+	else if (sampled > 0)
+		choose_function(&tally, sampled, places, cause);
 	gp_tally_free(&tally);
 }
 

@@ -151,7 +151,7 @@ static const struct row range_rows[] = {
 	{"*", "h2d*", GP_PHASE_TO_DEVICE},
 	{"*", "host*to*device*", GP_PHASE_TO_DEVICE},
 	{"*", "*batch*to*@(device|gpu)*", GP_PHASE_TO_DEVICE},
-	{"*", "forward*backward*", GP_PHASE_NONE},
+	{"*", "?(*.)@(forward|fwd)*@(backward|bwd)*", GP_PHASE_NONE},
 	{"*", "nn.Module: *", GP_PHASE_FORWARD},
 	{"*", "Torch-Compiled Region*", GP_PHASE_FORWARD},
 	{"*", "?(*.)@(forward|fwd)?([ :_-]*)", GP_PHASE_FORWARD},

@@ -156,7 +156,7 @@ static uint64_t intern_kernel(struct gp_perfetto *p, const struct gp_op *op)
 	gp_protobuf_number(&p->argument, ENTRY_IID, p->last_iid);
 	gp_protobuf_text(&p->argument, ENTRY_NAME, mangled);
 	gp_protobuf_text(&p->argument, KERNEL_DEMANGLED, gp_names_full(p->names, mangled));
-	if (device) {
+	if (device && device->compute_major > 0) {
 		snprintf(arch, sizeof(arch), "sm_%u%u", device->compute_major,
 			 device->compute_minor);
 		gp_protobuf_text(&p->argument, KERNEL_ARCH, arch);
@@ -375,8 +375,10 @@ static void write_gpus(struct gp_perfetto *p)
 			 device->compute_minor);
 		gp_protobuf_text(&p->inner, GPU_NAME,
 				 model->device_names[i] ? model->device_names[i] : "");
-		gp_protobuf_text(&p->inner, GPU_VENDOR, "NVIDIA");
-		gp_protobuf_text(&p->inner, GPU_ARCHITECTURE, arch);
+		if (device->compute_major > 0) {
+			gp_protobuf_text(&p->inner, GPU_VENDOR, "NVIDIA");
+			gp_protobuf_text(&p->inner, GPU_ARCHITECTURE, arch);
+		}
 		gp_protobuf_bytes(&p->inner, GPU_UUID, device->uuid, sizeof(device->uuid));
 		gp_protobuf_message(&p->event, GPU_INFO_GPU, &p->inner);
 	}

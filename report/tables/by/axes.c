@@ -103,13 +103,14 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 /* Ranks of one communicator, sorted.  A rank without a trace leaves a gap. */
 static uint32_t distance_of(const struct member *members, uint32_t count)
 {
-	uint32_t distance = 0, most, ranks = members->ranks > 0 ? members->ranks : count;
+	uint32_t distance = 0, ranks = members->ranks > 0 ? members->ranks : count;
+	uint64_t most;
 
 	if (count == 1)
 		return LONE;
 	for (uint32_t i = 1; i < count; i++)
 		distance = common_divisor(distance, members[i].rank - members[i - 1].rank);
-	most = distance * (ranks - 1);
+	most = (uint64_t)distance * (ranks - 1);
 	return members[count - 1].rank - members[0].rank <= most ? distance : 0;
 }
 
@@ -263,9 +264,9 @@ static void name_all(const struct gp_axes *axes, uint32_t world_size)
 	name_reducing(axes, world_size);
 	for (uint32_t i = 0; i < axes->count; i++) {
 		struct gp_axis *axis = &axes->all[i];
-		const struct gp_axis *b, *a = find_parts(axes, axis, &b);
+		const struct gp_axis *b, *a = *axis->name ? NULL : find_parts(axes, axis, &b);
 
-		if (!a || *axis->name || !*a->name || !*b->name)
+		if (!a || !*a->name || !*b->name)
 			continue;
 		snprintf(axis->name, sizeof(axis->name), "%.5s x %.5s",
 			 a->distance < b->distance ? a->name : b->name,

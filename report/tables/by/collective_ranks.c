@@ -190,7 +190,7 @@ int gp_collectives_add(struct gp_collectives *c, const struct gp_model *model, u
 		gather(c, model, process, kinds, numbers, &known);
 	else
 		c->error = -ENOMEM;
-	if (c->error == 0)
+	if (c->error == 0 && c->count > first)
 		c->error = find_since(&c->parts[first], c->count - first);
 	gp_communicators_free(&known);
 	free(kinds);

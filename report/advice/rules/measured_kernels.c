@@ -70,11 +70,13 @@ static int take_values(struct gp_measured_kernels *k, const struct gp_model *mod
 		row->count[role]++;
 	}
 	k->measured = k->count;
-	for (row = k->rows; row < k->rows + k->count; row++)
+	for (uint32_t i = 0; i < k->count; i++) {
+		row = &k->rows[i];
 		for (int role = 0; role < GP_ROLES; role++)
 			row->kernel.means[role] = row->count[role] > 0
 							  ? row->sum[role] / row->count[role]
 							  : (double)NAN;
+	}
 	return 0;
 }
 

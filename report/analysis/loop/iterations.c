@@ -151,7 +151,7 @@ static bool is_named_by_emit_nvtx(const char *text)
 		"nccl:",  "record_param_comms"};
 
 	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)
-		if (strncmp(text, begin[i], strlen(begin[i])) == 0)
+		if (*text == *begin[i] && strncmp(text, begin[i], strlen(begin[i])) == 0)
 			return true;
 	return strstr(text, ", seq = ") != NULL;
 }

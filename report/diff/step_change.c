@@ -146,8 +146,10 @@ static bool are_other_work(const struct side *before, const struct side *now)
 	double steps = now->steps / before->steps, launches = now->launches / before->launches;
 	double each = launches / steps;
 
+	if (!(before->steps > 0 && now->steps > 0)) /* unknown of a baseline */
+		return false;
 	return fmax(steps, 1 / steps) > OTHER_WORK_RATIO &&
-	       fmax(each, 1 / each) > OTHER_WORK_RATIO; /* false if one is not known */
+	       fmax(each, 1 / each) > OTHER_WORK_RATIO;
 }
 
 static void say_other_work(const struct side *before, const struct side *now, char *text,

@@ -148,8 +148,7 @@ static bool are_other_work(const struct side *before, const struct side *now)
 
 	if (!(before->steps > 0 && now->steps > 0)) /* unknown of a baseline */
 		return false;
-	return fmax(steps, 1 / steps) > OTHER_WORK_RATIO &&
-	       fmax(each, 1 / each) > OTHER_WORK_RATIO;
+	return fmax(steps, 1 / steps) > OTHER_WORK_RATIO && fmax(each, 1 / each) > OTHER_WORK_RATIO;
 }
 
 static void say_other_work(const struct side *before, const struct side *now, char *text,

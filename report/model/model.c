@@ -121,6 +121,14 @@ bool gp_model_may_have_managed_memory(const struct gp_model *model)
 	return model->memory_count == 0;
 }
 
+bool gp_model_uses_one_gpu(const struct gp_model *model)
+{
+	for (uint32_t i = 1; i < model->op_count; i++)
+		if (model->ops[i].device_id != model->ops[0].device_id)
+			return false;
+	return true;
+}
+
 bool gp_model_calls_api(const struct gp_model *model, const char *name)
 {
 	return gp_api_table_has(model->private, name, gp_api_name_length(name, strlen(name)));

@@ -537,6 +537,9 @@ bool gp_model_may_have_managed_memory(const struct gp_model *model);
  */
 bool gp_model_calls_api(const struct gp_model *model, const char *name);
 
+/* Whether all operations ran on one device. */
+bool gp_model_uses_one_gpu(const struct gp_model *model);
+
 /* That link of a device, or NULL: it has none, or nothing is known of it. */
 const struct gp_record_link *gp_model_link(const struct gp_model *model, uint16_t device_id,
 					   enum gp_link_kind kind);

@@ -34,19 +34,11 @@ static bool calls_any(const struct gp_model *model, const char *const *parts, si
 	return false;
 }
 
-static bool has_one_gpu(const struct gp_model *model)
-{
-	for (uint32_t i = 1; i < model->op_count; i++)
-		if (model->ops[i].device_id != model->ops[0].device_id)
-			return false;
-	return true;
-}
-
 bool gp_dependency_is_outside(const struct gp_model *model)
 {
 	if (model->recorder || !gp_recorded_has_all_operations(model))
 		return false;
-	if (model->host_function_count > 0 || !has_one_gpu(model))
+	if (model->host_function_count > 0 || !gp_model_uses_one_gpu(model))
 		return false;
 	return !calls_any(model, waits, COUNT(waits));
 }

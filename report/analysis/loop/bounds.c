@@ -10,9 +10,14 @@ static uint64_t later(uint64_t a_ns, uint64_t b_ns)
 	return a_ns > b_ns ? a_ns : b_ns;
 }
 
+uint32_t gp_bounds_call(const struct gp_model *model, const struct gp_iteration *row)
+{
+	return row->first_op != GP_NONE ? model->ops[row->first_op].call : GP_NONE;
+}
+
 uint64_t gp_bounds_begun_ns(const struct gp_model *model, const struct gp_iteration *row)
 {
-	uint32_t call = row->first_op != GP_NONE ? model->ops[row->first_op].call : GP_NONE;
+	uint32_t call = gp_bounds_call(model, row);
 
 	if (row->range != GP_NONE)
 		return model->ranges[row->range].start_ns;
@@ -64,16 +69,21 @@ static bool has_start(const struct gp_iteration *row, const struct gp_model *mod
 	return row->first_op != GP_NONE && row->start_ns > model->ops[row->first_op].start_ns;
 }
 
-/* Earlier times of the range are in no report. */
+/* When the host began it; earlier times of the range, before the recording, are in no report. */
+static uint64_t host_start_ns(const struct gp_iteration *row, const struct gp_model *model)
+{
+	uint64_t start_ns =
+		later(gp_bounds_begun_ns(model, row), recorded_since_ns(model, row->start_ns));
+
+	start_ns = later(start_ns, model->call_count > 0 ? model->first_call_ns : 0);
+	return start_ns < row->start_ns ? start_ns : row->start_ns;
+}
+
 static void set_start(struct gp_iteration *row, const struct gp_model *model, uint64_t done_ns)
 {
-	uint64_t from_ns = later(gp_bounds_begun_ns(model, row), done_ns);
+	uint64_t from_ns = later(host_start_ns(row, model), done_ns);
 
-	if (has_start(row, model))
-		return;
-	from_ns = later(from_ns, recorded_since_ns(model, row->start_ns));
-	from_ns = later(from_ns, model->call_count > 0 ? model->first_call_ns : 0);
-	if (from_ns < row->start_ns)
+	if (!has_start(row, model) && from_ns < row->start_ns)
 		row->start_ns = from_ns;
 }
 
@@ -111,18 +121,6 @@ int gp_bounds_set(struct gp_iterations *iterations, const struct gp_model *model
 
 /* ---- on the host ---- */
 
-/* Not before the recording, nor after the start on the GPU. */
-static uint64_t host_start_ns(const struct gp_iterations *iterations, const struct gp_model *model,
-			      uint32_t index)
-{
-	const struct gp_iteration *row = &iterations->rows[index];
-	uint64_t start_ns =
-		later(gp_bounds_begun_ns(model, row), recorded_since_ns(model, row->start_ns));
-
-	start_ns = later(start_ns, model->call_count > 0 ? model->first_call_ns : 0);
-	return start_ns < row->start_ns ? start_ns : row->start_ns;
-}
-
 static uint64_t host_end_ns(const struct gp_iteration *row, const struct gp_iteration *next,
 			    const struct gp_iteration *on_gpu, const struct gp_model *model)
 {
@@ -146,7 +144,7 @@ int gp_bounds_on_host(struct gp_iterations *host, const struct gp_iterations *it
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
 		host->rows[i] = iterations->rows[i];
-		host->rows[i].start_ns = host_start_ns(iterations, model, i);
+		host->rows[i].start_ns = host_start_ns(&iterations->rows[i], model);
 		if (i > 0)
 			host->rows[i].start_ns =
 				later(host->rows[i].start_ns, host->rows[i - 1].start_ns);

@@ -15,6 +15,9 @@
 #include "report/analysis/loop/iterations.h"
 #include "report/model/model.h"
 
+/* The call of its first operation, an index in calls; GP_NONE: by range, or not recorded. */
+uint32_t gp_bounds_call(const struct gp_model *model, const struct gp_iteration *row);
+
 /* When the host began it, which may be long before the device did. */
 uint64_t gp_bounds_begun_ns(const struct gp_model *model, const struct gp_iteration *row);
 

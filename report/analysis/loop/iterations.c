@@ -1015,11 +1015,6 @@ static bool is_little_part(const struct gp_iterations *iterations, const struct 
 	       (loop.end_ns - loop.start_ns) * LEAST_PART < all.end_ns - all.start_ns;
 }
 
-static uint32_t call_of(const struct gp_model *model, const struct gp_iteration *row)
-{
-	return row->first_op != GP_NONE ? model->ops[row->first_op].call : GP_NONE;
-}
-
 /* The host begins each iteration: what one launch of a graph repeats is one. */
 static void merge_of_launches(struct gp_iterations *iterations, const struct gp_model *model)
 {
@@ -1027,10 +1022,10 @@ static void merge_of_launches(struct gp_iterations *iterations, const struct gp_
 
 	for (uint32_t i = 0; i < iterations->count; i++) {
 		const struct gp_iteration *row = &iterations->rows[i];
-		uint32_t call = call_of(model, row);
+		uint32_t call = gp_bounds_call(model, row);
 		struct gp_iteration *last = kept > 0 ? &iterations->rows[kept - 1] : NULL;
 
-		if (last && call != GP_NONE && call == call_of(model, last)) {
+		if (last && call != GP_NONE && call == gp_bounds_call(model, last)) {
 			last->end_ns = row->end_ns > last->end_ns ? row->end_ns : last->end_ns;
 			last->op_count += row->op_count;
 		} else {

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "report/analysis/loop/bounds.h"
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 #include "report/symbols/python_code.h"
@@ -29,7 +30,7 @@ static const char *module_name(const struct gp_model *model, const struct gp_fra
 /* Of the innermost module in which an iteration begins. */
 static const char *first_module(const struct gp_model *model, const struct gp_iteration *row)
 {
-	uint32_t call = row->first_op != GP_NONE ? model->ops[row->first_op].call : GP_NONE;
+	uint32_t call = gp_bounds_call(model, row);
 	uint32_t at = call != GP_NONE ? model->calls[call].stack : GP_NONE;
 	const char *name = NULL;
 

@@ -179,22 +179,12 @@ static void put_pid(const struct filling *filling, size_t process)
 static const struct gp_table_column range_columns[] = {
 	LEVEL_COLUMNS, {"Count", GP_UNIT_COUNT}, GP_RANGE_COLUMNS};
 
-/* A range does not tell which of the process's devices had its operations. */
-static bool uses_several(const struct gp_model *model)
-{
-	for (uint32_t i = 1; i < model->op_count; i++)
-		if (model->ops[i].device_id != model->ops[0].device_id)
-			return true;
-	return false;
-}
-
 static void take_ranges(struct filling *filling, struct pieces *pieces, size_t process)
 {
 	const struct gp_model *model = filling->scope->models[process];
 
-	if (uses_several(model))
+	if (!gp_model_uses_one_gpu(model)) /* a range does not tell which had its operations */
 		return;
-
 	for (uint32_t i = 0; i < model->range_count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 		struct gp_range_key key;

@@ -1,6 +1,7 @@
 #include "hardware/metric_set.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "gpuprof/count.h"
@@ -80,23 +81,60 @@ static int make(struct gp_metric_choice *choice, const char *chip, enum gp_profi
 	return error == -ENOTSUP ? 0 : error;
 }
 
-/* Takes one metric after the other while they fit into one pass. */
+size_t gp_metric_passes(struct gp_profiler_host *host, const char *chip, enum gp_profiler_kind kind,
+			const char *const *metrics, size_t count)
+{
+	struct gp_profiler_config config;
+	size_t passes = 0;
+
+	if (gp_profiler_config_open(&config, host, chip, kind) != 0)
+		return 0;
+	if (gp_profiler_config_make(&config, metrics, count) == 0)
+		passes = config.passes;
+	gp_profiler_config_close(&config);
+	return passes;
+}
+
+static bool fits(size_t passes, enum gp_profiler_kind kind)
+{
+	return passes > 0 && passes <= (kind == GP_PROFILER_RANGE ? GP_METRIC_MOST_PASSES : 1);
+}
+
+/* Leaves out metrics that need several passes alone: no kernel would have their values. */
+static int leave_out_long(struct gp_metric_choice *choice, const char *chip,
+			  const struct gp_metric_set *set)
+{
+	choice->taken_count = 0;
+	for (size_t i = 0; i < set->count; i++) {
+		if (choice->fits[i] == GP_METRIC_LACKING)
+			continue;
+		if (gp_metric_passes(choice->config.host, chip, set->kind, &choice->names[i], 1) ==
+		    1)
+			take(choice, i);
+		else
+			choice->fits[i] = GP_METRIC_LEFT_OUT;
+	}
+	return make(choice, chip, set->kind);
+}
+
+/* Takes one metric after the other while they fit. */
 static int fit(struct gp_metric_choice *choice, const char *chip, const struct gp_metric_set *set)
 {
 	int error = 0;
 
 	choice->taken_count = 0;
 	for (size_t i = 0; i < set->count && error == 0; i++) {
-		if (choice->fits[i] == GP_METRIC_LACKING)
+		if (choice->fits[i] != GP_METRIC_TAKEN)
 			continue;
 		take(choice, i);
 		error = make(choice, chip, set->kind);
-		if (error == 0 && choice->config.passes != 1) {
+		if (error == 0 && !fits(choice->config.passes, set->kind)) {
 			choice->fits[i] = GP_METRIC_LEFT_OUT;
 			choice->taken_count--;
 		}
 	}
-	return error == 0 && choice->config.passes != 1 ? make(choice, chip, set->kind) : error;
+	return error == 0 && !fits(choice->config.passes, set->kind) ? make(choice, chip, set->kind)
+								     : error;
 }
 
 int gp_metric_set_choose(struct gp_metric_choice *choice, struct gp_profiler_host *host,
@@ -112,6 +150,8 @@ int gp_metric_set_choose(struct gp_metric_choice *choice, struct gp_profiler_hos
 	error = make(choice, chip, set->kind);
 	choice->passes = choice->config.passes;
 	if (error == 0 && choice->passes != 1)
+		error = leave_out_long(choice, chip, set);
+	if (error == 0 && !fits(choice->config.passes, set->kind))
 		error = fit(choice, chip, set);
 	if (error == 0 && choice->taken_count == 0)
 		error = -ENOTSUP;

@@ -1,11 +1,11 @@
 /*
- * metric_set: the named sets of hardware/metric_set.def, and which of their metrics a chip collects
- * in one pass.
+ * metric_set: the named sets of hardware/metric_set.def, and which of their metrics a chip collects:
+ * samples (PM) in one pass; counters of kernels (RANGE) in several, each kernel in one of them.
  *
  * 	struct gp_metric_choice choice;
  *
  * 	gp_metric_set_choose(&choice, &host, "GH100", gp_metric_set_find("timeline"));
- * 	choice.config.image        of choice.taken[0 ... taken_count - 1], one pass
+ * 	choice.config.image        of choice.taken[0 ... taken_count - 1]
  * 	gp_profiler_config_close(&choice.config);
  */
 #ifndef HARDWARE_METRIC_SET_H
@@ -15,7 +15,8 @@
 
 #include "hardware/profiler_host.h"
 
-#define GP_METRIC_SET_MOST 40
+#define GP_METRIC_SET_MOST    64
+#define GP_METRIC_MOST_PASSES 16 /* of counters of kernels */
 
 /* Names of one quantity on different chips; unused ones are NULL. */
 struct gp_metric_names {
@@ -44,25 +45,31 @@ const struct gp_metric_set *gp_metric_set_find(const char *name);
 
 enum gp_metric_fit {
 	GP_METRIC_TAKEN,
-	GP_METRIC_LACKING,  /* the chip has none of the names */
-	GP_METRIC_LEFT_OUT, /* it does not fit into the pass of the metrics before it */
+	GP_METRIC_LACKING, /* the chip has none of the names */
+	/* it needs several passes alone, or those before it exclude it, or need too many with it */
+	GP_METRIC_LEFT_OUT,
 };
 
 struct gp_metric_choice {
 	struct gp_profiler_config config; /* with the image of the taken metrics */
 	const char *taken[GP_METRIC_SET_MOST];
 	size_t taken_count;
-	size_t passes; /* of all metrics that the chip has; 0: they exclude each other */
+	/* of all metrics that the chip has; 0: they exclude each other.  config has those of the taken. */
+	size_t passes;
 	/* by position in the set: the chip's name, or the first one if it has none */
 	const char *names[GP_METRIC_SET_MOST];
 	enum gp_metric_fit fits[GP_METRIC_SET_MOST];
 };
 
 /*
- * Costs one config, and one more for each metric if not all of them fit into one pass.  Close
+ * Costs one config, and some more for each metric if all of them need several passes.  Close
  * choice->config after success.  -ENOTSUP: the chip has none of the metrics, or no such profiler.
  */
 int gp_metric_set_choose(struct gp_metric_choice *choice, struct gp_profiler_host *host,
 			 const char *chip, const struct gp_metric_set *set);
+
+/* The passes of metrics together; 0: they exclude each other, or one is unknown. */
+size_t gp_metric_passes(struct gp_profiler_host *host, const char *chip, enum gp_profiler_kind kind,
+			const char *const *metrics, size_t count);
 
 #endif

@@ -42,7 +42,7 @@ static_assert(GP_COUNTER_WINDOW_KERNELS < GP_KERNEL_COUNTERS_MOST, "");
 
 static struct {
 	struct gp_driver driver;
-	uint32_t set_count, next_set; /* windows of the sets alternate */
+	uint32_t passes, next_pass; /* each window has one */
 	uint64_t interval_ns;
 	uint64_t next_ticks; /* when the next window opens */
 	uint64_t near_ticks; /* launches count from so long before on */
@@ -128,14 +128,12 @@ static void note_hang(void)
 static void emit_window(size_t ranges)
 {
 	struct gp_record_hw_window *window = &windows.window;
-	uint32_t set = window->set_id - 1;
 
-	gp_kernel_counters_define(set);
 	window->measured = 0;
 	if (ranges == window->launches && gp_load32(&windows.is_disordered) == 0)
 		for (uint32_t i = 0; i < window->launches; i++)
 			window->measured +=
-				gp_kernel_counters_emit(set, i, windows.launches[i], window->id);
+				gp_kernel_counters_emit(i, windows.launches[i], window->id);
 	window->close_ticks = gp_clock_ticks();
 	window->close_thread_id = gp_sys_thread_id();
 	gp_emit((const struct gp_record *)window);
@@ -146,14 +144,14 @@ static void emit_window(size_t ranges)
 
 /* ---- windows ---- */
 
-static void begin_window(uint32_t set)
+static void begin_window(void)
 {
 	struct gp_record_hw_window *window = &windows.window;
 
 	windows.tries = 0;
 	window->id++;
 	window->device_id = windows.device_id;
-	window->set_id = set + 1;
+	window->pass = windows.next_pass + 1;
 	window->thread_id = gp_sys_thread_id();
 	window->launches = 0;
 	window->flags = gp_kernel_counters_patch_code() ? 0 : GP_HW_WINDOW_HAS_RECORDS;
@@ -176,11 +174,10 @@ static void note_failure(int result)
 /* The thread is excluded and has the lock, and no other one is in a launch. */
 static void open_window(void)
 {
-	uint32_t set = windows.next_set;
 	int result;
 
 	windows.window.open_ticks = gp_clock_ticks();
-	result = gp_kernel_counters_begin(set, windows.context);
+	result = gp_kernel_counters_begin(windows.next_pass, windows.context);
 	if (result == UNKNOWN_RESULT)
 		note_failure(result);
 	else if (result != 0 || !windows.has_opened)
@@ -190,7 +187,7 @@ static void open_window(void)
 		return;
 	}
 	windows.has_opened = true;
-	begin_window(set);
+	begin_window();
 	set_state(OPEN);
 }
 
@@ -201,10 +198,10 @@ static void close_window(void)
 	int result;
 
 	windows.window.stop_ticks = gp_clock_ticks();
-	result = gp_kernel_counters_end(windows.window.set_id - 1, &ranges);
+	result = gp_kernel_counters_end(&ranges);
 	emit_window(ranges);
 	note_failure(result);
-	windows.next_set = windows.window.set_id % windows.set_count;
+	windows.next_pass = windows.window.pass % windows.passes;
 	wait_for(windows.interval_ns);
 	if (!windows.has_closed)
 		gp_hw_stay_before_others();
@@ -540,10 +537,10 @@ static void choose_sets(void)
 	int result;
 
 	gp_thread_stack_find();
-	result = gp_kernel_counters_choose(windows.device_id, &windows.set_count);
+	result = gp_kernel_counters_choose(windows.device_id, &windows.passes);
 	if (result != 0)
 		gp_hw_try_took(&windows.try, windows.device_id, result);
-	windows.try.is_given_up = windows.set_count == 0;
+	windows.try.is_given_up = windows.passes == 0;
 	wait_for(windows.interval_ns / FIRST_PART);
 }
 

@@ -14,23 +14,15 @@
 #include "inject/options.h"
 #include "inject/range_profiler.h"
 
-#define MOST_SETS  4u
 #define LIST_BYTES 1024u /* as long as an option */
-
-/* A set of metrics. */
-struct set {
-	const char *name;
-	struct gp_metric_choice choice;
-	uint8_t *data; /* counter data: the values of each range */
-	size_t data_bytes;
-	bool is_defined; /* its names are in the trace */
-};
 
 static struct {
 	struct gp_range_profiler range;
 	struct gp_profiler_host host;
-	struct set sets[MOST_SETS];
-	uint32_t set_count;
+	struct gp_metric_choice choice;
+	uint8_t *data; /* counter data: the values of each range */
+	size_t data_bytes;
+	bool is_defined;  /* the names are in the trace */
 	bool has_noted;   /* why there are none */
 	void *object;     /* of CUPTI, for the context; NULL: not enabled */
 	uint32_t kernels; /* records of our own */
@@ -73,34 +65,58 @@ int gp_kernel_counters_open(void *libcupti)
 	return error;
 }
 
+static struct gp_metric_names names[GP_METRIC_SET_MOST];
+
+static void add_metric(struct gp_metric_set *set, const struct gp_metric_names *metric)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (strcmp(set->metrics[i].names[0], metric->names[0]) == 0)
+			return;
+	if (set->count < GP_METRIC_SET_MOST)
+		names[set->count++] = *metric;
+}
+
 /* The metrics of --counters as a set. */
-static const struct gp_metric_set *listed_set(const char *list)
+static struct gp_metric_set listed_set(const char *list)
 {
 	static char text[LIST_BYTES];
-	static struct gp_metric_names names[GP_METRIC_SET_MOST];
-	static struct gp_metric_set set = {"--counters", GP_PROFILER_RANGE, "", names, 0};
+	struct gp_metric_set set = {"--counters", GP_PROFILER_RANGE, "", names, 0};
 	char *rest = text, *name;
 
 	strncpy(text, list, sizeof(text) - 1);
-	set.count = 0;
-	while ((name = strsep(&rest, ",")) != NULL && set.count < GP_METRIC_SET_MOST)
+	while ((name = strsep(&rest, ",")) != NULL)
 		if (*name != '\0')
-			names[set.count++].names[0] = name;
-	return &set;
+			add_metric(&set, &(struct gp_metric_names){{name}});
+	return set;
+}
+
+/* The sets of --roofline as one. */
+static struct gp_metric_set roofline_set(void)
+{
+	static const enum gp_metric_set_id ids[] = {GP_METRIC_SET_ROOFLINE, GP_METRIC_SET_TENSOR,
+						    GP_METRIC_SET_PIPES, GP_METRIC_SET_MEMORY};
+	struct gp_metric_set set = {"--roofline", GP_PROFILER_RANGE, "", names, 0};
+
+	for (size_t i = 0; i < COUNT(ids); i++)
+		for (size_t j = 0; j < gp_metric_sets[ids[i]].count; j++)
+			add_metric(&set, &gp_metric_sets[ids[i]].metrics[j]);
+	return set;
 }
 
 /* Says what is wrong with listed metrics.  True: nothing. */
 static bool has_all(const struct gp_metric_set *set, const struct gp_metric_choice *choice)
 {
 	for (size_t i = 0; i < set->count; i++) {
+		const char *name = set->metrics[i].names[0];
+
 		if (choice->fits[i] == GP_METRIC_LACKING)
 			gp_hw_note(
 				"no hardware counters: this GPU has no metric '%s' (--counters); the metrics and sets that it has: gpuprof metrics list --ends, gpuprof metrics sets",
-				set->metrics[i].names[0]);
+				name);
 		else if (choice->fits[i] == GP_METRIC_LEFT_OUT)
 			gp_hw_note(
-				"no hardware counters: the metric '%s' does not fit into one pass with those before it (--counters); gpuprof metrics passes says which do",
-				set->metrics[i].names[0]);
+				"no hardware counters: the metric '%s' cannot be measured, because it needs several runs of a kernel, or those before it exclude it (--counters); see gpuprof metrics passes",
+				name);
 		else
 			continue;
 		counters.has_noted = true;
@@ -109,52 +125,35 @@ static bool has_all(const struct gp_metric_set *set, const struct gp_metric_choi
 	return true;
 }
 
-/* A set without any metric of this chip is left out. */
-static void add_set(const char *chip, const struct gp_metric_set *set, bool is_listed)
+/* The passes of the metrics of the options; 0: none of them can be measured. */
+static uint32_t choose(const char *chip)
 {
-	struct set *added = &counters.sets[counters.set_count];
-	int error = gp_metric_set_choose(&added->choice, &counters.host, chip, set);
-
-	if (is_listed && error == -ENOTSUP) /* none of the metrics */
-		has_all(set, &added->choice);
-	if (error != 0 || (is_listed && !has_all(set, &added->choice)))
-		return;
-	added->name = set->name;
-	counters.set_count++;
-}
-
-static void add_sets(const char *chip)
-{
-	static const enum gp_metric_set_id roofline[MOST_SETS] = {
-		GP_METRIC_SET_ROOFLINE, GP_METRIC_SET_TENSOR, GP_METRIC_SET_PIPES,
-		GP_METRIC_SET_MEMORY};
 	const char *name = gp_option_text(GP_OPTION_ID_COUNTERS);
-	const struct gp_metric_set *set = gp_metric_set_find(name);
-	bool is_listed = set == NULL || set->kind != GP_PROFILER_RANGE;
+	const struct gp_metric_set *named =
+		gp_metric_set_find(strcmp(name, "on") == 0 ? "roofline-hw" : name);
+	bool is_roofline = gp_option_flag(GP_OPTION_ID_ROOFLINE);
+	bool is_listed = !is_roofline && (named == NULL || named->kind != GP_PROFILER_RANGE);
+	struct gp_metric_set set = is_roofline ? roofline_set()
+				   : is_listed ? listed_set(name)
+					       : *named;
+	int error = gp_metric_set_choose(&counters.choice, &counters.host, chip, &set);
 
-	if (gp_option_flag(GP_OPTION_ID_ROOFLINE)) {
-		for (size_t i = 0; i < MOST_SETS; i++)
-			add_set(chip, &gp_metric_sets[roofline[i]], false);
-	} else if (strcmp(name, "on") == 0) {
-		add_set(chip, &gp_metric_sets[GP_METRIC_SET_ROOFLINE], false);
-	} else {
-		add_set(chip, is_listed ? listed_set(name) : set, is_listed);
-	}
+	if (is_listed && (error == 0 || error == -ENOTSUP) && !has_all(&set, &counters.choice))
+		return 0;
+	return error == 0 ? (uint32_t)counters.choice.config.passes : 0;
 }
 
-int gp_kernel_counters_choose(uint16_t device_id, uint32_t *count)
+int gp_kernel_counters_choose(uint16_t device_id, uint32_t *passes)
 {
 	struct gp_cupti_chip_name chip = {GP_CUPTI_HEAD(struct gp_cupti_chip_name, name), device_id,
 					  NULL};
 	int result = counters.range.chip_name(&chip);
 
-	if (result == 0)
-		add_sets(chip.name);
-	if (result == 0 && counters.set_count == 0 && !counters.has_noted)
+	*passes = result == 0 ? choose(chip.name) : 0;
+	if (result == 0 && *passes == 0 && !counters.has_noted)
 		gp_hw_note(
 			"no hardware counters of GPU %u: CUPTI's range profiler cannot read these metrics on a %s",
 			device_id, chip.name);
-	*count = counters.set_count;
 	return result;
 }
 
@@ -168,58 +167,62 @@ static int call_with_object(int (*function)(struct gp_range_object *))
 	return function(&object);
 }
 
-static int enable(uint64_t context)
-{
-	struct gp_range_enable enabled = {GP_CUPTI_HEAD(struct gp_range_enable, object),
-					  (void *)(uintptr_t)context, NULL};
-	int result = counters.object == NULL ? counters.range.enable(&enabled) : 0;
-
-	if (counters.object == NULL && result == 0)
-		counters.object = enabled.object;
-	return result;
-}
-
-/*
- * CUPTI 13.0 initializes data with the size that it was asked for last, whatever size they have: ask
- * before each session, as another set may need more.
- */
-static int make_data(struct set *set)
+/* CUPTI initializes data with the size that its object was asked for last, whatever size they have. */
+static int make_data(void)
 {
 	struct gp_range_data_size size = {
 		GP_CUPTI_HEAD(struct gp_range_data_size, data_bytes),
 		counters.object,
-		set->choice.taken,
-		set->choice.taken_count,
+		counters.choice.taken,
+		counters.choice.taken_count,
 		GP_KERNEL_COUNTERS_MOST,
 		GP_KERNEL_COUNTERS_MOST,
 		0,
 	};
 	int result = counters.range.data_size(&size);
 
-	if (result != 0 || set->data_bytes >= size.data_bytes)
+	if (result != 0 || counters.data_bytes >= size.data_bytes)
 		return result;
-	free(set->data);
-	set->data = malloc(size.data_bytes);
-	set->data_bytes = set->data != NULL ? size.data_bytes : 0;
-	return set->data != NULL ? 0 : GP_HW_NO_MEMORY;
+	free(counters.data);
+	counters.data = malloc(size.data_bytes);
+	counters.data_bytes = counters.data != NULL ? size.data_bytes : 0;
+	return counters.data != NULL ? 0 : GP_HW_NO_MEMORY;
 }
 
-static int start(struct set *set)
+static int enable(uint64_t context)
+{
+	struct gp_range_enable enabled = {GP_CUPTI_HEAD(struct gp_range_enable, object),
+					  (void *)(uintptr_t)context, NULL};
+	int result = counters.range.enable(&enabled);
+
+	if (result != 0)
+		return result;
+	counters.object = enabled.object;
+	return make_data();
+}
+
+/*
+ * The passes are those of one config: CUPTI keeps the first one until the object is disabled, which
+ * costs 0.2 s.  The data of each session begin anew, because its kernels are others than those of
+ * the pass before.
+ */
+static int start(uint32_t pass)
 {
 	struct gp_range_data data = {GP_CUPTI_HEAD(struct gp_range_data, data), counters.object,
-				     set->data_bytes, set->data};
+				     counters.data_bytes, counters.data};
 	struct gp_range_config config = {
 		.head = GP_CUPTI_HEAD(struct gp_range_config, target_level),
 		.object = counters.object,
-		.image_bytes = set->choice.config.image_bytes,
-		.image = set->choice.config.image,
-		.data_bytes = set->data_bytes,
-		.data = set->data,
+		.image_bytes = counters.choice.config.image_bytes,
+		.image = counters.choice.config.image,
+		.data_bytes = counters.data_bytes,
+		.data = counters.data,
 		.range = GP_RANGE_EACH_KERNEL,
 		.replay = GP_RANGE_USER_REPLAY,
 		.most_ranges = GP_KERNEL_COUNTERS_MOST,
 		.levels = 1,
 		.first_level = 1,
+		.pass = pass,
 	};
 	int result = counters.range.begin_data(&data);
 
@@ -236,31 +239,27 @@ void gp_kernel_counters_disable(void)
 }
 
 /* Only start() fails if another process uses the counters. */
-int gp_kernel_counters_begin(uint32_t index, uint64_t context)
+int gp_kernel_counters_begin(uint32_t pass, uint64_t context)
 {
-	struct set *set = &counters.sets[index];
-	int result = enable(context);
+	int result = counters.object == NULL ? enable(context) : 0;
 
 	if (result == 0)
-		result = make_data(set);
-	if (result == 0)
-		result = start(set);
+		result = start(pass);
 	if (result != 0)
 		gp_kernel_counters_disable();
 	return result;
 }
 
-int gp_kernel_counters_end(uint32_t index, size_t *ranges)
+int gp_kernel_counters_end(size_t *ranges)
 {
-	struct set *set = &counters.sets[index];
 	struct gp_range_stop stopped = {.head = GP_CUPTI_HEAD(struct gp_range_stop, is_last_pass),
 					.object = counters.object};
 	struct gp_range_decode decoded = {.head = GP_CUPTI_HEAD(struct gp_range_decode, dropped),
 					  .object = counters.object};
 	struct gp_range_data_info info = {
 		.head = GP_CUPTI_HEAD(struct gp_range_data_info, ranges),
-		.data = set->data,
-		.data_bytes = set->data_bytes,
+		.data = counters.data,
+		.data_bytes = counters.data_bytes,
 	};
 	int result = counters.range.stop(&stopped);
 
@@ -279,32 +278,29 @@ void gp_kernel_counters_forget(void)
 
 /* ---- the trace ---- */
 
-static uint32_t metric_id(uint32_t set, size_t metric)
+static uint32_t metric_id(size_t metric)
 {
-	return (uint32_t)(set * GP_METRIC_SET_MOST + metric + 1);
+	return (uint32_t)metric + 1;
 }
 
-static void define_metric(struct gp_metric_choice *choice, size_t index, uint32_t id)
+static void define_metric(size_t index)
 {
-	const char *name = choice->taken[index];
+	uint32_t id = metric_id(index);
+	const char *name = counters.choice.taken[index];
 	struct gp_profiler_metric metric;
 
 	gp_emit_string(GP_STRING_METRIC, id, 0, name, (uint32_t)strlen(name));
-	if (gp_profiler_describe(&choice->config, name, &metric) == 0 && *metric.unit != '\0')
+	if (gp_profiler_describe(&counters.choice.config, name, &metric) == 0 &&
+	    *metric.unit != '\0')
 		gp_emit_string(GP_STRING_METRIC_UNIT, id, 0, metric.unit,
 			       (uint32_t)strlen(metric.unit));
 }
 
-void gp_kernel_counters_define(uint32_t index)
+static void define_metrics(void)
 {
-	struct set *set = &counters.sets[index];
-
-	if (set->is_defined)
-		return;
-	gp_emit_string(GP_STRING_METRIC_SET, index + 1, 0, set->name, (uint32_t)strlen(set->name));
-	for (size_t i = 0; i < set->choice.taken_count; i++)
-		define_metric(&set->choice, i, metric_id(index, i));
-	set->is_defined = true;
+	for (size_t i = 0; i < counters.choice.taken_count; i++)
+		define_metric(i);
+	counters.is_defined = true;
 }
 
 static void emit_value(uint32_t correlation_id, uint32_t window_id, uint32_t metric, double value)
@@ -318,22 +314,22 @@ static void emit_value(uint32_t correlation_id, uint32_t window_id, uint32_t met
 	};
 
 	memcpy(&record.value, &value, sizeof(value));
-	if (!isnan(value)) /* the GPU lacks the unit */
+	if (!isnan(value)) /* else the GPU lacks the unit, or it is a metric of another pass */
 		gp_emit((const struct gp_record *)&record);
 }
 
-bool gp_kernel_counters_emit(uint32_t index, uint32_t range, uint32_t correlation_id,
-			     uint32_t window_id)
+bool gp_kernel_counters_emit(uint32_t range, uint32_t correlation_id, uint32_t window_id)
 {
-	struct set *set = &counters.sets[index];
+	const struct gp_metric_choice *choice = &counters.choice;
 	double values[GP_METRIC_SET_MOST];
 
-	if (gp_profiler_config_evaluate(&set->choice.config, set->choice.taken,
-					set->choice.taken_count, set->data, set->data_bytes, range,
-					values) != 0)
+	if (!counters.is_defined)
+		define_metrics();
+	if (gp_profiler_config_evaluate(&counters.choice.config, choice->taken, choice->taken_count,
+					counters.data, counters.data_bytes, range, values) != 0)
 		return false;
-	for (size_t i = 0; i < set->choice.taken_count; i++)
-		emit_value(correlation_id, window_id, metric_id(index, i), values[i]);
+	for (size_t i = 0; i < choice->taken_count; i++)
+		emit_value(correlation_id, window_id, metric_id(i), values[i]);
 	return true;
 }
 

@@ -1,13 +1,13 @@
 /*
- * kernel_counters: the sets of metrics of --counters and --roofline, and the sessions of CUPTI's
- * range profiler that read one of them from each kernel.
+ * kernel_counters: the metrics of --counters and --roofline, and the sessions of CUPTI's range
+ * profiler that read those of one pass from each kernel.
  *
  * 	gp_kernel_counters_open(libcupti);
- * 	gp_kernel_counters_choose(device, &count);      the sets that the chip has
- * 	gp_kernel_counters_begin(set, context);         kernels run one after the other from here on
+ * 	gp_kernel_counters_choose(device, &passes);
+ * 	gp_kernel_counters_begin(pass, context);        kernels run one after the other from here on
  * 	...
- * 	gp_kernel_counters_end(set, &ranges);
- * 	gp_kernel_counters_emit(set, range, ...);       the values of one kernel, for the trace
+ * 	gp_kernel_counters_end(&ranges);
+ * 	gp_kernel_counters_emit(range, ...);            the values of one kernel, for the trace
  *
  * Functions that return a result return CUPTI's, 0 = success.  Only one thread at a time may call
  * these functions, as a profiler thread (gp_callbacks_exclude_thread()).  Sessions need the context
@@ -37,14 +37,14 @@ int gp_kernel_counters_open(void *libcupti);
  */
 bool gp_kernel_counters_patch_code(void);
 
-/* Takes 0.1 s.  count: the sets; if it is 0, a note says why. */
-int gp_kernel_counters_choose(uint16_t device_id, uint32_t *count);
+/* Takes 0.1 s.  If there are 0 passes, a note says why. */
+int gp_kernel_counters_choose(uint16_t device_id, uint32_t *passes);
 
 /* Fails if another process uses the counters.  All sessions are of the same context. */
-int gp_kernel_counters_begin(uint32_t set, uint64_t context);
+int gp_kernel_counters_begin(uint32_t pass, uint64_t context);
 
 /* ranges: the measured kernels, in the order in which they ran. */
-int gp_kernel_counters_end(uint32_t set, size_t *ranges);
+int gp_kernel_counters_end(size_t *ranges);
 
 /* After an error: the next session starts from the beginning. */
 void gp_kernel_counters_disable(void);
@@ -52,12 +52,8 @@ void gp_kernel_counters_disable(void);
 /* The context is destroyed, and all of CUPTI's with it. */
 void gp_kernel_counters_forget(void);
 
-/* Once before the first values of a set: its names. */
-void gp_kernel_counters_define(uint32_t set);
-
-/* Returns whether the range has values.  set_id in a gp_record_hw_window: set + 1. */
-bool gp_kernel_counters_emit(uint32_t set, uint32_t range, uint32_t correlation_id,
-			     uint32_t window_id);
+/* Of the session that ended last.  Returns whether the range has values. */
+bool gp_kernel_counters_emit(uint32_t range, uint32_t correlation_id, uint32_t window_id);
 
 /*
  * If CUPTI makes no kernel records: one without times, which names the kernel of the values.  At

@@ -254,7 +254,7 @@ enum gp_string_space {
 	/* id = of a stall record: a mangled name, the path of a source file, a reason */
 	GP_STRING_STALL = 16,
 	GP_STRING_METRIC = 17,     /* id = metric_id of a gp_record_hw_value: CUPTI's full name */
-	GP_STRING_METRIC_SET = 18, /* id = set_id of a gp_record_hw_window: the set's name */
+	GP_STRING_METRIC_SET = 18, /* of older traces: the name of a set of metrics */
 	/* id = metric_id: CUPTI's word, such as "byte"; absent if the metric has none */
 	GP_STRING_METRIC_UNIT = 19,
 };
@@ -891,7 +891,7 @@ struct gp_record_hw_window {
 
 	uint64_t close_ticks;
 	uint32_t thread_id; /* the thread that opened it */
-	uint32_t set_id;    /* GP_STRING_METRIC_SET */
+	uint32_t pass;      /* that counted, from 1 on; in older traces: of GP_STRING_METRIC_SET */
 	uint32_t launches;  /* of kernels, between start and stop */
 	uint32_t measured;  /* of these, the ones with values */
 	uint32_t flags;     /* GP_HW_WINDOW_* */

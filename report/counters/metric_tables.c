@@ -249,19 +249,11 @@ static int refuse_metric(const struct gp_metric_request *request, struct gp_prof
 	return gp_command_refuse("metrics", "metric", &whole, metric);
 }
 
-/* The passes of metrics together; 0: they exclude each other, or one is unknown. */
 static size_t count_passes(const struct gp_metric_request *request, char *const *names,
 			   size_t count)
 {
-	struct gp_profiler_config config;
-	size_t passes = 0;
-
-	if (open_config(request, &config) != 0)
-		return 0;
-	if (gp_profiler_config_make(&config, (const char *const *)names, count) == 0)
-		passes = config.passes;
-	gp_profiler_config_close(&config);
-	return passes;
+	return gp_metric_passes(request->host, request->chip, request->kind,
+				(const char *const *)names, count);
 }
 
 static void put_passes(struct gp_table *table, size_t passes)
@@ -312,7 +304,7 @@ static void put_fit(const struct gp_metric_request *request, struct gp_table *ta
 {
 	static const char *const words[] = {
 		[GP_METRIC_TAKEN] = "yes",
-		[GP_METRIC_LEFT_OUT] = "no, needs another pass",
+		[GP_METRIC_LEFT_OUT] = "no, needs too many passes",
 	};
 
 	if (fit == GP_METRIC_LACKING)

@@ -407,7 +407,7 @@ struct gp_packed_names {
 struct gp_hw_window {
 	uint64_t start_ns, end_ns;  /* with setting up and reading the counters */
 	uint64_t first_ns, last_ns; /* kernels launched in this part were measured */
-	uint32_t id, set_id, thread_id;
+	uint32_t id, thread_id;
 	uint32_t launches, measured; /* kernels; those with values */
 	uint16_t device_id;
 	bool has_records; /* CUPTI's kernel records added instructions to the kernels */

@@ -34,6 +34,9 @@ _Static_assert(SIM_METRICS <= 64, "a bit for each metric");
 /* The bits of these metrics; unknown ones have none. */
 uint64_t sim_metric_bits(const char *const *metrics, size_t count);
 
+/* The pass, from 0 on, that counts a metric of a config with these metrics; -1: it is in all. */
+int sim_pass_of(uint64_t metrics, int metric);
+
 /* By the range profiler (cupti_range_profiler.c): a kernel was submitted, and its times are known. */
 void sim_range_operation(const struct sim_op *op);
 

@@ -1,11 +1,12 @@
 /*
- * libcupti: the range profiler, for automatic ranges and one pass.  Kernels of a session run one
- * after the other, and have the values of tests/sim/range_metric.def.
+ * libcupti: the range profiler, for automatic ranges.  Kernels of a session run one after the other,
+ * and have the values of tests/sim/range_metric.def.
  *
- * As on a GPU: a kernel has values of the metrics of the session's config alone.  Counter data are
- * initialized for the size and the metrics that were asked for last.  Further ranges than the session has places for are dropped silently.  After a graph
- * launch in a session, stopping fails until the profiler is disabled.  CUPTI runs a kernel of its
- * own before each measured one.  If kernels have records, these add instructions, and patched code
+ * As on a GPU: a kernel has values of the metrics of the session's pass alone, of the config that
+ * was set first after the profiler was enabled.  Counter data are initialized for the size and the
+ * metrics that were asked for last.  Further ranges than the session has places for are dropped
+ * silently.  After a graph launch in a session, stopping fails until the profiler is disabled.
+ * CUPTI runs a kernel of its own before each measured one.  If kernels have records, these add instructions, and patched code
  * counts nothing.  Starting and stopping take a large stack.
  */
 #include "tests/sim/cupti_sim.h"
@@ -25,6 +26,7 @@ struct CUpti_RangeProfiler_Object {
 	/* of the data that were asked for last, and of the config */
 	size_t data_bytes;
 	uint64_t data_metrics, config_metrics;
+	int pass;
 	struct sim_sample *ranges;
 	bool is_broken;
 };
@@ -157,7 +159,9 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params *pa
 	    params->numNestingLevels != 1)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	free(object->ranges);
-	memcpy(&object->config_metrics, params->pConfig, sizeof(object->config_metrics));
+	if (object->config_metrics == 0)
+		memcpy(&object->config_metrics, params->pConfig, sizeof(object->config_metrics));
+	object->pass = (int)params->passIndex;
 	object->data = (struct sim_data *)params->pCounterDataImage;
 	object->most = params->maxRangesPerPass;
 	object->ranges = calloc(object->most, sizeof(*object->ranges));
@@ -191,13 +195,19 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params *params)
 	return is_broken ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
 }
 
-/* Only metrics of the config have values, if the data have a place for them. */
-static void decode(struct sim_sample *to, const struct sim_sample *from, uint64_t metrics)
+/* Only metrics of the pass have values, if the data have a place for them. */
+static void decode(const struct CUpti_RangeProfiler_Object *object, struct sim_sample *to,
+		   const struct sim_sample *from)
 {
+	uint64_t metrics = object->config_metrics & object->data->metrics;
+
 	*to = *from;
-	for (int i = 0; i < SIM_METRICS; i++)
-		if ((metrics >> i & 1) == 0)
+	for (int i = 0; i < SIM_METRICS; i++) {
+		int pass = sim_pass_of(object->config_metrics, i);
+
+		if ((metrics >> i & 1) == 0 || (pass >= 0 && pass != object->pass))
 			to->values[i] = (double)NAN;
+	}
 }
 
 CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params *params)
@@ -206,8 +216,7 @@ CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params *
 	struct sim_data *data = object->data;
 
 	while (data->count < data->capacity && data->count < object->count) {
-		decode(&data->samples[data->count], &object->ranges[data->count],
-		       data->metrics & object->config_metrics);
+		decode(object, &data->samples[data->count], &object->ranges[data->count]);
 		data->count++;
 	}
 	if ((sim_config()->faults & SIM_FAULT_COUNTERS_OVERFLOW) && data->count > 0)

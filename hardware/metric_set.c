@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpuprof/count.h"
@@ -45,10 +46,19 @@ static const char *find_name(struct gp_profiler_config *config, const struct gp_
 	return NULL;
 }
 
+static bool has(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
 static void take(struct gp_metric_choice *choice, size_t index)
 {
 	choice->fits[index] = GP_METRIC_TAKEN;
-	choice->taken[choice->taken_count++] = choice->names[index];
+	if (!has(choice->taken, choice->taken_count, choice->names[index]))
+		choice->taken[choice->taken_count++] = choice->names[index];
 }
 
 /* Takes all metrics that the chip has. */
@@ -64,20 +74,27 @@ static void take_known(struct gp_metric_choice *choice, const struct gp_metric_s
 	}
 }
 
+static int open_again(struct gp_profiler_config *config, const char *chip,
+		      enum gp_profiler_kind kind)
+{
+	struct gp_profiler_host *host = config->host;
+
+	gp_profiler_config_close(config);
+	return gp_profiler_config_open(config, host, chip, kind);
+}
+
 /*
  * Replaces the config by one of the taken metrics.  It has no passes if the metrics exclude each
  * other.
  */
 static int make(struct gp_metric_choice *choice, const char *chip, enum gp_profiler_kind kind)
 {
-	struct gp_profiler_host *host = choice->config.host;
-	int error;
+	int error = open_again(&choice->config, chip, kind);
 
-	gp_profiler_config_close(&choice->config);
-	error = gp_profiler_config_open(&choice->config, host, chip, kind);
 	if (error == 0)
-		error = gp_profiler_config_make(&choice->config, choice->taken,
-						choice->taken_count);
+		error = gp_profiler_config_add(&choice->config, choice->taken, choice->taken_count);
+	if (error == 0)
+		error = gp_profiler_config_make(&choice->config);
 	return error == -ENOTSUP ? 0 : error;
 }
 
@@ -89,52 +106,94 @@ size_t gp_metric_passes(struct gp_profiler_host *host, const char *chip, enum gp
 
 	if (gp_profiler_config_open(&config, host, chip, kind) != 0)
 		return 0;
-	if (gp_profiler_config_make(&config, metrics, count) == 0)
+	if (gp_profiler_config_add(&config, metrics, count) == 0 &&
+	    gp_profiler_config_make(&config) == 0)
 		passes = config.passes;
 	gp_profiler_config_close(&config);
 	return passes;
 }
 
-static bool fits(size_t passes, enum gp_profiler_kind kind)
-{
-	return passes > 0 && passes <= (kind == GP_PROFILER_RANGE ? GP_METRIC_MOST_PASSES : 1);
-}
-
-/* Leaves out metrics that need several passes alone: no kernel would have their values. */
-static int leave_out_long(struct gp_metric_choice *choice, const char *chip,
-			  const struct gp_metric_set *set)
-{
-	choice->taken_count = 0;
-	for (size_t i = 0; i < set->count; i++) {
-		if (choice->fits[i] == GP_METRIC_LACKING)
-			continue;
-		if (gp_metric_passes(choice->config.host, chip, set->kind, &choice->names[i], 1) ==
-		    1)
-			take(choice, i);
-		else
-			choice->fits[i] = GP_METRIC_LEFT_OUT;
-	}
-	return make(choice, chip, set->kind);
-}
-
-/* Takes one metric after the other while they fit. */
+/* Takes one metric after the other while they fit into one pass. */
 static int fit(struct gp_metric_choice *choice, const char *chip, const struct gp_metric_set *set)
 {
 	int error = 0;
 
 	choice->taken_count = 0;
 	for (size_t i = 0; i < set->count && error == 0; i++) {
-		if (choice->fits[i] != GP_METRIC_TAKEN)
+		if (choice->fits[i] == GP_METRIC_LACKING)
 			continue;
 		take(choice, i);
 		error = make(choice, chip, set->kind);
-		if (error == 0 && !fits(choice->config.passes, set->kind)) {
+		if (error == 0 && choice->config.passes != 1) {
 			choice->fits[i] = GP_METRIC_LEFT_OUT;
 			choice->taken_count--;
 		}
 	}
-	return error == 0 && !fits(choice->config.passes, set->kind) ? make(choice, chip, set->kind)
-								     : error;
+	return error == 0 && choice->config.passes != 1 ? make(choice, chip, set->kind) : error;
+}
+
+/* Metrics of each pass. */
+struct passes {
+	struct {
+		const char *names[GP_METRIC_SET_MOST];
+		size_t count;
+	} list[GP_METRIC_MOST_PASSES];
+	size_t count;
+};
+
+/* Whether a pass, which may be new, has room for the metric, and does not have it yet. */
+static bool add(struct passes *passes, size_t pass, struct gp_profiler_host *host, const char *chip,
+		const char *name)
+{
+	const char **names = passes->list[pass].names;
+	size_t count = passes->list[pass].count;
+
+	if (has(names, count, name))
+		return false;
+	names[count] = name;
+	if (gp_metric_passes(host, chip, GP_PROFILER_RANGE, names, count + 1) != 1)
+		return false;
+	passes->list[pass].count++;
+	return true;
+}
+
+/* Puts the metric into the first pass that has room for it. */
+static bool place(struct passes *passes, struct gp_profiler_host *host, const char *chip,
+		  const char *name)
+{
+	for (size_t i = 0; i < passes->count; i++)
+		if (add(passes, i, host, chip, name))
+			return true;
+	if (passes->count == GP_METRIC_MOST_PASSES || !add(passes, passes->count, host, chip, name))
+		return false;
+	passes->count++;
+	return true;
+}
+
+/*
+ * Chooses the metrics of each pass, because CUPTI would give the counters of one metric to several.
+ * A metric that is there twice is in two passes.
+ */
+static int divide(struct gp_metric_choice *choice, const char *chip,
+		  const struct gp_metric_set *set)
+{
+	struct passes *passes = calloc(1, sizeof(*passes));
+	int error = passes != NULL ? open_again(&choice->config, chip, set->kind) : -ENOMEM;
+
+	choice->taken_count = 0;
+	for (size_t i = 0; i < set->count && error == 0; i++) {
+		if (choice->fits[i] == GP_METRIC_LACKING)
+			continue;
+		if (place(passes, choice->config.host, chip, choice->names[i]))
+			take(choice, i);
+		else
+			choice->fits[i] = GP_METRIC_LEFT_OUT;
+	}
+	for (size_t i = 0; error == 0 && i < passes->count; i++)
+		error = gp_profiler_config_add(&choice->config, passes->list[i].names,
+					       passes->list[i].count);
+	free(passes);
+	return error == 0 ? gp_profiler_config_make(&choice->config) : error;
 }
 
 int gp_metric_set_choose(struct gp_metric_choice *choice, struct gp_profiler_host *host,
@@ -148,10 +207,9 @@ int gp_metric_set_choose(struct gp_metric_choice *choice, struct gp_profiler_hos
 		return error;
 	take_known(choice, set);
 	error = make(choice, chip, set->kind);
-	choice->passes = choice->config.passes;
-	if (error == 0 && choice->passes != 1)
-		error = leave_out_long(choice, chip, set);
-	if (error == 0 && !fits(choice->config.passes, set->kind))
+	if (error == 0 && choice->config.passes > 1 && set->kind == GP_PROFILER_RANGE)
+		error = divide(choice, chip, set);
+	else if (error == 0 && choice->config.passes != 1)
 		error = fit(choice, chip, set);
 	if (error == 0 && choice->taken_count == 0)
 		error = -ENOTSUP;

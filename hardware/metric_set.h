@@ -15,8 +15,8 @@
 
 #include "hardware/profiler_host.h"
 
-#define GP_METRIC_SET_MOST    64
-#define GP_METRIC_MOST_PASSES 16 /* of counters of kernels */
+#define GP_METRIC_SET_MOST    72
+#define GP_METRIC_MOST_PASSES 16u
 
 /* Names of one quantity on different chips; unused ones are NULL. */
 struct gp_metric_names {
@@ -45,17 +45,15 @@ const struct gp_metric_set *gp_metric_set_find(const char *name);
 
 enum gp_metric_fit {
 	GP_METRIC_TAKEN,
-	GP_METRIC_LACKING, /* the chip has none of the names */
-	/* it needs several passes alone, or those before it exclude it, or need too many with it */
-	GP_METRIC_LEFT_OUT,
+	GP_METRIC_LACKING,  /* the chip has none of the names */
+	GP_METRIC_LEFT_OUT, /* it needs several passes alone, or those before it exclude it */
 };
 
 struct gp_metric_choice {
-	struct gp_profiler_config config; /* with the image of the taken metrics */
-	const char *taken[GP_METRIC_SET_MOST];
+	/* With the image of the taken metrics.  RANGE: each has its counters in one of the passes. */
+	struct gp_profiler_config config;
+	const char *taken[GP_METRIC_SET_MOST]; /* each once */
 	size_t taken_count;
-	/* of all metrics that the chip has; 0: they exclude each other.  config has those of the taken. */
-	size_t passes;
 	/* by position in the set: the chip's name, or the first one if it has none */
 	const char *names[GP_METRIC_SET_MOST];
 	enum gp_metric_fit fits[GP_METRIC_SET_MOST];

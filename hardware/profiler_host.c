@@ -219,7 +219,8 @@ void gp_profiler_config_close(struct gp_profiler_config *config)
 	memset(config, 0, sizeof(*config));
 }
 
-static int add_metrics(struct gp_profiler_config *config, const char *const *metrics, size_t count)
+int gp_profiler_config_add(struct gp_profiler_config *config, const char *const *metrics,
+			   size_t count)
 {
 	struct add add = {.head = GP_CUPTI_HEAD(struct add, count),
 			  .object = config->object,
@@ -257,13 +258,10 @@ static int count_passes(struct gp_profiler_config *config)
 	return error;
 }
 
-int gp_profiler_config_make(struct gp_profiler_config *config, const char *const *metrics,
-			    size_t count)
+int gp_profiler_config_make(struct gp_profiler_config *config)
 {
-	int error = add_metrics(config, metrics, count);
+	int error = make_image(config);
 
-	if (error == 0)
-		error = make_image(config);
 	return error != 0 ? error : count_passes(config);
 }
 

@@ -77,13 +77,15 @@ int gp_profiler_config_open(struct gp_profiler_config *config, struct gp_profile
 void gp_profiler_config_close(struct gp_profiler_config *config);
 
 /*
- * Makes the config image of metrics with their full names, such as "dram__bytes_read.sum", and
- * counts its passes.  Call it once for each config: CUPTI gives metrics that are added later their
- * own passes, and refuses everything after an error.  -EINVAL: the chip lacks one of the metrics;
- * -ENOTSUP: they cannot be collected together; -ENOMEM.
+ * Metrics with their full names, such as "dram__bytes_read.sum".  Those of each call get their own
+ * passes.  CUPTI refuses everything after an error.  -EINVAL: the chip lacks one of the metrics;
+ * -ENOTSUP: they cannot be collected together.
  */
-int gp_profiler_config_make(struct gp_profiler_config *config, const char *const *metrics,
-			    size_t count);
+int gp_profiler_config_add(struct gp_profiler_config *config, const char *const *metrics,
+			   size_t count);
+
+/* Makes the image of the metrics, and counts its passes.  Once for each config.  -ENOMEM. */
+int gp_profiler_config_make(struct gp_profiler_config *config);
 
 /*
  * The values of a range or sample in counter data of this config's image.  The value is NaN if the

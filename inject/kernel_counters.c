@@ -69,9 +69,6 @@ static struct gp_metric_names names[GP_METRIC_SET_MOST];
 
 static void add_metric(struct gp_metric_set *set, const struct gp_metric_names *metric)
 {
-	for (size_t i = 0; i < set->count; i++)
-		if (strcmp(set->metrics[i].names[0], metric->names[0]) == 0)
-			return;
 	if (set->count < GP_METRIC_SET_MOST)
 		names[set->count++] = *metric;
 }
@@ -90,7 +87,7 @@ static struct gp_metric_set listed_set(const char *list)
 	return set;
 }
 
-/* The sets of --roofline as one. */
+/* The sets of --roofline as one.  What several of them have is measured in several passes. */
 static struct gp_metric_set roofline_set(void)
 {
 	static const enum gp_metric_set_id ids[] = {GP_METRIC_SET_ROOFLINE, GP_METRIC_SET_TENSOR,
@@ -115,7 +112,7 @@ static bool has_all(const struct gp_metric_set *set, const struct gp_metric_choi
 				name);
 		else if (choice->fits[i] == GP_METRIC_LEFT_OUT)
 			gp_hw_note(
-				"no hardware counters: the metric '%s' cannot be measured, because it needs several runs of a kernel, or those before it exclude it (--counters); see gpuprof metrics passes",
+				"no hardware counters: the metric '%s' cannot be measured, because it needs several passes by itself, or those before it exclude it (--counters); see gpuprof metrics passes",
 				name);
 		else
 			continue;

@@ -37,7 +37,7 @@ int gp_kernel_counters_open(void *libcupti);
  */
 bool gp_kernel_counters_patch_code(void);
 
-/* Takes 0.1 s.  If there are 0 passes, a note says why. */
+/* Takes 0.1 to 0.5 s.  If there are 0 passes, a note says why. */
 int gp_kernel_counters_choose(uint16_t device_id, uint32_t *passes);
 
 /* Fails if another process uses the counters.  All sessions are of the same context. */

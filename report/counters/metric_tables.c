@@ -304,7 +304,7 @@ static void put_fit(const struct gp_metric_request *request, struct gp_table *ta
 {
 	static const char *const words[] = {
 		[GP_METRIC_TAKEN] = "yes",
-		[GP_METRIC_LEFT_OUT] = "no, needs too many passes",
+		[GP_METRIC_LEFT_OUT] = "no, needs another pass",
 	};
 
 	if (fit == GP_METRIC_LACKING)
@@ -321,7 +321,7 @@ static void put_set(const struct gp_metric_request *request, struct gp_table *ta
 
 		gp_profiler_describe(&choice->config, choice->names[i], &metric);
 		gp_table_put_text(table, set->name);
-		put_passes(table, choice->passes);
+		put_passes(table, choice->config.passes);
 		gp_table_put_text(table, choice->names[i]);
 		gp_table_put_text(table, metric.unit);
 		put_fit(request, table, choice->fits[i]);

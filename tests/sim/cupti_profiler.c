@@ -17,8 +17,7 @@
 
 #include "tests/sim/cupti_profiler.h"
 
-#define IMAGE_BYTES                                                                                \
-	64 /* of a config, which begins with the bits of its metrics: any size will do */
+#define METRICS_OF_PASS 20
 
 static const char *const names[] = {
 	[GP_HW_CLOCK] = "gpc__cycles_elapsed.avg.per_second",
@@ -97,7 +96,7 @@ void sim_profiler_operation(const struct sim_op *op)
 /* ---- the host's half ---- */
 
 struct CUpti_Profiler_Host_Object {
-	uint64_t metrics;
+	struct sim_config_image image;
 };
 
 static int find_metric(const char *name)
@@ -116,20 +115,6 @@ uint64_t sim_metric_bits(const char *const *metrics, size_t count)
 		if (find_metric(metrics[i]) >= 0)
 			bits |= UINT64_C(1) << find_metric(metrics[i]);
 	return bits;
-}
-
-/* A pass counts so many metrics; peaks need no counters. */
-#define METRICS_OF_PASS 20
-
-int sim_pass_of(uint64_t metrics, int metric)
-{
-	int before = 0;
-
-	if (strstr(names[metric], ".peak_sustained"))
-		return -1;
-	for (int i = 0; i < metric; i++)
-		before += (metrics >> i & 1) != 0 && !strstr(names[i], ".peak_sustained");
-	return before / METRICS_OF_PASS;
 }
 
 CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *params)
@@ -170,39 +155,54 @@ CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Param
 
 CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params *params)
 {
+	struct sim_config_image *image = &params->pHostObject->image;
+
 	for (size_t i = 0; i < params->numMetrics; i++)
 		if (find_metric(params->ppMetricNames[i]) < 0)
 			return CUPTI_ERROR_INVALID_PARAMETER;
-	params->pHostObject->metrics |= sim_metric_bits(params->ppMetricNames, params->numMetrics);
+	if (image->count == SIM_MOST_PASSES)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	image->passes[image->count++] = sim_metric_bits(params->ppMetricNames, params->numMetrics);
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult
 cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params *params)
 {
-	params->configImageSize = IMAGE_BYTES;
+	params->configImageSize = sizeof(struct sim_config_image);
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params *params)
 {
-	memset(params->pConfigImage, 1, params->configImageSize);
-	memcpy(params->pConfigImage, &params->pHostObject->metrics,
-	       sizeof(params->pHostObject->metrics));
+	memcpy(params->pConfigImage, &params->pHostObject->image, sizeof(struct sim_config_image));
 	return CUPTI_SUCCESS;
+}
+
+/* A pass has counters for so many metrics; more of one call would need more passes. */
+static size_t passes_of(uint64_t metrics)
+{
+	size_t counted = 0;
+
+	for (int i = 0; i < SIM_METRICS; i++)
+		counted += (metrics >> i & 1) != 0 && !strstr(names[i], ".peak_sustained");
+	return counted > 0 ? (counted + METRICS_OF_PASS - 1) / METRICS_OF_PASS : 1;
 }
 
 CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params *params)
 {
-	uint64_t metrics;
-	int last = 0;
+	struct sim_config_image image;
 
-	memcpy(&metrics, params->pConfigImage, sizeof(metrics));
-	for (int i = 0; i < SIM_METRICS; i++)
-		if ((metrics >> i & 1) != 0 && sim_pass_of(metrics, i) > last)
-			last = sim_pass_of(metrics, i);
-	params->numOfPasses = (size_t)last + 1;
+	memcpy(&image, params->pConfigImage, sizeof(image));
+	params->numOfPasses = 0;
+	for (size_t i = 0; i < image.count; i++)
+		params->numOfPasses += passes_of(image.passes[i]);
 	return CUPTI_SUCCESS;
+}
+
+bool sim_is_peak(int metric)
+{
+	return strstr(names[metric], ".peak_sustained") != NULL;
 }
 
 /* Nobody calls these for the simulated chip, but clients need them to exist. */

@@ -34,8 +34,13 @@ _Static_assert(SIM_METRICS <= 64, "a bit for each metric");
 /* The bits of these metrics; unknown ones have none. */
 uint64_t sim_metric_bits(const char *const *metrics, size_t count);
 
-/* The pass, from 0 on, that counts a metric of a config with these metrics; -1: it is in all. */
-int sim_pass_of(uint64_t metrics, int metric);
+/* The image of a config: each call that adds metrics is a pass; peaks are in all passes. */
+#define SIM_MOST_PASSES 7
+struct sim_config_image {
+	uint64_t count, passes[SIM_MOST_PASSES]; /* bits, as above */
+};
+
+bool sim_is_peak(int metric);
 
 /* By the range profiler (cupti_range_profiler.c): a kernel was submitted, and its times are known. */
 void sim_range_operation(const struct sim_op *op);

@@ -25,8 +25,9 @@ struct CUpti_RangeProfiler_Object {
 	size_t most, count;
 	/* of the data that were asked for last, and of the config */
 	size_t data_bytes;
-	uint64_t data_metrics, config_metrics;
-	int pass;
+	uint64_t data_metrics;
+	struct sim_config_image config;
+	size_t pass;
 	struct sim_sample *ranges;
 	bool is_broken;
 };
@@ -159,9 +160,11 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params *pa
 	    params->numNestingLevels != 1)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	free(object->ranges);
-	if (object->config_metrics == 0)
-		memcpy(&object->config_metrics, params->pConfig, sizeof(object->config_metrics));
-	object->pass = (int)params->passIndex;
+	if (object->config.count == 0)
+		memcpy(&object->config, params->pConfig, sizeof(object->config));
+	if (params->passIndex >= object->config.count)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	object->pass = params->passIndex;
 	object->data = (struct sim_data *)params->pCounterDataImage;
 	object->most = params->maxRangesPerPass;
 	object->ranges = calloc(object->most, sizeof(*object->ranges));
@@ -199,15 +202,16 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params *params)
 static void decode(const struct CUpti_RangeProfiler_Object *object, struct sim_sample *to,
 		   const struct sim_sample *from)
 {
-	uint64_t metrics = object->config_metrics & object->data->metrics;
+	uint64_t metrics = object->config.passes[object->pass];
 
 	*to = *from;
-	for (int i = 0; i < SIM_METRICS; i++) {
-		int pass = sim_pass_of(object->config_metrics, i);
-
-		if ((metrics >> i & 1) == 0 || (pass >= 0 && pass != object->pass))
+	for (size_t i = 0; i < object->config.count; i++)
+		for (int j = 0; j < SIM_METRICS; j++)
+			if (sim_is_peak(j))
+				metrics |= object->config.passes[i] & UINT64_C(1) << j;
+	for (int i = 0; i < SIM_METRICS; i++)
+		if ((metrics & object->data->metrics & UINT64_C(1) << i) == 0)
 			to->values[i] = (double)NAN;
-	}
 }
 
 CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params *params)

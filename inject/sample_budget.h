@@ -24,8 +24,8 @@
 #define GP_SAMPLE_FIRST_NS 1000000000u
 
 /*
- * The cost of a recorded call on the program's thread.  In a PyTorch step of 750 launches, with the
- * CPU's caches in use, it is up to 4 us; in a loop of launches 1 us (docs/design/performance.md).
+ * The stated cost of a recorded call on the program's thread.  It is 1 us in a loop of launches, 2.3
+ * us in a PyTorch step (docs/design/performance.md), and more while memory is slow.
  */
 #define GP_SAMPLE_CALL_NS 4000u
 

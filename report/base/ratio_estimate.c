@@ -4,9 +4,12 @@
 
 #define NORMAL_QUANTILE 1.959964 /* of the normal distribution, at 97.5 % */
 
-void gp_ratio_add(struct gp_ratio *ratio, double length, double amount)
+void gp_ratio_add(struct gp_ratio *ratio, double weight, double length, double amount)
 {
 	ratio->count++;
+	ratio->taken_length += length;
+	length *= weight;
+	amount *= weight;
 	ratio->length += length;
 	ratio->amount += amount;
 	ratio->length_squares += length * length;
@@ -31,18 +34,18 @@ static double student_quantile(double freedom)
 
 /*
  * The variance of the ratio estimator of a total (Cochran, Sampling Techniques, 3rd edition, chapter
- * 6): n (1 - f) / f^2 times the variance of the residuals, amount - ratio x length, of the n parts,
- * where f is the sampled share of the whole.
+ * 6), with weights: n (1 - f) times the variance of the residuals, amount - ratio x length, of the n
+ * weighted parts, where f is the part of the whole that was taken.
  */
 static double error_of(const struct gp_ratio *ratio, double length)
 {
-	double count = ratio->count, share = fmin(ratio->length / length, 1);
+	double count = ratio->count, left = 1 - fmin(ratio->taken_length / length, 1);
 	double mean = ratio->amount / ratio->length;
 	double residuals = ratio->amount_squares - 2 * mean * ratio->products +
 			   mean * mean * ratio->length_squares;
 	double variance = fmax(residuals, 0) / (count - 1);
 
-	return student_quantile(count - 1) * sqrt(count * (1 - share) * variance) / share;
+	return student_quantile(count - 1) * sqrt(count * left * variance) * length / ratio->length;
 }
 
 struct gp_estimate gp_ratio_of_whole(const struct gp_ratio *ratio, double length)
@@ -59,5 +62,8 @@ struct gp_estimate gp_ratio_of_whole(const struct gp_ratio *ratio, double length
 
 struct gp_estimate gp_estimate_sum(struct gp_estimate one, struct gp_estimate other)
 {
-	return (struct gp_estimate){one.value + other.value, hypot(one.error, other.error)};
+	return (struct gp_estimate){
+		.value = one.value + other.value,
+		.error = sqrt(one.error * one.error + other.error * other.error),
+	};
 }

@@ -84,11 +84,12 @@ int gp_summary_print_sampled(const struct gp_summary *summary)
 int gp_summary_add_sampled(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct gp_sampled_totals totals;
-	int result = is_sampled(summary)
-			     ? gp_sampled_totals_of(&totals, summary->models, summary->model_count)
-			     : 0;
+	int result;
 
-	if (!is_sampled(summary) || result < 0)
+	if (!is_sampled(summary))
+		return 0;
+	result = gp_sampled_totals_of(&totals, summary->models, summary->model_count);
+	if (result < 0)
 		return result;
 	gp_document_add_section(document, "sampled");
 	gp_document_add_row(document);

@@ -206,6 +206,7 @@ static void add_last_part(const struct gp_model *model, struct gp_document *docu
 	gp_document_add_number(document, "pid", GP_UNIT_NUMBER, model->pid);
 }
 
+/* A row with a pid begins a new line of the page: that of the first process. */
 static void add_sampled(const struct gp_summary *summary, struct gp_document *document)
 {
 	char text[GP_SUMMARY_SAMPLED_BYTES];
@@ -214,6 +215,7 @@ static void add_sampled(const struct gp_summary *summary, struct gp_document *do
 	gp_document_add_row(document);
 	gp_document_add_text(document, "id", "sampled");
 	gp_document_add_text(document, "text", text);
+	gp_document_add_number(document, "pid", GP_UNIT_NUMBER, summary->models[0]->pid);
 }
 
 int gp_summary_describe(const struct gp_summary *summary, struct gp_document *document)

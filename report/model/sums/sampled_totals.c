@@ -96,6 +96,22 @@ static void add_op(const struct windows *windows, const struct gp_model *model,
 	amounts[GP_SAMPLED_COPIED_BYTES] += op->kind == GP_OP_COPY ? (double)op->bytes : 0;
 }
 
+/* How many times its length a window stands for. */
+static double weight_of(const struct windows *windows, uint32_t index, uint64_t whole_end_ns)
+{
+	const struct sampled_window *row = &windows->rows[index];
+	double start_ns = (double)row->start_ns, end_ns = (double)row->end_ns;
+	double length_ns = end_ns - start_ns;
+
+	if (index > 0)
+		start_ns -= (start_ns - (double)row[-1].end_ns) / 2;
+	if (index + 1 < windows->count)
+		end_ns += ((double)row[1].start_ns - end_ns) / 2;
+	else
+		end_ns = (double)whole_end_ns;
+	return length_ns > 0 ? (end_ns - start_ns) / length_ns : 0;
+}
+
 static void estimate(struct gp_sampled_totals *totals, const struct windows *windows,
 		     const struct gp_model *model)
 {
@@ -108,8 +124,8 @@ static void estimate(struct gp_sampled_totals *totals, const struct windows *win
 		for (uint32_t i = 0; i < windows->count; i++) {
 			const struct sampled_window *row = &windows->rows[i];
 
-			gp_ratio_add(&ratio, (double)(row->end_ns - row->start_ns),
-				     row->amounts[total]);
+			gp_ratio_add(&ratio, weight_of(windows, i, gp_model_end_ns(model)),
+				     (double)(row->end_ns - row->start_ns), row->amounts[total]);
 		}
 		totals->totals[total] = gp_estimate_sum(
 			totals->totals[total], gp_ratio_of_whole(&ratio, (double)extent.whole_ns));

@@ -2,8 +2,9 @@
  * sampled_totals: what processes did in all, estimated from the windows of --sample.
  *
  * The estimates are of the time from the first window to the end of a process: the startup before
- * is not like the windows.  An operation counts for the window in which it was launched, with all
- * of its time.
+ * is not like the windows.  A window stands for the time around it, up to the middle of the pauses:
+ * pauses after windows with many calls are longer (inject/sample_budget.h), so such windows are
+ * rarer.  An operation counts for the window in which it was launched, with all of its time.
  */
 #ifndef REPORT_MODEL_SUMS_SAMPLED_TOTALS_H
 #define REPORT_MODEL_SUMS_SAMPLED_TOTALS_H

@@ -18,7 +18,7 @@ static void equal_rates_have_no_error(void **state)
 	struct gp_estimate whole;
 
 	for (int i = 1; i <= 5; i++)
-		gp_ratio_add(&ratio, i, 7 * i);
+		gp_ratio_add(&ratio, 1, i, 7 * i);
 	whole = gp_ratio_of_whole(&ratio, 1000);
 	assert_near(whole.value, 7000);
 	assert_true(whole.error < 1e-6);
@@ -32,7 +32,7 @@ static void the_error_is_that_of_the_ratio_estimator(void **state)
 	struct gp_estimate whole;
 
 	for (int i = 0; i < 5; i++)
-		gp_ratio_add(&ratio, 1, amounts[i]);
+		gp_ratio_add(&ratio, 1, 1, amounts[i]);
 	whole = gp_ratio_of_whole(&ratio, 50);
 	assert_near(whole.value, 500);
 	assert_near(whole.error, 2.776 * sqrt(5 * 0.9) / 0.1);
@@ -47,9 +47,23 @@ static void few_parts_have_an_unknown_error(void **state)
 	assert_true(gp_ratio_of_whole(&ratio, 10).value == 0);
 	assert_true(isnan(gp_ratio_of_whole(&ratio, 10).error));
 	for (int i = 0; i < 4; i++)
-		gp_ratio_add(&ratio, 1, i);
+		gp_ratio_add(&ratio, 1, 1, i);
 	assert_near(gp_ratio_of_whole(&ratio, 10).value, 15);
 	assert_true(isnan(gp_ratio_of_whole(&ratio, 10).error));
+}
+
+/* Each second place has ten times as many parts, and so parts of a tenth of the weight. */
+static void weights_make_up_for_frequent_parts(void **state)
+{
+	struct gp_ratio ratio = {0};
+	struct gp_estimate whole;
+
+	for (int i = 0; i < 22; i++)
+		gp_ratio_add(&ratio, i < 20 ? 1 : 10, 1, i < 20 ? 1 : 9);
+	whole = gp_ratio_of_whole(&ratio, 40);
+	assert_near(whole.value, 200);
+	/* residuals of -4 and 40, and Student's quantile for 21 degrees of freedom */
+	assert_near(whole.error, 2.0796 * sqrt(22 * (1 - 22 / 40.0) * (20 * 16 + 2 * 1600) / 21));
 }
 
 static void errors_of_a_sum_add_up_as_squares(void **state)
@@ -88,7 +102,7 @@ static void intervals_are_right_as_often_as_they_say(void **state)
 
 		for (uint32_t i = 0; i < 100; i++)
 			if (next_random(&random) % (100 - i) < left) {
-				gp_ratio_add(&ratio, lengths[i], amounts[i]);
+				gp_ratio_add(&ratio, 1, lengths[i], amounts[i]);
 				left--;
 			}
 		whole = gp_ratio_of_whole(&ratio, length);
@@ -103,6 +117,7 @@ int main(void)
 		cmocka_unit_test(equal_rates_have_no_error),
 		cmocka_unit_test(the_error_is_that_of_the_ratio_estimator),
 		cmocka_unit_test(few_parts_have_an_unknown_error),
+		cmocka_unit_test(weights_make_up_for_frequent_parts),
 		cmocka_unit_test(errors_of_a_sum_add_up_as_squares),
 		cmocka_unit_test(intervals_are_right_as_often_as_they_say),
 	};

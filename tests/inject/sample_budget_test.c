@@ -2,6 +2,8 @@
 
 #include "tests/unit.h"
 
+#include <stdbool.h>
+
 #include "inject/sample_budget.h"
 
 #define MS_NS   1000000u
@@ -42,12 +44,35 @@ static void times_vary_about_their_mean(void **state)
 	assert_int_equal(sum / 1025, 1024 * 1024);
 }
 
+/*
+ * 1,000 windows of 0.5 s, and 0.2 s more with CUPTI on, of a program that makes no call for a
+ * quarter of an hour, and then 250,000 a second for as long: 1 % of that half of the time.
+ */
+static void the_cost_keeps_within_the_share(void **state)
+{
+	double time_ns = 0, cost_ns = 0;
+	uint64_t random = 1;
+
+	for (int window = 0; window < 1000; window++) {
+		bool is_busy = (uint64_t)(time_ns / (900 * 1e9)) % 2 != 0;
+		uint64_t calls = is_busy ? 175000 : 0;
+		uint64_t period_ns = gp_sample_period_ns(calls, 700 * MS_NS, PERCENT);
+
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		time_ns += (double)gp_sample_vary_ns(period_ns, random >> 33);
+		cost_ns += (double)(calls * GP_SAMPLE_CALL_NS);
+	}
+	assert_true(cost_ns / time_ns < 0.006);
+	assert_true(cost_ns / time_ns > 0.004);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_cost_of_the_calls_decides),
 		cmocka_unit_test(a_window_without_calls_has_a_cost),
 		cmocka_unit_test(huge_costs_do_not_overflow),
+		cmocka_unit_test(the_cost_keeps_within_the_share),
 		cmocka_unit_test(times_vary_about_their_mean),
 	};
 

@@ -33,9 +33,10 @@ void gp_summary_say_sampled(const struct gp_summary *summary, char *text, size_t
 
 	snprintf(
 		text, bytes,
-		"SAMPLED: %s window%s, %s %% of the time since the first; counts and sums are those of the windows, except estimated totals",
+		"SAMPLED: %s window%s, %s %% of the time since the first; counts and sums are those of the windows%s",
 		gp_format_count(extent.windows).text, extent.windows == 1 ? "" : "s",
-		gp_format_percent((double)extent.recorded_ns, (double)extent.whole_ns).text);
+		gp_format_percent((double)extent.recorded_ns, (double)extent.whole_ns).text,
+		summary->basis ? ", except estimated totals" : "");
 }
 
 /* ---- the totals ---- */

@@ -11,12 +11,14 @@
 #include "inject/options.h"
 #include "inject/pattern.h"
 #include "inject/log.h"
+#include "inject/sample_budget.h"
 #include "inject/toggle_signal.h"
 
 /* The conditions that must still be met before a window begins. */
 #define WAITS_FOR_DELAY    1u
 #define WAITS_FOR_LAUNCHES 2u
 #define WAITS_FOR_SIGNAL   4u
+#define WAITS_FOR_SAMPLE   8u
 
 static struct {
 	bool has_profiler_range, has_nvtx_range;
@@ -26,6 +28,7 @@ static struct {
 	uint64_t start_ns, delay_ns, duration_ns;
 	uint64_t launches_before, launches_within; /* 0 = no limit */
 	uint64_t skipped_ranges, most_ranges;
+	uint64_t share_millionths; /* of --sample; 0 = without */
 	uint64_t short_ticks;
 	void (*wake)(void);
 
@@ -36,6 +39,9 @@ static struct {
 	uint64_t launches;        /* before the first window */
 	uint64_t window_launches; /* in this window */
 	uint64_t window_end_ns;   /* 0 = unknown */
+	/* of the last window, for --sample */
+	uint64_t window_start_ns, window_paused_ns; /* paused_ns = 0: there was none yet */
+	uint64_t window_calls, window_random;
 } control = {.kernels = ""};
 
 /* ---- windows ---- */
@@ -45,16 +51,39 @@ static bool has_ranges(void)
 	return control.has_profiler_range || control.has_nvtx_range;
 }
 
+static bool is_sampling(void)
+{
+	return control.share_millionths != 0;
+}
+
+/* The next window has to wait before this one is open, so that no range opens one in between. */
+static void begin_sample(void)
+{
+	gp_store64(&control.window_calls, 0);
+	gp_store64(&control.window_random, gp_sys_random());
+	gp_store64(&control.window_start_ns, gp_sys_now_ns());
+	gp_or32(&control.waits_for, WAITS_FOR_SAMPLE);
+}
+
 static void begin_window(enum gp_gate_reason reason)
 {
 	if (gp_recording_gate_is_open() || gp_collector_is_full())
 		return;
+	if (is_sampling())
+		begin_sample();
 	gp_store64(&control.window_launches, 0);
 	gp_store64(&control.window_end_ns,
 		   control.duration_ns == 0 ? 0 : gp_sys_now_ns() + control.duration_ns);
 	gp_recording_gate_set(true, reason);
 	if (control.duration_ns != 0 && control.wake != NULL)
 		control.wake();
+}
+
+static void end_window(enum gp_gate_reason reason)
+{
+	if (is_sampling() && gp_recording_gate_is_open())
+		gp_store64(&control.window_paused_ns, gp_sys_now_ns());
+	gp_recording_gate_set(false, reason);
 }
 
 static void begin_range_window(enum gp_gate_reason reason)
@@ -73,7 +102,7 @@ static void stop_waiting(uint32_t what, enum gp_gate_reason reason)
 		return;
 	if (!has_ranges())
 		begin_window(reason);
-	else if (gp_load32(&control.in_range))
+	else if (gp_load32(&control.in_range) && !is_sampling()) /* a sample is of whole ranges */
 		begin_range_window(reason);
 }
 
@@ -87,10 +116,17 @@ static void begin_range(enum gp_gate_reason reason)
 		begin_range_window(reason);
 }
 
+/* A window of --sample goes on to the next range until its time is over. */
+static bool goes_on(void)
+{
+	return is_sampling() && gp_recording_gate_is_open() &&
+	       gp_sys_now_ns() < gp_load64(&control.window_end_ns);
+}
+
 static void end_range(enum gp_gate_reason reason)
 {
-	if (gp_swap32(&control.in_range, 0) != 0)
-		gp_recording_gate_set(false, reason);
+	if (gp_swap32(&control.in_range, 0) != 0 && !goes_on())
+		end_window(reason);
 }
 
 void gp_control_begin_range(void)
@@ -111,13 +147,13 @@ void gp_control_switch(bool on)
 	if (on)
 		begin_window(GP_GATE_API);
 	else
-		gp_recording_gate_set(false, GP_GATE_API);
+		end_window(GP_GATE_API);
 }
 
 static void toggle(void)
 {
 	if (gp_recording_gate_is_open())
-		gp_recording_gate_set(false, GP_GATE_SIGNAL);
+		end_window(GP_GATE_SIGNAL);
 	else
 		begin_window(GP_GATE_SIGNAL);
 }
@@ -148,9 +184,38 @@ static uint64_t pass_duration(uint64_t now_ns)
 
 	if (end_ns == 0 || !gp_recording_gate_is_open())
 		return UINT64_MAX;
+	if (is_sampling() && gp_load32(&control.in_range)) /* its end ends the window */
+		end_ns = gp_load64(&control.window_start_ns) + GP_SAMPLE_MOST_NS;
 	if (now_ns < end_ns)
 		return end_ns - now_ns;
-	gp_recording_gate_set(false, GP_GATE_TIME);
+	end_window(is_sampling() ? GP_GATE_SAMPLE : GP_GATE_TIME);
+	return UINT64_MAX;
+}
+
+/* CUPTI stays on for a while after the window, which costs the same. */
+static uint64_t next_sample_ns(void)
+{
+	uint64_t start_ns = gp_load64(&control.window_start_ns);
+	uint64_t paused_ns = gp_load64(&control.window_paused_ns);
+	uint64_t period_ns = GP_SAMPLE_FIRST_NS;
+
+	if (paused_ns > start_ns)
+		period_ns = gp_sample_period_ns(gp_load64(&control.window_calls),
+						paused_ns - start_ns + GP_RECORDING_GATE_LINGER_NS,
+						control.share_millionths);
+	return start_ns + gp_sample_vary_ns(period_ns, gp_load64(&control.window_random));
+}
+
+static uint64_t pass_sample(uint64_t now_ns)
+{
+	uint64_t due_ns;
+
+	if (!(gp_load32(&control.waits_for) & WAITS_FOR_SAMPLE) || gp_recording_gate_is_open())
+		return UINT64_MAX;
+	due_ns = next_sample_ns();
+	if (now_ns < due_ns)
+		return due_ns - now_ns;
+	stop_waiting(WAITS_FOR_SAMPLE, GP_GATE_SAMPLE);
 	return UINT64_MAX;
 }
 
@@ -176,6 +241,7 @@ uint64_t gp_control_pass(uint64_t now_ns)
 	end_at_limit();
 	due_ns = pass_delay(now_ns);
 	due_ns = least(due_ns, pass_duration(now_ns));
+	due_ns = least(due_ns, pass_sample(now_ns));
 	return least(due_ns, gp_recording_gate_poll(now_ns));
 }
 
@@ -217,7 +283,7 @@ bool gp_control_needs(const struct gp_api_entry *entry)
 static void count_within(void)
 {
 	if (gp_take64(&control.window_launches, 1) >= control.launches_within)
-		gp_recording_gate_set(false, GP_GATE_COUNT);
+		end_window(GP_GATE_COUNT);
 }
 
 /*
@@ -235,6 +301,8 @@ bool gp_control_enter(const struct gp_api_entry *entry, const CUpti_CallbackData
 	uint32_t watch = gp_load32(&gp_watch);
 	uint8_t class = entry != NULL ? entry->class : GP_API_OTHER;
 
+	if (watch & GP_WATCH_SAMPLE)
+		gp_take64(&control.window_calls, 1);
 	if ((watch & GP_WATCH_KERNELS) && class == GP_API_LAUNCH && data->symbolName != NULL &&
 	    !gp_control_wants_kernel(data->symbolName)) {
 		gp_count(GP_COUNTER_LEFT_OUT_LAUNCHES, is_included(watch, data));
@@ -273,7 +341,7 @@ void gp_control_exit(const struct gp_api_entry *entry)
 	}
 	if ((watch & GP_WATCH_WITHIN) && is_launch(entry->class) &&
 	    gp_load64(&control.window_launches) >= control.launches_within)
-		gp_recording_gate_set(false, GP_GATE_COUNT);
+		end_window(GP_GATE_COUNT);
 	if ((watch & GP_WATCH_BEFORE) && is_launch(entry->class) &&
 	    gp_take64(&control.launches, 1) + 1 == control.launches_before) {
 		gp_watch_clear(GP_WATCH_BEFORE);
@@ -326,10 +394,14 @@ static void read_windows(void)
 	control.most_ranges = gp_option_number(GP_OPTION_ID_CAPTURE_REPEAT);
 	control.delay_ns = gp_option_ns(GP_OPTION_ID_DELAY);
 	control.duration_ns = gp_option_ns(GP_OPTION_ID_DURATION);
+	control.share_millionths = gp_option_share_millionths(GP_OPTION_ID_SAMPLE);
+	if (is_sampling() && control.duration_ns == 0)
+		control.duration_ns = GP_SAMPLE_WINDOW_NS;
 	control.launches_before = gp_option_number(GP_OPTION_ID_AFTER_LAUNCHES);
 	control.launches_within = gp_option_number(GP_OPTION_ID_LAUNCHES);
 	control.waits_for = (control.delay_ns != 0 ? WAITS_FOR_DELAY : 0) |
-			    (control.launches_before != 0 ? WAITS_FOR_LAUNCHES : 0);
+			    (control.launches_before != 0 ? WAITS_FOR_LAUNCHES : 0) |
+			    (is_sampling() ? WAITS_FOR_SAMPLE : 0);
 }
 
 static void start_windows(void)
@@ -352,6 +424,7 @@ static void start_watching(void)
 		uint32_t bit;
 	} watches[] = {
 		{control.has_windows, GP_WATCH_GATE},
+		{is_sampling(), GP_WATCH_SAMPLE},
 		{control.has_profiler_range, GP_WATCH_PROFILER},
 		{control.launches_before != 0, GP_WATCH_BEFORE},
 		{control.launches_within != 0, GP_WATCH_WITHIN},
@@ -414,6 +487,10 @@ void gp_control_begin(void (*wake)(void))
 		gp_option_number(GP_OPTION_ID_MIN_API_US) * gp_clock_ticks_per_second() / 1000000u;
 	if (gp_recording_gate_is_open() && control.duration_ns != 0)
 		gp_store64(&control.window_end_ns, gp_sys_now_ns() + control.duration_ns);
+	if (is_sampling()) {
+		control.window_random = gp_sys_random();
+		control.window_start_ns = gp_sys_now_ns();
+	}
 	if (has_toggle())
 		install_toggle();
 	/* signals that came earlier: at this point no operation of the program has begun */

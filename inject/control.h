@@ -6,6 +6,10 @@
  * --duration or --launches.  Every range makes a window of its own, after --capture-skip and
  * up to --capture-repeat.  A signal, gpuprof_start() and gpuprof_stop() open and close regardless.
  *
+ * --sample is one more condition for a window, which is met again and again: after each window once
+ * inject/sample_budget.h allows the next one.  With --capture-range such a window begins with a
+ * range, goes on from range to range, and ends with the first one that ends after its time.
+ *
  * Any thread may call any function; without these options they do nothing.
  */
 #ifndef INJECT_CONTROL_H

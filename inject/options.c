@@ -125,6 +125,14 @@ uint64_t gp_option_exponent(enum gp_option option)
 	return exponent;
 }
 
+uint64_t gp_option_share_millionths(enum gp_option option)
+{
+	uint64_t millionths = 0;
+
+	gp_option_is_share(&gp_option_rows[option], gp_option_text(option), &millionths);
+	return millionths;
+}
+
 uint64_t gp_option_bytes(enum gp_option option)
 {
 	uint64_t bytes = 0;

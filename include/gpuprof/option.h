@@ -14,6 +14,7 @@ enum gp_option_type {
 	GP_OPTION_SIZE,     /* bytes, within the row's bounds, or 0: 500M, 2G */
 	GP_OPTION_INTERVAL, /* on, 0, or a time within the row's bounds in ns; --NAME alone is on */
 	GP_OPTION_EXPONENT, /* on, 0, or a number within the row's bounds; --NAME alone is on */
+	GP_OPTION_SHARE,    /* on, 0, or 0.5%, within the row's bounds; --NAME alone is on */
 	GP_OPTION_METRICS,  /* a text; --NAME alone is on */
 	GP_OPTION_FLAG,
 	GP_OPTION_CHOICE, /* one of the words of the row's argument */
@@ -42,7 +43,7 @@ struct gp_option_row {
 enum gp_option_bound {
 	GP_OPTION_LEAST,
 	GP_OPTION_MOST, /* 0 = unbounded */
-	GP_OPTION_ON,   /* of INTERVAL and EXPONENT: the meaning of "on" */
+	GP_OPTION_ON,   /* of INTERVAL, EXPONENT and SHARE: the meaning of "on" */
 };
 
 static const struct gp_option_row gp_option_rows[] = {
@@ -238,11 +239,34 @@ static inline bool gp_option_is_exponent(const struct gp_option_row *row, const 
 				       : gp_option_is_number(row, value, exponent);
 }
 
+/* Whether a value is valid for a SHARE option: 0, on, 2%, 0.5%. */
+static inline bool gp_option_is_share(const struct gp_option_row *row, const char *value,
+				      uint64_t *millionths)
+{
+	uint64_t digit_millionths = 1000;
+	const char *end;
+
+	*millionths = row->bounds[GP_OPTION_ON];
+	if (strcmp(value, "on") == 0)
+		return true;
+	end = gp_option_digits(value, millionths);
+	if (end == NULL || *millionths > 100)
+		return false;
+	if (*millionths == 0 && *end == '\0')
+		return true;
+	*millionths *= 10000;
+	if (*end == '.')
+		for (end++; *end >= '0' && *end <= '9'; end++, digit_millionths /= 10)
+			*millionths += digit_millionths * (uint64_t)(*end - '0');
+	return strcmp(end, "%") == 0 && *millionths >= row->bounds[GP_OPTION_LEAST] &&
+	       *millionths <= row->bounds[GP_OPTION_MOST];
+}
+
 /* Whether the option may be given without a value, which is then "on". */
 static inline bool gp_option_may_be_alone(const struct gp_option_row *row)
 {
 	return row->type == GP_OPTION_INTERVAL || row->type == GP_OPTION_EXPONENT ||
-	       row->type == GP_OPTION_METRICS;
+	       row->type == GP_OPTION_SHARE || row->type == GP_OPTION_METRICS;
 }
 
 /* The options that need a GPU's performance counters for themselves: a run has one of them. */
@@ -303,6 +327,13 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 		snprintf(text, text_bytes, "on, or a number from %llu to %llu",
 			 (unsigned long long)row->bounds[GP_OPTION_LEAST],
 			 (unsigned long long)row->bounds[GP_OPTION_MOST]);
+		return true;
+	}
+	if (row->type == GP_OPTION_SHARE && !gp_option_is_share(row, value, &number)) {
+		snprintf(text, text_bytes, "a percentage from %g%% to %g%%, such as %g%%",
+			 (double)row->bounds[GP_OPTION_LEAST] / 1e4,
+			 (double)row->bounds[GP_OPTION_MOST] / 1e4,
+			 (double)row->bounds[GP_OPTION_ON] / 1e4);
 		return true;
 	}
 	if (row->type == GP_OPTION_CHOICE && !gp_option_has_choice(row, value)) {

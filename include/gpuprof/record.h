@@ -684,6 +684,7 @@ enum gp_gate_reason {
 	GP_GATE_API = 7,  /* gpuprof_start() or gpuprof_stop() */
 	GP_GATE_FULL = 8, /* the trace reached --max-file and ends here */
 	GP_GATE_KEPT = 9, /* older records did not fit --keep-last; the last such record counts */
+	GP_GATE_SAMPLE = 10, /* a window of --sample */
 };
 
 /* Recording started or paused.  A trace without such records was recorded from beginning to end. */

@@ -11,7 +11,7 @@ from . import _program
 
 # The options of gpuprof run without a value, or with one only after =.
 _FLAGS = ("-q", "--quiet", "-h", "--help", "-V", "--version", "--html", "--no-command",
-          "--roofline", "--strict", "--hw-timeline", "--stalls", "--counters", "--energy")
+          "--roofline", "--strict", "--hw-timeline", "--stalls", "--counters", "--energy", "--sample")
 
 
 def _command(arguments: List[str]) -> List[str]:

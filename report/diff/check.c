@@ -173,6 +173,8 @@ static int take_metric(struct judging *j, enum gp_metric metric)
 	}
 	gp_run_set_metric(j->baseline, metric, series.baseline);
 	gp_run_set_metric(j->now, metric, series.now);
+	if (metric == GP_METRIC_NEW_KERNELS && gp_machine_is_sampled(&j->now->machine))
+		return 0; /* a window has not each kernel */
 	if (metric == GP_METRIC_NEW_KERNELS)
 		result = count_new_kernels(j, &series);
 	if (knows_none(series.baseline, series.baseline_count) &&

@@ -124,6 +124,16 @@ static int compare_machines(struct work *work)
 	return status;
 }
 
+/* The baseline is sampled, too: it has the same options. */
+static int note_sampled(struct work *work)
+{
+	if (!gp_machine_is_sampled(&work->now.machine))
+		return 0;
+	return take_note(
+		work,
+		strdup("the runs are sampled (--sample): totals are unknown, and only the times of a step are compared"));
+}
+
 static int note_clocks(struct work *work)
 {
 	struct gp_lowered_clocks clocks;
@@ -280,6 +290,8 @@ int gp_check_run(const struct gp_check_request *request)
 		status = load_runs(&work.now, request->runs, request->run_count);
 	if (status == 0)
 		status = compare_machines(&work);
+	if (status == 0)
+		status = note_sampled(&work);
 	if (status == 0)
 		status = note_clocks(&work);
 	if (status == 0)

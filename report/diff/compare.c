@@ -347,11 +347,13 @@ static uint32_t keep_named(struct comparing *c, enum gp_named_kind kind, struct 
 	return kept;
 }
 
-/* Whether both sides have the data: stack samples of the host; ranks; the leaks. */
+/* Whether both sides have the data: no samples of the run (--sample); stack samples of the host; ranks; the leaks. */
 static bool is_comparable(struct comparing *c, enum gp_named_kind kind, const struct pair *sum)
 {
 	struct pair leaked;
 
+	if (isnan(sum->a) || isnan(sum->b))
+		return false;
 	if (is_sampled(kind) || kind == GP_NAMED_RANK)
 		return sum->a != 0 && sum->b != 0;
 	if (kind != GP_NAMED_LEAK)
@@ -551,6 +553,14 @@ static void doubt_partial(struct doubts *doubts, const struct gp_run_set *set)
 			      set->runs[i].name, set->runs[i].partial);
 }
 
+static void doubt_sampled(struct doubts *doubts, const struct gp_run_set *set)
+{
+	if (set->count > 0 && gp_machine_is_sampled(&set->machine))
+		doubt(doubts,
+		      "%s is sampled (--sample): its totals are unknown, and only the times of a step are compared",
+		      set->runs[0].name);
+}
+
 static void doubt_clocks(struct doubts *doubts, const struct gp_run_set *a,
 			 const struct gp_run_set *b)
 {
@@ -570,6 +580,8 @@ int gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,
 
 	doubt_partial(&doubts, a);
 	doubt_partial(&doubts, b);
+	doubt_sampled(&doubts, a);
+	doubt_sampled(&doubts, b);
 	doubt_clocks(&doubts, a, b);
 	for (enum gp_machine_fact fact = 0; fact < GP_MACHINE_FACTS; fact++)
 		if (strcmp(gp_machine_fact(&a->machine, fact),

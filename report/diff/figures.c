@@ -593,7 +593,7 @@ static bool is_recorded(const struct gp_model *model, enum gp_metric_source sour
 	case GP_METRIC_OF_GPU:
 		return gp_recorded_kind(model, "gpu");
 	case GP_METRIC_OF_MEMORY:
-		return gp_recorded_kind(model, "memory");
+		return gp_recorded_knows_memory(model);
 	default:
 		return gp_recorded_kind(model, "default") || gp_recorded_kind(model, "sync");
 	}
@@ -608,6 +608,29 @@ static void forget_unrecorded(struct gathering *g)
 	for (size_t i = 0; i < g->model_count; i++)
 		if ((g->models[i]->unknown & GP_UNKNOWN_STATUS) != 0)
 			g->figures->values[GP_METRIC_FAILURES] = (double)NAN;
+}
+
+/* The times of a step, and what gpuprof-run measures throughout: windows tell nothing of a whole. */
+static void forget_totals(struct gp_figures *figures)
+{
+	static const enum gp_metric kept[] = {
+		GP_METRIC_STEP,
+		GP_METRIC_STEP_SPREAD,
+		GP_METRIC_ENERGY,
+		GP_METRIC_CLOCKS_LOWERED,
+	};
+	double values[COUNT(kept)];
+
+	for (size_t i = 0; i < COUNT(kept); i++)
+		values[i] = figures->values[kept[i]];
+	for (int metric = 0; metric < GP_METRICS; metric++)
+		figures->values[metric] = (double)NAN;
+	for (size_t i = 0; i < COUNT(kept); i++)
+		figures->values[kept[i]] = values[i];
+	for (int kind = 0; kind < GP_NAMED_KINDS; kind++)
+		for (uint32_t i = 0; kind != GP_NAMED_PHASE && i < figures->named[kind].count; i++)
+			figures->named[kind].rows[i].count = figures->named[kind].rows[i].total_ns =
+				(double)NAN;
 }
 
 int gp_figures_of(struct gp_model *const *models, size_t model_count, struct gp_figures *figures)
@@ -626,6 +649,8 @@ int gp_figures_of(struct gp_model *const *models, size_t model_count, struct gp_
 	for (size_t i = 0; i < model_count; i++)
 		take_model(&g, models[i]);
 	forget_unrecorded(&g);
+	if (gp_recorded_any_sampled(models, model_count))
+		forget_totals(figures);
 	gp_device_list_free(&g.devices);
 	return result;
 }

@@ -43,7 +43,7 @@ enum gp_metric gp_metric_find(const char *name);
 struct gp_named_figure {
 	/* valid UTF-8 without control characters; for kernels see gp_kernel_figure_name() */
 	char *name;
-	double count, total_ns; /* of leaks: bytes */
+	double count, total_ns; /* of leaks: bytes; NAN: unknown, in a sampled run */
 	double median_ns;       /* NAN: no such operation had a time; always for host functions */
 	/* kernels: theoretical occupancy, the mean of all launches, 0 to 1; NAN = unknown */
 	double occupancy;
@@ -80,6 +80,7 @@ enum gp_named_kind {
 
 /* Zeroed = empty. */
 struct gp_figures {
+	/* of a sampled run (--sample), only those of a step and those of energy are known */
 	double values[GP_METRICS]; /* NAN = unknown; NEW_KERNELS comes from a comparison */
 	uint32_t step_count;       /* of the main loop; 0 = unknown */
 	struct gp_named_list named[GP_NAMED_KINDS];

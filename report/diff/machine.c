@@ -47,6 +47,11 @@ const char *gp_machine_fact_text(const struct gp_machine *machine, enum gp_machi
 	return fact == GP_MACHINE_OPTIONS && !machine->is_of_others ? "the default" : "unknown";
 }
 
+bool gp_machine_is_sampled(const struct gp_machine *machine)
+{
+	return strstr(gp_machine_fact(machine, GP_MACHINE_OPTIONS), "SAMPLE=") != NULL;
+}
+
 void gp_machine_free(struct gp_machine *machine)
 {
 	for (int i = 0; i < GP_MACHINE_FACTS; i++)
@@ -148,10 +153,10 @@ char *gp_machine_join_gpus(const char *gpus)
 static bool says_what_is_recorded(const char *line, size_t length)
 {
 	static const char *const names[] = {
-		"TRACE=",          "GRAPHS=",        "STACKS=",       "CAPTURE_RANGE=",
-		"CAPTURE_REPEAT=", "DELAY=",         "DURATION=",     "LAUNCHES=",
-		"AFTER_LAUNCHES=", "TOGGLE_SIGNAL=", "KERNELS=",      "FOLLOW=",
-		"PROCESSES=",      "MIN_API_US=",    "CAPTURE_SKIP=", "RANKS=",
+		"TRACE=",   "GRAPHS=",   "STACKS=",    "CAPTURE_RANGE=",  "CAPTURE_REPEAT=",
+		"DELAY=",   "DURATION=", "LAUNCHES=",  "AFTER_LAUNCHES=", "TOGGLE_SIGNAL=",
+		"KERNELS=", "FOLLOW=",   "PROCESSES=", "MIN_API_US=",     "CAPTURE_SKIP=",
+		"RANKS=",   "SAMPLE=",
 	};
 
 	for (size_t i = 0; i < COUNT(names); i++)

@@ -37,6 +37,9 @@ void gp_machine_free(struct gp_machine *machine);
  */
 char *gp_machine_join_gpus(const char *gpus);
 
+/* Whether it recorded with --sample, so that totals are unknown. */
+bool gp_machine_is_sampled(const struct gp_machine *machine);
+
 /* "gpus", "driver", ...: the name in files. */
 const char *gp_machine_fact_name(enum gp_machine_fact fact);
 

@@ -100,6 +100,11 @@ void gp_traces_warn(const struct gp_model *model)
 			"%s is damaged: %s bytes were skipped, and the records in them are missing; `gpuprof summary %s` says more",
 			model->path, gp_format_count(losses->damaged_bytes).text,
 			gp_shell_word(model->path, word, sizeof(word)));
+	if (gp_recorded_is_sampled(model))
+		gp_command_fail(
+			0,
+			"%s is sampled (--sample): counts and sums are those of its windows; `gpuprof summary %s` estimates totals",
+			model->path, gp_shell_word(model->path, word, sizeof(word)));
 }
 
 /* Its model has all: then the others' are to have that, too. */

@@ -5,6 +5,7 @@
 
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
+#include "report/model/recorded.h"
 #include "report/model/sums/totals.h"
 
 void gp_memory_apply(uint64_t *now_bytes, const struct gp_memory_event *event)
@@ -34,10 +35,11 @@ GP_COMPARE_BY(compare_moments, struct moment, unix_ns)
 
 static uint32_t collect_model(const struct gp_model *model, struct moment *moments)
 {
+	bool is_known = !gp_recorded_is_sampled(model);
 	uint64_t end_ns = gp_model_end_ns(model);
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < model->memory_count; i++)
+	for (uint32_t i = 0; is_known && i < model->memory_count; i++)
 		moments[count++] =
 			(struct moment){.unix_ns = model->base_unix_ns + model->memory[i].time_ns,
 					.model = model,
@@ -50,7 +52,7 @@ static uint32_t collect_model(const struct gp_model *model, struct moment *momen
 	for (uint32_t i = 0; i < count; i++)
 		if (moments[i].unix_ns > model->base_unix_ns + end_ns)
 			end_ns = moments[i].unix_ns - model->base_unix_ns;
-	if (!model->losses.live)
+	if (!model->losses.live && is_known)
 		moments[count++] =
 			(struct moment){.unix_ns = model->base_unix_ns + end_ns, .model = model};
 	return count;
@@ -221,9 +223,10 @@ static int add_totals(struct making *making, const struct gp_model *model)
 {
 	const struct gp_totals *totals = gp_totals_of(model);
 	const struct gp_memory_ledger *ledger = &totals->memory.ledger;
+	bool is_known = !gp_recorded_is_sampled(model);
 	int result = 0;
 
-	for (uint32_t i = 0; i < ledger->row_count && result == 0; i++)
+	for (uint32_t i = 0; is_known && i < ledger->row_count && result == 0; i++)
 		result = add_row(making, model, &ledger->rows[i]);
 	for (uint32_t i = 0; i < totals->usage_count && result == 0; i++) {
 		const struct gp_record_usage *told = &totals->usages[i];

@@ -87,6 +87,27 @@ bool gp_recorded_samples_launches(const struct gp_model *model)
 	       !gp_option_list_has(words, "launch") && !gp_option_list_has(words, "all");
 }
 
+bool gp_recorded_is_sampled(const struct gp_model *model)
+{
+	char share[GP_RECORDED_WORDS_BYTES];
+
+	find_words(model, "SAMPLE=", "0", share);
+	return strcmp(share, "0") != 0;
+}
+
+bool gp_recorded_any_sampled(struct gp_model *const *models, size_t model_count)
+{
+	for (size_t i = 0; i < model_count; i++)
+		if (gp_recorded_is_sampled(models[i]))
+			return true;
+	return false;
+}
+
+bool gp_recorded_knows_memory(const struct gp_model *model)
+{
+	return gp_recorded_kind(model, "memory") && !gp_recorded_is_sampled(model);
+}
+
 bool gp_recorded_is_damaged(const struct gp_model *model)
 {
 	return model->losses.damaged_bytes + model->losses.unknown_records > 0;

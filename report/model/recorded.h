@@ -47,6 +47,16 @@ struct gp_recorded_ranks gp_recorded_ranks(const struct gp_model *model);
 /* Whether --stacks chose some launches for a stack, not all or none of them. */
 bool gp_recorded_samples_launches(const struct gp_model *model);
 
+/*
+ * Whether --sample chose its windows at random: sums of events are those of the windows, and what
+ * was allocated is unknown.
+ */
+bool gp_recorded_is_sampled(const struct gp_model *model);
+bool gp_recorded_any_sampled(struct gp_model *const *models, size_t model_count);
+
+/* Whether it tells what was allocated at any time. */
+bool gp_recorded_knows_memory(const struct gp_model *model);
+
 /* Whether a part of the file cannot be read: its content and times are not known. */
 bool gp_recorded_is_damaged(const struct gp_model *model);
 

@@ -156,7 +156,7 @@ int gp_summary_print_memory_in_brief(const struct gp_summary *summary)
 	size_t shown = 0;
 	int result;
 
-	if (memory->row_count == 0)
+	if (gp_summary_lacks_memory(summary))
 		return 0;
 	gp_summary_print_memory_title(summary);
 	gp_table_open(&table, &head);

@@ -367,8 +367,8 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 	gp_table_put_whole(table, totals.counts.operations);
 	gp_table_put_whole(table, totals.counts.gpu_ns);
 	put_busy(table, *model, &totals);
-	gp_table_cell(table, gp_recorded_kind(*model, "memory") ? gp_value_whole(totals.peak_bytes)
-								: gp_value_none());
+	gp_table_cell(table, gp_recorded_knows_memory(*model) ? gp_value_whole(totals.peak_bytes)
+							      : gp_value_none());
 	put_devices(summary, table, &totals);
 	gp_table_put_text(table, gp_recorded_how_ended(*model).text);
 	gp_table_put_text(table, gp_summary_program_of(*model));
@@ -416,6 +416,16 @@ static void print_incomplete(const struct gp_summary *summary)
 			gp_format_count(more).text);
 }
 
+static void print_sampled(const struct gp_summary *summary)
+{
+	char text[GP_SUMMARY_SAMPLED_BYTES];
+
+	if (!gp_recorded_any_sampled(summary->models, summary->model_count))
+		return;
+	gp_summary_say_sampled(summary, text, sizeof(text));
+	fprintf(summary->out, "%s\n", text);
+}
+
 int gp_summary_print_head(const struct gp_summary *summary)
 {
 	if (summary->options->job) {
@@ -423,6 +433,7 @@ int gp_summary_print_head(const struct gp_summary *summary)
 		gp_job_print_shown(summary->options->job, summary->out);
 	}
 	print_incomplete(summary);
+	print_sampled(summary);
 	if (summary->model_count == 1)
 		print_head_of_one(summary);
 	else

@@ -340,9 +340,15 @@ static int make(const struct gp_summary *summary, struct gp_document *document)
 	struct gp_document own = {0};
 	struct gp_device_list devices = {0};
 	struct gp_memory_sites found;
-	int result = gp_memory_sites_of(summary->models, summary->model_count, &devices,
-					GP_MEMORY_LEFT, &found);
+	int result;
 
+	if (gp_recorded_any_sampled(summary->models, summary->model_count)) {
+		if (document) /* without a row: unknown */
+			gp_document_add_section(document, "left");
+		return 0;
+	}
+	result = gp_memory_sites_of(summary->models, summary->model_count, &devices, GP_MEMORY_LEFT,
+				    &found);
 	if (result == 0) {
 		const struct left left = sum_up(&found);
 		const struct sentence sentence = {

@@ -106,7 +106,7 @@ static bool knows_all(const struct gp_summary *summary, bool *any)
 	*any = false;
 	for (size_t i = 0; i < summary->model_count; i++) {
 		const struct gp_model *model = summary->models[i];
-		bool recorded = gp_recorded_kind(model, "memory");
+		bool recorded = gp_recorded_knows_memory(model);
 
 		*any |= recorded;
 		all &= recorded && model->gate_count == 0;
@@ -177,13 +177,22 @@ void gp_summary_print_memory_title(const struct gp_summary *summary)
 			: "");
 }
 
+bool gp_summary_lacks_memory(const struct gp_summary *summary)
+{
+	if (!gp_recorded_any_sampled(summary->models, summary->model_count))
+		return summary->memory.row_count == 0;
+	fputs("\nMemory allocated through CUDA: unknown, as --sample records no calls between its windows\n",
+	      summary->out);
+	return true;
+}
+
 int gp_summary_print_memory(const struct gp_summary *summary)
 {
 	const struct gp_memory_stats *memory = &summary->memory;
 	bool any;
 	int result;
 
-	if (memory->row_count == 0)
+	if (gp_summary_lacks_memory(summary))
 		return 0;
 	gp_summary_print_memory_title(summary);
 	result = print_rows(summary);

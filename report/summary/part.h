@@ -160,6 +160,9 @@ int gp_summary_add_memory(const struct gp_summary *summary, struct gp_document *
 
 void gp_summary_print_memory_title(const struct gp_summary *summary);
 
+/* Whether there is nothing about memory to tell; says so if a run is sampled, as it is unknown. */
+bool gp_summary_lacks_memory(const struct gp_summary *summary);
+
 /* Peak, memory left and use by the driver: a row for each device and each kind of host memory. */
 int gp_summary_print_memory_in_brief(const struct gp_summary *summary);
 
@@ -189,6 +192,17 @@ int gp_summary_print_advice(const struct gp_summary *summary);
 
 /* The recorded windows, and records left out by options; nothing if everything was recorded. */
 void gp_summary_print_windows(const struct gp_summary *summary);
+
+/*
+ * Of a sampled run (--sample): the totals as estimates; nothing if it is not sampled.  As data: a
+ * section "sampled".
+ */
+int gp_summary_print_sampled(const struct gp_summary *summary);
+int gp_summary_add_sampled(const struct gp_summary *summary, struct gp_document *document);
+
+/* The sentence at the top of a summary of which a process is sampled. */
+#define GP_SUMMARY_SAMPLED_BYTES 256
+void gp_summary_say_sampled(const struct gp_summary *summary, char *text, size_t bytes);
 
 /* For a model without any call: a line about what the options left out. */
 void gp_summary_print_never(FILE *out, const struct gp_model *model);

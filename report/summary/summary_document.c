@@ -175,8 +175,10 @@ int gp_summary_add_devices(const struct gp_summary *summary, struct gp_document 
 
 int gp_summary_add_memory(const struct gp_summary *summary, struct gp_document *document)
 {
+	bool is_known = !gp_recorded_any_sampled(summary->models, summary->model_count);
+
 	gp_document_add_section(document, "memory");
-	for (size_t i = 0; i < summary->memory.row_count; i++)
+	for (size_t i = 0; is_known && i < summary->memory.row_count; i++)
 		add_memory_row(summary, &summary->memory.rows[i], document);
 	return 0;
 }
@@ -204,6 +206,18 @@ static void add_last_part(const struct gp_model *model, struct gp_document *docu
 	gp_document_add_number(document, "pid", GP_UNIT_NUMBER, model->pid);
 }
 
+/* A row with a pid begins a new line of the page: that of the first process. */
+static void add_sampled(const struct gp_summary *summary, struct gp_document *document)
+{
+	char text[GP_SUMMARY_SAMPLED_BYTES];
+
+	gp_summary_say_sampled(summary, text, sizeof(text));
+	gp_document_add_row(document);
+	gp_document_add_text(document, "id", "sampled");
+	gp_document_add_text(document, "text", text);
+	gp_document_add_number(document, "pid", GP_UNIT_NUMBER, summary->models[0]->pid);
+}
+
 int gp_summary_describe(const struct gp_summary *summary, struct gp_document *document)
 {
 	int result = summary->basis ? describe_used(summary, document) : 0;
@@ -214,6 +228,8 @@ int gp_summary_describe(const struct gp_summary *summary, struct gp_document *do
 		if (gp_recorded_is_last_part(summary->all_models[i]))
 			add_last_part(summary->all_models[i], document);
 	}
+	if (gp_recorded_any_sampled(summary->models, summary->model_count))
+		add_sampled(summary, document);
 	return result == 0 ? document->error : result;
 }
 

@@ -22,6 +22,7 @@ static const struct {
 	[GP_GATE_API] = {"gpuprof_start()", "gpuprof_stop()"},
 	[GP_GATE_KEPT] = {"the start of what --keep-last kept",
 			  "the start of what --keep-last kept"},
+	[GP_GATE_SAMPLE] = {"a window of --sample", "its end"},
 	[GP_GATE_FULL] = {"the limit of --max-file",
 			  "the limit of --max-file: nothing later is in the trace"},
 };
@@ -151,7 +152,7 @@ void gp_summary_print_never(FILE *out, const struct gp_model *model)
 		print_extent(out, model);
 		fputs(" (--capture-range, --delay, ...)\n", out);
 	} else if (model->gate_count > 0) {
-		fputs("  recording was paused from the start to the end: the event that resumes it (--capture-range, --delay, --after-launches, --toggle-signal, gpuprof_start()) never came\n",
+		fputs("  recording was paused from the start to the end: the event that resumes it (--capture-range, --delay, --after-launches, --sample, --toggle-signal, gpuprof_start()) never came\n",
 		      out);
 	}
 	if (!gp_recorded_kind(model, "gpu"))

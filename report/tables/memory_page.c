@@ -279,6 +279,10 @@ static int print_page(struct page *page)
 	if (!page->memory)
 		return -ENOMEM;
 	print_head(page);
+	if (gp_recorded_any_sampled(page->scope.models, page->scope.model_count)) {
+		fputs("  unknown, as --sample records no calls between its windows\n", page->out);
+		return print_pools(page);
+	}
 	if (page->memory->row_count == 0) {
 		fprintf(page->out, "  %s\n", words_for_nothing(page));
 		return print_pools(page);

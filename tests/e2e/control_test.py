@@ -71,7 +71,7 @@ class Control(Case):
             result = self.run_program([RANGES], GPUPROF_CAPTURE_RANGE=capture)
             self.assertEqual(result.returncode, 0)
             self.assertIn("made no CUDA call that was recorded", result.stderr)
-            self.assertIn("the event that resumes it (--capture-range, --delay, --after-launches, --toggle-signal, gpuprof_start()) never came", result.stderr)
+            self.assertIn("the event that resumes it (--capture-range, --delay, --after-launches, --sample, --toggle-signal, gpuprof_start()) never came", result.stderr)
 
     def test_the_summary_says_which_parts(self):
         result = self.check({"CAPTURE_RANGE": "cudaProfilerApi"}, 300, 0)

@@ -18,6 +18,7 @@
 #include "inject/toggle_signal.h"
 
 #define SECOND_NS 1000000000u
+#define TENTH_NS  (SECOND_NS / (uint64_t)10)
 #define NEVER     UINT64_MAX
 
 static uint64_t start_ns;
@@ -289,6 +290,69 @@ static void the_c_functions(void)
 	REQUIRE(gp_recording_gate_is_open() && launch());
 }
 
+/* The 10,000 calls cost 40 ms, which are 1 % of 4 s: the next window begins after 2 to 6 s. */
+static void samples(void)
+{
+	uint64_t before_ns;
+
+	WITH("GPUPROF_SAMPLE=1%", "GPUPROF_DURATION=1");
+	REQUIRE(is_closed() && !launch());
+	gp_control_pass(start_ns + 4 * TENTH_NS);
+	REQUIRE(is_closed());
+	before_ns = gp_sys_now_ns();
+	gp_control_pass(gp_sys_now_ns() + 16 * TENTH_NS);
+	REQUIRE(gp_recording_gate_is_open() && launch() && wakes == 1);
+	for (int i = 0; i < 9999; i++)
+		launch();
+	gp_control_pass(gp_sys_now_ns() + 11 * TENTH_NS);
+	REQUIRE(is_closed() &&
+		!gp_control_needs(entry_of(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000)));
+	gp_control_pass(before_ns + 19 * TENTH_NS);
+	REQUIRE(is_closed());
+	gp_control_pass(gp_sys_now_ns() + 61 * TENTH_NS);
+	REQUIRE(gp_recording_gate_is_open() && launch());
+}
+
+static void sample_of_ranges(const char *duration)
+{
+	WITH("GPUPROF_SAMPLE=1%", "GPUPROF_CAPTURE_RANGE=nvtx:step", (char *)(uintptr_t)duration);
+	gp_control_begin_range();
+	gp_control_pass(gp_sys_now_ns() + 2 * (uint64_t)SECOND_NS);
+	REQUIRE(is_closed());
+	gp_control_end_range();
+	gp_control_begin_range();
+	REQUIRE(gp_recording_gate_is_open());
+}
+
+static void a_sample_ends_with_a_range(void)
+{
+	sample_of_ranges("GPUPROF_DURATION=0.000001");
+	gp_control_pass(gp_sys_now_ns() + 10 * (uint64_t)SECOND_NS);
+	REQUIRE(gp_recording_gate_is_open());
+	gp_control_end_range();
+	REQUIRE(is_closed());
+	gp_control_begin_range();
+	REQUIRE(is_closed());
+}
+
+static void a_sample_has_many_ranges(void)
+{
+	sample_of_ranges("GPUPROF_DURATION=1000");
+	gp_control_end_range();
+	gp_control_begin_range();
+	gp_control_end_range();
+	REQUIRE(gp_recording_gate_is_open() && launch());
+	gp_control_pass(gp_sys_now_ns() + 1001 * (uint64_t)SECOND_NS);
+	REQUIRE(is_closed());
+}
+
+static void a_sample_of_a_range_without_an_end(void)
+{
+	sample_of_ranges("GPUPROF_DURATION=1");
+	gp_control_pass(gp_sys_now_ns() + 31 * (uint64_t)SECOND_NS);
+	REQUIRE(is_closed());
+}
+
 static void (*const cases[])(void) = {
 	without_options,
 	delay_and_duration,
@@ -306,6 +370,10 @@ static void (*const cases[])(void) = {
 	other_programs,
 	ranks_of_a_list,
 	the_c_functions,
+	samples,
+	a_sample_ends_with_a_range,
+	a_sample_has_many_ranges,
+	a_sample_of_a_range_without_an_end,
 };
 
 static void every_case(void **state)

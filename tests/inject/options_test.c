@@ -21,6 +21,7 @@ static char *environment[] = {
 	"GPUPROF_SESSION=/tmp/session",
 	"GPUPROF_OUTPUTS=misspelt",
 	"GPUPROF_FLUSH_TIMEOUT=",
+	"GPUPROF_SAMPLE=2.5%",
 	"GPUPROF_FINISH_TIMEOUT=86401",
 	"GPUPROFOUTPUT=not ours",
 	NULL,
@@ -37,6 +38,7 @@ static void values_come_from_the_environment(void **state)
 	assert_string_equal(gp_option_text(GP_OPTION_ID_OUTPUT), "run-%p");
 	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_MS), 20);
 	assert_true(gp_option_flag(GP_OPTION_ID_QUIET));
+	assert_int_equal(gp_option_share_millionths(GP_OPTION_ID_SAMPLE), 25000);
 	assert_string_equal(gp_option_session(), "/tmp/session");
 }
 

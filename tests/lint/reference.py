@@ -95,7 +95,7 @@ class Reference:
                     if argument == "NULL"
                     else f" {'LIST' if kind == 'LIST' else 'WORD' if words else argument}"
                 )
-                value = f"[={argument}]" if kind in ("INTERVAL", "EXPONENT", "METRICS") else value
+                value = f"[={argument}]" if kind in ("INTERVAL", "EXPONENT", "SHARE", "METRICS") else value
                 shown = "" if kind == "FLAG" else f"`{default}`" if default else "none"
                 yield (
                     f"`{short}--{option}{value}`",

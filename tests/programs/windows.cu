@@ -7,11 +7,15 @@
  *    range=N      N launches in the NVTX range "window" of the domain "tests"
  *    toggle       sends SIGUSR2, which the program ignores, to itself, and waits half a second
  *    for=MS       a launch each millisecond for MS milliseconds
+ *    samples=N    each millisecond a range as above with three launches, until N windows were
+ *                 recorded
  *
  * Prints the number of launches.  The file "starts", if it can be created, has a line for each:
  * nanoseconds from the start of the process to the launch.
  */
 #include "check.h"
+
+#include "../../include/gpuprof/gpuprof.h"
 
 #include <cuda_profiler_api.h>
 #include <nvtx3/nvToolsExt.h>
@@ -72,6 +76,17 @@ static void launch_in_range(int count)
 	nvtxDomainRangePop(domain);
 }
 
+static void launch_in_samples(int count)
+{
+	for (int was_recording = 0, windows = 0; windows < count; usleep(1000)) {
+		int is_recording = gpuprof_is_recording();
+
+		windows += was_recording && !is_recording;
+		was_recording = is_recording;
+		launch_in_range(3);
+	}
+}
+
 static void toggle(int)
 {
 	CHECK(cudaDeviceSynchronize());
@@ -88,6 +103,7 @@ static void do_step(const char *step)
 		{ "launch=", launch },
 		{ "profiler=", launch_in_profiler },
 		{ "range=", launch_in_range },
+		{ "samples=", launch_in_samples },
 		{ "toggle", toggle },
 		{ "for=", [](int ms) { launch_for(ms); } },
 	};

@@ -90,7 +90,7 @@ static int find_peak(struct gp_model *model, struct gp_value *peak)
 	struct gp_memory_stats memory = {0};
 	int result = gp_memory_stats_of(&model, 1, &devices, &memory);
 
-	*peak = gp_recorded_kind(model, "memory")
+	*peak = gp_recorded_knows_memory(model)
 			? gp_value_whole(gp_memory_stats_peak_bytes(&memory))
 			: gp_value_none();
 	gp_memory_stats_free(&memory);

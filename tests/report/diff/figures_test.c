@@ -386,6 +386,24 @@ static void what_was_not_recorded_is_not_known(void **state)
 	gp_model_free(model);
 }
 
+static void a_sampled_run_has_no_totals(void **state)
+{
+	struct build b = {.model = build_program()};
+	struct gp_figures figures;
+
+	build_info(&b, GP_INFO_OPTIONS, "SAMPLE=1%");
+	assert_int_equal(gp_figures_of(&b.model, 1, &figures), 0);
+	for (int metric = 0; metric < GP_METRICS; metric++)
+		if (metric != GP_METRIC_STEP && metric != GP_METRIC_STEP_SPREAD &&
+		    metric != GP_METRIC_ENERGY && metric != GP_METRIC_CLOCKS_LOWERED)
+			assert_true(isnan(figures.values[metric]));
+	assert_int_equal(figures.named[GP_NAMED_KERNEL].count, 2);
+	assert_true(isnan(figures.named[GP_NAMED_KERNEL].rows[0].count) &&
+		    isnan(figures.named[GP_NAMED_KERNEL].rows[0].total_ns));
+	gp_figures_free(&figures);
+	gp_model_free(b.model);
+}
+
 static void what_python_did_is_found_by_name(void **state)
 {
 	struct gp_model *model = build_program();
@@ -457,6 +475,7 @@ int main(void)
 		cmocka_unit_test(kernels_operations_and_calls_are_found_by_name),
 		cmocka_unit_test(ranks_are_found_by_name),
 		cmocka_unit_test(what_was_not_recorded_is_not_known),
+		cmocka_unit_test(a_sampled_run_has_no_totals),
 		cmocka_unit_test(what_python_did_is_found_by_name),
 		cmocka_unit_test(metrics_are_found_by_name),
 	};

@@ -96,6 +96,11 @@ static void test_what_is_wrong_gets_one_line(void **state)
 		"needs a number of at most 18 digits, not '9223372036854775807'");
 	refused(PARSE("--flush-ms", "5", "program"), "needs a number from 10 to 1000, not '5'");
 	refused(PARSE("--flush-ms", "1001", "program"), "needs a number from 10 to 1000");
+	refused(PARSE("--sample=60%", "program"), "a percentage from 0.1% to 50%, such as 1%");
+	refused(PARSE("--sample=1", "program"), "not '1'");
+	refused(PARSE("--sample=0.09%", "program"), "not '0.09%'");
+	assert_int_equal(PARSE("--sample", "--sample=0.25%", "program"), 0);
+	assert_string_equal(options.values[GP_OPTION_ID_SAMPLE], "0.25%");
 	refused(PARSE("-t", "gpu,memroy", "program"), "--trace (GPUPROF_TRACE) needs a list");
 	refused(PARSE("-t", "gpu,memroy", "program"), "not 'gpu,memroy' (did you mean memory?)");
 	refused(PARSE("--chrome", "jsn", "program"),

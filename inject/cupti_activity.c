@@ -235,6 +235,7 @@ static void note_late_xla(void)
 void gp_cupti_activity_without_flush(void)
 {
 	note_late_xla();
+	gp_buffers_use_small(); /* XLA may have been loaded since the beginning */
 	gp_cupti_activity_decode();
 	count_dropped();
 	scan(false);

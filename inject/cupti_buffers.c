@@ -40,7 +40,8 @@ static uint32_t to_decode; /* used by the decoder: the same list after it took i
 static uint32_t takings;
 static uint64_t resident_bytes; /* used by the decoder: bytes of released buffers */
 
-static bool all_small, one_per_thread;
+static bool one_per_thread;
+static uint32_t all_small;
 static uint64_t most_bytes, mapped_bytes;
 static bool waits_for_decoder;
 static void (*wake_decoder)(void);
@@ -146,7 +147,7 @@ static struct buffer *add_buffer(uint32_t bytes, enum state state)
 
 void gp_buffers_use_small(void)
 {
-	all_small = true;
+	gp_store32(&all_small, 1);
 }
 
 void gp_buffers_use_per_thread(void)
@@ -154,11 +155,14 @@ void gp_buffers_use_per_thread(void)
 	one_per_thread = true;
 }
 
+static uint32_t usual_bytes(void)
+{
+	return gp_load32(&all_small) ? GP_CUPTI_SMALL_BUFFER_BYTES : GP_CUPTI_BUFFER_BYTES;
+}
+
 static uint32_t first_bytes(void)
 {
-	if (one_per_thread)
-		return GP_CUPTI_FIRST_BUFFER_BYTES;
-	return all_small ? GP_CUPTI_SMALL_BUFFER_BYTES : GP_CUPTI_BUFFER_BYTES;
+	return one_per_thread ? GP_CUPTI_FIRST_BUFFER_BYTES : usual_bytes();
 }
 
 /* CUPTI still holds this thread's last buffer and asks for another, or returned it full. */
@@ -176,7 +180,7 @@ static bool has_filled_its_last(void)
 static uint32_t wanted_bytes(void)
 {
 	if (one_per_thread && !never_waits && has_filled_its_last())
-		return GP_CUPTI_BUFFER_BYTES;
+		return usual_bytes();
 	return first_bytes();
 }
 

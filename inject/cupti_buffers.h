@@ -34,15 +34,15 @@
 #define GP_BUFFERS_KEPT 32u
 
 /*
- * Before gp_buffers_init(): use buffers of GP_CUPTI_SMALL_BUFFER_BYTES, about 80 records.  Without
- * flushes, no more records than that are held back.
+ * From now on use buffers of GP_CUPTI_SMALL_BUFFER_BYTES, about 80 records.  Without flushes, CUPTI
+ * holds no more records than that back; with a buffer for each thread, of each thread.
  */
 void gp_buffers_use_small(void);
 
 /*
  * Before gp_buffers_init(): each program thread has its own buffer.  Ten thousand threads may
  * launch once each: the first buffer of a thread has GP_CUPTI_FIRST_BUFFER_BYTES.  A thread that
- * filled its last buffer gets a large one, as long as these take at most half of the memory.
+ * filled its last buffer gets one of the usual size, as long as these take at most half of the memory.
  */
 void gp_buffers_use_per_thread(void);
 

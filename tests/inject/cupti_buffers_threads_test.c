@@ -7,7 +7,7 @@
 #include "inject/cupti_buffers.h"
 
 /* Large buffers may take half of this: one, beside pages. */
-#define MOST_BYTES (4u * GP_CUPTI_BUFFER_BYTES)
+#define MOST_BYTES (2 * (GP_CUPTI_BUFFER_BYTES + 2 * GP_CUPTI_SMALL_BUFFER_BYTES))
 
 struct asked {
 	size_t first_bytes, second_bytes, third_bytes;
@@ -123,6 +123,18 @@ static void buffers_requested_by_a_flush_are_small(void **state)
 	give_both(&asked);
 }
 
+/* Those of later tests, too. */
+static void later_buffers_are_small_if_nothing_is_flushed(void **state)
+{
+	struct asked asked;
+
+	gp_buffers_use_small();
+	asked = ask_in_a_thread();
+	assert_int_equal(asked.first_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
+	assert_int_equal(asked.second_bytes, GP_CUPTI_SMALL_BUFFER_BYTES);
+	give_both(&asked);
+}
+
 /* This thread keeps all buffers, until there are no more; then records are dropped. */
 static void records_are_dropped_if_all_buffers_are_used(void **state)
 {
@@ -138,7 +150,8 @@ static void records_are_dropped_if_all_buffers_are_used(void **state)
 		count++;
 	} while (bytes_in_all < MOST_BYTES);
 	assert_int_equal(count,
-			 1 + (MOST_BYTES - GP_CUPTI_BUFFER_BYTES) / GP_CUPTI_FIRST_BUFFER_BYTES);
+			 2 + (MOST_BYTES - GP_CUPTI_BUFFER_BYTES - GP_CUPTI_SMALL_BUFFER_BYTES) /
+					 GP_CUPTI_FIRST_BUFFER_BYTES);
 	dropped = gp_buffers_take(&bytes);
 	assert_false(gp_buffers_give(dropped, 0));
 	gp_buffers_end_discard(dropped);
@@ -153,6 +166,7 @@ int main(void)
 		cmocka_unit_test(large_buffers_leave_half_to_new_threads),
 		cmocka_unit_test(a_buffer_requested_by_a_flush_does_not_count_as_full),
 		cmocka_unit_test(buffers_requested_by_a_flush_are_small),
+		cmocka_unit_test(later_buffers_are_small_if_nothing_is_flushed),
 		cmocka_unit_test(records_are_dropped_if_all_buffers_are_used),
 	};
 

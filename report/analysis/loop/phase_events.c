@@ -327,6 +327,11 @@ static bool is_of_batch(const struct search *search, const struct gp_phase_event
 	       !copies_to_device(search, event);
 }
 
+static bool is_recorded(const struct search *search, const struct gp_phase_event *event)
+{
+	return !search->model->calls[event->call].is_estimated;
+}
+
 /* What a recorded stack says; else that a backward pass follows. */
 static enum gp_phase_kind phase_of_batch(const struct search *search, uint32_t first, uint32_t end)
 {
@@ -335,10 +340,20 @@ static enum gp_phase_kind phase_of_batch(const struct search *search, uint32_t f
 	if (end < events->count && events->rows[end].phase == GP_PHASE_BACKWARD)
 		return GP_PHASE_FORWARD;
 	for (uint32_t i = first; i < end; i++)
-		if (!search->model->calls[events->rows[i].call].is_estimated &&
-		    is_of_model(&events->rows[i]))
+		if (is_recorded(search, &events->rows[i]) && is_of_model(&events->rows[i]))
 			return (enum gp_phase_kind)events->rows[i].phase;
 	return GP_PHASE_NONE;
+}
+
+/* Without a copy between an evaluation and the next forward pass, a recorded stack parts them. */
+static uint32_t end_of_evaluation(const struct search *search, uint32_t first, uint32_t end)
+{
+	const struct gp_phase_event *rows = search->events->rows;
+
+	for (uint32_t i = end; i > first; i--)
+		if (rows[i - 1].phase == GP_PHASE_EVALUATION && is_recorded(search, &rows[i - 1]))
+			return i;
+	return end;
 }
 
 static void mend(struct search *search, struct gp_phase_event *event, enum gp_phase_kind phase)
@@ -369,6 +384,12 @@ static void mend_batches(struct search *search)
 		while (end < events->count && is_of_batch(search, &events->rows[end]))
 			end++;
 		phase = phase_of_batch(search, i, end);
+		if (phase == GP_PHASE_FORWARD) {
+			uint32_t part = end_of_evaluation(search, i, end);
+
+			phase = part < end ? GP_PHASE_EVALUATION : phase;
+			end = part;
+		}
 		for (uint32_t k = i; phase != GP_PHASE_NONE && k < end; k++)
 			mend(search, &events->rows[k], phase);
 	}

@@ -291,6 +291,27 @@ static void an_estimated_stack_is_as_its_batch(void **state)
 	end(&b, &phases);
 }
 
+/* The data stay on the device: no copy parts an evaluation from the next step's forward pass. */
+static void a_recorded_evaluation_ends_before_the_next_forward_pass(void **state)
+{
+	struct lines lines;
+	struct build b = build_training(&lines);
+	struct gp_phases phases;
+
+	(void)state;
+	b.model->ops[5].kind = GP_OP_KERNEL; /* the copy of the second step */
+	b.model->ops[5].name = 0;
+	estimate(&b, STEP_NS, lines.evaluate);
+	build_work(&b, MAIN, GP_NONE, 1600 * US, 10 * US, 5 * US);
+	estimate(&b, 1600 * US, lines.forward);
+	build_work(&b, MAIN, lines.evaluate, 1700 * US, 10 * US, 4 * US);
+	phases = find(&b);
+	assert_int_equal(phases.rows[GP_PHASE_EVALUATION].gpu_ns, 9 * US);
+	assert_int_equal(phases.rows[GP_PHASE_FORWARD].gpu_ns, (4 * 10 + 5) * US);
+	assert_int_equal(phases.rows[GP_PHASE_TO_DEVICE].gpu_ns, 3 * 5 * US);
+	end(&b, &phases);
+}
+
 /* Without any stack. What lies between two ranges is other, before a copy data loading. */
 static void ranges_name_phases(void **state)
 {
@@ -617,6 +638,7 @@ int main(void)
 		cmocka_unit_test(a_wait_is_of_the_call_before),
 		cmocka_unit_test(a_run_of_samples_has_a_limit),
 		cmocka_unit_test(an_estimated_stack_is_as_its_batch),
+		cmocka_unit_test(a_recorded_evaluation_ends_before_the_next_forward_pass),
 		cmocka_unit_test(ranges_name_phases),
 		cmocka_unit_test(a_host_that_runs_ahead_has_its_own_steps),
 		cmocka_unit_test(operators_tell_forward_from_backward),

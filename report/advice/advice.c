@@ -11,6 +11,7 @@
 #include "report/model/recorded.h"
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/advisor.h"
+#include "report/advice/rules/host_samples.h"
 #include "report/advice/rules/measured_kernels.h"
 #include "report/advice/sentence.h"
 #include "report/advice/rules/language.h"
@@ -249,6 +250,8 @@ static bool put_site(const struct gp_advisor *advisor, const struct gp_case *fou
 
 	if (gp_advisor_knows(advisor, found->site))
 		site = gp_call_sites_at(advisor->sites, found->site);
+	else if (found->site == GP_NO_SITE && finding->rule->is_placed_by_samples)
+		site.place = gp_host_samples_place(advisor, found);
 	else if (found->site != GP_NO_SITE && !finding->names_place)
 		seen = place_of_samples(advisor, found, finding);
 	if (*seen.place)

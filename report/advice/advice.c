@@ -11,6 +11,7 @@
 #include "report/model/recorded.h"
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/advisor.h"
+#include "report/advice/rules/host_samples.h"
 #include "report/advice/rules/measured_kernels.h"
 #include "report/advice/sentence.h"
 #include "report/advice/rules/language.h"
@@ -21,19 +22,26 @@
 
 /* Specific rules come before general ones: an idle gap belongs to the first that explains it. */
 const struct gp_rule *const gp_rules[] = {
-	&gp_rule_failed_calls,    &gp_rule_alloc_in_loop,   &gp_rule_pageable_async,
-	&gp_rule_hidden_wait,     &gp_rule_sync_copy,       &gp_rule_sync_memset,
-	&gp_rule_sync_in_loop,    &gp_rule_sync_calls,      &gp_rule_tiny_copies,
-	&gp_rule_growing_copies,  &gp_rule_slow_steps,      &gp_rule_data_loading,
-	&gp_rule_start_up,        &gp_rule_wind_down,       &gp_rule_jit_compile,
-	&gp_rule_first_use,       &gp_rule_graph_launch,    &gp_rule_short_kernels,
-	&gp_rule_gpu_gaps,        &gp_rule_low_utilization, &gp_rule_host_gaps,
-	&gp_rule_idle_rest,       &gp_rule_repeated_copy,   &gp_rule_unified_faults,
-	&gp_rule_default_stream,  &gp_rule_low_occupancy,   &gp_rule_few_blocks,
-	&gp_rule_uncoalesced,     &gp_rule_bank_conflicts,  &gp_rule_local_memory,
-	&gp_rule_old_tensor_path, &gp_rule_layout_changes,  &gp_rule_unfused_attention,
-	&gp_rule_full_precision,  &gp_rule_late_rank,       &gp_rule_rank_imbalance,
-	&gp_rule_lowered_clocks,  &gp_rule_leaked_memory,   NULL,
+	&gp_rule_failed_calls,      &gp_rule_alloc_in_loop,
+	&gp_rule_pageable_async,    &gp_rule_hidden_wait,
+	&gp_rule_sync_copy,         &gp_rule_sync_memset,
+	&gp_rule_sync_in_loop,      &gp_rule_sync_calls,
+	&gp_rule_tiny_copies,       &gp_rule_growing_copies,
+	&gp_rule_slow_steps,        &gp_rule_data_loading,
+	&gp_rule_start_up,          &gp_rule_wind_down,
+	&gp_rule_jit_compile,       &gp_rule_first_use,
+	&gp_rule_graph_launch,      &gp_rule_short_kernels,
+	&gp_rule_gpu_gaps,          &gp_rule_low_utilization,
+	&gp_rule_host_gaps,         &gp_rule_idle_rest,
+	&gp_rule_repeated_copy,     &gp_rule_unified_faults,
+	&gp_rule_default_stream,    &gp_rule_low_occupancy,
+	&gp_rule_few_blocks,        &gp_rule_uncoalesced,
+	&gp_rule_bank_conflicts,    &gp_rule_local_memory,
+	&gp_rule_old_tensor_path,   &gp_rule_layout_changes,
+	&gp_rule_unfused_attention, &gp_rule_full_precision,
+	&gp_rule_late_rank,         &gp_rule_rank_imbalance,
+	&gp_rule_exposed_comm,      &gp_rule_lowered_clocks,
+	&gp_rule_leaked_memory,     NULL,
 };
 
 const struct gp_rule *gp_rule_find(const char *id)
@@ -249,6 +257,8 @@ static bool put_site(const struct gp_advisor *advisor, const struct gp_case *fou
 
 	if (gp_advisor_knows(advisor, found->site))
 		site = gp_call_sites_at(advisor->sites, found->site);
+	else if (found->site == GP_NO_SITE && finding->rule->is_placed_by_samples)
+		site.place = gp_host_samples_place(advisor, found);
 	else if (found->site != GP_NO_SITE && !finding->names_place)
 		seen = place_of_samples(advisor, found, finding);
 	if (*seen.place)

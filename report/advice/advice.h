@@ -69,8 +69,9 @@ struct gp_rule {
 	bool is_moved;      /* a change takes the time out of the measurement, not out of the run */
 	bool is_of_results; /* results may be wrong: such findings come first */
 	bool is_of_gpu;     /* the GPU work becomes shorter: more than its idle time can be saved */
-	bool takes_explained; /* also takes idle gaps that an earlier rule has explained */
-	size_t own_bytes;     /* the size of gp_case.own */
+	bool takes_explained;      /* also takes idle gaps that an earlier rule has explained */
+	bool is_placed_by_samples; /* a case without a site has the place of its samples */
+	size_t own_bytes;          /* the size of gp_case.own */
 	/* One of these: makes the cases of the present process, or of all processes at once. */
 	void (*look)(struct gp_advisor *advisor);
 	void (*look_at_all)(struct gp_advisor *advisor);

@@ -18,8 +18,8 @@ int main(int argc, char **argv)
 	CHECK(cudaMalloc(&sums, BYTES));
 	start = warm_up();
 	for (int step = 0; step < STEPS; step++) {
-		CHECK(cudaMemsetAsync(sums, 0, BYTES)); /* sin */
 		launch_spin(2000);
+		CHECK(cudaMemsetAsync(sums, 0, BYTES)); /* sin */
 		if (sin && step % 12 == 11 && step + 1 < STEPS)
 			save();
 	}

@@ -95,6 +95,17 @@ static struct gp_host_function *functions_of(const struct gp_advisor *advisor,
 				      advisor->scope.host_places, count);
 }
 
+const char *gp_host_samples_place(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	struct gp_host_spot spot;
+
+	if (!advisor->scope.host_places)
+		return "";
+	spot = gp_host_work_spot(&advisor->host_work, (uint64_t)(found - advisor->cases),
+				 advisor->scope.host_places);
+	return spot.text;
+}
+
 /* The sums of these functions: all, waiting, for other threads, and at one instruction. */
 struct sums {
 	uint64_t time_ns, waiting_ns, for_threads_ns, stayed_ns, samples;

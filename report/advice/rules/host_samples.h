@@ -26,6 +26,9 @@ bool gp_host_samples_add_times(struct gp_advisor *advisor, const struct gp_case 
 bool gp_host_samples_add_counts(struct gp_advisor *advisor, const struct gp_case *found,
 				uint32_t thread, uint64_t start_ns, uint64_t end_ns);
 
+/* The line of the program with half of that time, else its function with that; "": none has. */
+const char *gp_host_samples_place(const struct gp_advisor *advisor, const struct gp_case *found);
+
 /*
  * What the thread mostly waited for: another Python thread, or a process or socket.  It polls if it
  * stays at one instruction, as in time.sleep(), while another thread is in long calls.

@@ -44,6 +44,7 @@ extern const struct gp_rule gp_rule_full_precision;
 extern const struct gp_rule gp_rule_unfused_attention;
 extern const struct gp_rule gp_rule_late_rank;
 extern const struct gp_rule gp_rule_rank_imbalance;
+extern const struct gp_rule gp_rule_exposed_comm;
 extern const struct gp_rule gp_rule_lowered_clocks;
 extern const struct gp_rule gp_rule_leaked_memory;
 extern const struct gp_rule gp_rule_start_up;

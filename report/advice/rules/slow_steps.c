@@ -9,6 +9,8 @@
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/host_samples.h"
 #include "report/advice/rules/host_time.h"
+#include "report/advice/rules/language.h"
+#include "report/advice/rules/step_calls.h"
 #include "report/analysis/idle/call_cause.h"
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
@@ -85,6 +87,7 @@ struct own {
 	uint32_t last;             /* ... and of the last one */
 	enum gp_compiler compiler;
 	bool has_samples;
+	struct gp_step_calls calls; /* what is told without samples */
 };
 
 /* The steps of the present process. */
@@ -96,8 +99,9 @@ struct walk {
 	uint64_t usual_phase_ns[GP_PHASE_KINDS]; /* 0: few steps have it */
 	uint64_t usual_cause_ns[GP_IDLE_CAUSES]; /* of the calls of a step, on average */
 	uint64_t usual_claimed_ns;               /* of claimed_ns, on average */
-	uint64_t *claimed_ns; /* of each step: its idle time that earlier rules explain */
-	uint32_t *cases;      /* of each step: its case, GP_NONE = none */
+	uint64_t *claimed_ns;     /* of each step: its idle time that earlier rules explain */
+	struct gp_interval *gaps; /* of each step: its longest idle gap, on the model's timeline */
+	uint32_t *cases;          /* of each step: its case, GP_NONE = none */
 };
 
 static uint64_t length_of(const struct gp_iteration *row)
@@ -121,6 +125,17 @@ static uint32_t thread_of(const struct gp_model *model, const struct gp_iteratio
 	return call == GP_NONE ? model->pid : model->calls[call].thread_id;
 }
 
+/* When a step did what others did not: in an idle gap that is much of the additional time. */
+static struct gp_interval time_of(const struct walk *walk, uint32_t step)
+{
+	const struct gp_iteration *row = &walk->all->rows[step];
+	const struct gp_interval *gap = &walk->gaps[step];
+
+	if (gap->end_ns - gap->start_ns >= additional_ns(walk, step) / REASON_PART)
+		return *gap;
+	return (struct gp_interval){row->start_ns, row->end_ns};
+}
+
 /* ---- reasons ---- */
 
 static const struct {
@@ -142,25 +157,11 @@ static bool is_of_calls(enum reason reason)
 	return reason == ALLOCATION || reason == LOADING || reason == COPYING;
 }
 
-typedef void take_call(struct gp_advisor *advisor, const struct gp_call *call, void *context);
-
-/* The calls of its thread, nested ones as a part of the one around them. */
-static void walk_calls(struct gp_advisor *advisor, const struct gp_iteration *row, take_call *take,
-		       void *context)
+static void walk_calls(struct gp_advisor *advisor, const struct gp_iteration *row,
+		       gp_step_calls_take *take, void *context)
 {
-	const struct gp_model *model = advisor->model;
-	uint64_t reached_ns = row->start_ns;
-	uint32_t thread = thread_of(model, row);
-	uint32_t at = gp_host_first_call(model, thread, row->start_ns);
-
-	for (; at < model->call_count && model->calls[at].thread_id == thread &&
-	       model->calls[at].start_ns < row->end_ns;
-	     at++) {
-		if (model->calls[at].start_ns < reached_ns)
-			continue;
-		reached_ns = gp_call_end_ns(&model->calls[at]);
-		take(advisor, &model->calls[at], context);
-	}
+	gp_step_calls_each(advisor, thread_of(advisor->model, row),
+			   &(struct gp_interval){row->start_ns, row->end_ns}, take, context);
 }
 
 static void add_cause(struct gp_advisor *advisor, const struct gp_call *call, void *context)
@@ -199,19 +200,20 @@ static enum reason reason_of_place(const struct gp_host_place *place, enum gp_co
 	return UNKNOWN;
 }
 
-/* The place with most of the samples of a step; false: there are none. */
+/* The place with most of the samples of that time of a step; false: there are none. */
 static bool find_place(struct gp_advisor *advisor, const struct walk *walk, uint32_t step,
 		       struct gp_host_place *place)
 {
 	const struct gp_iteration *row = &walk->all->rows[step];
+	const struct gp_interval time = time_of(walk, step);
 	struct gp_host_places *places = gp_host_places_in(&advisor->scope);
 	struct gp_host_function *functions = NULL;
 	struct gp_tally work = {0};
 	const struct gp_host_window window = {.tally = &work,
 					      .places = places,
 					      .model = advisor->model,
-					      .start_ns = row->start_ns,
-					      .end_ns = row->end_ns};
+					      .start_ns = time.start_ns,
+					      .end_ns = time.end_ns};
 	uint32_t count = 0;
 
 	if (places && gp_host_work_add(&window, thread_of(advisor->model, row)))
@@ -302,8 +304,23 @@ static void vote_for_call(struct gp_advisor *advisor, const struct gp_call *call
 		gp_advisor_vote(found, gp_advisor_site(advisor, call), call->duration_ns);
 }
 
+static void keep_calls(struct gp_advisor *advisor, const struct walk *walk, uint32_t step,
+		       struct gp_case *found)
+{
+	const struct gp_iteration *row = &walk->all->rows[step];
+	struct own *own = found->own;
+
+	gp_step_calls_keep(
+		&own->calls, advisor, found,
+		&(struct gp_step_time){.thread = thread_of(advisor->model, row),
+				       .step = {row->start_ns, row->end_ns},
+				       .longer = time_of(walk, step),
+				       .least_ns = additional_ns(walk, step) / REASON_PART});
+}
+
 static void add_step(struct gp_advisor *advisor, struct walk *walk, uint32_t step)
 {
+	const struct gp_interval time = time_of(walk, step);
 	const struct gp_iteration *row = &walk->all->rows[step];
 	bool is_warm_up = walk->steps->parts[step] == GP_RUN_WARM_UP;
 	struct cause cause = cause_of(advisor, walk, step);
@@ -329,10 +346,11 @@ static void add_step(struct gp_advisor *advisor, struct walk *walk, uint32_t ste
 	gp_advisor_show_time(advisor, found, row->start_ns, length_ns);
 	gp_advisor_add(advisor, found, row->start_ns, length_ns, additional_ns(walk, step), NULL);
 	own->has_samples |=
-		gp_host_samples_add_times(advisor, found, thread_of(advisor->model, row),
-					  &(struct gp_interval){row->start_ns, row->end_ns}, 1);
+		gp_host_samples_add_times(advisor, found, thread_of(advisor->model, row), &time, 1);
 	if (is_of_calls(cause.reason))
 		walk_calls(advisor, row, vote_for_call, found);
+	else
+		keep_calls(advisor, walk, step, found);
 	walk->cases[step] = (uint32_t)(found - advisor->cases);
 }
 
@@ -361,15 +379,9 @@ static void take_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at
 {
 	const struct walk *walk = advisor->state;
 	uint32_t step = step_of(advisor, walk, at->idle_gap);
-	struct gp_case *found;
 
-	if (step == GP_NONE || walk->cases[step] == GP_NONE)
-		return;
-	found = &advisor->cases[walk->cases[step]];
-	gp_advisor_tell(advisor, found, at->idle_gap);
-	if (!is_of_calls((enum reason)found->detail))
-		gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after),
-				gp_idle_gap_ns(at->idle_gap));
+	if (step != GP_NONE && walk->cases[step] != GP_NONE)
+		gp_advisor_tell(advisor, &advisor->cases[walk->cases[step]], at->idle_gap);
 }
 
 static uint64_t warm_up_ns(const struct walk *walk)
@@ -411,17 +423,32 @@ static void find_usual_phases(struct walk *walk)
 			walk->usual_phase_ns[i] = gp_phases_step_ns(phases, GP_PHASE_HOST, i);
 }
 
-static void find_claimed(const struct gp_advisor *advisor, struct walk *walk)
+static void keep_gap(const struct gp_advisor *advisor, struct walk *walk, uint32_t step,
+		     const struct gp_idle_gap *idle_gap)
+{
+	const struct gp_iteration *row = &walk->all->rows[step];
+	struct gp_interval *longest = &walk->gaps[step];
+	uint64_t start_ns = idle_gap->start_ns - advisor->model->base_unix_ns;
+	uint64_t end_ns = idle_gap->end_ns - advisor->model->base_unix_ns;
+
+	end_ns = end_ns < row->end_ns ? end_ns : row->end_ns;
+	if (end_ns - start_ns > longest->end_ns - longest->start_ns)
+		*longest = (struct gp_interval){start_ns, end_ns};
+}
+
+static void find_gaps(const struct gp_advisor *advisor, struct walk *walk)
 {
 	const struct gp_process_idle_gaps *process =
 		&advisor->basis->idle_gaps.processes[advisor->process];
 
 	for (uint32_t i = 0; i < process->count; i++) {
 		const struct gp_idle_gap *idle_gap = process->idle_gaps[i];
-		uint32_t step =
-			idle_gap->told == GP_NONE ? GP_NONE : step_of(advisor, walk, idle_gap);
+		uint32_t step = step_of(advisor, walk, idle_gap);
 
-		if (step != GP_NONE)
+		if (step == GP_NONE)
+			continue;
+		keep_gap(advisor, walk, step, idle_gap);
+		if (idle_gap->told != GP_NONE)
 			walk->claimed_ns[step] += gp_idle_gap_ns(idle_gap);
 	}
 }
@@ -443,16 +470,17 @@ static void find_usual(struct gp_advisor *advisor, struct walk *walk)
 	walk->usual_claimed_ns /= count > 0 ? count : 1;
 }
 
-/* A busy machine stops a program anywhere: amid calls, too. */
-static void drop_chance(struct gp_advisor *advisor)
+/* A busy machine stops a program anywhere: amid calls, too.  The place of samples is theirs. */
+static void judge(struct gp_advisor *advisor)
 {
 	struct gp_case *found;
 
 	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i));) {
-		bool is_known =
-			((const struct own *)found->own)->has_samples || found->detail == MORE_WORK;
+		bool has_samples = ((const struct own *)found->own)->has_samples;
 
-		if (!is_known && found->saves_ns < LEAST_ALONE_NS)
+		if (has_samples && !is_of_calls((enum reason)found->detail))
+			found->site = GP_NO_SITE;
+		if (!has_samples && found->detail != MORE_WORK && found->saves_ns < LEAST_ALONE_NS)
 			found->count = 0;
 	}
 }
@@ -473,10 +501,11 @@ static void look(struct gp_advisor *advisor)
 	walk.cases = gp_spill_take(((size_t)walk.steps->count + 1) * sizeof(*walk.cases));
 	walk.claimed_ns =
 		gp_spill_take_zeroed((size_t)walk.steps->count + 1, sizeof(*walk.claimed_ns));
-	if (!walk.cases || !walk.claimed_ns) {
+	walk.gaps = gp_spill_take_zeroed((size_t)walk.steps->count + 1, sizeof(*walk.gaps));
+	if (!walk.cases || !walk.claimed_ns || !walk.gaps) {
 		advisor->error = -ENOMEM;
 	} else {
-		find_claimed(advisor, &walk);
+		find_gaps(advisor, &walk);
 		find_usual(advisor, &walk);
 	}
 	for (uint32_t i = 0; advisor->error == 0 && i < walk.steps->count; i++) {
@@ -487,9 +516,10 @@ static void look(struct gp_advisor *advisor)
 	advisor->state = &walk;
 	if (advisor->error == 0)
 		gp_advisor_idle_gaps(advisor, 0, NULL, take_gap);
-	drop_chance(advisor);
+	judge(advisor);
 	gp_spill_free(walk.cases);
 	gp_spill_free(walk.claimed_ns);
+	gp_spill_free(walk.gaps);
 }
 
 /* ---- sentences ---- */
@@ -514,10 +544,14 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 		       struct gp_document *values)
 {
 	const struct own *own = found->own;
+	const struct gp_steps *steps = advisor->loops[found->process];
+	uint32_t all = steps->counts[own->is_warm_up ? GP_RUN_WARM_UP : GP_RUN_SLOW];
 
 	gp_document_add_text(values, "reason", reason_ids[found->detail]);
 	gp_document_add_flag(values, "is_warm_up", own->is_warm_up);
 	gp_document_add_flag(values, "in_loop", !own->is_warm_up);
+	if (all > found->count)
+		gp_document_add_number(values, "all_count", GP_UNIT_COUNT, all);
 	gp_document_add_printed(values, "numbers", print_numbers, found);
 	gp_document_add_number(values, "longest_ns", GP_UNIT_NS, own->longest_ns);
 	gp_document_add_number(values, "median_ns", GP_UNIT_NS, own->median_ns);
@@ -525,22 +559,26 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 	gp_document_add_number(values, "usual_operations", GP_UNIT_COUNT, own->usual_operations);
 	gp_compiler_add_value(own->compiler, values);
 	gp_host_samples_add_values(advisor, found, GP_SAMPLE_TIMES, values);
-	gp_document_add_flag(values, "is_before",
-			     gp_advisor_knows(advisor, found->site) &&
-				     !is_of_calls((enum reason)found->detail));
+	if (!own->has_samples)
+		gp_step_calls_add_values(&own->calls, advisor, values);
+	if (!own->has_samples)
+		gp_language_add_sampler(advisor->scope.models[found->process],
+					advisor->scope.model_count, values);
 }
 
-/* Without samples the place is that of the calls that end the idle gaps. */
+/* The samples name it, or else the calls that are told. */
 static bool names_place(const struct gp_case *found)
 {
-	return ((const struct own *)found->own)->has_samples;
+	const struct own *own = found->own;
+
+	return own->has_samples || own->calls.pause_ns > 0 || own->calls.call_ns > 0;
 }
 
 const struct gp_rule gp_rule_slow_steps = {
 	.id = "slow-steps",
 	.title = "some steps of the main loop are much slower than others",
 	.found =
-		"{count} step[{!count=1}s][{?is_warm_up} of the warm-up] (number[{!count=1}s] {numbers}) took {mean_ns}[{!count=1} on average, {longest_ns} at most] (median step: {median_ns})"
+		"{count} [{?all_count}of {all_count} slow steps|step[{!count=1}s]][{?is_warm_up} of the warm-up] (number[{!count=1}s] {numbers}) took {mean_ns}[{!count=1} on average, {longest_ns} at most] (median step: {median_ns})"
 		"[: {?reason=workers}the DataLoader started its worker processes again"
 		"|: {?reason=checkpoint}a checkpoint was written while the GPU waited"
 		"|: {?reason=evaluation}an evaluation ran"
@@ -549,7 +587,7 @@ const struct gp_rule gp_rule_slow_steps = {
 		"|: {?reason=loading}code was loaded or compiled"
 		"|: {?reason=copying}the host waited in copies"
 		"|: {?reason=more work}[{?count=1}it had {operations} GPU operations|they had {operations} GPU operations on average], a usual step has {usual_operations}]"
-		"[{samples}|; {?is_before}most of it before the call here]",
+		"[{samples}|" GP_STEP_CALLS_FOUND "]",
 	.change =
 		"[{?reason=workers}keep the workers from epoch to epoch: DataLoader(persistent_workers=True); Trainer: dataloader_persistent_workers=True"
 		"|{?reason=checkpoint}save less often, or while training goes on: copy the state to the host and write it in a thread (torch.distributed.checkpoint.async_save)"
@@ -561,9 +599,9 @@ const struct gp_rule gp_rule_slow_steps = {
 		"|{?reason=copying}copy asynchronously, from page-locked memory"
 		"|{?is_warm_up}exclude [{?count=1}this step|these steps] from measurements; if new shapes are the reason, pad inputs to a few shapes"
 		"|{?reason=more work}do this work less often, or in another process: gpuprof summary --by iteration lists the steps"
-		"|compare a slow step with a usual one in the timeline; gpuprof summary --by iteration lists the steps]",
+		"|[{?sampler}{?pause_ns}gpuprof records CUDA calls, not the host's computation between them: {sampler} shows it; else ]compare a slow step with a usual one in the timeline; gpuprof summary --by iteration lists the steps]",
 	.meaning =
-		"A step is slow if it takes {SLOW_PERCENT} % of the median or more. The saving is the time beyond the median, as an average over all steps after the warm-up. Slow steps at the very beginning are warm-up, a one-time cost. The reason is what takes most of the additional time. gpuprof looks in this order: an occasional phase, such as an evaluation or a checkpoint; API calls that allocate, load code or copy for longer than in a usual step; the Python function that stack samples found most often; more GPU operations than usual. If another finding has these calls, there is none about the steps.",
+		"A step is slow if it takes {SLOW_PERCENT} % of the median or more. The saving is the time beyond the median, as an average over all steps after the warm-up. Slow steps at the very beginning are warm-up, a one-time cost. The reason is what takes most of the additional time. gpuprof looks in this order: an occasional phase, such as an evaluation or a checkpoint; API calls that allocate, load code or copy for longer than in a usual step; the function that stack samples found most often; more GPU operations than usual. If an idle gap has half of the additional time, its samples count, else those of the whole step; without samples the finding names the calls around the longest time without a recorded call, or the longest call. If another finding has these calls, there is none about the steps.",
 	.remedy =
 		"Do occasional work less often, or while the training goes on: keep the workers of the data loader, write checkpoints asynchronously, evaluate in another process. Avoid new shapes.",
 	.ignore = "The occasional work is needed, and cannot be made faster.",
@@ -573,6 +611,7 @@ const struct gp_rule gp_rule_slow_steps = {
 		      .reason = "Less is within the noise of a machine"},
 	.limits = limits,
 	.is_of_gpu = true,
+	.is_placed_by_samples = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,
 	.add_values = add_values,

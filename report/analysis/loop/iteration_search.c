@@ -2,68 +2,22 @@
 
 #include <errno.h>
 
+#include "report/analysis/loop/sequence_runs.h"
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 
 #define BEGINNING_OPS  64u /* at most: more make no iteration clearer */
 #define MISSING_OPS    16u /* of the sequence, in a row: more are another work */
+#define ENDS           2u  /* of the stream: each makes one iteration whole or not, by chance */
 #define SIMILAR_THIRDS 2u  /* of the sequence: less is no iteration, such as a forward pass */
 
 /* ---- turning the sequence ---- */
 
-/*
- * Where the sequence repeats without anything between, as far as it goes: whole ones, and parts at
- * both ends.
- */
-struct run {
-	uint32_t first, end; /* elements */
-	uint32_t phase;      /* of the first: index in the sequence */
-};
-
 struct turning {
 	const struct gp_sequence_element *elements;
-	uint32_t count; /* of them */
 	struct gp_sequence sequence;
-	struct run *runs;
-	uint32_t run_count, run_capacity;
-	int error;
+	struct gp_sequence_runs runs;
 };
-
-static void take_occurrence(void *context, uint32_t element)
-{
-	struct turning *turning = context;
-	uint32_t length = turning->sequence.length;
-	struct run *last = turning->run_count > 0 ? &turning->runs[turning->run_count - 1] : NULL;
-
-	if (last && last->end == element) {
-		last->end += length;
-		return;
-	}
-	if (turning->error == 0)
-		turning->error = gp_array_grow_spill(&turning->runs, &turning->run_capacity,
-						     turning->run_count, sizeof(*turning->runs));
-	if (turning->error == 0 && turning->runs)
-		turning->runs[turning->run_count++] = (struct run){element, element + length, 0};
-}
-
-/* By less than a sequence to each side: a whole one would have been found. */
-static void extend(const struct turning *turning, struct run *run)
-{
-	const struct gp_sequence_element *elements = turning->elements;
-	const struct gp_sequence_element *sequence = &elements[turning->sequence.first];
-	uint32_t length = turning->sequence.length, more = 0;
-
-	while (run->first > 0 && more + 1 < length &&
-	       elements[run->first - 1].symbol == sequence[length - 1 - more].symbol) {
-		run->first--;
-		more++;
-	}
-	run->phase = (length - more) % length;
-	for (more = 0; run->end < turning->count && more + 1 < length &&
-		       elements[run->end].symbol == sequence[more].symbol;
-	     more++)
-		run->end++;
-}
 
 /*
  * How often each rotation of the sequence is whole in the runs. A rotation that begins at a run's
@@ -74,8 +28,8 @@ static void count_turns(const struct turning *turning, int64_t *differences)
 {
 	uint32_t length = turning->sequence.length;
 
-	for (uint32_t i = 0; i < turning->run_count; i++) {
-		const struct run *run = &turning->runs[i];
+	for (uint32_t i = 0; i < turning->runs.count; i++) {
+		const struct gp_sequence_run *run = &turning->runs.rows[i];
 		uint32_t rest = (run->end - run->first) % length;
 		uint32_t last = run->phase + rest;
 
@@ -89,19 +43,24 @@ static void count_turns(const struct turning *turning, int64_t *differences)
 	}
 }
 
-/* Where the turn is whole first. */
+#define NOWHERE UINT32_MAX
+
+/*
+ * The element at which the turn is whole first; NOWHERE: it never is, as other operations come after
+ * each of the sequence.
+ */
 static uint32_t place_of_turn(const struct turning *turning, uint32_t turn)
 {
 	uint32_t length = turning->sequence.length;
 
-	for (uint32_t i = 0; i < turning->run_count; i++) {
-		const struct run *run = &turning->runs[i];
+	for (uint32_t i = 0; i < turning->runs.count; i++) {
+		const struct gp_sequence_run *run = &turning->runs.rows[i];
 		uint32_t skipped = (turn + length - run->phase) % length;
 
 		if (run->end - run->first >= skipped + length)
 			return run->first + skipped;
 	}
-	return turning->sequence.first;
+	return NOWHERE;
 }
 
 /*
@@ -119,7 +78,7 @@ static int find_turns(const struct turning *turning, uint32_t *first, uint32_t *
 	count_turns(turning, differences);
 	for (uint32_t i = 1; i < length; i++)
 		differences[i] += differences[i - 1];
-	start = turning->run_count > 0 ? turning->runs[0].phase : 0;
+	start = turning->runs.count > 0 ? turning->runs.rows[0].phase : 0;
 	for (uint32_t i = 0; i < length; i++) {
 		uint32_t turn = (start + i) % length;
 
@@ -158,29 +117,30 @@ static uint32_t find_input(const struct gp_model *model, const struct turning *t
 	return length;
 }
 
-/* Elements at which the sequence begins, turned in the ways that may be best. */
+/* The sequence, turned in the ways that may be best. */
 enum { BY_INPUT, FIRST_OF_MOST, LAST_OF_MOST, TURNS };
 
-static int find_places(const struct gp_sequences *sequences, const struct gp_model *model,
-		       const struct gp_sequence *sequence, uint32_t places[TURNS])
-{
-	struct turning turning = {.elements = sequences->elements,
-				  .count = sequences->element_count,
-				  .sequence = *sequence};
-	uint32_t first = 0, last = 0, input;
-	int result = gp_sequence_each(sequences, sequence, take_occurrence, &turning);
+struct turn {
+	uint32_t number; /* index in the sequence */
+	uint32_t place;
+};
 
-	if (result == 0)
-		result = turning.error;
-	for (uint32_t i = 0; result == 0 && i < turning.run_count; i++)
-		extend(&turning, &turning.runs[i]);
+static int find_best_turns(const struct gp_sequences *sequences, const struct gp_model *model,
+			   const struct gp_sequence *sequence, struct turn turns[TURNS])
+{
+	struct turning turning = {.elements = sequences->elements, .sequence = *sequence};
+	uint32_t first = 0, last = 0, input;
+	int result = gp_sequence_runs_of(&turning.runs, sequences, sequence);
+
 	if (result == 0)
 		result = find_turns(&turning, &first, &last);
 	input = find_input(model, &turning);
-	places[FIRST_OF_MOST] = place_of_turn(&turning, first);
-	places[LAST_OF_MOST] = place_of_turn(&turning, last);
-	places[BY_INPUT] = place_of_turn(&turning, input < sequence->length ? input : first);
-	gp_spill_free(turning.runs);
+	turns[FIRST_OF_MOST].number = first;
+	turns[LAST_OF_MOST].number = last;
+	turns[BY_INPUT].number = input < sequence->length ? input : first;
+	for (int i = 0; i < TURNS; i++)
+		turns[i].place = place_of_turn(&turning, turns[i].number);
+	gp_sequence_runs_free(&turning.runs);
 	return result;
 }
 
@@ -188,8 +148,10 @@ static int find_places(const struct gp_sequences *sequences, const struct gp_mod
 
 struct search {
 	struct gp_iteration_search *passes;
-	const struct gp_sequence_element *elements, *sequence;
+	const struct gp_sequence_element *elements;
+	struct gp_sequence_element *sequence; /* turned */
 	uint32_t count, length;
+	uint32_t whole;     /* passes that are the sequence itself */
 	uint32_t beginning; /* operations by which one is known; 0 = there is nothing */
 	uint32_t next;      /* the first element that no pass has yet */
 	int error;
@@ -296,52 +258,63 @@ static void take_whole(void *context, uint32_t element)
 	take_between(search, element);
 	add(search, (struct gp_pass){element, element + search->length});
 	search->next = element + search->length;
+	search->whole++;
 }
 
 static int search_passes(struct search *search, const struct gp_sequences *sequences,
-			 const struct gp_sequence *sequence)
+			 uint32_t place)
 {
+	const struct gp_sequence whole = {.first = place, .length = search->length};
 	int result = measure_beginning(search);
 
-	if (result == 0)
-		result = gp_sequence_each(sequences, sequence, take_whole, search);
+	if (result == 0 && place != NOWHERE)
+		result = gp_sequence_each(sequences, &whole, take_whole, search);
 	if (result == 0)
 		take_between(search, search->count);
 	return result == 0 ? search->error : result;
 }
 
-/* As if the sequence began at that element. */
-static int passes_from(struct gp_iteration_search *passes, const struct gp_sequences *sequences,
-		       uint32_t first, uint32_t length)
+static int passes_of(struct gp_iteration_search *passes, uint32_t *whole,
+		     const struct gp_sequences *sequences, const struct gp_sequence *sequence,
+		     const struct turn *turn)
 {
-	const struct gp_sequence sequence = {.first = first, .length = length};
+	uint32_t length = sequence->length;
 	struct search search = {.passes = passes,
 				.elements = sequences->elements,
-				.sequence = &sequences->elements[first],
+				.sequence = gp_spill_take(length * sizeof(*search.sequence)),
 				.count = sequences->element_count,
 				.length = length};
+	int result = search.sequence ? 0 : -ENOMEM;
 
 	*passes = (struct gp_iteration_search){0};
-	return search_passes(&search, sequences, &sequence);
+	for (uint32_t i = 0; result == 0 && i < length; i++)
+		search.sequence[i] =
+			sequences->elements[sequence->first + (turn->number + i) % length];
+	if (result == 0)
+		result = search_passes(&search, sequences, turn->place);
+	*whole = turn->place != NOWHERE ? search.whole : passes->count;
+	gp_spill_free(search.sequence);
+	return result;
 }
 
 int gp_iteration_search_of(struct gp_iteration_search *passes, const struct gp_sequences *sequences,
-			   const struct gp_model *model, uint32_t first, uint32_t length)
+			   const struct gp_model *model, const struct gp_sequence *sequence)
 {
-	const struct gp_sequence sequence = {.first = first, .length = length};
-	uint32_t places[TURNS];
-	int result = find_places(sequences, model, &sequence, places);
+	struct turn turns[TURNS] = {{0}};
+	uint32_t most_whole = 0;
+	int result = find_best_turns(sequences, model, sequence, turns);
 
 	*passes = (struct gp_iteration_search){0};
-	for (int turn = 0; result == 0 && turn < TURNS; turn++) {
+	for (int i = 0; result == 0 && i < TURNS; i++) {
 		struct gp_iteration_search more;
+		uint32_t whole;
 
-		if (turn > 0 && places[turn] == places[turn - 1])
-			continue;
-		result = passes_from(&more, sequences, places[turn], length);
-		if (turn == 0 || more.count > passes->count) {
+		result = passes_of(&more, &whole, sequences, sequence, &turns[i]);
+		if (more.count > passes->count ||
+		    (more.count == passes->count && whole > most_whole + ENDS)) {
 			gp_iteration_search_free(passes);
 			*passes = more;
+			most_whole = whole;
 		} else {
 			gp_iteration_search_free(&more);
 		}

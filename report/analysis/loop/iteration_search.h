@@ -5,7 +5,8 @@
  * A sequence that repeats may begin anywhere in the loop's body. It is rotated so that it is whole
  * most often: occasional work between two iterations (an evaluation, say) then lies between them
  * and cuts none. Among such rotations, and the one that begins with a copy from the host, the one
- * with the most iterations counts; of equal ones the latter, else the first in the stream.
+ * with the most iterations counts; of equal ones the one that is whole most often, then the latter,
+ * then the first in the stream.
  *
  * Similar iterations count, too: they begin with the same operations, enough of them to tell the
  * beginning from the rest of the sequence, and have two thirds of the sequence in its order until
@@ -32,12 +33,9 @@ struct gp_iteration_search {
 	uint32_t count, capacity;
 };
 
-/*
- * Of a sequence in the model's operations that is so many elements from that one on.  Returns 0 or
- * -ENOMEM; gp_iteration_search_free() in either case.
- */
+/* Of one of the sequences.  Returns 0 or -ENOMEM; gp_iteration_search_free() in either case. */
 int gp_iteration_search_of(struct gp_iteration_search *passes, const struct gp_sequences *sequences,
-			   const struct gp_model *model, uint32_t first, uint32_t length);
+			   const struct gp_model *model, const struct gp_sequence *sequence);
 void gp_iteration_search_free(struct gp_iteration_search *passes);
 
 #endif

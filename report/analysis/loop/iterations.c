@@ -11,6 +11,7 @@
 #include "report/analysis/loop/launch_order.h"
 #include "report/analysis/loop/iteration_starts.h"
 #include "report/analysis/loop/iteration_search.h"
+#include "report/analysis/loop/iteration_sequence.h"
 #include "report/analysis/idle/queue.h"
 #include "report/analysis/loop/module_layers.h"
 #include "report/analysis/loop/sequences.h"
@@ -30,9 +31,7 @@
 #define LEAST_PART 20u
 /* Counts and times that differ by less are equal: loops vary a little from run to run. */
 #define SIMILAR_RATIO 0.9
-/* The rest of an iteration may be an evaluation or a checkpoint. */
-#define MOST_RATIO (2.0 / 3)
-/* So many equal sequences with copies of data are the loop; a batch has fewer parts. */
+/* Fewer that come at regular distances, or in the order of launches, may be chance. */
 #define MANY_ITERATIONS 8u
 /* So many ranges in an outer one are the loop, and that one is an epoch with an evaluation. */
 #define EPOCH_ITERATIONS 32u
@@ -444,20 +443,6 @@ static int take_pass(struct gp_iterations *iterations, const struct gp_model *mo
 	return row.start_ns <= row.end_ns ? add(iterations, row) : 0;
 }
 
-static bool is_host_copy(const struct gp_op *op)
-{
-	return op->kind == GP_OP_COPY &&
-	       (op->copy_kind == GP_COPY_HTOD || op->copy_kind == GP_COPY_DTOH);
-}
-
-static bool has_host_copy(const struct gp_model *model, uint32_t first, uint32_t end)
-{
-	for (uint32_t i = first; i < end; i++)
-		if (is_host_copy(&model->ops[i]))
-			return true;
-	return false;
-}
-
 struct stream {
 	uint32_t first, end; /* of its operations */
 	uint32_t own, work;  /* those of no tuning; of these, those that are no copies */
@@ -469,7 +454,7 @@ static struct stream stream_from(const struct gp_model *model, const struct gp_t
 {
 	struct stream stream = {.first = first, .end = gp_model_stream_end(model, first)};
 
-	stream.feeds = has_host_copy(model, first, stream.end);
+	stream.feeds = gp_iteration_sequence_has_host_copy(model, first, stream.end);
 	for (uint32_t i = first; i < stream.end; i++) {
 		bool own = tuning->of[i] == GP_TUNER_NONE;
 
@@ -509,120 +494,15 @@ static struct candidates find_candidates(const struct gp_model *model,
 	return found;
 }
 
-/* The first one covers most; one that covers about as much and is longer has it inside. */
-static const struct gp_sequence *choose_sequence(const struct gp_sequences *sequences)
-{
-	const struct gp_sequence *chosen = NULL;
-	double most = 0;
-
-	for (uint32_t i = 0; i < sequences->count; i++) {
-		const struct gp_sequence *row = &sequences->rows[i];
-		double covers = (double)row->count * row->length;
-
-		if (gp_sequence_is_one_operation(sequences, row))
-			continue; /* no pass of a loop: nothing says where one would end */
-		if (!chosen)
-			most = covers;
-		if (2 * covers < sequences->own_count || covers < SIMILAR_RATIO * most)
-			break;
-		if (!chosen || row->length > chosen->length)
-			chosen = row;
-	}
-	return chosen;
-}
-
-/*
- * Operations in a row of a pass, which another one follows, that are each as the one so many before
- * it, or among the first of them.
- */
-struct stretch {
-	uint64_t first, length; /* first: in the pass, or the next one */
-};
-
-static struct stretch longest_stretch(const struct gp_sequences *sequences,
-				      const struct gp_sequence *pass, uint32_t period)
-{
-	const struct gp_sequence_element *elements = &sequences->elements[pass->first];
-	struct stretch longest = {0, 0};
-	uint64_t run = 0;
-
-	for (uint64_t i = 0; i < 2ull * pass->length; i++) {
-		bool same = elements[i % pass->length].symbol ==
-			    elements[(i + period) % pass->length].symbol;
-
-		run = same ? run + 1 : 0;
-		if (run > longest.length)
-			longest = (struct stretch){i + 1 - run, run};
-	}
-	longest.length += period;
-	return longest;
-}
-
-/* Equal ones within a pass. */
-struct inner {
-	uint32_t passes, length; /* 0 = there are none */
-	uint64_t first;          /* of the first one: in the pass, or the next one */
-};
-
-/*
- * Those that make up such a share of a pass, as shorter sequences suggest them; the same operation
- * again and again is none.
- */
-static struct inner find_inner(const struct gp_sequences *sequences, const struct gp_sequence *pass,
-			       double share)
-{
-	struct inner inner = {0};
-
-	if ((double)longest_stretch(sequences, pass, 1).length >= share * pass->length)
-		return inner;
-	for (uint32_t i = 0; i < sequences->count; i++) {
-		uint32_t period = sequences->rows[i].length;
-		struct stretch found;
-
-		if (period < 2 || period > pass->length / 2)
-			continue;
-		found = longest_stretch(sequences, pass, period);
-		if ((double)found.length >= share * pass->length && found.length <= pass->length &&
-		    found.length >= 2ull * period && found.length / period > inner.passes)
-			inner = (struct inner){(uint32_t)(found.length / period), period,
-					       found.first};
-	}
-	return inner;
-}
-
-static bool copies_to_or_from_host(const struct gp_model *model,
-				   const struct gp_sequences *sequences, uint32_t first,
-				   uint32_t length)
-{
-	return has_host_copy(model, sequences->elements[first].op,
-			     sequences->elements[first + length].op);
-}
-
-/*
- * Many equal sequences that each copy data from or to the host are the loop, and work after so many
- * of them is occasional: layers of a model do not copy, and a few such are the parts of a batch.
- */
-static bool is_loop_itself(const struct gp_model *model, const struct gp_sequences *sequences,
-			   const struct gp_sequence *pass, const struct inner *inner)
-{
-	return inner->passes >= MANY_ITERATIONS && inner->first + inner->length <= pass->length &&
-	       copies_to_or_from_host(model, sequences, pass->first + (uint32_t)inner->first,
-				      inner->length);
-}
-
 /* From a sequence that repeats. */
 static int take_passes(struct gp_iterations *iterations, const struct gp_model *model,
-		       const struct gp_sequences *sequences, const struct gp_sequence *chosen)
+		       const struct gp_sequences *sequences,
+		       const struct gp_iteration_sequence *chosen)
 {
-	struct inner inner = find_inner(sequences, chosen, MOST_RATIO);
-	bool descend = is_loop_itself(model, sequences, chosen, &inner);
-	uint32_t first = chosen->first + (descend ? (uint32_t)inner.first : 0);
 	struct gp_iteration_search passes;
-	int result = gp_iteration_search_of(&passes, sequences, model, first,
-					    descend ? inner.length : chosen->length);
+	int result = gp_iteration_search_of(&passes, sequences, model, chosen->sequence);
 
-	if (!descend)
-		iterations->passes = find_inner(sequences, chosen, SIMILAR_RATIO).passes;
+	iterations->passes = chosen->parts;
 	for (uint32_t i = 0; result == 0 && i < passes.count; i++)
 		result = take_pass(iterations, model, sequences, &passes.rows[i]);
 	gp_iteration_search_free(&passes);
@@ -736,20 +616,22 @@ static int take_regular(struct gp_iterations *iterations, const struct gp_model 
 static int find_in_stream(struct gp_iterations *iterations, const struct gp_model *model,
 			  const struct gp_tuning *tuning, const struct stream *stream)
 {
-	const struct gp_sequence *chosen;
+	struct gp_iteration_sequence chosen = {0};
+	const struct gp_sequence *regular;
 	struct gp_sequences sequences;
 	int result;
 
 	if (gp_sequences_are_of_one_kernel(model, stream->first, stream->end))
 		return 0; /* which has no passes */
 	result = gp_sequences_of(&sequences, model, tuning, stream->first, stream->end);
-	chosen = result == 0 ? choose_sequence(&sequences) : NULL;
-	if (chosen) {
-		result = take_passes(iterations, model, &sequences, chosen);
+	if (result == 0)
+		result = gp_iteration_sequence_choose(&chosen, &sequences, model);
+	if (result == 0 && chosen.sequence) {
+		result = take_passes(iterations, model, &sequences, &chosen);
 	} else if (result == 0) {
-		result = choose_regular(&sequences, &chosen);
-		if (result == 0 && chosen)
-			result = take_regular(iterations, model, &sequences, chosen);
+		result = choose_regular(&sequences, &regular);
+		if (result == 0 && regular)
+			result = take_regular(iterations, model, &sequences, regular);
 	}
 	gp_sequences_free(&sequences);
 	return result;

@@ -10,18 +10,16 @@
  * each: an epoch with a long evaluation is no iteration.)  PyTorch's operators are no iterations:
  * one of them runs many times in each.  Ranges of libraries (NCCL, CUB, ...) come last.
  *
- * Else, from the sequence of operations (report/analysis/loop/sequences.h) that makes up half of
- * one stream: the stream with the most operations, or one that copies data from or to the host and
- * has a quarter as many; of streams with about as many (90 %), the one whose loop lasts half as
- * long again as the others'.  One operation repeated is no loop.  If iterations differ too much, a
- * sequence counts that comes at regular distances, eight times or more, over half of the stream:
- * each iteration is from one to the next.  If no stream has a loop, the operations that one thread
- * started (report/analysis/loop/launch_order.h) are one stream, if these have eight iterations or
- * more that do not run side by side in bunches.  A loop found so is none if it has less than a
- * twentieth of the GPU's work and of the time, or is the layers of a model (module_layers.h).  If two thirds of an iteration are eight or more
- * equal sequences, each with a copy from or to the host, these are the iterations: the work after
- * so many of them is an evaluation or a checkpoint.  report/analysis/loop/iteration_search.h
- * decides where in the sequence an iteration begins, and which similar ones count.
+ * Else, from the sequence of operations that an iteration is (iteration_sequence.h), in one stream:
+ * the one with the most operations, or one that copies data from or to the host and has a quarter as
+ * many; of streams with about as many (90 %), the one whose loop lasts half as long again as the
+ * others'.  If iterations differ too much, a sequence counts that comes at regular distances, eight
+ * times or more, over half of the stream: each iteration is from one to the next.  If no stream has
+ * a loop, the operations that one thread started (launch_order.h) are one stream, if these have
+ * eight iterations or more that do not run side by side in bunches.  A loop found so is none if it
+ * has less than a twentieth of the GPU's work and of the time, or is the layers of a model
+ * (module_layers.h).  iteration_search.h decides where in the sequence an iteration begins, and
+ * which similar ones count.
  *
  * Operations of tuning (report/analysis/host/tuning.h) are neither GPU work of a range nor a part
  * of a stream.

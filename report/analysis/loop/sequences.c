@@ -12,6 +12,7 @@
 #define RUN_LEAST_OPS 4           /* of one kind in a row: shorter runs are found as repeats */
 #define RUN_MOST_OPS  64          /* longer runs are several */
 #define LEAST_COUNT   3           /* twice may be chance */
+#define SIMILAR_RATIO 0.9         /* how much of the stream is about as much */
 #define GRAPH         0x80000000u /* of symbols */
 #define OTHERS        2048u       /* most symbols of operations other than kernels */
 #define BASE          0x9e3779b97f4a7c15u
@@ -558,22 +559,27 @@ static bool is_several_of(const struct gp_sequences *sequences, const struct par
 			 sequence->length - other->length);
 }
 
-/*
- * Of rows by coverage: if one is several of another that covers as much, only its first place is
- * new.
- */
+static bool has_as_much(const struct gp_sequence *sequence, const struct gp_sequence *other)
+{
+	return (double)other->count * other->length >=
+	       SIMILAR_RATIO * (double)sequence->count * sequence->length;
+}
+
+/* If one is several of another that has about as much, only its first place is new. */
 static void drop_several(struct gp_sequences *sequences, const struct parse *parse)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < sequences->count; i++) {
+		const struct gp_sequence *row = &sequences->rows[i];
 		bool several = false;
 
-		for (uint32_t other = 0; other < kept && !several; other++)
-			several = is_several_of(sequences, parse, &sequences->rows[i],
-						&sequences->rows[other]);
+		for (uint32_t other = 0; other < sequences->count && !several; other++)
+			several = (other < kept || other > i) &&
+				  has_as_much(row, &sequences->rows[other]) &&
+				  is_several_of(sequences, parse, row, &sequences->rows[other]);
 		if (!several)
-			sequences->rows[kept++] = sequences->rows[i];
+			sequences->rows[kept++] = *row;
 	}
 	sequences->count = kept;
 }

@@ -7,7 +7,7 @@
  * loop's iteration is found at its full length, and repeats inside the first iteration, too. The
  * most frequent ones are then counted exactly: occurrences that do not overlap, from left to right.
  * A sequence that is several of another one in a row, cut anywhere, is left out if the other one
- * has more of the stream. Time grows with the number of operations, not with its square.
+ * has about as much of the stream (90 %). Time grows with the number of operations, not with its square.
  *
  * Kernels are equal if their names are, copies if their directions are. A graph's launch counts as
  * one operation. Operations of tuning (report/analysis/host/tuning.h) equal no others: they repeat

@@ -279,11 +279,11 @@ uint64_t gp_collective_held_up_ns(const struct gp_collective_part *parts, uint32
 
 /* The kernels of one GPU, in order. */
 struct row {
-	const struct gp_collective_part *parts;
+	struct gp_collective_part *parts;
 	uint32_t count;
 };
 
-static uint32_t find_rows(const struct gp_collective_part *parts, uint32_t count, struct row *rows)
+static uint32_t find_rows(struct gp_collective_part *parts, uint32_t count, struct row *rows)
 {
 	uint32_t gpus = 0;
 
@@ -314,9 +314,22 @@ static bool match(const struct row *rows, uint32_t gpus)
 	return whole == 0 || whole == most;
 }
 
+/* So that those who read the parts themselves have it, too. */
+static void keep_waits(const struct row *rows, uint32_t gpus, uint32_t index,
+		       const struct gp_collective_part *of_one)
+{
+	for (uint32_t k = 0; k < gpus; k++) {
+		if (index >= rows[k].count)
+			continue;
+		rows[k].parts[index].waited_ns = of_one->waited_ns;
+		rows[k].parts[index].is_matched = true;
+		of_one++;
+	}
+}
+
 /* Matching kernels, sorted by GPU: the n-th of each are one operation. */
-static int take_alike(const struct gp_collective_part *parts, uint32_t count,
-		      gp_collective_take *take, void *context)
+static int take_alike(struct gp_collective_part *parts, uint32_t count, gp_collective_take *take,
+		      void *context)
 {
 	struct row *rows = calloc(count, sizeof(*rows));
 	struct gp_collective_part *of_one = calloc(count, sizeof(*of_one));
@@ -337,7 +350,9 @@ static int take_alike(const struct gp_collective_part *parts, uint32_t count,
 		if (there < 2)
 			break;
 		find_last(of_one, there);
-		take(context, of_one, there);
+		keep_waits(rows, gpus, i, of_one);
+		if (take)
+			take(context, of_one, there);
 	}
 	free(rows);
 	free(of_one);

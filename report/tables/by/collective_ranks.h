@@ -42,7 +42,8 @@ struct gp_collective_part {
 	uint64_t communicator; /* 0 = unknown */
 	uint64_t bytes;        /* as NCCL states the size for one rank; 0 = unknown */
 	uint32_t ranks;        /* of the communicator; 0 = unknown */
-	uint64_t waited_ns;    /* longer than the last rank's */
+	uint64_t waited_ns;    /* longer than the last rank's, after gp_collectives_each() ... */
+	bool is_matched;       /* ... which found the operation on other GPUs, too */
 	uint64_t before_ns;    /* the end of the one before it on that GPU; 0 = it is the first */
 	/* the end of the last operation of any kernel and communicator before it; 0 = none */
 	uint64_t since_ns;
@@ -87,7 +88,9 @@ int gp_collectives_sort(struct gp_collectives *c);
 bool gp_collectives_are_a_row(const struct gp_collective_part *a,
 			      const struct gp_collective_part *b);
 
-/* Takes the operations of all models that were added.  Returns 0 or -ENOMEM. */
+/*
+ * Takes the operations of all models that were added; take may be NULL.  Returns 0 or -ENOMEM.
+ */
 int gp_collectives_each(struct gp_collectives *c, gp_collective_take *take, void *context);
 void gp_collectives_free(struct gp_collectives *c);
 

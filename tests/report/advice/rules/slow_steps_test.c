@@ -14,20 +14,28 @@
 struct program {
 	struct build b;
 	struct gp_model *model;
-	struct gp_sample samples[2 * STEPS];
+	struct gp_sample samples[4 * STEPS];
 	uint64_t more_ns;
 	uint32_t more_operations;
-	uint32_t sample;   /* the stack of samples in these steps; GP_NONE: there are none */
+	uint32_t sample; /* the stack of samples in these steps; GP_NONE: there are none */
+	uint32_t sample_count;
+	uint32_t usual;    /* the stack of three samples in the usual work of each step; GP_NONE */
+	uint32_t launch;   /* of launches; GP_NONE: they have none */
 	uint32_t call;     /* an API function that takes that time; 0: the host's own work */
 	uint32_t stack;    /* of that call */
+	bool calls_once;   /* it is in the first of these steps only */
 	uint64_t usual_ns; /* of that function in every step */
 	bool has_blocks;   /* every step allocates a block and frees it, which takes that time */
 };
 
 static struct program begin(uint64_t more_ns)
 {
-	struct program p = {
-		.b = build_begin(1), .more_ns = more_ns, .sample = GP_NONE, .stack = GP_NONE};
+	struct program p = {.b = build_begin(1),
+			    .more_ns = more_ns,
+			    .sample = GP_NONE,
+			    .usual = GP_NONE,
+			    .launch = GP_NONE,
+			    .stack = GP_NONE};
 
 	build_device(&p.b, 0, "GPU");
 	build_name(&p.b, "scale");
@@ -55,15 +63,28 @@ static void block(struct build *b, uint64_t at_ns, uint64_t ns)
 	build_memory(b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, at_ns + ns + US, 0x1000, 0);
 }
 
+static void sample(struct program *p, uint64_t at_ns, uint32_t stack)
+{
+	if (stack != GP_NONE)
+		p->samples[p->sample_count++] = (struct gp_sample){.thread_id = 100,
+								   .count = 1,
+								   .stack = stack,
+								   .start_ns = at_ns,
+								   .end_ns = at_ns};
+}
+
 static struct gp_advice ask_about(struct program *p)
 {
 	uint64_t at_ns = MS;
-	uint32_t samples = 0;
 	struct gp_advice advice;
 
 	for (uint32_t i = 0; i < STEPS; i++, at_ns += 2 * MS) {
 		kernel(&p->b, at_ns, 0, 900 * US);
 		kernel(&p->b, at_ns + MS, 1, 900 * US);
+		if (p->launch != GP_NONE)
+			build_stack_of_last(&p->b, p->launch);
+		for (uint32_t k = 0; k < 3; k++)
+			sample(p, at_ns + (k + 1) * 500 * US, p->usual);
 		if (p->usual_ns > 0)
 			build_call(&p->b, 100, p->call, at_ns + 2 * MS, p->usual_ns, 0);
 		at_ns += p->usual_ns;
@@ -73,22 +94,17 @@ static struct gp_advice ask_about(struct program *p)
 			continue;
 		for (uint32_t k = 0; k < p->more_operations; k++)
 			kernel(&p->b, at_ns + 2 * MS + k * MS, 2, 900 * US);
-		if (p->call && p->usual_ns == 0)
+		if (p->call && p->usual_ns == 0 && !(p->calls_once && i > 20))
 			build_call(&p->b, 100, p->call, at_ns + 2 * MS, p->more_ns, 0)->stack =
 				p->stack;
-		if (p->sample != GP_NONE)
-			p->samples[samples++] = (struct gp_sample){.thread_id = 100,
-								   .count = 1,
-								   .stack = p->sample,
-								   .start_ns = at_ns + 5 * MS,
-								   .end_ns = at_ns + 5 * MS};
+		sample(p, at_ns + 5 * MS, p->sample);
 		at_ns += p->more_ns;
 	}
-	if (p->sample != GP_NONE)
+	if (p->sample_count > 0 || p->launch != GP_NONE)
 		build_stacks_end(&p->b);
 	p->model = build_end(&p->b);
-	p->model->samples = samples > 0 ? p->samples : NULL;
-	p->model->sample_count = samples;
+	p->model->samples = p->sample_count > 0 ? p->samples : NULL;
+	p->model->sample_count = p->sample_count;
 	advice = ask(&p->model, 1);
 	return advice;
 }
@@ -148,6 +164,86 @@ static void samples_show_the_reason(void **state)
 		p.sample = build_python(&p.b, BUILD_OUTERMOST, cases[i].path, cases[i].function, 7);
 		check_reason(&p, cases[i].reason);
 	}
+}
+
+/* The host's work in the gap, not the usual work of the step, and not the call that ends the gap. */
+static void the_place_is_that_of_the_samples_in_the_gap(void **state)
+{
+	struct program p = begin(60 * MS);
+	const struct gp_finding *found;
+	struct gp_advice advice;
+
+	p.launch = build_python(&p.b, BUILD_OUTERMOST, "/home/me/train.py", "step", 7);
+	p.usual = build_python(&p.b, BUILD_OUTERMOST, "/home/me/train.py", "forward", 8);
+	p.sample = build_python(&p.b, BUILD_OUTERMOST, "/home/me/train.py", "collect", 9);
+	advice = ask_about(&p);
+	found = find(&advice, "slow-steps");
+	assert_non_null(found);
+	assert_string_equal(found->place, "collect (train.py:9)");
+	assert_string_equal(found->callers, "");
+	assert_non_null(strstr(text_of(found, "samples"), "collect (train.py:9)"));
+	assert_int_equal(value_of(found, "pause_ns"), 0);
+	end(&p, &advice);
+}
+
+/* Without samples: from the last call before it to the next one. */
+static void the_place_of_unknown_work_is_the_call_before(void **state)
+{
+	struct program p = begin(60 * MS);
+	const struct gp_finding *found;
+	struct gp_advice advice;
+
+	p.launch = build_python(&p.b, BUILD_OUTERMOST, "/home/me/train.py", "step", 7);
+	advice = ask_about(&p);
+	found = find(&advice, "slow-steps");
+	assert_non_null(found);
+	assert_string_equal(found->place, "step (train.py:7)");
+	assert_string_equal(text_of(found, "before_place"), "step (train.py:7)");
+	assert_int_equal(value_of(found, "pause_ns"), 60 * MS + 94 * US);
+	end(&p, &advice);
+}
+
+/* A call that neither allocates nor copies, such as one that waits for another process. */
+static void a_long_call_of_another_kind_is_named(void **state)
+{
+	struct program p = begin(60 * MS);
+	const struct gp_finding *found;
+	struct gp_advice advice;
+
+	p.call = 40;
+	build_api(&p.b, p.call, "cudaIpcOpenMemHandle", GP_API_OTHER);
+	p.stack = build_python(&p.b, BUILD_OUTERMOST, "/home/me/train.py", "share", 7);
+	build_stacks_end(&p.b);
+	advice = ask_about(&p);
+	found = find(&advice, "slow-steps");
+	assert_non_null(found);
+	assert_string_equal(text_of(found, "reason"), "unknown");
+	assert_string_equal(found->place, "share (train.py:7)");
+	assert_string_equal(text_of(found, "call"), "cudaIpcOpenMemHandle");
+	assert_int_equal(value_of(found, "call_ns"), 60 * MS);
+	end(&p, &advice);
+}
+
+/* Of the two slow steps one allocates, which another finding is about or none. */
+static void a_finding_about_some_slow_steps_says_of_how_many(void **state)
+{
+	struct program p = begin(120 * MS);
+	const struct gp_finding *found;
+	struct gp_advice advice;
+
+	p.call = 40;
+	p.calls_once = true;
+	build_api(&p.b, p.call, "cudaMalloc", GP_API_ALLOC);
+	advice = ask_about(&p);
+	for (uint32_t i = 0; i < advice.count; i++) {
+		found = &advice.findings[i];
+		if (strcmp(found->rule->id, "slow-steps") != 0)
+			continue;
+		assert_int_equal(found->count, 1);
+		assert_int_equal(value_of(found, "all_count"), 2);
+	}
+	assert_non_null(find(&advice, "slow-steps"));
+	end(&p, &advice);
 }
 
 static void calls_with_half_of_the_time_are_the_reason(void **state)
@@ -320,6 +416,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unknown_host_work_has_the_place_of_the_next_call),
 		cmocka_unit_test(samples_show_the_reason),
+		cmocka_unit_test(the_place_is_that_of_the_samples_in_the_gap),
+		cmocka_unit_test(the_place_of_unknown_work_is_the_call_before),
+		cmocka_unit_test(a_long_call_of_another_kind_is_named),
+		cmocka_unit_test(a_finding_about_some_slow_steps_says_of_how_many),
 		cmocka_unit_test(calls_with_half_of_the_time_are_the_reason),
 		cmocka_unit_test(calls_of_usual_steps_are_no_reason),
 		cmocka_unit_test(a_cause_is_told_once),

@@ -172,6 +172,33 @@ static bool makes_context(const struct gp_model *model, uint32_t call)
 /* No context is made in less. */
 #define LEAST_CONTEXT_NS 1000000u
 
+static uint64_t first_op_ns(const struct gp_model *model)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (!model->ops[i].untimed && model->ops[i].start_ns < first_ns)
+			first_ns = model->ops[i].start_ns;
+	return first_ns;
+}
+
+uint32_t gp_initializing_call(const struct gp_model *model)
+{
+	uint64_t until_ns = model->context_count == 0 ? first_op_ns(model) : 0;
+	uint32_t found = GP_NONE;
+
+	for (uint32_t i = 0; until_ns > 0 && i < model->call_count; i++) {
+		const struct gp_call *call = &model->calls[i];
+
+		if (call->duration_ns < LEAST_CONTEXT_NS || call->start_ns >= until_ns ||
+		    gp_model_api_class(model, call->api) != GP_API_OTHER)
+			continue;
+		if (found == GP_NONE || call->start_ns < model->calls[found].start_ns)
+			found = i;
+	}
+	return found;
+}
+
 uint64_t gp_call_without_context_ns(const struct gp_model *model, uint32_t index)
 {
 	const struct gp_call *call = &model->calls[index];
@@ -203,6 +230,8 @@ static int add_makers(struct gp_call_times *setups, const struct gp_model *model
 {
 	int result = 0;
 
+	uint32_t initializing = gp_initializing_call(model);
+
 	for (uint32_t i = 0; result == 0 && i < model->context_count; i++) {
 		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
 
@@ -211,6 +240,8 @@ static int add_makers(struct gp_call_times *setups, const struct gp_model *model
 				     gp_call_made_context_ns(model, &model->calls[at]), 0,
 				     GP_IDLE_SETUP);
 	}
+	if (result == 0 && initializing != GP_NONE)
+		result = add_call(setups, &model->calls[initializing], 0, GP_IDLE_SETUP);
 	return result;
 }
 

@@ -223,7 +223,7 @@ static int define_code(struct gp_importing *im, uint32_t id, const char *text, s
 {
 	static const uint8_t forms[] = {
 		/* an empty table: all code is on the first line */
-		[GP_IMPORT_LINE_OF_CALL] = GP_LINES_LNOTAB,
+		[GP_IMPORT_LINE_OF_CODE] = GP_LINES_LNOTAB,
 		[GP_IMPORT_LINE_OF_FRAME] = GP_PYTHON_OFFSET_IS_LINE,
 	};
 
@@ -452,6 +452,8 @@ int gp_importing_finish(struct gp_importing *im, uint64_t unix_ns)
 
 	if (result == 0)
 		result = gp_import_stacks(im);
+	if (result == 0)
+		result = gp_import_function_samples(im);
 	if (result == 0)
 		result = gp_import_samples(im);
 	if (result == 0)

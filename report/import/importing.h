@@ -159,8 +159,7 @@ uint32_t gp_import_number(struct gp_importing *im, int64_t number);
 uint32_t gp_import_shape(struct gp_importing *im, struct gp_record_shape *shape);
 /* The meaning of the line of a Python function. */
 enum gp_import_line {
-	GP_IMPORT_LINE_OF_FUNCTION, /* its first line; the line of the call is unknown */
-	GP_IMPORT_LINE_OF_CALL,
+	GP_IMPORT_LINE_OF_CODE, /* the one in its text: of a call, or the function's first one */
 	GP_IMPORT_LINE_OF_FRAME, /* each frame's address is its line */
 };
 /* Python code: "file.py(12): function", or a name without a file. */
@@ -210,9 +209,11 @@ void gp_import_end_sample(struct gp_importing *im, uint32_t track, uint64_t time
 /* Writes the line for the user about a failed read. */
 void gp_import_explain(int error, const char *path, char *message, size_t message_bytes);
 
-/* In spans.c, for gp_importing_finish(). */
+/* In spans.c, for gp_importing_finish(). gp_import_stacks() sorts the functions. */
 int gp_import_ranges(struct gp_importing *im);
 int gp_import_stacks(struct gp_importing *im);
 int gp_import_samples(struct gp_importing *im);
+/* In function_samples.c, after gp_import_stacks(). */
+int gp_import_function_samples(struct gp_importing *im);
 
 #endif

@@ -325,6 +325,15 @@ static void take_bound(struct reading *r)
 		gp_import_note_time(r->im, gp_import_time(time_ns), gp_import_time(time_ns));
 }
 
+/* The export's samples were read from recorded calls of functions. */
+static void take_function_interval(struct reading *r)
+{
+	int64_t interval_ns;
+
+	if (take_whole(r->pull, &interval_ns) && interval_ns > 0 && interval_ns <= UINT32_MAX)
+		r->im->builder->model->function_interval_ns = (uint32_t)interval_ns;
+}
+
 /* A text on how the process was recorded, or a number, which may be the count of a loss. */
 static int take_fact(struct reading *r)
 {
@@ -377,6 +386,8 @@ static int take_metadata(struct reading *r)
 			take_partial(r);
 		else if (gp_json_reader_is(r->pull, "why partial"))
 			r->im->builder->model->why_no_end = gp_no_end_told(take_text(r));
+		else if (gp_json_reader_is(r->pull, "Python stacks are read every ns"))
+			take_function_interval(r);
 		else if (gp_json_reader_is(r->pull, "recorder"))
 			r->recorder = gp_import_recorder_named(take_text(r));
 		else if (gp_json_reader_is(r->pull, "start in ns") ||

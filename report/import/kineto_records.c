@@ -428,7 +428,7 @@ static int add_function(struct gp_importing *im, const struct gp_kineto_event *e
 		.start_ns = start_of(e),
 		.end_ns = end_if_any(e),
 		.thread_id = thread_of(e),
-		.text = gp_import_code(im, name, name_bytes, GP_IMPORT_LINE_OF_FUNCTION),
+		.text = gp_import_code(im, name, name_bytes, GP_IMPORT_LINE_OF_CODE),
 		.is_python = is_python,
 		.caller = caller,
 	};
@@ -522,7 +522,7 @@ static int take_call_stack(struct gp_importing *im, const char *text, uint32_t *
 		start = start ? start + 1 : text;
 		if (start < end) {
 			record.origin_id = gp_import_code(im, start, (size_t)(end - start),
-							  GP_IMPORT_LINE_OF_CALL);
+							  GP_IMPORT_LINE_OF_CODE);
 			*frame = record.origin_id != 0 ? gp_import_frame(im, &record) : 0;
 			if (*frame == 0)
 				return -ENOMEM;

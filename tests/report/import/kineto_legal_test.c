@@ -93,8 +93,8 @@ static void what_has_no_end_is_open_or_left_out(void **state)
 	/* a function without an end is left with its caller */
 	assert_true(m->frames[m->calls[0].stack].parent != GP_NONE);
 	assert_int_equal(m->calls[1].stack, GP_NONE);
-	assert_non_null(strstr(m->notes[m->note_count - 1], "no end"));
-	assert_non_null(strstr(m->notes[m->note_count - 1], ": 2"));
+	assert_non_null(strstr(m->notes[1], "no end")); /* after the one on the recorder */
+	assert_non_null(strstr(m->notes[1], ": 2"));
 	gp_model_free(m);
 }
 

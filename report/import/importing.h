@@ -65,6 +65,20 @@ struct gp_import_spans {
 	uint32_t count, capacity;
 };
 
+/* The number of events of a kind that is not read. */
+struct gp_import_left_out {
+	char kind[32];
+	uint64_t count;
+};
+#define GP_IMPORT_LEFT_OUT 8u /* kinds; more are counted together, by the last one */
+
+/* A process of the other trace; devices may appear as processes, too. */
+struct gp_import_process {
+	uint32_t pid;
+	char name[256];
+};
+#define GP_IMPORT_PROCESSES 64u
+
 struct gp_importing {
 	struct gp_model_builder *builder;
 	struct gp_interner kernels, shapes, apis, messages, codes, domains, frames, counters, wide;
@@ -79,6 +93,9 @@ struct gp_importing {
 	uint64_t unfinished;        /* events without an end, left out */
 	uint32_t wide_count;        /* numbers that were replaced */
 	char process[256];          /* the pid of the calls, or its name */
+	struct gp_import_left_out left_out[GP_IMPORT_LEFT_OUT];
+	struct gp_import_process processes[GP_IMPORT_PROCESSES];
+	uint32_t process_count;
 	bool is_cut;                /* the file is truncated or damaged */
 };
 
@@ -119,6 +136,9 @@ bool gp_import_is_unfinished(struct gp_importing *im, uint64_t start_ns, uint64_
  * or an unknown one.
  */
 const char *gp_import_recorder_named(const char *name);
+
+/* Counts an event of a kind that is not read. */
+void gp_import_leave_out(struct gp_importing *im, const char *kind);
 
 /* Adds the note "text: COUNT" unless the count is 0. */
 int gp_import_note_count(struct gp_importing *im, uint64_t count, const char *text);

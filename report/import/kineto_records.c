@@ -832,7 +832,7 @@ static int take_slice(struct gp_importing *im, const struct gp_kineto_event *e, 
 				       ? 0
 				       : categories[i].take(im, e);
 		}
-	count_unknown(im);
+	gp_import_leave_out(im, *e->category ? e->category : "(no category)");
 	return 0;
 }
 
@@ -849,12 +849,21 @@ static int name_thread(struct gp_importing *im, const struct gp_kineto_event *e)
 	return gp_import_string(im, GP_STRING_THREAD, thread_of(e), 0, name + 2, length - 1);
 }
 
-/* Devices are processes with the same name. */
+/* Devices are processes, too, mostly with the same name. */
 static int name_process(struct gp_importing *im, const struct gp_kineto_event *e)
 {
-	char **program = &im->builder->model->info[GP_INFO_PROGRAM];
+	uint32_t pid = gp_kineto_number(e, GP_KINETO_PID, 0);
 
-	return *program ? 0 : gp_import_info(im, GP_INFO_PROGRAM, e->label);
+	for (uint32_t i = 0; i < im->process_count; i++)
+		if (im->processes[i].pid == pid)
+			return 0;
+	if (im->process_count == GP_IMPORT_PROCESSES)
+		return 0;
+	im->processes[im->process_count].pid = pid;
+	snprintf(im->processes[im->process_count].name, sizeof(im->processes[0].name), "%s",
+		 e->label);
+	im->process_count++;
+	return 0;
 }
 
 static int take_metadata(struct gp_importing *im, const struct gp_kineto_event *e)

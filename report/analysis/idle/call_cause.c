@@ -184,7 +184,9 @@ static uint64_t first_op_ns(const struct gp_model *model)
 
 uint32_t gp_initializing_call(const struct gp_model *model)
 {
-	uint64_t until_ns = model->context_count == 0 ? first_op_ns(model) : 0;
+	bool lacks_contexts =
+		(model->unknown & GP_UNKNOWN_CONTEXTS) != 0 && model->context_count == 0;
+	uint64_t until_ns = lacks_contexts ? first_op_ns(model) : 0;
 	uint32_t found = GP_NONE;
 
 	for (uint32_t i = 0; until_ns > 0 && i < model->call_count; i++) {

@@ -480,6 +480,10 @@ static int note_counts(struct gp_importing *im)
 
 	if (result == 0)
 		result = gp_import_note_count(
+			im, im->untimed,
+			"calls and other records that were left out, because they have no time (it is 0)");
+	if (result == 0)
+		result = gp_import_note_count(
 			im, im->wide_count,
 			"numbers of streams, contexts or correlations with more than 32 bits, which gpuprof numbers from 1000001 on");
 	return result;

@@ -91,6 +91,7 @@ struct gp_importing {
 	uint64_t first_ns, last_ns; /* of all records */
 	uint64_t range_id;          /* the last one for start/end ranges */
 	uint64_t unfinished;        /* events without an end, left out */
+	uint64_t untimed;           /* events at time 0 without a length, left out */
 	uint32_t wide_count;        /* numbers that were replaced */
 	char process[256];          /* the pid of the calls, or its name */
 	struct gp_import_left_out left_out[GP_IMPORT_LEFT_OUT];

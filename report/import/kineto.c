@@ -635,7 +635,7 @@ static int read_input(struct gp_input *input, struct gp_model_builder *b)
 /* For JSON files of gpuprof that are no traces. */
 static void tell_other_json(const char *path, char *message, size_t message_bytes)
 {
-	char head[64] = "";
+	char head[512] = "";
 
 	gp_input_head(path, (uint8_t *)head, sizeof(head) - 1);
 	if (gp_input_is_utf16((const uint8_t *)head, sizeof(head)))
@@ -644,6 +644,10 @@ static void tell_other_json(const char *path, char *message, size_t message_byte
 	else if (strstr(head, "\"gpuprof_baseline\""))
 		snprintf(message, message_bytes,
 			 "%s is a baseline of gpuprof check, not a trace; use it with --baseline",
+			 path);
+	else if (strstr(head, "\"CPU functions\""))
+		snprintf(message, message_bytes,
+			 "%s is of the older profiler of PyTorch, without kernels and calls; record the program with torch.profiler.profile or gpuprof-run",
 			 path);
 	else if (strstr(head, "\"gpuprof_check\""))
 		snprintf(message, message_bytes, "%s is a report of gpuprof check, not a trace",

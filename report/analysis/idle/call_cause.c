@@ -31,6 +31,17 @@ static bool is_launched(const struct gp_model *model, const struct gp_call *call
 	       (op->kind == GP_OP_SET || (op->kind == GP_OP_COPY && op->copy_kind == GP_COPY_DTOD));
 }
 
+/*
+ * At its first use, code is loaded by the launch itself. gpuprof records that by itself, others do
+ * not; no launch takes so long otherwise while the GPU is idle.
+ */
+#define LOADING_NS 10000000u
+
+static bool loads_code(const struct gp_model *model, const struct gp_call *call)
+{
+	return model->recorder && call->duration_ns >= LOADING_NS;
+}
+
 enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_call *call)
 {
 	uint8_t class = gp_model_api_class(model, call->api);
@@ -39,6 +50,8 @@ enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_c
 		return GP_IDLE_SETUP;
 	if ((class == GP_API_COPY || class == GP_API_MEMSET) && is_launched(model, call))
 		return GP_IDLE_LAUNCH;
+	if (class == GP_API_LAUNCH && loads_code(model, call))
+		return GP_IDLE_SETUP;
 	return class < GP_API_CLASSES ? causes[class] : GP_IDLE_HOST;
 }
 
@@ -332,11 +345,27 @@ static int put_in_order(struct gp_call_times *all)
 	return result;
 }
 
+/* The first event of the host, if operations began before: they were launched before it. */
+static uint64_t host_from_ns(const struct gp_model *model)
+{
+	uint64_t from_ns = model->first_call_ns;
+
+	if (!model->recorder || model->call_count == 0 || first_op_ns(model) >= from_ns)
+		return 0;
+	for (uint32_t i = 0; i < model->range_count; i++)
+		if (model->ranges[i].start_ns < from_ns)
+			from_ns = model->ranges[i].start_ns;
+	for (uint32_t i = 0; i < model->sample_count; i++)
+		if (model->samples[i].start_ns < from_ns)
+			from_ns = model->samples[i].start_ns;
+	return from_ns;
+}
+
 int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *model)
 {
 	int result;
 
-	*calls = (struct gp_process_calls){0};
+	*calls = (struct gp_process_calls){.host_from_ns = host_from_ns(model)};
 	result = add_makers(&calls->setups, model);
 	if (result == 0)
 		result = add_set_up_ranges(&calls->setups, model);

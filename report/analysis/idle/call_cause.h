@@ -84,6 +84,11 @@ struct gp_call_times {
 
 struct gp_process_calls {
 	/*
+	 * on the process's timeline, when another recorder began to record the host; 0 = the host is
+	 * known from its first call on
+	 */
+	uint64_t host_from_ns;
+	/*
 	 * Of calls that made a context, for any purpose, until it was ready, initialized CUDA, or
 	 * loaded code, and of NCCL's setup: all devices wait for these; device_id is 0
 	 */

@@ -842,6 +842,26 @@ static void events_of_other_devices_are_named_and_counted(void **state)
 	gp_model_free(m);
 }
 
+/* Calls of other devices start their kernels; counters under such a name are none. */
+static void calls_of_other_runtimes_start_kernels(void **state)
+{
+	struct gp_model *m = load(EVENTS(
+		X("privateuse1_runtime", "mlx5_0:1",
+		  "\"pid\":2147418112,\"tid\":0,\"ts\":1,\"dur\":0,\"args\":{\"tx_gbps\":12.5}") "," X(
+			"xpu_runtime", "urEnqueueKernelLaunch",
+			HOST("2", "3") ",\"args\":{\"correlation\":40}") "," X("kernel", "gemm_kernel",
+										 GPU("9", "5",
+										     "\"sycl queue\":64"))));
+
+	assert_int_equal(m->pid, 9);
+	assert_int_equal(m->call_count, 1);
+	assert_int_equal(gp_model_api_class(m, m->calls[0].api), GP_API_LAUNCH);
+	assert_int_equal(m->op_count, 1);
+	assert_int_equal(m->ops[0].call, 0);
+	assert_non_null(strstr(note_with(m, "privateuse1"), " 1 privateuse1_runtime"));
+	gp_model_free(m);
+}
+
 static void many_kinds_of_other_events_are_counted_together(void **state)
 {
 	struct gp_model *m = load(EVENTS(
@@ -947,6 +967,7 @@ int main(void)
 		T(a_cut_compressed_trace_opens_as_far_as_it_goes),
 		T(what_is_no_trace_is_refused),
 		T(events_of_other_devices_are_named_and_counted),
+		T(calls_of_other_runtimes_start_kernels),
 		T(many_kinds_of_other_events_are_counted_together),
 		T(nonsense_is_counted_and_nothing_else),
 	};

@@ -56,13 +56,13 @@ static bool is_of_step(enum gp_metric metric)
 	       metric == GP_METRIC_STEP_MEAN;
 }
 
-/* The data that a metric comes from; metrics in a row share it. */
-static const char *words_of(enum gp_metric metric)
+/* The data that a metric comes from, which the other side lacks; several metrics share it. */
+static const char *words_of(enum gp_metric metric, const struct gp_run_set *other)
 {
 	const struct gp_metric_row *row = &gp_metric_rows[metric];
 
 	if (row->source == GP_METRIC_OF_MEMORY)
-		return "memory";
+		return knows(other, GP_METRIC_ALLOCATIONS) ? "memory never freed" : "memory";
 	if (row->unit == GP_UNIT_JOULES || metric == GP_METRIC_CLOCKS_LOWERED)
 		return "energy and clocks";
 	return row->words;
@@ -92,7 +92,7 @@ static void find(struct list *list, const struct gp_run_set *set, const struct g
 	     metric++) /* another line says that a sampled run has no totals */
 		if (!is_of_step((enum gp_metric)metric) && knows(set, (enum gp_metric)metric) &&
 		    !knows(other, (enum gp_metric)metric))
-			add(list, words_of((enum gp_metric)metric));
+			add(list, words_of((enum gp_metric)metric, other));
 }
 
 static void print(FILE *out, const struct list *list, const char *begin)

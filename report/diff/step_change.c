@@ -189,8 +189,7 @@ static void print_unknown(FILE *out, const struct side *side, const char *this, 
 	if (side->set->count > 1)
 		fprintf(out, "%u of %u runs%s have fewer", side->unknown, side->set->count, when);
 	else if (has_loop)
-		fprintf(out, "%s has %s in all", this,
-			gp_format_count((uint64_t)side->steps).text);
+		fprintf(out, "%s has %s in all", this, gp_format_count((uint64_t)side->steps).text);
 	else
 		fprintf(out, "no main loop was found in %s", this);
 }

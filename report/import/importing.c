@@ -135,8 +135,7 @@ void gp_import_leave_out(struct gp_importing *im, const char *kind)
 	struct gp_import_left_out *row = im->left_out;
 	const struct gp_import_left_out *last = row + GP_IMPORT_LEFT_OUT - 1;
 
-	while (row < last && row->count > 0 &&
-	       strncmp(row->kind, kind, sizeof(row->kind) - 1) != 0)
+	while (row < last && row->count > 0 && strncmp(row->kind, kind, sizeof(row->kind) - 1) != 0)
 		row++;
 	if (row->count == 0)
 		snprintf(row->kind, sizeof(row->kind), "%s", row < last ? kind : "others");

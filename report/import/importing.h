@@ -97,7 +97,7 @@ struct gp_importing {
 	struct gp_import_left_out left_out[GP_IMPORT_LEFT_OUT];
 	struct gp_import_process processes[GP_IMPORT_PROCESSES];
 	uint32_t process_count;
-	bool is_cut;                /* the file is truncated or damaged */
+	bool is_cut; /* the file is truncated or damaged */
 };
 
 /* Zeroes the struct and sets first_ns to UINT64_MAX. */
@@ -180,7 +180,7 @@ uint32_t gp_import_number(struct gp_importing *im, int64_t number);
 uint32_t gp_import_shape(struct gp_importing *im, struct gp_record_shape *shape);
 /* The meaning of the line of a Python function. */
 enum gp_import_line {
-	GP_IMPORT_LINE_OF_CODE, /* the one in its text: of a call, or the function's first one */
+	GP_IMPORT_LINE_OF_CODE,  /* the one in its text: of a call, or the function's first one */
 	GP_IMPORT_LINE_OF_FRAME, /* each frame's address is its line */
 };
 /* Python code: "file.py(12): function", or a name without a file. */

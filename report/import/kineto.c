@@ -646,9 +646,10 @@ static void tell_other_json(const char *path, char *message, size_t message_byte
 			 "%s is a baseline of gpuprof check, not a trace; use it with --baseline",
 			 path);
 	else if (strstr(head, "\"CPU functions\""))
-		snprintf(message, message_bytes,
-			 "%s is of the older profiler of PyTorch, without kernels and calls; record the program with torch.profiler.profile or gpuprof-run",
-			 path);
+		snprintf(
+			message, message_bytes,
+			"%s is of the older profiler of PyTorch, without kernels and calls; record the program with torch.profiler.profile or gpuprof-run",
+			path);
 	else if (strstr(head, "\"gpuprof_check\""))
 		snprintf(message, message_bytes, "%s is a report of gpuprof check, not a trace",
 			 path);

@@ -450,7 +450,7 @@ struct gp_model {
 	const char *recorder;   /* the recorder, such as "torch.profiler"; NULL = gpuprof */
 	/* of an export of a trace without one (report/model/no_end.h); else NULL */
 	const char *why_no_end;
-	uint32_t unknown;           /* GP_UNKNOWN_ bits */
+	uint32_t unknown; /* GP_UNKNOWN_ bits */
 	/*
 	 * the recorder had each call of Python's functions, and the stack samples are read from them
 	 * at this interval; 0 = a thread took them

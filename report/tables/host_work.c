@@ -223,7 +223,7 @@ static void add_sample(struct window *window, uint32_t index)
 static void look(struct window *window, uint32_t thread)
 {
 	const struct gp_host_window *in = &window->in;
-	uint64_t reach_ns = in->weight == GP_HOST_LOOKS ? 0 : GP_PYTHON_SAMPLE_REACH_NS;
+	uint64_t reach_ns = in->weight == GP_HOST_LOOKS ? 0 : gp_python_sample_reach_ns(in->model);
 	uint64_t from_ns = in->start_ns > reach_ns ? in->start_ns - reach_ns : 0;
 
 	for (uint32_t i = find_first(in->model, thread, from_ns);

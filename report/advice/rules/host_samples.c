@@ -280,11 +280,10 @@ void gp_host_samples_add_values(const struct gp_advisor *advisor, const struct g
 				enum gp_sample_style style, struct gp_document *values)
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
-	struct story story = {.places = advisor->scope.host_places,
-			      .style = style == GP_SAMPLE_COUNTS && is_exact(model)
-					       ? GP_SAMPLE_TIMES
-					       : style,
-			      .name = gp_python_sample_name(model)};
+	struct story story = {
+		.places = advisor->scope.host_places,
+		.style = style == GP_SAMPLE_COUNTS && is_exact(model) ? GP_SAMPLE_TIMES : style,
+		.name = gp_python_sample_name(model)};
 	struct gp_host_function *functions = functions_of(advisor, found, &story.count);
 
 	story.functions = functions;

@@ -19,7 +19,7 @@ static bool is_after(const struct gp_model *model, uint32_t index)
 	       sample[-1].end_ns <= sample->start_ns;
 }
 
-static uint64_t reach_of(const struct gp_model *model)
+uint64_t gp_python_sample_reach_ns(const struct gp_model *model)
 {
 	return model->function_interval_ns > 0 ? model->function_interval_ns / 2
 					       : GP_PYTHON_SAMPLE_REACH_NS;
@@ -27,7 +27,7 @@ static uint64_t reach_of(const struct gp_model *model)
 
 static uint64_t half_of(const struct gp_model *model, uint64_t between_ns)
 {
-	uint64_t reach_ns = reach_of(model);
+	uint64_t reach_ns = gp_python_sample_reach_ns(model);
 
 	return between_ns / 2 < reach_ns ? between_ns / 2 : reach_ns;
 }
@@ -60,7 +60,7 @@ bool gp_python_sample_follows(const struct gp_model *model, uint32_t index)
 	const struct gp_sample *sample = &model->samples[index];
 
 	return is_after(model, index) &&
-	       sample->start_ns - sample[-1].end_ns < 2 * reach_of(model) + 2;
+	       sample->start_ns - sample[-1].end_ns < 2 * gp_python_sample_reach_ns(model) + 2;
 }
 
 uint32_t gp_python_samples_end(const struct gp_model *model, uint32_t first)

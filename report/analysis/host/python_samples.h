@@ -18,6 +18,9 @@
 
 #define GP_PYTHON_SAMPLE_REACH_NS 125000000u
 
+/* The most that a sample of the model stands for, before it and after it. */
+uint64_t gp_python_sample_reach_ns(const struct gp_model *model);
+
 struct gp_sample_time {
 	uint64_t start_ns, end_ns;
 };

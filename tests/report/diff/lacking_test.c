@@ -42,6 +42,9 @@ static void data_of_one_side_is_named_once(void **state)
 	forget(&b, GP_METRIC_OF_MEMORY);
 	check(&a, &b, "only A has data on call stacks, memory: they are not compared");
 	check(&b, &a, "only B has data on call stacks, memory: they are not compared");
+	runs_set(&b, GP_METRIC_ALLOCATIONS, 5);
+	check(&a, &b, "only A has data on call stacks, memory never freed: they are not compared");
+	runs_set(&b, GP_METRIC_ALLOCATIONS, (double)NAN);
 	runs_name(&b, GP_NAMED_HOST, "main (a.py)", 9, 9e6);
 	runs_set(&a, GP_METRIC_PAGEABLE_ASYNC, (double)NAN);
 	check(&a, &b,

@@ -108,9 +108,10 @@ static void time_in_no_function_has_no_work(void **state)
 /* A function without an end lasts as long as its caller, or as the trace. */
 static void functions_without_an_end_end_with_their_caller(void **state)
 {
-	struct gp_model *m = load(EVENTS(F("a.py(1): a", "5", "0", "2000") "," F(
-		"a.py(2): open", "5", "1000", "-1") "," F("a.py(3): root", "6", "0", "-1") "," X(
-		"cuda_runtime", "cudaDeviceSynchronize", HOST("2900", "100"))));
+	struct gp_model *m = load(EVENTS(
+		F("a.py(1): a", "5", "0", "2000") "," F("a.py(2): open", "5", "1000", "-1") "," F(
+			"a.py(3): root", "6", "0",
+			"-1") "," X("cuda_runtime", "cudaDeviceSynchronize", HOST("2900", "100"))));
 
 	assert_int_equal(m->sample_count, 3);
 	assert_string_equal(name_of(m, m->samples[1].stack), "open");
@@ -123,15 +124,15 @@ static void functions_without_an_end_end_with_their_caller(void **state)
 /* The time of the lines, without that of recorded calls; waiting is seen through C functions. */
 static void host_work_is_known_by_line(void **state)
 {
-	struct gp_model *m = load(EVENTS(
-		PROGRAM "," F("threading.py(323): wait", "6", "0", "10000") "," F(
+	struct gp_model *m =
+		load(EVENTS(PROGRAM "," F("threading.py(323): wait", "6", "0", "10000") "," F(
 			"<built-in method acquire of _thread.lock object at 0x7ce2864e5ac0>", "6",
 			"100", "9000") "," X("cuda_runtime", "cudaDeviceSynchronize",
 					     HOST("6000", "3000"))));
 	struct gp_host_places *places = gp_host_places_new();
 	struct gp_tally tally = {0};
 	struct gp_host_window window = {
-		&tally, 1, places, m, 0, UINT64_MAX, GP_HOST_TIMES_OUTSIDE_CALLS};
+		&tally, 1, places, m, 0, 1000000000, GP_HOST_TIMES_OUTSIDE_CALLS};
 	struct gp_host_function *functions;
 	struct gp_host_place place;
 	uint32_t count;
@@ -162,10 +163,10 @@ static void host_work_is_known_by_line(void **state)
 /* An export has the stacks as samples, and says where they are from. */
 static void exports_keep_the_interval(void **state)
 {
-	struct gp_model *m = load(
-		"{\"metadata\":{\"slices left out\":0,\"recorder\":\"torch.profiler\","
-		"\"Python stacks are read every ns\":100000},\"traceEvents\":[" X(
-			"cuda_runtime", "cudaDeviceSynchronize", HOST("0", "1")) "]}");
+	struct gp_model *m =
+		load("{\"metadata\":{\"slices left out\":0,\"recorder\":\"torch.profiler\","
+		     "\"Python stacks are read every ns\":100000},\"traceEvents\":[" X(
+			     "cuda_runtime", "cudaDeviceSynchronize", HOST("0", "1")) "]}");
 
 	assert_int_equal(m->function_interval_ns, INTERVAL_NS);
 	assert_string_equal(gp_python_sample_name(m), "Python stack");

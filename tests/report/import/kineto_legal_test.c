@@ -101,17 +101,15 @@ static void what_has_no_end_is_open_or_left_out(void **state)
 /* They would begin the trace decades before the other events. Operations are counted. */
 static void events_at_time_zero_are_left_out(void **state)
 {
-	struct gp_model *m = load(EVENTS(CALL("9", "5000000000", "1") "," CALL(
-		"9", "5000000100", "2") "," X("cuda_runtime", "cudaDeviceSynchronize",
-					      HOST("0.000", "0.000")) "," RANGE("9", "zero", "0",
-										"0") "," X("python_function",
-											   "f",
-											   HOST("0",
-												"0")) "," KERNEL_OF("k",
-														    "0",
-														    "0",
-														    "7",
-														    "1")));
+	struct gp_model *m =
+		load(EVENTS(CALL("9", "5000000000", "1") "," CALL("9", "5000000100", "2") "," X(
+			"cuda_runtime", "cudaDeviceSynchronize",
+			HOST("0.000",
+			     "0.000")) "," RANGE("9", "zero", "0",
+						 "0") "," X("python_function", "f",
+							    HOST("0", "0")) "," KERNEL_OF("k", "0",
+											  "0", "7",
+											  "1")));
 
 	assert_int_equal(m->call_count, 2);
 	assert_int_equal(m->range_count, 0);

@@ -828,12 +828,12 @@ static const char *note_with(const struct gp_model *m, const char *text)
 /* One note has them all; the process is not named after a device. */
 static void events_of_other_devices_are_named_and_counted(void **state)
 {
-	struct gp_model *m = load(EVENTS(
-		NAME("17", "MTIA 17") "," NAME("9", "service") "," NAME("10", "other") "," LAUNCH "," X(
-			"mtia_ccp_events", "dma_request",
-			HOST("1", "1")) "," X("mtia_runtime", "recordEvent",
-					      HOST("2", "1")) "," X("mtia_ccp_events", "merge",
-								    HOST("3", "1"))));
+	struct gp_model *m = load(EVENTS(NAME("17", "MTIA 17") "," NAME("9", "service") "," NAME(
+		"10", "other") "," LAUNCH
+			       "," X("mtia_ccp_events", "dma_request", HOST("1", "1")) "," X(
+				       "mtia_runtime", "recordEvent",
+				       HOST("2", "1")) "," X("mtia_ccp_events", "merge",
+							     HOST("3", "1"))));
 	const char *note = note_with(m, "mtia_");
 
 	assert_int_equal(m->losses.unknown_records, 0);
@@ -846,12 +846,12 @@ static void events_of_other_devices_are_named_and_counted(void **state)
 static void calls_of_other_runtimes_start_kernels(void **state)
 {
 	struct gp_model *m = load(EVENTS(
-		X("privateuse1_runtime", "mlx5_0:1",
-		  "\"pid\":2147418112,\"tid\":0,\"ts\":1,\"dur\":0,\"args\":{\"tx_gbps\":12.5}") "," X(
+		X("privateuse1_runtime", "mlx5_0:1", "\"pid\":2147418112,\"tid\":0,\"ts\":1,\"dur\":0,\"args\":{\"tx_gbps\":12.5}") "," X(
 			"xpu_runtime", "urEnqueueKernelLaunch",
-			HOST("2", "3") ",\"args\":{\"correlation\":40}") "," X("kernel", "gemm_kernel",
-										 GPU("9", "5",
-										     "\"sycl queue\":64"))));
+			HOST("2",
+			     "3") ",\"args\":{\"correlation\":40}") "," X("kernel", "gemm_kernel",
+									  GPU("9", "5",
+									      "\"sycl queue\":64"))));
 
 	assert_int_equal(m->pid, 9);
 	assert_int_equal(m->call_count, 1);
@@ -865,22 +865,23 @@ static void calls_of_other_runtimes_start_kernels(void **state)
 static void many_kinds_of_other_events_are_counted_together(void **state)
 {
 	struct gp_model *m = load(EVENTS(
-		LAUNCH "," X("k1", "", HOST("1", "1")) "," X("k2", "", HOST("1", "1")) "," X(
-			"k3", "", HOST("1", "1")) "," X("k4", "", HOST("1", "1")) "," X("k5", "",
-											HOST("1",
-											     "1")) "," X("k6",
-													 "",
-													 HOST("1",
-													      "1")) "," X("k7",
-															  "",
-															  HOST("1",
-															       "1")) "," X("k8",
-																	   "",
-																	   HOST("1",
-																		"1")) "," X("k9",
-																			    "",
-																			    HOST("1",
-																				 "1"))));
+		LAUNCH
+		"," X("k1", "", HOST("1", "1")) "," X("k2", "", HOST("1", "1")) "," X("k3", "", HOST("1", "1")) "," X(
+			"k4", "",
+			HOST("1",
+			     "1")) "," X("k5", "",
+					 HOST("1",
+					      "1")) "," X("k6", "",
+							  HOST("1",
+							       "1")) "," X("k7", "",
+									   HOST("1",
+										"1")) "," X("k8",
+											    "",
+											    HOST("1",
+												 "1")) "," X("k9",
+													     "",
+													     HOST("1",
+														  "1"))));
 
 	assert_non_null(strstr(note_with(m, "k1"), "1 k7, 2 others"));
 	gp_model_free(m);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/base/array.h"
+#include "report/model/recorded.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/spill_memory.h"
 
@@ -39,7 +40,7 @@ static bool is_launched(const struct gp_model *model, const struct gp_call *call
 
 static bool loads_code(const struct gp_model *model, const struct gp_call *call)
 {
-	return model->recorder && call->duration_ns >= LOADING_NS;
+	return gp_recorded_by_another(model) && call->duration_ns >= LOADING_NS;
 }
 
 enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_call *call)
@@ -197,8 +198,7 @@ static uint64_t first_op_ns(const struct gp_model *model)
 
 uint32_t gp_initializing_call(const struct gp_model *model)
 {
-	bool lacks_contexts =
-		(model->unknown & GP_UNKNOWN_CONTEXTS) != 0 && model->context_count == 0;
+	bool lacks_contexts = gp_recorded_by_another(model) && model->context_count == 0;
 	uint64_t until_ns = lacks_contexts ? first_op_ns(model) : 0;
 	uint32_t found = GP_NONE;
 
@@ -350,7 +350,8 @@ static uint64_t host_from_ns(const struct gp_model *model)
 {
 	uint64_t from_ns = model->first_call_ns;
 
-	if (!model->recorder || model->call_count == 0 || first_op_ns(model) >= from_ns)
+	if (!gp_recorded_by_another(model) || model->call_count == 0 ||
+	    first_op_ns(model) >= from_ns)
 		return 0;
 	for (uint32_t i = 0; i < model->range_count; i++)
 		if (model->ranges[i].start_ns < from_ns)

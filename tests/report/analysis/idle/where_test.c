@@ -577,13 +577,13 @@ static void before_another_recorder_began_the_host_is_not_known(void **state)
 /* Its launches load code by themselves; those of ours have calls for that. */
 static void a_long_launch_of_another_recorder_loads_code(void **state)
 {
-	static const char *const recorders[] = {"another", NULL};
+	static const char *const recorders[] = {"another", NULL, "gpuprof, from an export"};
 
 	for (size_t i = 0; i < sizeof(recorders) / sizeof(recorders[0]); i++) {
 		struct build b = build_begin(1);
 		struct gp_model *model;
 		struct answer answer;
-		enum gp_idle_cause cause = recorders[i] ? GP_IDLE_SETUP : GP_IDLE_LAUNCH;
+		enum gp_idle_cause cause = i == 0 ? GP_IDLE_SETUP : GP_IDLE_LAUNCH;
 
 		b.model->recorder = recorders[i];
 		build_call(&b, 1, BUILD_LAUNCH, 0, 5 * US, 1);

@@ -82,11 +82,18 @@ static void add(struct list *list, const char *words)
 	list->words[list->count++] = words;
 }
 
+/* Without a main loop there are no phases: the sentence on the step says that. */
+static bool may_have(const struct gp_run_set *set, enum gp_named_kind kind)
+{
+	return kind != GP_NAMED_PHASE || knows(set, GP_METRIC_STEP);
+}
+
 /* Lists the data that only the first set has. */
 static void find(struct list *list, const struct gp_run_set *set, const struct gp_run_set *other)
 {
 	for (size_t i = 0; i < COUNT(kinds); i++)
-		if (has_rows(set, kinds[i].kind) && !has_rows(other, kinds[i].kind))
+		if (has_rows(set, kinds[i].kind) && !has_rows(other, kinds[i].kind) &&
+		    may_have(other, kinds[i].kind))
 			add(list, kinds[i].words);
 	for (int metric = 0; metric < GP_METRICS && !gp_machine_is_sampled(&other->machine);
 	     metric++) /* another line says that a sampled run has no totals */

@@ -29,7 +29,10 @@ static void equal_data_is_not_named(void **state)
 	forget(&a, GP_METRIC_OF_MEMORY);
 	forget(&b, GP_METRIC_OF_MEMORY);
 	runs_set(&a, GP_METRIC_STEP, (double)NAN); /* of which another sentence tells */
+	runs_name(&b, GP_NAMED_PHASE, "forward", 9, 9e6);
 	check(&a, &b, "");
+	runs_set(&a, GP_METRIC_STEP, 5e6);
+	check(&a, &b, "only B has data on phases of the step: they are not compared");
 	gp_run_set_free(&a);
 	gp_run_set_free(&b);
 }

@@ -105,13 +105,14 @@ static void time_in_no_function_has_no_work(void **state)
 	gp_model_free(m);
 }
 
-/* A function without an end lasts as long as its caller, or as the trace. */
+/* As a length of -1 is, or one that a profiler made of it in unsigned numbers. */
 static void functions_without_an_end_end_with_their_caller(void **state)
 {
 	struct gp_model *m = load(EVENTS(
 		F("a.py(1): a", "5", "0", "2000") "," F("a.py(2): open", "5", "1000", "-1") "," F(
 			"a.py(3): root", "6", "0",
-			"-1") "," X("cuda_runtime", "cudaDeviceSynchronize", HOST("2900", "100"))));
+			"18446744073709551") "," X("cuda_runtime", "cudaDeviceSynchronize",
+						   HOST("2900", "100"))));
 
 	assert_int_equal(m->sample_count, 3);
 	assert_string_equal(name_of(m, m->samples[1].stack), "open");

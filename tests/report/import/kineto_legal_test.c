@@ -70,7 +70,7 @@ static void times_keep_every_nanosecond(void **state)
 
 static void what_has_no_end_is_open_or_left_out(void **state)
 {
-	struct gp_model *m = load(EVENTS(RANGE("9", "outer", "1", "10") "," RANGE("9", "open", "2", "-1") "," X(
+	struct gp_model *m = load(EVENTS(RANGE("9", "outer", "1", "10") "," RANGE("9", "open", "2", "18446744073709551.615") "," X(
 		"python_function", "f",
 		HOST("3",
 		     "10")) "," X("python_function", "g",

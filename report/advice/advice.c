@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/analysis/analysis.h"
+#include "report/analysis/host/python_samples.h"
 #include "report/base/array.h"
 #include "report/analysis/idle/busy.h"
 #include "report/base/text/format.h"
@@ -238,10 +239,11 @@ static struct gp_seen place_of_samples(const struct gp_advisor *advisor,
 
 	if (!finding->found || *seen.place == '\0')
 		return seen;
-	if (asprintf(&told, "%s; the %s is that of %s%s%s Python samples", finding->found,
+	if (asprintf(&told, "%s; the %s is that of %s%s%s %ss", finding->found,
 		     seen.is_line ? "line" : "function",
 		     is_all ? "" : gp_format_count(seen.count).text, is_all ? "" : " of ",
-		     gp_format_count(seen.all).text) < 0)
+		     gp_format_count(seen.all).text,
+		     gp_python_sample_name(advisor->scope.models[found->process])) < 0)
 		told = NULL;
 	free(finding->found);
 	finding->found = told;

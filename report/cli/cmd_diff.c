@@ -12,6 +12,7 @@
 #include "report/diff/kernel_names.h"
 #include "report/diff/place_names.h"
 #include "report/diff/step_change.h"
+#include "report/diff/vendor_names.h"
 #include "report/codec/output_file.h"
 #include "report/base/text/paragraph.h"
 #include "report/base/text/text.h"
@@ -259,7 +260,8 @@ int gp_command_diff(int argc, char **argv)
 	status = load(&a, arguments.a, arguments.a_count);
 	if (status == 0)
 		status = load(&b, arguments.b, arguments.b_count);
-	if (status == 0 && (gp_kernel_names_match(&a, &b) < 0 || gp_place_names_match(&a, &b) < 0))
+	if (status == 0 && (gp_kernel_names_match(&a, &b) < 0 ||
+			    gp_vendor_names_match(&a, &b) < 0 || gp_place_names_match(&a, &b) < 0))
 		status = gp_command_fail(GP_EXIT_FAILED, "diff: no memory");
 	if (status == 0 && gp_compare_doubts(&a, &b, warn, NULL) < 0)
 		status = gp_command_fail(GP_EXIT_FAILED, "diff: no memory");

@@ -11,6 +11,7 @@
 #include "report/base/array.h"
 #include "report/base/text/format.h"
 #include "report/diff/energy_figures.h"
+#include "report/diff/lacking.h"
 #include "report/diff/rank.h"
 #include "report/symbols/names.h"
 
@@ -179,6 +180,8 @@ static size_t list_metrics(struct comparing *c, enum gp_unit unit, struct metric
 		row.pair = metric_pair(c, row.metric);
 		if ((isnan(row.pair.a) && isnan(row.pair.b)) || row.pair.a == row.pair.b)
 			continue;
+		if (c->options->in_words && gp_lacking_one(row.pair.a, row.pair.b))
+			continue; /* gp_compare_doubts() names it */
 		row.effect = fabs(row.pair.b - row.pair.a);
 		if (isnan(row.effect))
 			row.effect = 0;
@@ -347,14 +350,17 @@ static uint32_t keep_named(struct comparing *c, enum gp_named_kind kind, struct 
 	return kept;
 }
 
-/* Whether both sides have the data: no samples of the run (--sample); stack samples of the host; ranks; the leaks. */
+/*
+ * Whether both sides have the data: no samples of the run (--sample); calls; stack samples of the
+ * host; ranks; the leaks.
+ */
 static bool is_comparable(struct comparing *c, enum gp_named_kind kind, const struct pair *sum)
 {
 	struct pair leaked;
 
 	if (isnan(sum->a) || isnan(sum->b))
 		return false;
-	if (is_sampled(kind) || kind == GP_NAMED_RANK)
+	if (gp_lacking_may_be(kind) || kind == GP_NAMED_RANK)
 		return sum->a != 0 && sum->b != 0;
 	if (kind != GP_NAMED_LEAK)
 		return true;
@@ -395,12 +401,23 @@ static int list_named(struct comparing *c, enum gp_named_kind kind, struct named
 	return *rows ? result : -ENOMEM;
 }
 
-static const char *state_of(enum gp_named_kind kind, const struct named_row *row)
+/*
+ * For another GPU libraries have other kernels: that says nothing of the program. Functions and
+ * lines of the program are the same on any.
+ */
+static bool is_of_gpu(const struct comparing *c, enum gp_named_kind kind)
+{
+	return (kind == GP_NAMED_KERNEL || kind == GP_NAMED_OTHER || kind == GP_NAMED_CALL) &&
+	       gp_machine_has_other_gpu(&c->a->machine, &c->b->machine);
+}
+
+static const char *state_of(const struct comparing *c, enum gp_named_kind kind,
+			    const struct named_row *row)
 {
 	if (row->count.a == 0)
-		return "new";
+		return is_of_gpu(c, kind) ? "only B" : "new";
 	if (row->count.b == 0)
-		return "gone";
+		return is_of_gpu(c, kind) ? "only A" : "gone";
 	return is_other(kind, row) || strcmp(row->total.sure, "yes") == 0 ? "changed" : "time";
 }
 
@@ -423,7 +440,7 @@ static void put_named_row(struct comparing *c, enum gp_named_kind kind, const st
 	bool has_occupancy = kind == GP_NAMED_KERNEL;
 	bool has_median = !is_sampled(kind) && kind != GP_NAMED_LEAK;
 	const struct gp_value values[] = {
-		gp_value_text(state_of(kind, row)),
+		gp_value_text(state_of(c, kind, row)),
 		value_of(row->count.a),
 		value_of(row->count.b),
 		value_of(row->total.a),
@@ -573,6 +590,38 @@ static void doubt_clocks(struct doubts *doubts, const struct gp_run_set *a,
 		      gp_format_percent(clocks.a, 100).text, gp_format_percent(clocks.b, 100).text);
 }
 
+static void doubt_lacking(struct doubts *doubts, const struct gp_run_set *a,
+			  const struct gp_run_set *b)
+{
+	char *text = gp_lacking_tell(a, b);
+
+	if (!text)
+		doubts->error = -ENOMEM;
+	else if (*text)
+		doubts->say(doubts->context, text);
+	free(text);
+}
+
+static bool is_known(const struct gp_machine *machine, enum gp_machine_fact fact)
+{
+	return *gp_machine_fact(machine, fact) ||
+	       (fact == GP_MACHINE_OPTIONS && !machine->is_of_others);
+}
+
+/* Of a fact that one side does not have, nobody knows whether it differs. */
+static void doubt_machine(struct doubts *doubts, const struct gp_machine *a,
+			  const struct gp_machine *b)
+{
+	for (enum gp_machine_fact fact = 0; fact < GP_MACHINE_FACTS; fact++)
+		if (is_known(a, fact) && is_known(b, fact) &&
+		    strcmp(gp_machine_fact(a, fact), gp_machine_fact(b, fact)) != 0)
+			doubt(doubts, "%s: A: %s; B: %s", gp_machine_fact_title(fact),
+			      gp_machine_fact_text(a, fact), gp_machine_fact_text(b, fact));
+	if (gp_machine_has_other_gpu(a, b))
+		doubt(doubts,
+		      "the GPUs differ: for each, libraries choose other kernels and calls, so those that only one side has are no change of the program");
+}
+
 int gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,
 		      void (*say)(void *context, const char *line), void *context)
 {
@@ -583,11 +632,7 @@ int gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,
 	doubt_sampled(&doubts, a);
 	doubt_sampled(&doubts, b);
 	doubt_clocks(&doubts, a, b);
-	for (enum gp_machine_fact fact = 0; fact < GP_MACHINE_FACTS; fact++)
-		if (strcmp(gp_machine_fact(&a->machine, fact),
-			   gp_machine_fact(&b->machine, fact)) != 0)
-			doubt(&doubts, "%s: A: %s; B: %s", gp_machine_fact_title(fact),
-			      gp_machine_fact_text(&a->machine, fact),
-			      gp_machine_fact_text(&b->machine, fact));
+	doubt_machine(&doubts, &a->machine, &b->machine);
+	doubt_lacking(&doubts, a, b);
 	return doubts.error;
 }

@@ -599,6 +599,48 @@ static bool is_recorded(const struct gp_model *model, enum gp_metric_source sour
 	}
 }
 
+/* Traces of AMD's GPUs do not say whether memory of the host is page-locked. */
+static bool lacks_memory_kinds(const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+
+		if (op->kind == GP_OP_COPY &&
+		    ((op->copy_kind == GP_COPY_HTOD && op->source_kind == 0) ||
+		     (op->copy_kind == GP_COPY_DTOH && op->destination_kind == 0)))
+			return true;
+	}
+	return false;
+}
+
+/* Only the GPU was recorded. */
+static bool lacks_calls(const struct gp_model *model)
+{
+	return model->op_count > 0 && model->call_count == 0;
+}
+
+/* The host's side of the GPU's work. */
+static bool is_of_calls(enum gp_metric metric)
+{
+	return metric == GP_METRIC_LAUNCHES || metric == GP_METRIC_GRAPH_LAUNCHES ||
+	       metric == GP_METRIC_SYNCS || metric == GP_METRIC_LAUNCH_TIME ||
+	       metric == GP_METRIC_SYNC_TIME || metric == GP_METRIC_PAGEABLE_ASYNC ||
+	       (metric >= GP_METRIC_IDLE_HOST && metric <= GP_METRIC_IDLE_UNKNOWN);
+}
+
+static void forget(struct gathering *g, const struct gp_model *model)
+{
+	double *values = g->figures->values;
+
+	if ((model->unknown & GP_UNKNOWN_STATUS) != 0)
+		values[GP_METRIC_FAILURES] = (double)NAN;
+	if (lacks_memory_kinds(model))
+		values[GP_METRIC_PAGEABLE_ASYNC] = (double)NAN;
+	for (int metric = 0; metric < GP_METRICS && lacks_calls(model); metric++)
+		if (is_of_calls((enum gp_metric)metric))
+			values[metric] = (double)NAN;
+}
+
 static void forget_unrecorded(struct gathering *g)
 {
 	for (int metric = 0; metric < GP_METRICS; metric++)
@@ -606,8 +648,7 @@ static void forget_unrecorded(struct gathering *g)
 			if (!is_recorded(g->models[i], gp_metric_rows[metric].source))
 				g->figures->values[metric] = (double)NAN;
 	for (size_t i = 0; i < g->model_count; i++)
-		if ((g->models[i]->unknown & GP_UNKNOWN_STATUS) != 0)
-			g->figures->values[GP_METRIC_FAILURES] = (double)NAN;
+		forget(g, g->models[i]);
 }
 
 /* The times of a step, and what gpuprof-run measures throughout: windows tell nothing of a whole. */

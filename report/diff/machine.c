@@ -52,6 +52,27 @@ bool gp_machine_is_sampled(const struct gp_machine *machine)
 	return strstr(gp_machine_fact(machine, GP_MACHINE_OPTIONS), "SAMPLE=") != NULL;
 }
 
+/* The name in "8 x NVIDIA H200, 132 SMs, ...". */
+static const char *first_gpu(const struct gp_machine *machine, size_t *bytes)
+{
+	const char *gpus = gp_machine_fact(machine, GP_MACHINE_GPUS);
+	size_t digits = strspn(gpus, "0123456789");
+
+	if (digits > 0 && strncmp(gpus + digits, " x ", 3) == 0)
+		gpus += digits + 3;
+	*bytes = strcspn(gpus, ",;");
+	return gpus;
+}
+
+bool gp_machine_has_other_gpu(const struct gp_machine *a, const struct gp_machine *b)
+{
+	size_t bytes_a, bytes_b;
+	const char *gpu_a = first_gpu(a, &bytes_a), *gpu_b = first_gpu(b, &bytes_b);
+
+	return bytes_a > 0 && bytes_b > 0 &&
+	       (bytes_a != bytes_b || memcmp(gpu_a, gpu_b, bytes_a) != 0);
+}
+
 void gp_machine_free(struct gp_machine *machine)
 {
 	for (int i = 0; i < GP_MACHINE_FACTS; i++)

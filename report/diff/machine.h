@@ -46,6 +46,9 @@ const char *gp_machine_fact_name(enum gp_machine_fact fact);
 /* The title for people: "GPU", "driver for CUDA", ... */
 const char *gp_machine_fact_title(enum gp_machine_fact fact);
 
+/* Whether the first GPUs of both have another name, as far as it is known. */
+bool gp_machine_has_other_gpu(const struct gp_machine *a, const struct gp_machine *b);
+
 /* "" if the fact is unknown. */
 const char *gp_machine_fact(const struct gp_machine *machine, enum gp_machine_fact fact);
 

@@ -181,6 +181,38 @@ static int say_change(struct side *before, struct side *now, char *text, size_t 
 	return result;
 }
 
+/* "this run has 3", "2 of 7 runs before have fewer" */
+static void print_unknown(FILE *out, const struct side *side, const char *this, const char *when)
+{
+	bool has_loop = side->steps > 0;
+
+	if (side->set->count > 1)
+		fprintf(out, "%u of %u runs%s have fewer", side->unknown, side->set->count, when);
+	else if (has_loop)
+		fprintf(out, "%s has %s in all", this, gp_format_count((uint64_t)side->steps).text);
+	else
+		fprintf(out, "no main loop was found in %s", this);
+}
+
+static int say_unknown(const struct side *before, const struct side *now, char *text, size_t bytes)
+{
+	FILE *out = fmemopen(text, bytes, "w");
+
+	if (!out)
+		return -ENOMEM;
+	fprintf(out, "The step time is not compared. It needs %u steps after the warm-up; ",
+		GP_STEADY_LEAST);
+	if (now->unknown > 0)
+		print_unknown(out, now, "this run", "");
+	if (now->unknown > 0 && before->unknown > 0)
+		fputs(", and ", out);
+	if (before->unknown > 0)
+		print_unknown(out, before, "the run before", " before");
+	fputs(". Record more steps; if they are not found, mark each with a range", out);
+	fclose(out);
+	return 0;
+}
+
 static int say(struct side *before, struct side *now, char *text, size_t bytes)
 {
 	uint32_t unknown = before->unknown + now->unknown;
@@ -194,12 +226,7 @@ static int say(struct side *before, struct side *now, char *text, size_t bytes)
 	}
 	if (unknown == 0)
 		return say_change(before, now, text, bytes);
-	snprintf(
-		text, bytes,
-		"The step time is unknown: %u of %u runs, and %u of %u before, have no main loop with %u steady steps",
-		now->unknown, now->set->count, before->unknown, before->set->count,
-		GP_STEADY_LEAST);
-	return 0;
+	return say_unknown(before, now, text, bytes);
 }
 
 int gp_step_change_say(const struct gp_run_set *before, const struct gp_run_set *now, char *text,

@@ -10,6 +10,7 @@
 #include "report/diff/thresholds.h"
 #include "report/diff/kernel_names.h"
 #include "report/diff/place_names.h"
+#include "report/diff/vendor_names.h"
 #include "report/html/about.h"
 #include "report/html/activity.h"
 #include "report/html/allocator.h"
@@ -281,6 +282,8 @@ static int put_differences_of(struct page *page, struct gp_run_set *base, struct
 {
 	int result = gp_kernel_names_match(base, own);
 
+	if (result == 0)
+		result = gp_vendor_names_match(base, own);
 	if (result == 0)
 		result = gp_place_names_match(base, own);
 	return result == 0 ? put_comparison(page, base, own) : result;

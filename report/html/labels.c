@@ -118,7 +118,7 @@ static uint32_t make_frame_label(struct gp_html_labels *labels, uint32_t frame)
 
 	place.line = 0;
 	return gp_html_label(labels,
-			     gp_code_owner_of_place(&place) == GP_CODE_OWN ? GP_LABEL_OWN
+			     gp_code_owner_of_frame(&place) == GP_CODE_OWN ? GP_LABEL_OWN
 									   : GP_LABEL_LIBRARY,
 			     gp_site_label(&place, text));
 }

@@ -3,8 +3,8 @@
 #include <string.h>
 
 /*
- * The first row that a name begins with, after "cuda", "cu" or "hip". HIP functions have CUDA's
- * names, with some of their own.
+ * The first row that a name begins with, after "cuda", "cu", "hip" or the prefix of another API. HIP
+ * and MUSA functions have CUDA's names, with some of their own.
  */
 static const struct {
 	const char *begin;
@@ -69,6 +69,28 @@ static const struct {
 	{"ModuleGetGlobal", GP_API_MODULE},
 	{"ModuleLoad", GP_API_MODULE},
 	{"ModuleUnload", GP_API_MODULE},
+	/* of Intel's Unified Runtime and Level Zero, and of Cambricon's driver */
+	{"EnqueueKernelLaunch", GP_API_LAUNCH},
+	{"CommandListAppendLaunch", GP_API_LAUNCH},
+	{"InvokeKernel", GP_API_LAUNCH},
+	{"EnqueueUSMMemcpy", GP_API_COPY},
+	{"EnqueueMemBuffer", GP_API_COPY},
+	{"CommandListAppendMemoryCopy", GP_API_COPY},
+	{"EnqueueUSMFill", GP_API_MEMSET},
+	{"CommandListAppendMemoryFill", GP_API_MEMSET},
+	{"EventWait", GP_API_SYNC},
+	{"QueueFinish", GP_API_SYNC},
+	{"EventHostSynchronize", GP_API_SYNC},
+	{"FenceHostSynchronize", GP_API_SYNC},
+	{"CommandListHostSynchronize", GP_API_SYNC},
+	{"CommandQueueSynchronize", GP_API_SYNC},
+	{"USMFree", GP_API_FREE},
+	{"USM", GP_API_ALLOC},
+	{"ModuleCreate", GP_API_MODULE},
+	{"ProgramBuild", GP_API_MODULE},
+	{"ContextCreate", GP_API_CONTROL},
+	{"QueueCreate", GP_API_CONTROL},
+	{"CommandQueueCreate", GP_API_CONTROL},
 	{"CtxGet", GP_API_OTHER},
 	{"GraphGet", GP_API_OTHER},
 	{"GraphDebug", GP_API_OTHER},
@@ -110,7 +132,8 @@ static const struct {
 /* Skips the prefixes of the APIs, and of functions that the compiler calls. */
 static const char *behind_prefix(const char *name, size_t *bytes)
 {
-	static const char *const prefixes[] = {"__cuda", "cuda", "cu", "hip"};
+	static const char *const prefixes[] = {"__cuda", "cuda", "cu", "hip",
+					       "musa",   "ur",   "ze", "cn"};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		size_t length = strlen(prefixes[i]);

@@ -7,6 +7,7 @@
 
 #include "gpuprof/shell_word.h"
 #include "report/base/array.h"
+#include "report/base/memstream.h"
 #include "report/import/api_class.h"
 #include "report/symbols/python_code.h"
 #include "report/base/spill_memory.h"
@@ -129,6 +130,18 @@ int gp_import_note_count(struct gp_importing *im, uint64_t count, const char *te
 	return gp_model_builder_note(im->builder, note);
 }
 
+void gp_import_leave_out(struct gp_importing *im, const char *kind)
+{
+	struct gp_import_left_out *row = im->left_out;
+	const struct gp_import_left_out *last = row + GP_IMPORT_LEFT_OUT - 1;
+
+	while (row < last && row->count > 0 && strncmp(row->kind, kind, sizeof(row->kind) - 1) != 0)
+		row++;
+	if (row->count == 0)
+		snprintf(row->kind, sizeof(row->kind), "%s", row < last ? kind : "others");
+	row->count++;
+}
+
 int gp_import_gate(struct gp_importing *im, uint64_t time_ns, bool on, const char *reason)
 {
 	union gp_any_record record = {0};
@@ -223,7 +236,7 @@ static int define_code(struct gp_importing *im, uint32_t id, const char *text, s
 {
 	static const uint8_t forms[] = {
 		/* an empty table: all code is on the first line */
-		[GP_IMPORT_LINE_OF_CALL] = GP_LINES_LNOTAB,
+		[GP_IMPORT_LINE_OF_CODE] = GP_LINES_LNOTAB,
 		[GP_IMPORT_LINE_OF_FRAME] = GP_PYTHON_OFFSET_IS_LINE,
 	};
 
@@ -406,12 +419,68 @@ void gp_import_explain(int error, const char *path, char *message, size_t messag
 
 /* ---- finish ---- */
 
+/* The device whose events have such kinds, " (Meta's MTIA)"; or "". */
+static const char *device_of(const char *kind)
+{
+	static const struct {
+		const char *begin, *device;
+	} devices[] = {{"mtia", " (Meta's MTIA)"}, {"hpu", " (Intel Gaudi)"}};
+
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
+		if (strncmp(kind, devices[i].begin, strlen(devices[i].begin)) == 0)
+			return devices[i].device;
+	return "";
+}
+
+static int note_left_out(struct gp_importing *im)
+{
+	char *note = NULL;
+	size_t bytes;
+	FILE *out;
+	int result;
+
+	if (im->left_out[0].count == 0)
+		return 0;
+	out = open_memstream(&note, &bytes);
+	if (!out)
+		return -ENOMEM;
+	fputs("events that gpuprof does not read, as they are not of CUDA, HIP or PyTorch:", out);
+	for (size_t i = 0; i < GP_IMPORT_LEFT_OUT && im->left_out[i].count > 0; i++)
+		fprintf(out, "%s %s %s%s", i > 0 ? "," : "",
+			gp_format_count(im->left_out[i].count).text, im->left_out[i].kind,
+			device_of(im->left_out[i].kind));
+	result = gp_memstream_close(out, &note);
+	if (result == 0)
+		return gp_model_builder_note(im->builder, note);
+	free(note);
+	return result;
+}
+
+/* The name of the process that made the calls, else of the first one. */
+static int name_program(struct gp_importing *im)
+{
+	char *const *info = im->builder->model->info;
+	const struct gp_import_process *process = im->processes;
+	uint32_t pid = info[GP_INFO_PID] ? (uint32_t)strtoul(info[GP_INFO_PID], NULL, 10) : 0;
+
+	if (info[GP_INFO_PROGRAM] || im->process_count == 0)
+		return 0;
+	for (uint32_t i = im->process_count; i > 0; i--)
+		if (im->processes[i - 1].pid == pid)
+			process = &im->processes[i - 1];
+	return gp_import_info(im, GP_INFO_PROGRAM, process->name);
+}
+
 static int note_counts(struct gp_importing *im)
 {
 	int result = gp_import_note_count(
 		im, im->unfinished,
 		"calls and other records that were left out, because they have no end (their duration is negative)");
 
+	if (result == 0)
+		result = gp_import_note_count(
+			im, im->untimed,
+			"calls and other records that were left out, because they have no time (it is 0)");
 	if (result == 0)
 		result = gp_import_note_count(
 			im, im->wide_count,
@@ -451,7 +520,13 @@ int gp_importing_finish(struct gp_importing *im, uint64_t unix_ns)
 	int result = note_counts(im);
 
 	if (result == 0)
+		result = note_left_out(im);
+	if (result == 0)
+		result = name_program(im);
+	if (result == 0)
 		result = gp_import_stacks(im);
+	if (result == 0)
+		result = gp_import_function_samples(im);
 	if (result == 0)
 		result = gp_import_samples(im);
 	if (result == 0)

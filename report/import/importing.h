@@ -65,6 +65,20 @@ struct gp_import_spans {
 	uint32_t count, capacity;
 };
 
+/* The number of events of a kind that is not read. */
+struct gp_import_left_out {
+	char kind[32];
+	uint64_t count;
+};
+#define GP_IMPORT_LEFT_OUT 8u /* kinds; more are counted together, by the last one */
+
+/* A process of the other trace; devices may appear as processes, too. */
+struct gp_import_process {
+	uint32_t pid;
+	char name[256];
+};
+#define GP_IMPORT_PROCESSES 64u
+
 struct gp_importing {
 	struct gp_model_builder *builder;
 	struct gp_interner kernels, shapes, apis, messages, codes, domains, frames, counters, wide;
@@ -77,9 +91,13 @@ struct gp_importing {
 	uint64_t first_ns, last_ns; /* of all records */
 	uint64_t range_id;          /* the last one for start/end ranges */
 	uint64_t unfinished;        /* events without an end, left out */
+	uint64_t untimed;           /* events at time 0 without a length, left out */
 	uint32_t wide_count;        /* numbers that were replaced */
 	char process[256];          /* the pid of the calls, or its name */
-	bool is_cut;                /* the file is truncated or damaged */
+	struct gp_import_left_out left_out[GP_IMPORT_LEFT_OUT];
+	struct gp_import_process processes[GP_IMPORT_PROCESSES];
+	uint32_t process_count;
+	bool is_cut; /* the file is truncated or damaged */
 };
 
 /* Zeroes the struct and sets first_ns to UINT64_MAX. */
@@ -120,6 +138,9 @@ bool gp_import_is_unfinished(struct gp_importing *im, uint64_t start_ns, uint64_
  */
 const char *gp_import_recorder_named(const char *name);
 
+/* Counts an event of a kind that is not read. */
+void gp_import_leave_out(struct gp_importing *im, const char *kind);
+
 /* Adds the note "text: COUNT" unless the count is 0. */
 int gp_import_note_count(struct gp_importing *im, uint64_t count, const char *text);
 
@@ -159,8 +180,7 @@ uint32_t gp_import_number(struct gp_importing *im, int64_t number);
 uint32_t gp_import_shape(struct gp_importing *im, struct gp_record_shape *shape);
 /* The meaning of the line of a Python function. */
 enum gp_import_line {
-	GP_IMPORT_LINE_OF_FUNCTION, /* its first line; the line of the call is unknown */
-	GP_IMPORT_LINE_OF_CALL,
+	GP_IMPORT_LINE_OF_CODE,  /* the one in its text: of a call, or the function's first one */
 	GP_IMPORT_LINE_OF_FRAME, /* each frame's address is its line */
 };
 /* Python code: "file.py(12): function", or a name without a file. */
@@ -210,9 +230,11 @@ void gp_import_end_sample(struct gp_importing *im, uint32_t track, uint64_t time
 /* Writes the line for the user about a failed read. */
 void gp_import_explain(int error, const char *path, char *message, size_t message_bytes);
 
-/* In spans.c, for gp_importing_finish(). */
+/* In spans.c, for gp_importing_finish(). gp_import_stacks() sorts the functions. */
 int gp_import_ranges(struct gp_importing *im);
 int gp_import_stacks(struct gp_importing *im);
 int gp_import_samples(struct gp_importing *im);
+/* In function_samples.c, after gp_import_stacks(). */
+int gp_import_function_samples(struct gp_importing *im);
 
 #endif

@@ -325,6 +325,15 @@ static void take_bound(struct reading *r)
 		gp_import_note_time(r->im, gp_import_time(time_ns), gp_import_time(time_ns));
 }
 
+/* The export's samples were read from recorded calls of functions. */
+static void take_function_interval(struct reading *r)
+{
+	int64_t interval_ns;
+
+	if (take_whole(r->pull, &interval_ns) && interval_ns > 0 && interval_ns <= UINT32_MAX)
+		r->im->builder->model->function_interval_ns = (uint32_t)interval_ns;
+}
+
 /* A text on how the process was recorded, or a number, which may be the count of a loss. */
 static int take_fact(struct reading *r)
 {
@@ -377,6 +386,8 @@ static int take_metadata(struct reading *r)
 			take_partial(r);
 		else if (gp_json_reader_is(r->pull, "why partial"))
 			r->im->builder->model->why_no_end = gp_no_end_told(take_text(r));
+		else if (gp_json_reader_is(r->pull, "Python stacks are read every ns"))
+			take_function_interval(r);
 		else if (gp_json_reader_is(r->pull, "recorder"))
 			r->recorder = gp_import_recorder_named(take_text(r));
 		else if (gp_json_reader_is(r->pull, "start in ns") ||
@@ -624,7 +635,7 @@ static int read_input(struct gp_input *input, struct gp_model_builder *b)
 /* For JSON files of gpuprof that are no traces. */
 static void tell_other_json(const char *path, char *message, size_t message_bytes)
 {
-	char head[64] = "";
+	char head[512] = "";
 
 	gp_input_head(path, (uint8_t *)head, sizeof(head) - 1);
 	if (gp_input_is_utf16((const uint8_t *)head, sizeof(head)))
@@ -634,6 +645,11 @@ static void tell_other_json(const char *path, char *message, size_t message_byte
 		snprintf(message, message_bytes,
 			 "%s is a baseline of gpuprof check, not a trace; use it with --baseline",
 			 path);
+	else if (strstr(head, "\"CPU functions\""))
+		snprintf(
+			message, message_bytes,
+			"%s is of the older profiler of PyTorch, without kernels and calls; record the program with torch.profiler.profile or gpuprof-run",
+			path);
 	else if (strstr(head, "\"gpuprof_check\""))
 		snprintf(message, message_bytes, "%s is a report of gpuprof check, not a trace",
 			 path);

@@ -51,6 +51,12 @@ static bool take_start(struct gp_json_reader *pull, struct gp_kineto_event *even
 	return gp_json_reader_skip(pull, token);
 }
 
+/*
+ * A century. A profiler that subtracts in unsigned numbers writes some 2^64 ns in place of a
+ * negative length, which means that there is no end.
+ */
+#define LONGEST_NS INT64_C(3155760000000000000)
+
 static bool take_duration(struct gp_json_reader *pull, struct gp_kineto_event *event,
 			  uint32_t number)
 {
@@ -59,6 +65,8 @@ static bool take_duration(struct gp_json_reader *pull, struct gp_kineto_event *e
 	(void)number;
 	if (token == GP_JSON_NUMBER || token == GP_JSON_STRING)
 		gp_json_reader_thousandths(pull, &event->duration_ns);
+	if (event->duration_ns > LONGEST_NS)
+		event->duration_ns = -1;
 	return gp_json_reader_skip(pull, token);
 }
 

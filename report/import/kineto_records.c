@@ -428,7 +428,7 @@ static int add_function(struct gp_importing *im, const struct gp_kineto_event *e
 		.start_ns = start_of(e),
 		.end_ns = end_if_any(e),
 		.thread_id = thread_of(e),
-		.text = gp_import_code(im, name, name_bytes, GP_IMPORT_LINE_OF_FUNCTION),
+		.text = gp_import_code(im, name, name_bytes, GP_IMPORT_LINE_OF_CODE),
 		.is_python = is_python,
 		.caller = caller,
 	};
@@ -522,7 +522,7 @@ static int take_call_stack(struct gp_importing *im, const char *text, uint32_t *
 		start = start ? start + 1 : text;
 		if (start < end) {
 			record.origin_id = gp_import_code(im, start, (size_t)(end - start),
-							  GP_IMPORT_LINE_OF_CALL);
+							  GP_IMPORT_LINE_OF_CODE);
 			*frame = record.origin_id != 0 ? gp_import_frame(im, &record) : 0;
 			if (*frame == 0)
 				return -ENOMEM;
@@ -789,51 +789,100 @@ static int take_nothing(struct gp_importing *im, const struct gp_kineto_event *e
 }
 
 /* Compared without regard to case. The last rows, and capitals, are from PyTorch up to 1.12. */
-static const struct {
+static const struct row {
 	const char *category;
 	int (*take)(struct gp_importing *im, const struct gp_kineto_event *e);
-	bool takes_unfinished; /* without an end */
+	enum { NEEDS_NO_TIME, NEEDS_START, NEEDS_END } needs;
 } categories[] = {
-	{"kernel", take_kernel, true},
-	{"cuda_runtime", take_runtime, true},
-	{"cpu_op", take_op, true},
-	{"python_function", take_function, true},
-	{"cuda_driver", take_driver, true},
-	{"gpu_memcpy", take_copy, true},
-	{"gpu_memset", take_memset, true},
-	{"user_annotation", take_annotation, true},
-	{"cuda_sync", take_sync, false},
-	{"cuda_event", take_event, false},
-	{"overhead", take_overhead, false},
-	{"jit", take_compiling, false},
-	{"unified_memory", take_unified, false},
-	{"host_function", take_host_function, false},
-	{"gpu_graph", take_graph, true},
-	{"cuda_profiler_range", take_counted, false},
-	{"gpu_user_annotation", take_nothing, false},
-	{"external_correlation", take_nothing, false},
-	{"Trace", take_nothing, false},
+	{"kernel", take_kernel, NEEDS_NO_TIME},
+	{"cuda_runtime", take_runtime, NEEDS_START},
+	{"cpu_op", take_op, NEEDS_START},
+	{"python_function", take_function, NEEDS_START},
+	{"cuda_driver", take_driver, NEEDS_START},
+	{"gpu_memcpy", take_copy, NEEDS_NO_TIME},
+	{"gpu_memset", take_memset, NEEDS_NO_TIME},
+	{"user_annotation", take_annotation, NEEDS_START},
+	{"cuda_sync", take_sync, NEEDS_END},
+	{"cuda_event", take_event, NEEDS_END},
+	{"overhead", take_overhead, NEEDS_END},
+	{"jit", take_compiling, NEEDS_END},
+	{"unified_memory", take_unified, NEEDS_END},
+	{"host_function", take_host_function, NEEDS_END},
+	{"gpu_graph", take_graph, NEEDS_NO_TIME},
+	{"cuda_profiler_range", take_counted, NEEDS_END},
+	{"gpu_user_annotation", take_nothing, NEEDS_NO_TIME},
+	{"external_correlation", take_nothing, NEEDS_NO_TIME},
+	{"Trace", take_nothing, NEEDS_NO_TIME},
 	/* in gpuprof exports */
-	{"phase", take_nothing, false},
-	{"critical_path", take_nothing, false},
-	{"Runtime", take_runtime, true},
-	{"Operator", take_op, true},
-	{"Memcpy", take_copy, true},
-	{"Memset", take_memset, true},
+	{"phase", take_nothing, NEEDS_NO_TIME},
+	{"critical_path", take_nothing, NEEDS_NO_TIME},
+	{"Runtime", take_runtime, NEEDS_START},
+	{"Operator", take_op, NEEDS_START},
+	{"Memcpy", take_copy, NEEDS_NO_TIME},
+	{"Memset", take_memset, NEEDS_NO_TIME},
 };
+
+/* The runtimes and drivers of other devices, whose kernels are events as those of CUDA. */
+static const struct row others[] = {
+	{"_runtime", take_runtime, NEEDS_START},
+	{"_driver", take_driver, NEEDS_START},
+};
+
+/*
+ * Not of Meta's MTIA, whose kernels are of another form, and not what extensions write under such a
+ * name: counters, or events of devices.
+ */
+static bool may_launch(const struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	return strncmp(e->category, "mtia", 4) != 0 && gp_kineto_has(e, GP_KINETO_CORRELATION) &&
+	       (*im->process == '\0' || strcmp(im->process, e->process) == 0);
+}
+
+/* "xpu_runtime" */
+static const struct row *find_other(const struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	size_t length = strlen(e->category);
+
+	for (size_t i = 0; i < COUNT(others); i++) {
+		size_t end = strlen(others[i].category);
+
+		if (length > end && strcmp(e->category + length - end, others[i].category) == 0)
+			return may_launch(im, e) ? &others[i] : NULL;
+	}
+	return NULL;
+}
+
+static const struct row *find_row(const struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	for (size_t i = 0; i < COUNT(categories); i++)
+		if (strcasecmp(e->category, categories[i].category) == 0)
+			return &categories[i];
+	return find_other(im, e);
+}
+
+/* Events that a profiler left at time 0 would begin the trace decades before. */
+static bool lacks_time(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	bool lacks = e->start_ns == 0 && e->duration_ns == 0;
+
+	im->untimed += lacks;
+	return lacks;
+}
 
 static int take_slice(struct gp_importing *im, const struct gp_kineto_event *e, bool *is_known)
 {
-	for (size_t i = 0; i < COUNT(categories); i++)
-		if (strcasecmp(e->category, categories[i].category) == 0) {
-			*is_known = true;
-			return !categories[i].takes_unfinished &&
-					       gp_import_is_unfinished(im, start_of(e), end_of(e))
-				       ? 0
-				       : categories[i].take(im, e);
-		}
-	count_unknown(im);
-	return 0;
+	const struct row *row = find_row(im, e);
+
+	if (!row) {
+		gp_import_leave_out(im, *e->category ? e->category : "(no category)");
+		return 0;
+	}
+	*is_known = true;
+	if (row->needs != NEEDS_NO_TIME && lacks_time(im, e))
+		return 0;
+	if (row->needs == NEEDS_END && gp_import_is_unfinished(im, start_of(e), end_of(e)))
+		return 0;
+	return row->take(im, e);
 }
 
 /* ---- names ---- */
@@ -849,12 +898,21 @@ static int name_thread(struct gp_importing *im, const struct gp_kineto_event *e)
 	return gp_import_string(im, GP_STRING_THREAD, thread_of(e), 0, name + 2, length - 1);
 }
 
-/* Devices are processes with the same name. */
+/* Devices are processes, too, mostly with the same name. */
 static int name_process(struct gp_importing *im, const struct gp_kineto_event *e)
 {
-	char **program = &im->builder->model->info[GP_INFO_PROGRAM];
+	uint32_t pid = gp_kineto_number(e, GP_KINETO_PID, 0);
 
-	return *program ? 0 : gp_import_info(im, GP_INFO_PROGRAM, e->label);
+	for (uint32_t i = 0; i < im->process_count; i++)
+		if (im->processes[i].pid == pid)
+			return 0;
+	if (im->process_count == GP_IMPORT_PROCESSES)
+		return 0;
+	im->processes[im->process_count].pid = pid;
+	snprintf(im->processes[im->process_count].name, sizeof(im->processes[0].name), "%s",
+		 e->label);
+	im->process_count++;
+	return 0;
 }
 
 static int take_metadata(struct gp_importing *im, const struct gp_kineto_event *e)

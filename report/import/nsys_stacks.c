@@ -162,7 +162,7 @@ static int describe_python(struct gp_nsys_reading *r, const char *symbol, const 
 	if (length < 0)
 		return -ENOMEM;
 	place->kind = GP_FRAME_PYTHON;
-	place->origin = gp_import_code(r->im, text, (size_t)length, GP_IMPORT_LINE_OF_CALL);
+	place->origin = gp_import_code(r->im, text, (size_t)length, GP_IMPORT_LINE_OF_CODE);
 	free(text);
 	return place->origin != 0 ? 0 : -ENOMEM;
 }

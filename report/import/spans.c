@@ -344,7 +344,7 @@ static uint32_t frame_of(struct gp_importing *im, const struct open_function *op
 
 	if (open->span->is_imported) {
 		frame.origin_id =
-			gp_import_code(im, import, sizeof(import) - 1, GP_IMPORT_LINE_OF_CALL);
+			gp_import_code(im, import, sizeof(import) - 1, GP_IMPORT_LINE_OF_CODE);
 		frame.parent_id = frame.origin_id != 0 ? gp_import_frame(im, &frame) : 0;
 		if (frame.parent_id == 0)
 			return 0;

@@ -461,7 +461,7 @@ bool gp_model_lacks_kernel(const struct gp_model *model, const struct gp_call *c
 
 bool gp_model_lacks_graph(const struct gp_model *model, const struct gp_call *call)
 {
-	return model->recorder && !gp_recorded_is_own_export(model) &&
+	return gp_recorded_by_another(model) &&
 	       gp_model_api_class(model, call->api) == GP_API_GRAPH_LAUNCH &&
 	       gp_model_has_no_op(model, call);
 }

@@ -450,7 +450,12 @@ struct gp_model {
 	const char *recorder;   /* the recorder, such as "torch.profiler"; NULL = gpuprof */
 	/* of an export of a trace without one (report/model/no_end.h); else NULL */
 	const char *why_no_end;
-	uint32_t unknown;           /* GP_UNKNOWN_ bits */
+	uint32_t unknown; /* GP_UNKNOWN_ bits */
+	/*
+	 * the recorder had each call of Python's functions, and the stack samples are read from them
+	 * at this interval; 0 = a thread took them
+	 */
+	uint32_t function_interval_ns;
 	uint64_t base_unix_ns;      /* all times count from here: the first anchor */
 	uint64_t base_monotonic_ns; /* the same moment by CLOCK_MONOTONIC; 0 = not known */
 	uint64_t anchor_error_ns; /* of an anchor in the middle of all: half of the time it took */

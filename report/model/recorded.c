@@ -217,6 +217,11 @@ bool gp_recorded_is_own_export(const struct gp_model *model)
 	return model->recorder && strncmp(model->recorder, "gpuprof", strlen("gpuprof")) == 0;
 }
 
+bool gp_recorded_by_another(const struct gp_model *model)
+{
+	return model->recorder && !gp_recorded_is_own_export(model);
+}
+
 bool gp_recorded_has_kernels(const struct gp_model *model)
 {
 	return model->hw_window_count == 0 || model->hw_windows[0].has_records;

@@ -100,6 +100,9 @@ bool gp_recorded_few_steps(const struct gp_model *model);
 /* Whether it is an export of a trace that gpuprof recorded. */
 bool gp_recorded_is_own_export(const struct gp_model *model);
 
+/* Whether another profiler recorded it, also if this is gpuprof's export of that. */
+bool gp_recorded_by_another(const struct gp_model *model);
+
 /* Whether every operation on the GPU is in the model that ran while recording was on. */
 bool gp_recorded_has_all_operations(const struct gp_model *model);
 

@@ -252,6 +252,19 @@ static bool knows_owners(const struct sentence *s)
 	       gp_memory_sites_knows_owners(s->summary->models, s->summary->model_count);
 }
 
+/* A trace that has no end has all frees up to there, but not those that may have followed. */
+static bool only_lacks_end(const struct sentence *s)
+{
+	return s->doubt && *s->doubt == '\0';
+}
+
+static const char *title_of(const struct sentence *s)
+{
+	if (only_lacks_end(s))
+		return "Not freed when the trace ends";
+	return s->doubt ? "Not freed while recording was on" : "Never freed";
+}
+
 /* "Never freed: " and how much, as far as known. */
 static void print_sentence(FILE *out, const void *context)
 {
@@ -259,7 +272,7 @@ static void print_sentence(FILE *out, const void *context)
 	const struct left *left = s->left;
 	bool is_one = left->blocks == 1;
 
-	fprintf(out, "%s%s: ", s->doubt ? "Not freed while recording was on" : "Never freed",
+	fprintf(out, "%s%s: ", title_of(s),
 		gp_recorded_any_last_part(s->summary->models, s->summary->model_count)
 			? ", in the kept part"
 			: "");
@@ -295,11 +308,17 @@ static void describe(const struct sentence *s, struct gp_document *document)
 	gp_document_add_number(document, "call_sites", GP_UNIT_COUNT, s->left->sites);
 	gp_document_add_number(document, "kept_bytes", GP_UNIT_BYTES, s->left->kept_bytes);
 	gp_document_add_printed(document, "text", print_sentence, s);
-	if (!s->doubt || *s->doubt == '\0')
+	if (!s->doubt)
 		return;
 	gp_document_add_row(document);
 	gp_document_add_text(document, "id", "doubt");
-	gp_document_add_words(document, "text", "including memory that was freed %s", s->doubt);
+	if (only_lacks_end(s))
+		gp_document_add_text(
+			document, "text",
+			"whether the program would have freed it later is not known, as the trace has no end");
+	else
+		gp_document_add_words(document, "text", "including memory that was freed %s",
+				      s->doubt);
 }
 
 /* With the largest sites, and the command that prints the others. */

@@ -505,7 +505,9 @@ static void print_samples_missing(const struct gp_summary *summary, const struct
 	    model->base_unix_ns + last->end_ns < zero_ns ||
 	    !came_often(model, last, last_ns - last->end_ns))
 		return;
-	fprintf(summary->out, "  the last Python stack sample was taken at %s",
+	fprintf(summary->out,
+		model->function_interval_ns > 0 ? "  the last recorded Python function ended at %s"
+						: "  the last Python stack sample was taken at %s",
 		gp_format_ns(model->base_unix_ns + last->end_ns - zero_ns).text);
 	fprintf(summary->out, ", the last GPU operation ended at %s",
 		gp_format_ns(model->base_unix_ns + last_ns - zero_ns).text);

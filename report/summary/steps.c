@@ -203,7 +203,7 @@ static void put_phase(struct gp_table *table, const struct gp_phases *phases, ui
 	gp_table_put_text(table, phase->place);
 }
 
-/* The next phase by host time, after one; GP_PHASE_KINDS: there is none. */
+/* The next phase of any step by host time, after one; GP_PHASE_KINDS: there is none. */
 static uint32_t next_phase(const struct gp_phases *phases, uint32_t after)
 {
 	uint32_t next = GP_PHASE_KINDS;
@@ -214,7 +214,7 @@ static uint32_t next_phase(const struct gp_phases *phases, uint32_t after)
 			after < GP_PHASE_KINDS ? phases->rows[after].host_ns : UINT64_MAX;
 		bool is_left = ns < most_ns || (ns == most_ns && i > after);
 
-		if (phases->rows[i].name && is_left &&
+		if (phases->rows[i].name && phases->rows[i].steps > 0 && is_left &&
 		    (next == GP_PHASE_KINDS || ns > phases->rows[next].host_ns))
 			next = i;
 	}

@@ -83,7 +83,25 @@ static const struct row python_files[] = {
 	{"*/lib/python[23]*/*", GP_CODE_FRAMEWORK},
 	/* paths of torch.profiler begin below the folder of packages */
 	{"torch/*", GP_CODE_FRAMEWORK},
+	{"torchvision/*", GP_CODE_FRAMEWORK},
+	{"transformers/*", GP_CODE_FRAMEWORK},
+	{"accelerate/*", GP_CODE_FRAMEWORK},
+	{"lightning/*", GP_CODE_FRAMEWORK},
+	{"pytorch_lightning/*", GP_CODE_FRAMEWORK},
+	{"diffusers/*", GP_CODE_FRAMEWORK},
+	{"numpy/*", GP_CODE_FRAMEWORK},
+	{"scipy/*", GP_CODE_FRAMEWORK},
+	{"skimage/*", GP_CODE_FRAMEWORK},
+	{"cv2/*", GP_CODE_FRAMEWORK},
+	{"pandas/*", GP_CODE_FRAMEWORK},
+	{"PIL/*", GP_CODE_FRAMEWORK},
+	{"tqdm/*", GP_CODE_FRAMEWORK},
+	{"asyncio/*", GP_CODE_FRAMEWORK},
+	{"concurrent/futures/*", GP_CODE_FRAMEWORK},
+	{"importlib/*", GP_CODE_FRAMEWORK},
+	{"multiprocessing/*", GP_CODE_FRAMEWORK},
 	{"threading.py", GP_CODE_BENEATH},
+	{"contextlib.py", GP_CODE_BENEATH},
 	{"runpy.py", GP_CODE_BENEATH},
 };
 
@@ -140,7 +158,8 @@ bool gp_code_matches(const char *pattern, const char *path)
 {
 	const char *slash = strchr(pattern, '/') ? NULL : strrchr(path, '/');
 
-	return matches(pattern, slash ? slash + 1 : path);
+	return matches(pattern, slash ? slash + 1 : path) ||
+	       (strncmp(pattern, "*/", 2) == 0 && matches(pattern + 2, path));
 }
 
 static enum gp_code_owner find_rank(const struct row *rows, size_t count, const char *path)

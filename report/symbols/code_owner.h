@@ -37,7 +37,11 @@ enum gp_code_owner gp_code_owner_of_frame(const struct gp_place *place);
  */
 bool gp_code_is_backward(const char *function);
 
-/* Whether a pattern with a slash matches the path, or one without matches the file name. */
+/*
+ * Whether a pattern with a slash matches the path, or one without matches the file name. In front of
+ * a path, a star and a slash also match nothing: paths of torch.profiler begin below the folder of
+ * packages.
+ */
 bool gp_code_matches(const char *pattern, const char *path);
 
 #endif

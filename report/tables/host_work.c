@@ -138,6 +138,15 @@ static double share_outside_calls(const struct gp_host_window *window,
 	return (double)outside / (double)examined;
 }
 
+/*
+ * Whether observations of one stack that follow each other found the same instruction: those read
+ * from recorded calls of functions do not have it.
+ */
+static bool knows_instruction(const struct gp_model *model)
+{
+	return model->function_interval_ns == 0;
+}
+
 /* The time from the first to the last observation of a sample, inside the window. */
 static uint64_t stayed_in(const struct gp_host_window *window, const struct gp_sample *sample)
 {
@@ -145,7 +154,7 @@ static uint64_t stayed_in(const struct gp_host_window *window, const struct gp_s
 		sample->start_ns > window->start_ns ? sample->start_ns : window->start_ns;
 	uint64_t end_ns = sample->end_ns < window->end_ns ? sample->end_ns : window->end_ns;
 
-	return end_ns > start_ns ? end_ns - start_ns : 0;
+	return end_ns > start_ns && knows_instruction(window->model) ? end_ns - start_ns : 0;
 }
 
 static struct gp_tally_row *row_of(const struct window *window, uint32_t stack)
@@ -171,7 +180,8 @@ static void add_looks(struct window *window, const struct gp_sample *sample)
 	row = row_of(window, sample->stack);
 	row->sums[NS] += samples * GP_PYTHON_SAMPLE;
 	row->sums[SAMPLES] += samples;
-	row->sums[STAYED] += sample->count > 1 ? samples * GP_PYTHON_SAMPLE : 0;
+	if (sample->count > 1 && knows_instruction(window->in.model))
+		row->sums[STAYED] += samples * GP_PYTHON_SAMPLE;
 	window->is_known = true;
 }
 
@@ -213,7 +223,7 @@ static void add_sample(struct window *window, uint32_t index)
 static void look(struct window *window, uint32_t thread)
 {
 	const struct gp_host_window *in = &window->in;
-	uint64_t reach_ns = in->weight == GP_HOST_LOOKS ? 0 : GP_PYTHON_SAMPLE_REACH_NS;
+	uint64_t reach_ns = in->weight == GP_HOST_LOOKS ? 0 : gp_python_sample_reach_ns(in->model);
 	uint64_t from_ns = in->start_ns > reach_ns ? in->start_ns - reach_ns : 0;
 
 	for (uint32_t i = find_first(in->model, thread, from_ns);

@@ -467,7 +467,7 @@ class PageTest(HtmlCase):
         found = page.json("diff")
         self.assertEqual(found["name"], base)
         self.assertEqual(found["tables"], printed)
-        self.assertEqual(found["doubts"], ["program: A: ranges; B: demo"])
+        self.assertEqual(found["doubts"], ["program: A: ranges; B: demo", "only A has data on phases of the step: they are not compared"])
         self.assertEqual(found["margin"], {"percent": 5, "ns": 50000})
         self.assertEqual((found["own"], found["runs"]), (trace, [1, 1]))
         self.assertEqual(len(page.columns("basestacks", 2 + len(page.json("about")["measures"]))[0]),

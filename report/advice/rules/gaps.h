@@ -93,7 +93,7 @@ bool gp_gaps_names_place(const struct gp_case *found);
 	"|{?is_new_code}call it once before the measured part, as code is loaded for the first time: libraries choose or compile kernels then, as cuDNN does for each new shape[{?language=torch} (torch.backends.cudnn.benchmark=False tries fewer)]; else ]" \
 	"[{?is_result}compute this on the GPU, which has the values, or in fewer steps, or in another thread while the GPU works; more: gpuprof summary --by host FILE" \
 	"|{?samples}[{?in_loop}do this work once before the loop, or in another thread or process while the GPU works|do this work before the first launch, after the last, or in another process]; more: gpuprof summary --by host FILE, gpuprof trace host FILE" \
-	"|[{?is_imported}{!language=native}what Python did between CUDA calls is not known of a trace of another profiler: record the program with gpuprof-run, which samples Python stacks" \
+	"|[{?is_imported}{!language=native}what Python did between CUDA calls is not in this trace of another profiler: record its functions (torch.profiler: with_stack=True), or the program with gpuprof-run, which samples Python stacks" \
 	"|gpuprof records CUDA calls, not the host's computation between them: {sampler} shows it]; move work that can move before the first launch, after the last, or into another thread]]"
 /* clang-format on */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/analysis/host/python_samples.h"
 #include "report/base/text/format.h"
 #include "report/tables/host_work.h"
 
@@ -69,11 +70,18 @@ bool gp_host_samples_add_time(struct gp_advisor *advisor, const struct gp_case *
 		   &(struct gp_interval){start_ns, end_ns}, 1);
 }
 
+/* Whether a thread's work is known also where no sample fell into a short time. */
+static bool is_exact(const struct gp_model *model)
+{
+	return model->function_interval_ns > 0;
+}
+
 bool gp_host_samples_add_counts(struct gp_advisor *advisor, const struct gp_case *found,
 				uint32_t thread, uint64_t start_ns, uint64_t end_ns)
 {
-	return add(advisor, found, GP_HOST_LOOKS, thread, &(struct gp_interval){start_ns, end_ns},
-		   1);
+	return add(advisor, found,
+		   is_exact(advisor->model) ? GP_HOST_TIMES_OUTSIDE_CALLS : GP_HOST_LOOKS, thread,
+		   &(struct gp_interval){start_ns, end_ns}, 1);
 }
 
 bool gp_host_samples_add(struct gp_advisor *advisor, const struct gp_case *found,
@@ -183,6 +191,7 @@ struct story {
 	bool all_wait; /* this thread for another one, and all others, too */
 	struct sums own;
 	struct gp_python_samples samples; /* of the process */
+	const char *name;                 /* of a sample */
 };
 
 static void print_function(const struct story *story, const struct gp_host_function *function,
@@ -259,7 +268,8 @@ static void print_story(FILE *out, const void *context)
 		      out);
 	if (story->own.samples == 0 || story->style == GP_SAMPLE_COUNTS)
 		return;
-	fprintf(out, "; from %s Python sample%s", gp_format_count(story->own.samples).text, plural);
+	fprintf(out, "; from %s %s%s", gp_format_count(story->own.samples).text, story->name,
+		plural);
 	if (gp_host_work_is_much(story->samples.lost, &story->samples))
 		fprintf(out, " (%s of the process's %s found no stack)",
 			gp_format_count(story->samples.lost).text,
@@ -269,7 +279,11 @@ static void print_story(FILE *out, const void *context)
 void gp_host_samples_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
 				enum gp_sample_style style, struct gp_document *values)
 {
-	struct story story = {.places = advisor->scope.host_places, .style = style};
+	const struct gp_model *model = advisor->scope.models[found->process];
+	struct story story = {
+		.places = advisor->scope.host_places,
+		.style = style == GP_SAMPLE_COUNTS && is_exact(model) ? GP_SAMPLE_TIMES : style,
+		.name = gp_python_sample_name(model)};
 	struct gp_host_function *functions = functions_of(advisor, found, &story.count);
 
 	story.functions = functions;
@@ -279,7 +293,7 @@ void gp_host_samples_add_values(const struct gp_advisor *advisor, const struct g
 			story.others = find_other(advisor, found, &story.own, &story.other);
 		story.all_wait =
 			style != GP_SAMPLE_SHARES && waits_with_others(advisor, found, &story.own);
-		gp_host_work_add_samples(&story.samples, advisor->scope.models[found->process]);
+		gp_host_work_add_samples(&story.samples, model);
 		gp_document_add_printed(values, "samples", print_story, &story);
 	}
 	free(functions);

@@ -91,7 +91,11 @@ static const struct gp_call *made_by(const struct gp_model *model, uint32_t cont
 static void explain_contexts(struct gp_advisor *advisor, uint64_t until_ns)
 {
 	const struct gp_model *model = advisor->model;
+	uint32_t initializing = gp_initializing_call(model);
 
+	if (initializing != GP_NONE)
+		explain_idle_gaps(advisor, GP_END_CONTEXT, model->calls[initializing].start_ns,
+				  gp_call_end_ns(&model->calls[initializing]));
 	for (uint32_t i = 0; i < model->context_count; i++) {
 		const struct gp_call *call = made_by(model, i, until_ns);
 
@@ -170,8 +174,13 @@ static uint64_t made_after_ns(const struct gp_model *model, uint64_t from_ns, ui
 
 static void count_contexts(const struct gp_model *model, uint64_t until_ns, struct own *own)
 {
+	uint32_t initializing = gp_initializing_call(model);
 	uint16_t device_id = 0;
 
+	if (initializing != GP_NONE)
+		*own = (struct own){.contexts = 1,
+				    .is_of_one_gpu = true,
+				    .longest_ns = model->calls[initializing].duration_ns};
 	for (uint32_t i = 0; i < model->context_count; i++) {
 		const struct gp_call *call = made_by(model, i, until_ns);
 

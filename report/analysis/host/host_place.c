@@ -103,9 +103,14 @@ static void put_place(char *text, const struct gp_place *place)
 {
 	int used = snprintf(text, TEXT_BYTES, "%s", place->function);
 
-	if (used >= 0 && used < TEXT_BYTES && place->file[0] != '\0')
+	if (used < 0 || used >= TEXT_BYTES || place->file[0] == '\0')
+		return;
+	if (place->line > 0)
 		snprintf(text + used, TEXT_BYTES - (size_t)used, " (%s:%u)",
 			 path_in_library(place->file), place->line);
+	else
+		snprintf(text + used, TEXT_BYTES - (size_t)used, " (%s)",
+			 path_in_library(place->file));
 }
 
 /* Without the line: a library's work spreads over many lines. */
@@ -141,7 +146,7 @@ static uint32_t find_own(struct gp_host_places *places, const struct gp_model *m
 			 uint32_t stack)
 {
 	for (uint32_t at = stack; at != GP_NONE; at = model->frames[at].parent)
-		if (gp_code_owner_of_place(place_of(places, model, at)) == GP_CODE_OWN)
+		if (gp_code_owner_of_frame(place_of(places, model, at)) == GP_CODE_OWN)
 			return at;
 	return GP_NONE;
 }
@@ -214,6 +219,18 @@ static bool is_wait(const struct gp_place *place)
 	return false;
 }
 
+/* The innermost function of Python's: C functions, which have no file, are part of what it does. */
+static const struct gp_place *place_in_python(struct gp_host_places *places,
+					      const struct gp_model *model, uint32_t stack)
+{
+	const struct gp_place *place = place_of(places, model, stack);
+
+	for (uint32_t at = stack; at != GP_NONE && *place->file == '\0';
+	     at = model->frames[at].parent)
+		place = place_of(places, model, at);
+	return place;
+}
+
 /* "waiting in Queue.get (queue.py)" */
 static void put_wait(char *text, const struct gp_place *place)
 {
@@ -245,8 +262,8 @@ static void put_texts(struct gp_host_places *places, const struct gp_frame_numbe
 	else if (compiler == GP_COMPILER_IMPORT && own != GP_NONE)
 		snprintf(texts->what, sizeof(texts->what),
 			 "importing (finding or loading modules)");
-	else if (is_wait(place_of(places, model, stack)))
-		put_wait(texts->what, place_of(places, model, stack));
+	else if (is_wait(place_in_python(places, model, stack)))
+		put_wait(texts->what, place_in_python(places, model, stack));
 	else if (stack != own)
 		put_function(texts->what, sizeof(texts->what), place_of(places, model, stack));
 	if (own == GP_NONE)

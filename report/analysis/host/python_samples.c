@@ -19,10 +19,17 @@ static bool is_after(const struct gp_model *model, uint32_t index)
 	       sample[-1].end_ns <= sample->start_ns;
 }
 
-static uint64_t half_of(uint64_t between_ns)
+uint64_t gp_python_sample_reach_ns(const struct gp_model *model)
 {
-	return between_ns / 2 < GP_PYTHON_SAMPLE_REACH_NS ? between_ns / 2
-							  : GP_PYTHON_SAMPLE_REACH_NS;
+	return model->function_interval_ns > 0 ? model->function_interval_ns / 2
+					       : GP_PYTHON_SAMPLE_REACH_NS;
+}
+
+static uint64_t half_of(const struct gp_model *model, uint64_t between_ns)
+{
+	uint64_t reach_ns = gp_python_sample_reach_ns(model);
+
+	return between_ns / 2 < reach_ns ? between_ns / 2 : reach_ns;
 }
 
 /* Half of the time between a sample and the one before. */
@@ -30,7 +37,7 @@ static uint64_t half_before(const struct gp_model *model, uint32_t index)
 {
 	const struct gp_sample *sample = &model->samples[index];
 
-	return is_after(model, index) ? half_of(sample->start_ns - sample[-1].end_ns) : 0;
+	return is_after(model, index) ? half_of(model, sample->start_ns - sample[-1].end_ns) : 0;
 }
 
 struct gp_sample_time gp_python_sample_time(const struct gp_model *model, uint32_t index)
@@ -43,12 +50,17 @@ struct gp_sample_time gp_python_sample_time(const struct gp_model *model, uint32
 					       (is_last ? 0 : half_before(model, index + 1))};
 }
 
+const char *gp_python_sample_name(const struct gp_model *model)
+{
+	return model->function_interval_ns > 0 ? "Python stack" : "Python sample";
+}
+
 bool gp_python_sample_follows(const struct gp_model *model, uint32_t index)
 {
 	const struct gp_sample *sample = &model->samples[index];
 
 	return is_after(model, index) &&
-	       sample->start_ns - sample[-1].end_ns < 2 * (uint64_t)GP_PYTHON_SAMPLE_REACH_NS + 2;
+	       sample->start_ns - sample[-1].end_ns < 2 * gp_python_sample_reach_ns(model) + 2;
 }
 
 uint32_t gp_python_samples_end(const struct gp_model *model, uint32_t first)
@@ -304,8 +316,11 @@ const char *gp_host_track_name(const struct gp_model *model, uint32_t thread_id,
 {
 	const char *name = gp_model_thread_name(model, thread_id);
 
-	snprintf(text, GP_HOST_TRACK_BYTES,
-		 *name ? "Python (sampled), thread %u (%.*s)" : "Python (sampled), thread %u",
-		 thread_id, (int)gp_utf8_cut(name, 48), name);
+	int used = snprintf(text, GP_HOST_TRACK_BYTES, "Python%s, thread %u",
+			    model->function_interval_ns > 0 ? "" : " (sampled)", thread_id);
+
+	if (*name)
+		snprintf(text + used, GP_HOST_TRACK_BYTES - (size_t)used, " (%.*s)",
+			 (int)gp_utf8_cut(name, 48), name);
 	return text;
 }

@@ -4,7 +4,8 @@
  *
  * A sample stands for the time to the middle between it and the next one on either side,
  * GP_PYTHON_SAMPLE_REACH_NS at most: time further from any sample is not known. So sums are about
- * the same at any rate of samples.
+ * the same at any rate of samples. If the recorder had each call of a function, the thread was in
+ * none where there is no sample.
  */
 #ifndef REPORT_ANALYSIS_HOST_PYTHON_SAMPLES_H
 #define REPORT_ANALYSIS_HOST_PYTHON_SAMPLES_H
@@ -17,12 +18,18 @@
 
 #define GP_PYTHON_SAMPLE_REACH_NS 125000000u
 
+/* The most that a sample of the model stands for, before it and after it. */
+uint64_t gp_python_sample_reach_ns(const struct gp_model *model);
+
 struct gp_sample_time {
 	uint64_t start_ns, end_ns;
 };
 
 /* The time of a run of equal samples, by its index in model->samples. */
 struct gp_sample_time gp_python_sample_time(const struct gp_model *model, uint32_t index);
+
+/* "Python sample", or "Python stack" if it was read from recorded calls of functions. */
+const char *gp_python_sample_name(const struct gp_model *model);
 
 /* Whether a sample's time begins where that of the one before ends, of the same thread. */
 bool gp_python_sample_follows(const struct gp_model *model, uint32_t index);

@@ -39,7 +39,7 @@ static void stretch_to_calls(struct gp_window *window, const struct gp_model *mo
 	if (model->call_count > 0 || model->last_call_ns > 0)
 		stretch(window, model->base_unix_ns + model->first_call_ns,
 			model->base_unix_ns + end_ns);
-	if (model->recorder && !gp_recorded_is_own_export(model))
+	if (gp_recorded_by_another(model))
 		stretch_to_ops(window, model);
 }
 

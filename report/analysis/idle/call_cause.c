@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/base/array.h"
+#include "report/model/recorded.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/spill_memory.h"
 
@@ -31,6 +32,17 @@ static bool is_launched(const struct gp_model *model, const struct gp_call *call
 	       (op->kind == GP_OP_SET || (op->kind == GP_OP_COPY && op->copy_kind == GP_COPY_DTOD));
 }
 
+/*
+ * At its first use, code is loaded by the launch itself. gpuprof records that by itself, others do
+ * not; no launch takes so long otherwise while the GPU is idle.
+ */
+#define LOADING_NS 10000000u
+
+static bool loads_code(const struct gp_model *model, const struct gp_call *call)
+{
+	return gp_recorded_by_another(model) && call->duration_ns >= LOADING_NS;
+}
+
 enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_call *call)
 {
 	uint8_t class = gp_model_api_class(model, call->api);
@@ -39,6 +51,8 @@ enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_c
 		return GP_IDLE_SETUP;
 	if ((class == GP_API_COPY || class == GP_API_MEMSET) && is_launched(model, call))
 		return GP_IDLE_LAUNCH;
+	if (class == GP_API_LAUNCH && loads_code(model, call))
+		return GP_IDLE_SETUP;
 	return class < GP_API_CLASSES ? causes[class] : GP_IDLE_HOST;
 }
 
@@ -172,6 +186,34 @@ static bool makes_context(const struct gp_model *model, uint32_t call)
 /* No context is made in less. */
 #define LEAST_CONTEXT_NS 1000000u
 
+static uint64_t first_op_ns(const struct gp_model *model)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (!model->ops[i].untimed && model->ops[i].start_ns < first_ns)
+			first_ns = model->ops[i].start_ns;
+	return first_ns;
+}
+
+uint32_t gp_initializing_call(const struct gp_model *model)
+{
+	bool lacks_contexts = gp_recorded_by_another(model) && model->context_count == 0;
+	uint64_t until_ns = lacks_contexts ? first_op_ns(model) : 0;
+	uint32_t found = GP_NONE;
+
+	for (uint32_t i = 0; until_ns > 0 && i < model->call_count; i++) {
+		const struct gp_call *call = &model->calls[i];
+
+		if (call->duration_ns < LEAST_CONTEXT_NS || call->start_ns >= until_ns ||
+		    gp_model_api_class(model, call->api) != GP_API_OTHER)
+			continue;
+		if (found == GP_NONE || call->start_ns < model->calls[found].start_ns)
+			found = i;
+	}
+	return found;
+}
+
 uint64_t gp_call_without_context_ns(const struct gp_model *model, uint32_t index)
 {
 	const struct gp_call *call = &model->calls[index];
@@ -203,6 +245,8 @@ static int add_makers(struct gp_call_times *setups, const struct gp_model *model
 {
 	int result = 0;
 
+	uint32_t initializing = gp_initializing_call(model);
+
 	for (uint32_t i = 0; result == 0 && i < model->context_count; i++) {
 		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
 
@@ -211,6 +255,8 @@ static int add_makers(struct gp_call_times *setups, const struct gp_model *model
 				     gp_call_made_context_ns(model, &model->calls[at]), 0,
 				     GP_IDLE_SETUP);
 	}
+	if (result == 0 && initializing != GP_NONE)
+		result = add_call(setups, &model->calls[initializing], 0, GP_IDLE_SETUP);
 	return result;
 }
 
@@ -299,11 +345,28 @@ static int put_in_order(struct gp_call_times *all)
 	return result;
 }
 
+/* The first event of the host, if operations began before: they were launched before it. */
+static uint64_t host_from_ns(const struct gp_model *model)
+{
+	uint64_t from_ns = model->first_call_ns;
+
+	if (!gp_recorded_by_another(model) || model->call_count == 0 ||
+	    first_op_ns(model) >= from_ns)
+		return 0;
+	for (uint32_t i = 0; i < model->range_count; i++)
+		if (model->ranges[i].start_ns < from_ns)
+			from_ns = model->ranges[i].start_ns;
+	for (uint32_t i = 0; i < model->sample_count; i++)
+		if (model->samples[i].start_ns < from_ns)
+			from_ns = model->samples[i].start_ns;
+	return from_ns;
+}
+
 int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *model)
 {
 	int result;
 
-	*calls = (struct gp_process_calls){0};
+	*calls = (struct gp_process_calls){.host_from_ns = host_from_ns(model)};
 	result = add_makers(&calls->setups, model);
 	if (result == 0)
 		result = add_set_up_ranges(&calls->setups, model);

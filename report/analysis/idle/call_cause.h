@@ -50,6 +50,12 @@ const char *gp_range_set_up(const struct gp_model *model, const struct gp_range 
  */
 uint64_t gp_call_made_context_ns(const struct gp_model *model, const struct gp_call *call);
 
+/*
+ * Of a trace without contexts: the call that initialized CUDA, a slow one before the first operation
+ * that only asks something. GP_NONE: none is known.
+ */
+uint32_t gp_initializing_call(const struct gp_model *model);
+
 /* The time of one of model->calls, without a context that it may have made first. */
 uint64_t gp_call_without_context_ns(const struct gp_model *model, uint32_t index);
 
@@ -78,8 +84,13 @@ struct gp_call_times {
 
 struct gp_process_calls {
 	/*
-	 * Of calls that made a context, for any purpose, until it was ready, or loaded code, and of
-	 * NCCL's setup: all devices wait for these; device_id is 0
+	 * on the process's timeline, when another recorder began to record the host; 0 = the host is
+	 * known from its first call on
+	 */
+	uint64_t host_from_ns;
+	/*
+	 * Of calls that made a context, for any purpose, until it was ready, initialized CUDA, or
+	 * loaded code, and of NCCL's setup: all devices wait for these; device_id is 0
 	 */
 	struct gp_call_times setups;
 	/*

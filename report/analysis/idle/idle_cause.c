@@ -28,6 +28,7 @@ struct split {
 	enum gp_idle_cause returned; /* the call from which the thread came back ... */
 	uint64_t returning_ns;       /* ... and until when that counts; 0 = from nothing */
 	bool in_call;                /* the thread is */
+	uint64_t host_from_ns;       /* the host is known from then on */
 	const struct gp_model *model;
 	const struct gp_call_sums *sums;
 	struct cursor setups, others, profiler, windows; /* of the model's process */
@@ -105,6 +106,7 @@ static void put_free(struct split *split, uint64_t end_ns)
 {
 	struct gp_call_time time;
 
+	put(split, GP_IDLE_UNKNOWN, split->host_from_ns < end_ns ? split->host_from_ns : end_ns);
 	while (split->reached_ns < end_ns && next_time(split, &split->profiler, end_ns, &time)) {
 		put(split, GP_IDLE_HOST, time.start_ns);
 		put(split, GP_IDLE_PROFILER, time.end_ns);
@@ -365,6 +367,8 @@ static void choose_host(struct split *split, const struct gp_model *model,
 
 	split->model = model;
 	split->sums = sums;
+	split->host_from_ns =
+		calls->host_from_ns > 0 ? model->base_unix_ns + calls->host_from_ns : 0;
 	split->setups = cursor_at(&calls->setups, 0, start_ns);
 	split->others = cursor_at(&calls->others, op->device_id, start_ns);
 	split->profiler = cursor_at(&calls->profiler, 0, start_ns);

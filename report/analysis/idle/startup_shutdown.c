@@ -150,6 +150,11 @@ static void take_nccl(struct parts *parts, const struct gp_model *model, struct 
 
 static void take_contexts(struct parts *parts, const struct gp_model *model)
 {
+	uint32_t initializing = gp_initializing_call(model);
+
+	if (initializing != GP_NONE)
+		take(parts, model->calls[initializing].start_ns,
+		     gp_call_end_ns(&model->calls[initializing]));
 	for (uint32_t i = 0; i < model->context_count; i++) {
 		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
 

@@ -324,6 +324,8 @@ static void put_metadata(const struct gp_chrome *chrome, uint64_t slices_left_ou
 		{"partial", !gp_recorded_is_whole(model), true},
 		{"operations of a stream may run at once", 1,
 		 (model->unknown & GP_UNKNOWN_ORDER) != 0},
+		{"Python stacks are read every ns", model->function_interval_ns,
+		 model->function_interval_ns > 0},
 	};
 
 	gp_json_text(json, "{");

@@ -225,7 +225,8 @@ static int fill_projections(struct gp_scope *scope, struct gp_table *table)
 }
 
 const struct gp_breakdown gp_breakdown_nvtx = {
-	.help = "NVTX ranges and marks of the program",
+	.help = "NVTX ranges and marks of the program (--by range is the same)",
+	.word = "range",
 	.nothing = GP_RANGE_NOTHING("NVTX range"),
 	.head = {"nvtx", "NVTX ranges", range_columns, COUNT(range_columns)},
 	.sort_column = 1,

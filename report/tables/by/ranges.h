@@ -22,6 +22,6 @@ void gp_range_put_key(struct gp_scope *scope, struct gp_table *table, struct gp_
 
 #define GP_RANGE_NOTHING(what)                                                                     \
 	"no " what                                                                                 \
-	" in this trace; put NVTX ranges into the program, and record with --trace=default"
+	" in this trace; put NVTX ranges into the program, and record with --trace=default (torch.profiler records those of torch.profiler.record_function)"
 
 #endif

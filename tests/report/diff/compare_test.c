@@ -346,6 +346,63 @@ static void kernels_of_one_short_name_are_told_apart(void **state)
 	gp_run_set_free(&b);
 }
 
+/* Of another GPU they say nothing of the program. */
+static void kernels_of_another_gpu_are_of_one_side_only(void **state)
+{
+	struct gp_run_set a = runs_make(1, 2), b = runs_make(1, 2);
+	struct gp_compare_result result;
+	const json_t *rows;
+	json_t *root;
+
+	set_kernel(&a, 0, 100);
+	set_kernel(&b, 0, 100);
+	set_kernel(&a, 1, 900);
+	set_kernel(&b, 1, 1000);
+	strcpy(kernel_of(&b, 0, 1)->name, "other");
+	runs_fact(&a, GP_MACHINE_GPUS, "2 x NVIDIA H100, 132 SMs; NVIDIA T4");
+	runs_fact(&b, GP_MACHINE_GPUS, "NVIDIA H100, 114 SMs");
+	root = compare(&a, &b, 0, &result);
+	assert_string_equal(text(rows_of(root, "diff-kernels"), 0, "Is"), "new");
+	json_decref(root);
+	runs_fact(&b, GP_MACHINE_GPUS, "AMD Instinct MI300X, 304 SMs");
+	root = compare(&a, &b, 0, &result);
+	rows = rows_of(root, "diff-kernels");
+	assert_string_equal(text(rows, 0, "Is"), "only B");
+	assert_string_equal(text(rows, 1, "Is"), "only A");
+	json_decref(root);
+	gp_run_set_free(&a);
+	gp_run_set_free(&b);
+}
+
+/* People read once that it is missing; files for programs have the value. */
+static void a_metric_of_one_side_is_no_row_for_people(void **state)
+{
+	struct gp_run_set a = runs_make(1, 1), b = runs_make(1, 1);
+	const struct gp_compare_options for_people = {.in_words = true};
+	struct gp_compare_result result;
+	struct gp_table_writer writer;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	json_t *root;
+
+	assert_non_null(out);
+	runs_set(&a, GP_METRIC_ALLOCATIONS, 7);
+	runs_set(&b, GP_METRIC_ALLOCATIONS, (double)NAN);
+	root = compare(&a, &b, 0, &result);
+	assert_int_equal(json_array_size(rows_of(root, "diff-counts")), 1);
+	json_decref(root);
+	gp_table_writer_open(&writer, &gp_table_text, out, true);
+	assert_int_equal(gp_compare_write(&writer, &a, &b, &for_people, &result), 0);
+	assert_int_equal(gp_table_writer_close(&writer), 0);
+	fclose(out);
+	assert_int_equal(result.rows, 0);
+	assert_string_equal(text, "");
+	free(text);
+	gp_run_set_free(&a);
+	gp_run_set_free(&b);
+}
+
 static void say(void *context, const char *line)
 {
 	uint32_t *lines = context;
@@ -354,7 +411,7 @@ static void say(void *context, const char *line)
 	assert_true(strlen(line) > 0);
 }
 
-/* Each run that is incomplete, and each fact that differs. */
+/* Each run that is incomplete, each fact that differs, and other GPUs; no fact of one side. */
 static void doubts_are_told(void **state)
 {
 	struct gp_run_set a = runs_make(2, 1), b = runs_make(1, 1);
@@ -368,10 +425,18 @@ static void doubts_are_told(void **state)
 	runs_fact(&b, GP_MACHINE_PROGRAM, "train");
 	assert_int_equal(gp_compare_doubts(&a, &b, say, &lines), 0);
 	assert_int_equal(lines, 2);
+	runs_fact(&a, GP_MACHINE_PROGRAM, "serve");
+	lines = 0;
+	assert_int_equal(gp_compare_doubts(&a, &b, say, &lines), 0);
+	assert_int_equal(lines, 3);
 	a.runs[1].partial = b.runs[0].partial = "killed";
 	lines = 0;
 	assert_int_equal(gp_compare_doubts(&a, &b, say, &lines), 0);
-	assert_int_equal(lines, 4);
+	assert_int_equal(lines, 5);
+	runs_set(&a, GP_METRIC_ENERGY, (double)NAN);
+	lines = 0;
+	assert_int_equal(gp_compare_doubts(&a, &b, say, &lines), 0);
+	assert_int_equal(lines, 6);
 	a.runs[1].partial = b.runs[0].partial = NULL;
 	gp_run_set_free(&a);
 	gp_run_set_free(&b);
@@ -389,6 +454,8 @@ int main(void)
 		cmocka_unit_test(times_of_next_to_no_effect_are_left_out),
 		cmocka_unit_test(energy_is_compared_by_itself),
 		cmocka_unit_test(kernels_of_one_short_name_are_told_apart),
+		cmocka_unit_test(kernels_of_another_gpu_are_of_one_side_only),
+		cmocka_unit_test(a_metric_of_one_side_is_no_row_for_people),
 		cmocka_unit_test(doubts_are_told),
 	};
 

@@ -404,6 +404,41 @@ static void a_sampled_run_has_no_totals(void **state)
 	gp_model_free(b.model);
 }
 
+/* Traces of AMD's GPUs name the host, not the kind of its memory. */
+static void unknown_memory_is_not_page_locked(void **state)
+{
+	struct gp_model *model = build_program();
+	struct gp_figures figures;
+
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (model->ops[i].kind == GP_OP_COPY && model->ops[i].copy_kind == 1)
+			model->ops[i].source_kind = 0;
+	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
+	assert_true(isnan(figures.values[GP_METRIC_PAGEABLE_ASYNC]));
+	assert_metric(&figures, GP_METRIC_LAUNCHES, 2);
+	gp_figures_free(&figures);
+	gp_model_free(model);
+}
+
+static void the_host_of_a_trace_without_calls_is_not_known(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_figures figures;
+	struct gp_model *model;
+
+	build_device(&b, 0, "GPU");
+	build_kernel(&b, 0, GP_NONE, 100, 200);
+	model = build_end(&b);
+	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
+	assert_metric(&figures, GP_METRIC_KERNELS, 1);
+	assert_true(isnan(figures.values[GP_METRIC_LAUNCHES]));
+	assert_true(isnan(figures.values[GP_METRIC_SYNCS]));
+	assert_true(isnan(figures.values[GP_METRIC_IDLE_HOST]));
+	assert_true(isnan(figures.values[GP_METRIC_IDLE_UNKNOWN]));
+	gp_figures_free(&figures);
+	gp_model_free(model);
+}
+
 static void what_python_did_is_found_by_name(void **state)
 {
 	struct gp_model *model = build_program();
@@ -476,6 +511,8 @@ int main(void)
 		cmocka_unit_test(ranks_are_found_by_name),
 		cmocka_unit_test(what_was_not_recorded_is_not_known),
 		cmocka_unit_test(a_sampled_run_has_no_totals),
+		cmocka_unit_test(unknown_memory_is_not_page_locked),
+		cmocka_unit_test(the_host_of_a_trace_without_calls_is_not_known),
 		cmocka_unit_test(what_python_did_is_found_by_name),
 		cmocka_unit_test(metrics_are_found_by_name),
 	};

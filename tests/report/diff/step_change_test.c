@@ -115,12 +115,37 @@ static void an_unknown_step_is_neither_zero_nor_equal(void **state)
 	begin(&scene, 22.8e6, 25.1e6);
 	scene.now.runs[1].figures.values[GP_METRIC_STEP] = (double)NAN;
 	say(&scene);
-	expect(scene.text, "The step time is unknown: 1 of 3 runs, and 0 of 2 before, ");
+	expect(scene.text, "; 1 of 3 runs have fewer. ");
+	scene.before.runs[1].figures.values[GP_METRIC_STEP] = (double)NAN;
+	say(&scene);
+	assert_string_equal(
+		scene.text,
+		"The step time is not compared. It needs 5 steps after the warm-up; 1 of 3 runs have fewer, and 1 of 2 runs before have fewer. Record more steps; if they are not found, mark each with a range");
 	runs_set(&scene.now, GP_METRIC_STEP, (double)NAN);
 	runs_set(&scene.before, GP_METRIC_STEP, (double)NAN);
 	say(&scene);
 	assert_string_equal(scene.text, "");
 	end(&scene);
+}
+
+/* Of one run it is known how many steps it has. */
+static void a_run_of_few_steps_is_named(void **state)
+{
+	struct gp_run_set before = runs_make(1, 0), now = runs_make(1, 0);
+	char text[512];
+
+	runs_set(&before, GP_METRIC_STEP, 20e6);
+	runs_set(&now, GP_METRIC_STEP, (double)NAN);
+	now.runs[0].figures.step_count = 3;
+	assert_int_equal(gp_step_change_say(&before, &now, text, sizeof(text)), 0);
+	expect(text, "; this run has 3 in all. ");
+	assert_int_equal(gp_step_change_say(&now, &before, text, sizeof(text)), 0);
+	expect(text, "; the run before has 3 in all. ");
+	now.runs[0].figures.step_count = 0;
+	assert_int_equal(gp_step_change_say(&before, &now, text, sizeof(text)), 0);
+	expect(text, "; no main loop was found in this run. ");
+	gp_run_set_free(&before);
+	gp_run_set_free(&now);
 }
 
 int main(void)
@@ -131,6 +156,7 @@ int main(void)
 		cmocka_unit_test(a_phase_of_another_name_did_not_change),
 		cmocka_unit_test(steps_of_other_work_do_not_compare),
 		cmocka_unit_test(an_unknown_step_is_neither_zero_nor_equal),
+		cmocka_unit_test(a_run_of_few_steps_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,30 @@ static void functions_of_hip_are_as_cuda_s(void **state)
 				 functions[i].class);
 }
 
+static void functions_of_other_devices_are_known(void **state)
+{
+	static const struct {
+		const char *name;
+		enum gp_api_class class;
+	} functions[] = {
+		{"urEnqueueKernelLaunch", GP_API_LAUNCH},
+		{"urEnqueueUSMMemcpy", GP_API_COPY},
+		{"urQueueFinish", GP_API_SYNC},
+		{"urUSMDeviceAlloc", GP_API_ALLOC},
+		{"urUSMFree", GP_API_FREE},
+		{"urDeviceGet", GP_API_OTHER},
+		{"zeCommandListAppendLaunchKernel", GP_API_LAUNCH},
+		{"zeModuleCreate", GP_API_MODULE},
+		{"cnInvokeKernel", GP_API_LAUNCH},
+		{"cnnlMultiTensorScale", GP_API_OTHER},
+		{"musaLaunchKernel", GP_API_LAUNCH},
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		assert_int_equal(gp_import_api_class(functions[i].name, strlen(functions[i].name)),
+				 functions[i].class);
+}
+
 static void others_are_others(void **state)
 {
 	static const char *const others[] = {"cudaGetErrorString",
@@ -65,6 +89,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_tell_what_the_recorder_knows),
 		cmocka_unit_test(functions_of_hip_are_as_cuda_s),
+		cmocka_unit_test(functions_of_other_devices_are_known),
 		cmocka_unit_test(others_are_others),
 	};
 

@@ -70,7 +70,7 @@ static void times_keep_every_nanosecond(void **state)
 
 static void what_has_no_end_is_open_or_left_out(void **state)
 {
-	struct gp_model *m = load(EVENTS(RANGE("9", "outer", "1", "10") "," RANGE("9", "open", "2", "-1") "," X(
+	struct gp_model *m = load(EVENTS(RANGE("9", "outer", "1", "10") "," RANGE("9", "open", "2", "18446744073709551.615") "," X(
 		"python_function", "f",
 		HOST("3",
 		     "10")) "," X("python_function", "g",
@@ -93,8 +93,32 @@ static void what_has_no_end_is_open_or_left_out(void **state)
 	/* a function without an end is left with its caller */
 	assert_true(m->frames[m->calls[0].stack].parent != GP_NONE);
 	assert_int_equal(m->calls[1].stack, GP_NONE);
-	assert_non_null(strstr(m->notes[m->note_count - 1], "no end"));
-	assert_non_null(strstr(m->notes[m->note_count - 1], ": 2"));
+	assert_non_null(strstr(m->notes[1], "no end")); /* after the one on the recorder */
+	assert_non_null(strstr(m->notes[1], ": 2"));
+	gp_model_free(m);
+}
+
+/* They would begin the trace decades before the other events. Operations are counted. */
+static void events_at_time_zero_are_left_out(void **state)
+{
+	struct gp_model *m =
+		load(EVENTS(CALL("9", "5000000000", "1") "," CALL("9", "5000000100", "2") "," X(
+			"cuda_runtime", "cudaDeviceSynchronize",
+			HOST("0.000",
+			     "0.000")) "," RANGE("9", "zero", "0",
+						 "0") "," X("python_function", "f",
+							    HOST("0", "0")) "," KERNEL_OF("k", "0",
+											  "0", "7",
+											  "1")));
+
+	assert_int_equal(m->call_count, 2);
+	assert_int_equal(m->range_count, 0);
+	assert_int_equal(m->sample_count, 0);
+	assert_int_equal(m->op_count, 1);
+	assert_int_equal(m->losses.ops_untimed, 1);
+	assert_int_equal(m->calls[1].start_ns - m->calls[0].start_ns, 100000);
+	assert_int_equal(m->calls[0].start_ns, 0);
+	assert_non_null(strstr(m->notes[1], "no time (it is 0): 3"));
 	gp_model_free(m);
 }
 
@@ -378,6 +402,7 @@ int main(void)
 		T(an_operation_at_any_time_has_times),
 		T(times_keep_every_nanosecond),
 		T(what_has_no_end_is_open_or_left_out),
+		T(events_at_time_zero_are_left_out),
 		T(wide_numbers_are_names),
 		T(a_range_of_another_process_makes_no_second_one),
 		T(a_byte_order_mark_is_skipped),

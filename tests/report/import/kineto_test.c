@@ -814,6 +814,79 @@ static void an_export_says_that_its_trace_has_no_end(void **state)
 	}
 }
 
+static const char *note_with(const struct gp_model *m, const char *text)
+{
+	for (uint32_t i = 0; i < m->note_count; i++)
+		if (strstr(m->notes[i], text))
+			return m->notes[i];
+	return "";
+}
+
+#define NAME(pid, name)                                                                            \
+	"{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" pid ",\"args\":{\"name\":\"" name "\"}}"
+
+/* One note has them all; the process is not named after a device. */
+static void events_of_other_devices_are_named_and_counted(void **state)
+{
+	struct gp_model *m = load(EVENTS(NAME("17", "MTIA 17") "," NAME("9", "service") "," NAME(
+		"10", "other") "," LAUNCH
+			       "," X("mtia_ccp_events", "dma_request", HOST("1", "1")) "," X(
+				       "mtia_runtime", "recordEvent",
+				       HOST("2", "1")) "," X("mtia_ccp_events", "merge",
+							     HOST("3", "1"))));
+	const char *note = note_with(m, "mtia_");
+
+	assert_int_equal(m->losses.unknown_records, 0);
+	assert_non_null(strstr(note, " 2 mtia_ccp_events (Meta's MTIA), 1 mtia_runtime"));
+	assert_string_equal(m->info[GP_INFO_PROGRAM], "service");
+	gp_model_free(m);
+}
+
+/* Calls of other devices start their kernels; counters under such a name are none. */
+static void calls_of_other_runtimes_start_kernels(void **state)
+{
+	struct gp_model *m = load(EVENTS(
+		X("privateuse1_runtime", "mlx5_0:1", "\"pid\":2147418112,\"tid\":0,\"ts\":1,\"dur\":0,\"args\":{\"tx_gbps\":12.5}") "," X(
+			"xpu_runtime", "urEnqueueKernelLaunch",
+			HOST("2",
+			     "3") ",\"args\":{\"correlation\":40}") "," X("kernel", "gemm_kernel",
+									  GPU("9", "5",
+									      "\"sycl queue\":64"))));
+
+	assert_int_equal(m->pid, 9);
+	assert_int_equal(m->call_count, 1);
+	assert_int_equal(gp_model_api_class(m, m->calls[0].api), GP_API_LAUNCH);
+	assert_int_equal(m->op_count, 1);
+	assert_int_equal(m->ops[0].call, 0);
+	assert_non_null(strstr(note_with(m, "privateuse1"), " 1 privateuse1_runtime"));
+	gp_model_free(m);
+}
+
+static void many_kinds_of_other_events_are_counted_together(void **state)
+{
+	struct gp_model *m = load(EVENTS(
+		LAUNCH
+		"," X("k1", "", HOST("1", "1")) "," X("k2", "", HOST("1", "1")) "," X("k3", "", HOST("1", "1")) "," X(
+			"k4", "",
+			HOST("1",
+			     "1")) "," X("k5", "",
+					 HOST("1",
+					      "1")) "," X("k6", "",
+							  HOST("1",
+							       "1")) "," X("k7", "",
+									   HOST("1",
+										"1")) "," X("k8",
+											    "",
+											    HOST("1",
+												 "1")) "," X("k9",
+													     "",
+													     HOST("1",
+														  "1"))));
+
+	assert_non_null(strstr(note_with(m, "k1"), "1 k7, 2 others"));
+	gp_model_free(m);
+}
+
 static void nonsense_is_counted_and_nothing_else(void **state)
 {
 	struct gp_model *m = load(EVENTS(
@@ -821,7 +894,7 @@ static void nonsense_is_counted_and_nothing_else(void **state)
 		",{\"ph\":7},{\"args\":[],\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":\"x\"},{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"name\":[{\"a\":1}],\"args\":{\"device\":-1}},{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":-5,\"dur\":-9,\"pid\":\"x\",\"args\":{\"device\":70000,\"stream\":1}},{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":2,\"args\":{\"device\":0,\"stream\":1,\"grid\":[1,2],\"block\":[1,{},3],\"registers per thread\":[]}}," X(
 			"new", "x", HOST("1", "1"))));
 
-	assert_int_equal(m->losses.unknown_records, 3);
+	assert_int_equal(m->losses.unknown_records, 2);
 	assert_int_equal(m->op_count, 1);
 	assert_int_equal(m->ops[0].shape, GP_NONE);
 	gp_model_free(m);
@@ -894,6 +967,9 @@ int main(void)
 		T(a_cut_trace_opens_as_far_as_it_goes),
 		T(a_cut_compressed_trace_opens_as_far_as_it_goes),
 		T(what_is_no_trace_is_refused),
+		T(events_of_other_devices_are_named_and_counted),
+		T(calls_of_other_runtimes_start_kernels),
+		T(many_kinds_of_other_events_are_counted_together),
 		T(nonsense_is_counted_and_nothing_else),
 	};
 

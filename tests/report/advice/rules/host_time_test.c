@@ -239,8 +239,8 @@ static void of_another_profiler_s_trace_ours_is_advised(void **state)
 	advice = ask(&model, 1);
 	found = find(&advice, "gpu-gaps");
 	assert_non_null(found);
-	assert_non_null(
-		strstr(found->change, "record the program with gpuprof-run, which samples Python"));
+	assert_non_null(strstr(found->change, "with_stack=True"));
+	assert_non_null(strstr(found->change, "with gpuprof-run, which samples Python"));
 	assert_null(strstr(found->change, "py-spy"));
 	gp_advice_free(&advice);
 	gp_model_free(model);

@@ -1,3 +1,4 @@
+#include "report/analysis/idle/call_cause.h"
 #include "report/analysis/idle/startup_shutdown.h"
 #include "report/analysis/idle/where.h"
 #include "tests/unit.h"
@@ -341,6 +342,46 @@ static void communicators_made_between_operations_are_told_once(void **state)
 	}
 }
 
+/*
+ * Other recorders have no contexts: of calls that only ask something, the first slow one before the
+ * first operation is the one that initializes. A short one does not, nor does a wait.
+ */
+static void the_first_slow_question_initializes_if_no_context_is_known(void **state)
+{
+	static const struct {
+		uint64_t asks_ns, expected_ns;
+		bool has_context;
+	} cases[] = {{300 * MS, 300 * MS, false}, {MS / 2, 0, false}, {300 * MS, 0, true}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = build_begin(1);
+		struct gp_startup_shutdown ends;
+		struct gp_process_calls calls;
+		struct gp_model *model;
+
+		build_device(&b, 0, "GPU");
+		build_api(&b, 98, "cudaDeviceGetStreamPriorityRange", GP_API_OTHER);
+		if (cases[i].has_context)
+			build_context_made_by(&b, 1, 7, 99);
+		build_call(&b, 100, BUILD_DEVICE_SYNC, 0, 10 * MS, 0);
+		build_call(&b, 100, 98, 20 * MS, cases[i].asks_ns, 0);
+		build_call(&b, 100, 98, 400 * MS, 10 * MS, 0);
+		build_call(&b, 100, BUILD_LAUNCH, 999 * MS, 10000, 4);
+		build_op(&b, GP_OP_KERNEL, 7, 1000 * MS, 1010 * MS, 4);
+		build_call(&b, 100, 98, 1100 * MS, 10 * MS, 0);
+		model = build_end(&b);
+		model->recorder = "another";
+		if (cases[i].asks_ns < MS) /* the next one is slow, too */
+			model->calls[2].duration_ns = MS / 2;
+		assert_int_equal(gp_startup_shutdown_of(&ends, model), 0);
+		assert_int_equal(ends.first.part_ns[GP_END_CONTEXT], cases[i].expected_ns);
+		assert_int_equal(gp_process_calls_of(&calls, model), 0);
+		assert_int_equal(calls.setups.count, cases[i].expected_ns > 0);
+		gp_process_calls_free(&calls);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +397,7 @@ int main(void)
 		cmocka_unit_test(several_communicators_are_to_be_fewer_and_the_process_is_named),
 		cmocka_unit_test(a_group_makes_its_communicators_where_it_ends),
 		cmocka_unit_test(communicators_made_between_operations_are_told_once),
+		cmocka_unit_test(the_first_slow_question_initializes_if_no_context_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

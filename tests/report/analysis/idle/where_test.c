@@ -547,6 +547,56 @@ static void before_the_first_call_of_a_part_the_host_is_at_work(void **state)
 	gp_model_free(model);
 }
 
+/* In ours the first operation has a call. With a range before, the host is known from there on. */
+static void before_another_recorder_began_the_host_is_not_known(void **state)
+{
+	static const struct {
+		uint64_t range_ns, unknown_ns, host_ns;
+	} cases[] = {{0, 190 * US, 0}, {150 * US, 50 * US, 140 * US}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = build_begin(1);
+		struct gp_model *model;
+		struct answer answer;
+
+		b.model->recorder = "another";
+		build_op(&b, GP_OP_KERNEL, 7, 10 * US, 100 * US, 1);
+		if (cases[i].range_ns > 0)
+			build_range(&b, 1, "step", cases[i].range_ns, 400 * US);
+		build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
+		build_op(&b, GP_OP_KERNEL, 7, 300 * US, 400 * US, 2);
+		answer = ask_one(&b, &model);
+		assert_int_equal(idle_of(&answer, GP_IDLE_UNKNOWN), cases[i].unknown_ns);
+		assert_int_equal(idle_of(&answer, GP_IDLE_HOST), cases[i].host_ns);
+		assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH), 10 * US);
+		forget(&answer);
+		gp_model_free(model);
+	}
+}
+
+/* Its launches load code by themselves; those of ours have calls for that. */
+static void a_long_launch_of_another_recorder_loads_code(void **state)
+{
+	static const char *const recorders[] = {"another", NULL, "gpuprof, from an export"};
+
+	for (size_t i = 0; i < sizeof(recorders) / sizeof(recorders[0]); i++) {
+		struct build b = build_begin(1);
+		struct gp_model *model;
+		struct answer answer;
+		enum gp_idle_cause cause = i == 0 ? GP_IDLE_SETUP : GP_IDLE_LAUNCH;
+
+		b.model->recorder = recorders[i];
+		build_call(&b, 1, BUILD_LAUNCH, 0, 5 * US, 1);
+		build_op(&b, GP_OP_KERNEL, 7, 10 * US, 100 * US, 1);
+		build_call(&b, 1, BUILD_LAUNCH, 100 * US, 20000 * US, 2);
+		build_op(&b, GP_OP_KERNEL, 7, 20100 * US, 20200 * US, 2);
+		answer = ask_one(&b, &model);
+		assert_true(idle_of(&answer, cause) >= 20000 * US);
+		forget(&answer);
+		gp_model_free(model);
+	}
+}
+
 static void after_the_last_operation_its_thread_tells(void **state)
 {
 	struct build b = build_begin(1);
@@ -760,6 +810,8 @@ int main(void)
 		cmocka_unit_test(of_a_killed_process_the_end_is_not_known),
 		cmocka_unit_test(who_hangs_with_its_first_kernel_may_have_any_device),
 		cmocka_unit_test(before_the_first_call_of_a_part_the_host_is_at_work),
+		cmocka_unit_test(before_another_recorder_began_the_host_is_not_known),
+		cmocka_unit_test(a_long_launch_of_another_recorder_loads_code),
 		cmocka_unit_test(after_the_last_operation_its_thread_tells),
 		cmocka_unit_test(classes_overlap),
 		cmocka_unit_test(spans_are_summed),

@@ -9,7 +9,12 @@
 
 static int take(void *context, struct gp_model *model)
 {
-	return gp_job_add(context, model);
+	struct gp_job *job = context;
+
+	if (!gp_traces_have_run(job->models, job->count, model))
+		return gp_job_add(job, model);
+	gp_model_free(model);
+	return 0;
 }
 
 static int load_shown(const struct gp_job *job, struct gp_traces *traces)
@@ -36,17 +41,11 @@ static int load_shown(const struct gp_job *job, struct gp_traces *traces)
 	return traces->count > 0 ? 0 : -ENODATA;
 }
 
-int gp_large_job_load(struct gp_job *job, struct gp_traces *traces, char *const *paths,
-		      size_t count)
+static int load(struct gp_job *job, struct gp_traces *traces, char *const *paths, size_t count)
 {
 	bool any_failed = false;
-	int result;
+	int result = gp_traces_each(paths, count, take, job, &any_failed);
 
-	*job = (struct gp_job){0};
-	*traces = (struct gp_traces){0};
-	if (!gp_traces_are_many(paths, count, GP_JOB_SHOWN))
-		return -ENODATA;
-	result = gp_traces_each(paths, count, take, job, &any_failed);
 	if (result == 0 && job->count < 2)
 		result = -ENODATA;
 	if (result == 0)
@@ -54,5 +53,20 @@ int gp_large_job_load(struct gp_job *job, struct gp_traces *traces, char *const 
 	if (result == 0)
 		result = load_shown(job, traces);
 	traces->any_failed = any_failed;
+	return result;
+}
+
+int gp_large_job_load(struct gp_job *job, struct gp_traces *traces, char *const *paths,
+		      size_t count)
+{
+	int result;
+
+	*job = (struct gp_job){0};
+	*traces = (struct gp_traces){0};
+	if (!gp_traces_are_many(paths, count, GP_JOB_SHOWN))
+		return -ENODATA;
+	gp_command_hold();
+	result = load(job, traces, paths, count);
+	gp_command_release(result != -ENODATA);
 	return result;
 }

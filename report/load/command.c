@@ -9,13 +9,37 @@
 #include <unistd.h>
 
 #include "gpuprof/option.h"
+#include "report/base/memstream.h"
 #include "report/base/text/did_you_mean.h"
 #include "report/codec/output_file.h"
 #include "report/base/text/text.h"
 #include "report/base/text/duration.h"
 
+static struct {
+	FILE *out; /* NULL: nothing is held */
+	char *text;
+	size_t bytes;
+} held;
+
+void gp_command_hold(void)
+{
+	held.out = open_memstream(&held.text, &held.bytes);
+}
+
+void gp_command_release(bool is_printed)
+{
+	if (!held.out)
+		return;
+	if (gp_memstream_close(held.out, &held.text) == 0 && is_printed)
+		fwrite(held.text, 1, held.bytes, stderr);
+	free(held.text);
+	held.out = NULL;
+	held.text = NULL;
+}
+
 int gp_command_fail(int status, const char *format, ...)
 {
+	FILE *out = held.out ? held.out : stderr;
 	char *message = NULL;
 	va_list arguments;
 
@@ -23,9 +47,9 @@ int gp_command_fail(int status, const char *format, ...)
 	if (vasprintf(&message, format, arguments) < 0)
 		message = NULL;
 	va_end(arguments);
-	fputs("gpuprof: ", stderr);
-	gp_text_print(stderr, message ? message : "(no memory)");
-	fputc('\n', stderr);
+	fputs("gpuprof: ", out);
+	gp_text_print(out, message ? message : "(no memory)");
+	fputc('\n', out);
 	free(message);
 	return status;
 }

@@ -15,6 +15,13 @@
 __attribute__((format(printf, 2, 3))) int gp_command_fail(int status, const char *format, ...);
 
 /*
+ * From gp_command_hold() on, lines wait for gp_command_release(), which prints or drops them: a
+ * command that may begin again in another way says each once.
+ */
+void gp_command_hold(void);
+void gp_command_release(bool is_printed);
+
+/*
  * Whether output, which may be NULL, is none of the traces; false: a line says so, in the name of
  * the command.
  */

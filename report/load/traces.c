@@ -107,15 +107,6 @@ void gp_traces_warn(const struct gp_model *model)
 			model->path, gp_shell_word(model->path, word, sizeof(word)));
 }
 
-/* Its model has all: then the others' are to have that, too. */
-static bool is_any_import(char *const *paths, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (gp_import_is_known(paths[i]))
-			return true;
-	return false;
-}
-
 /* Of an export's times, which may be rounded. */
 #define SAME_NS 1000u
 
@@ -141,37 +132,16 @@ static bool are_of_one_run(const struct gp_model *a, const struct gp_model *b)
 	       !differ(a, b, GP_INFO_RANK) && (a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns) <= SAME_NS;
 }
 
-/*
- * Adds a model to so many. If the same run is there already, keeps the trace of gpuprof, else the
- * first, and prints a line. Returns the new count.
- */
-static size_t add(struct gp_model **models, size_t count, struct gp_model *model)
+bool gp_traces_have_run(struct gp_model *const *models, size_t count, const struct gp_model *model)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct gp_model *kept = models[i];
-
-		if (!are_of_one_run(kept, model))
-			continue;
-		if (kept->recorder && !model->recorder) {
-			models[i] = model;
-			model = kept;
+	for (size_t i = 0; model->recorder && i < count; i++)
+		if (are_of_one_run(models[i], model)) {
+			gp_command_fail(0,
+					"%s belongs to the same run as %s; the run is counted once",
+					model->path, models[i]->path);
+			return true;
 		}
-		gp_command_fail(0, "%s belongs to the same run as %s; the run is counted once",
-				model->path, models[i]->path);
-		gp_model_free(model);
-		return count;
-	}
-	models[count] = model;
-	return count + 1;
-}
-
-size_t gp_traces_count_once(struct gp_model **models, size_t count)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < count; i++)
-		kept = add(models, kept, models[i]);
-	return kept;
+	return false;
 }
 
 int gp_traces_load_processes(const char *path, const struct gp_load_options *options,
@@ -218,7 +188,10 @@ static int take_model(void *context, struct gp_model *model)
 	}
 	if (loading->warn)
 		gp_traces_warn(model);
-	traces->count = add(traces->models, traces->count, model);
+	if (gp_traces_have_run(traces->models, traces->count, model))
+		gp_model_free(model);
+	else
+		traces->models[traces->count++] = model;
 	return 0;
 }
 
@@ -256,8 +229,10 @@ static int take_one(void *context, struct gp_model *model)
 static int load_files(struct taking *taking, const struct gp_trace_files *files, char **paths,
 		      size_t count, bool in_one_pass)
 {
+	/* the model of an export has all: then the others' are to have that, too */
 	const struct gp_load_options options = {
-		.save_to = -1, .in_one_pass = in_one_pass && !is_any_import(paths, count)};
+		.save_to = -1,
+		.in_one_pass = in_one_pass && count > 0 && !gp_import_is_known(paths[count - 1])};
 	char message[GP_MESSAGE_BYTES];
 	int result = gp_traces_name_once(paths, &count);
 
@@ -280,6 +255,17 @@ static int load_files(struct taking *taking, const struct gp_trace_files *files,
 	return result;
 }
 
+/* Exports follow the traces of gpuprof, of which those of the same run are kept. */
+static void list_paths(char **paths, const struct gp_trace_files *files)
+{
+	size_t count = 0;
+
+	for (int is_export = 0; is_export < 2; is_export++)
+		for (uint32_t i = 0; i < files->count; i++)
+			if (gp_import_is_known(files->files[i].path) == is_export)
+				paths[count++] = files->files[i].path;
+}
+
 static int each(struct taking *taking, char *const *paths, size_t count, bool in_one_pass)
 {
 	struct gp_trace_files files = {0};
@@ -288,8 +274,8 @@ static int each(struct taking *taking, char *const *paths, size_t count, bool in
 
 	*taking->any_failed = !list_files(&files, paths, count);
 	list = calloc((size_t)files.count + 1, sizeof(*list));
-	for (uint32_t i = 0; list && i < files.count; i++)
-		list[i] = files.files[i].path;
+	if (list)
+		list_paths(list, &files);
 	result = list ? load_files(taking, &files, list, files.count, in_one_pass) : -ENOMEM;
 	free(list);
 	gp_trace_files_free(&files);

@@ -77,10 +77,10 @@ int gp_traces_use(char *const *paths, size_t count,
 int gp_traces_name_once(char **paths, size_t *count);
 
 /*
- * Of models of the same run, one of which is an export or another profiler's, keeps the trace of
- * gpuprof, else the first, and prints a line. The others are freed. Returns the new count.
+ * Whether an export, or another profiler's trace, is of the same run as one of the models before it:
+ * then a line says that the run is counted once.
  */
-size_t gp_traces_count_once(struct gp_model **models, size_t count);
+bool gp_traces_have_run(struct gp_model *const *models, size_t count, const struct gp_model *model);
 
 /* One line on stderr for each reason why a model is not complete; none where it is. */
 void gp_traces_warn(const struct gp_model *model);

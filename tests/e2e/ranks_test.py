@@ -178,6 +178,11 @@ class Ranks(Case):
         late = {finding["rank"]: finding for finding in found if finding["rule"] == "late-rank"}
         self.assertEqual(sorted(late), ["5", "792"])
         self.assertEqual((late["5"]["is_by_host"], late["792"]["is_by_gpu"], late["792"]["host"]), (True, True, "node99"))
+        export = self.path("rank3.json")
+        self.run_gpuprof("export", "-o", export, self.path("job", "node0000", "00003.gpuprof"))
+        again = self.run_gpuprof("summary", export, self.path("job"))
+        self.assert_one_line(again.stderr, export + " belongs to the same run as", "the run is counted once")
+        self.assertEqual(again.stdout, page)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "report/load/command.h"
 #include "report/load/trace_files.h"
 #include "report/load/traces.h"
 #include "tests/unit.h"
+#include "tests/report/model_builder.h"
 
 #define NAME_BYTES 64
 
@@ -104,12 +106,72 @@ static void a_folder_stands_for_its_traces(void **state)
 	remove(folder);
 }
 
+static struct gp_model *run_of(uint32_t pid, bool is_export)
+{
+	struct build b = build_begin(pid);
+
+	build_call(&b, 100, BUILD_LAUNCH, 1000, 50, 0);
+	b.model->recorder = is_export ? "gpuprof" : NULL;
+	return build_end(&b);
+}
+
+/* Two traces of gpuprof are two runs, whatever they have in common. */
+static void an_export_is_of_the_run_of_its_trace(void **state)
+{
+	struct gp_model *models[] = {run_of(7, false), run_of(8, false)};
+	static const struct {
+		uint32_t pid;
+		bool is_export, is_known;
+	} cases[] = {{8, true, true}, {9, true, false}, {8, false, false}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_model *model = run_of(cases[i].pid, cases[i].is_export);
+
+		assert_int_equal(gp_traces_have_run(models, 2, model), cases[i].is_known);
+		gp_model_free(model);
+	}
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
+/* The text that reaches stderr. */
+static void read_stderr(bool is_printed, char text[NAME_BYTES])
+{
+	int kept = dup(STDERR_FILENO), ends[2];
+	ssize_t bytes;
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+	gp_command_hold();
+	assert_int_equal(gp_command_fail(3, "a %s", "line"), 3);
+	gp_command_release(is_printed);
+	assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+	close(kept);
+	close(ends[1]);
+	bytes = read(ends[0], text, NAME_BYTES - 1);
+	assert_true(bytes >= 0);
+	text[bytes] = '\0';
+	close(ends[0]);
+}
+
+static void held_lines_are_printed_or_dropped(void **state)
+{
+	char text[NAME_BYTES];
+
+	read_stderr(true, text);
+	assert_string_equal(text, "gpuprof: a line\n");
+	read_stderr(false, text);
+	assert_string_equal(text, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_kept_where_they_were_named_first),
 		cmocka_unit_test(each_of_many_files_is_looked_at_once),
 		cmocka_unit_test(a_folder_stands_for_its_traces),
+		cmocka_unit_test(an_export_is_of_the_run_of_its_trace),
+		cmocka_unit_test(held_lines_are_printed_or_dropped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #define MOST_DIGITS 9u
+#define MOST_RANKS  (1u << 24) /* a larger number of ranks is an error of the environment */
 
 static uint32_t number_of(const char *text)
 {
@@ -28,6 +29,22 @@ uint32_t gp_model_rank(const struct gp_model *model)
 	bool is_alone = gp_model_world_size(model) == 1;
 
 	return is_alone ? GP_NONE : number_of(model->info[GP_INFO_RANK]);
+}
+
+uint32_t gp_models_world_size(struct gp_model *const *models, size_t count)
+{
+	uint32_t size = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t one = gp_model_world_size(models[i]), rank = gp_model_rank(models[i]);
+
+		if (rank == GP_NONE)
+			continue;
+		if (one <= rank || one > MOST_RANKS || (size > 0 && one != size))
+			return 0;
+		size = one;
+	}
+	return size;
 }
 
 struct gp_process_name gp_process_name(const struct gp_model *model)

@@ -21,7 +21,6 @@
 #define MOST_DEVIATION 6  /* times the median deviation: a smaller difference is noise */
 #define HOSTS_NAMED    4
 #define RANGES_NAMED   8
-#define MOST_RANKS     (1u << 24) /* a larger number of ranks is an error of the environment */
 
 /* The shown measures. The time that a rank waits is part of "held up" of the rank it waits for. */
 static const enum gp_rank_measure measures[] = {
@@ -246,24 +245,6 @@ static void print_missing(FILE *out, const void *context)
 	fputs(first < job->world_size ? ", ..." : "", out);
 }
 
-/* The size of the job, if all ranks agree; 0 = unknown. */
-static uint32_t world_size_of(const struct job *job)
-{
-	uint32_t size = 0;
-
-	for (uint32_t i = 0; i < job->ranks.count; i++) {
-		const struct gp_rank_row *row = &job->ranks.rows[i];
-		const struct gp_model *model = job->models[row->process];
-		uint32_t one = gp_model_world_size(model);
-
-		if (one <= row->rank || one > MOST_RANKS || (size > 0 && one != size) ||
-		    model->shares_rank)
-			return 0;
-		size = one;
-	}
-	return size;
-}
-
 static uint32_t count_missing(const struct job *job)
 {
 	uint32_t at = 0, count = 0;
@@ -436,11 +417,14 @@ static int look_at_job(struct job *job)
 {
 	int result = find_medians(job);
 
-	job->world_size = world_size_of(job);
 	job->wanted = gp_recorded_ranks(job->models[job->ranks.rows[0].process]);
 	if (result == 0)
 		result = find_hosts(job);
-	return result == 0 ? find_places(job) : result;
+	if (result == 0)
+		result = find_places(job);
+	if (job->shared == 0)
+		job->world_size = gp_models_world_size(job->models, job->ranks.count);
+	return result;
 }
 
 static int gather_job(struct job *job, const struct gp_summary *summary)
@@ -460,8 +444,8 @@ static int gather_job(struct job *job, const struct gp_summary *summary)
 		result = gp_bus_bandwidths_of(summary->models, summary->model_count, &collectives,
 					      &job->bandwidths);
 	if (result == 0)
-		result = gp_axes_find(&job->axes, summary->models, &collectives,
-				      gp_model_world_size(summary->models[0]));
+		result = gp_axes_find(&job->axes, summary->models, summary->model_count,
+				      &collectives);
 	gp_collectives_free(&collectives);
 	scope.analysis = NULL; /* the summary's */
 	gp_scope_close(&scope);

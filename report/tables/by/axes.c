@@ -283,8 +283,8 @@ static int compare_totals(const void *a, const void *b)
 	return (left->ranks > right->ranks) - (left->ranks < right->ranks);
 }
 
-int gp_axes_find(struct gp_axes *axes, struct gp_model *const *models, struct gp_collectives *c,
-		 uint32_t world_size)
+int gp_axes_find(struct gp_axes *axes, struct gp_model *const *models, size_t model_count,
+		 struct gp_collectives *c)
 {
 	struct finding finding = {.axes = axes};
 	int result;
@@ -309,7 +309,7 @@ int gp_axes_find(struct gp_axes *axes, struct gp_model *const *models, struct gp
 						   : finding.index.error;
 	if (axes->count > 0)
 		qsort(axes->all, axes->count, sizeof(*axes->all), compare_totals);
-	name_all(axes, world_size);
+	name_all(axes, gp_models_world_size(models, model_count));
 	gp_spill_free(finding.members);
 	gp_tally_free(&finding.sums);
 	gp_tally_free(&finding.index);
@@ -351,13 +351,12 @@ static void put_row(struct gp_table *table, const struct gp_axis *axis)
 
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
-	uint32_t world_size = scope->model_count > 0 ? gp_model_world_size(scope->models[0]) : 0;
 	struct gp_collectives c;
 	struct gp_axes axes = {0};
 	int result = gp_collectives_of(scope, &c);
 
 	if (result == 0)
-		result = gp_axes_find(&axes, scope->models, &c, world_size);
+		result = gp_axes_find(&axes, scope->models, scope->model_count, &c);
 	for (uint32_t i = 0; result == 0 && i < axes.count; i++)
 		put_row(table, &axes.all[i]);
 	gp_axes_free(&axes);

@@ -40,11 +40,11 @@ struct gp_axes {
 };
 
 /*
- * models: by the process numbers of the collectives; world_size: 0 = not known.  Returns 0 or
- * -ENOMEM; call gp_axes_free() in either case.
+ * models: by the process numbers of the collectives.  Returns 0 or -ENOMEM; call gp_axes_free() in
+ * either case.
  */
-int gp_axes_find(struct gp_axes *axes, struct gp_model *const *models, struct gp_collectives *c,
-		 uint32_t world_size);
+int gp_axes_find(struct gp_axes *axes, struct gp_model *const *models, size_t model_count,
+		 struct gp_collectives *c);
 void gp_axes_free(struct gp_axes *axes);
 
 #endif

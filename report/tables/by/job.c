@@ -138,8 +138,7 @@ int gp_job_end(struct gp_job *job)
 		result = gp_bus_bandwidths_of(job->models, job->count, &job->fit.collectives,
 					      &job->bandwidths);
 	if (result == 0)
-		result = gp_axes_find(&job->axes, job->models, &job->fit.collectives,
-				      gp_model_world_size(job->models[0]));
+		result = gp_axes_find(&job->axes, job->models, job->count, &job->fit.collectives);
 	set_clocks(job);
 	gp_collectives_free(&job->fit.collectives);
 	return result == 0 ? choose(job) : result;

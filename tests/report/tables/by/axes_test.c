@@ -58,7 +58,7 @@ static void begin(struct scene *scene, const struct plan *plans, uint32_t count,
 		for (uint32_t k = 0; k < count && i != without; k++)
 			add(scene, &plans[k], k, i);
 	}
-	assert_int_equal(gp_axes_find(&scene->axes, scene->models, &scene->c, RANKS), 0);
+	assert_int_equal(gp_axes_find(&scene->axes, scene->models, RANKS, &scene->c), 0);
 }
 
 static void end(struct scene *scene)

@@ -24,14 +24,13 @@ static bool is_taken(const struct gp_device_list *devices, uint32_t number)
 	return false;
 }
 
-static uint32_t choose_number(const struct gp_device_list *devices, uint16_t device_id)
+static uint32_t choose_number(struct gp_device_list *devices, uint16_t device_id)
 {
-	uint32_t number = device_id;
-
-	if (is_taken(devices, number))
-		for (number = 0; is_taken(devices, number);)
-			number++;
-	return number;
+	if (!is_taken(devices, device_id))
+		return device_id;
+	while (is_taken(devices, devices->least_free))
+		devices->least_free++;
+	return devices->least_free;
 }
 
 static size_t find_known(const struct gp_device_list *devices, const struct gp_gpu *gpu)

@@ -28,6 +28,7 @@ struct gp_device_entry {
 struct gp_device_list {
 	struct gp_device_entry *entries;
 	size_t count;
+	uint32_t least_free; /* all lower numbers are taken */
 };
 
 void gp_device_list_free(struct gp_device_list *devices);

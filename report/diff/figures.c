@@ -47,6 +47,7 @@ struct gathering {
 	size_t model_count;
 	struct gp_figures *figures;
 	struct gp_device_list devices;
+	bool is_of_job; /* ranks are compared */
 };
 
 static void add(struct gathering *g, enum gp_metric metric, uint64_t value)
@@ -364,11 +365,16 @@ static bool is_used(const struct gathering *g, const struct gp_busy *busy, size_
 
 static void take_busy(struct gathering *g, const struct gp_busy *busy, struct gp_window window)
 {
+	struct gp_figures_extent *extent = &g->figures->extent;
+
+	*extent = (struct gp_figures_extent){window.start_unix_ns, window.end_unix_ns, 0};
 	add(g, GP_METRIC_WALL, window.end_unix_ns - window.start_unix_ns);
 	for (size_t i = 0; i < g->devices.count; i++) {
 		add(g, GP_METRIC_GPU_BUSY, busy[i].inside_ns + busy[i].outside_ns);
-		if (is_used(g, busy, i))
-			add(g, GP_METRIC_GPU_IDLE, busy[i].possible_ns - busy[i].inside_ns);
+		if (!is_used(g, busy, i))
+			continue;
+		extent->gpus++;
+		add(g, GP_METRIC_GPU_IDLE, busy[i].possible_ns - busy[i].inside_ns);
 	}
 }
 
@@ -407,6 +413,7 @@ static void take_steps(struct gathering *g, const struct gp_steps *steps)
 	double *values = g->figures->values;
 
 	g->figures->step_count = steps ? steps->count : 0;
+	g->figures->loop_ns = steps ? gp_steps_recurring_ns(steps) : 0;
 	values[GP_METRIC_STEP] = enough ? (double)steps->median_ns : (double)NAN;
 	values[GP_METRIC_STEP_SPREAD] = enough ? (double)steps->spread_ns : (double)NAN;
 	values[GP_METRIC_STEP_MEAN] = enough ? (double)gp_steps_mean_ns(steps) : (double)NAN;
@@ -463,9 +470,9 @@ static int take_ranks(struct gathering *g, const struct gp_analysis *basis,
 		      const struct gp_kinds *kinds)
 {
 	struct gp_named_list *list = &g->figures->named[GP_NAMED_RANK];
-	int result = g->model_count > 1 ? make_room(list, g->model_count) : 0;
+	int result = g->is_of_job ? make_room(list, g->model_count) : 0;
 
-	for (size_t i = 0; result == 0 && g->model_count > 1 && i < g->model_count; i++)
+	for (size_t i = 0; result == 0 && g->is_of_job && i < g->model_count; i++)
 		if (gp_model_rank(g->models[i]) != GP_NONE)
 			result = add_rank(g, g->models[i], &basis->steps[i], kinds);
 	gp_named_sort(list);
@@ -674,26 +681,43 @@ static void forget_totals(struct gp_figures *figures)
 				(double)NAN;
 }
 
-int gp_figures_of(struct gp_model *const *models, size_t model_count, struct gp_figures *figures)
+static int gather(struct gathering *g)
 {
 	static int (*const steps[])(struct gathering *) = {
 		take_activity, take_host,   take_occupancy, take_where,
 		take_memory,   take_leaked, take_lines,
 	};
-	struct gathering g = {.models = models, .model_count = model_count, .figures = figures};
 	int result;
 
-	*figures = (struct gp_figures){0};
-	result = gp_device_list_all(&g.devices, models, model_count);
+	*g->figures = (struct gp_figures){0};
+	result = gp_device_list_all(&g->devices, g->models, g->model_count);
 	for (size_t i = 0; result == 0 && i < COUNT(steps); i++)
-		result = steps[i](&g);
-	for (size_t i = 0; i < model_count; i++)
-		take_model(&g, models[i]);
-	forget_unrecorded(&g);
-	if (gp_recorded_any_sampled(models, model_count))
-		forget_totals(figures);
-	gp_device_list_free(&g.devices);
+		result = steps[i](g);
+	for (size_t i = 0; i < g->model_count; i++)
+		take_model(g, g->models[i]);
+	forget_unrecorded(g);
+	if (gp_recorded_any_sampled(g->models, g->model_count))
+		forget_totals(g->figures);
+	gp_device_list_free(&g->devices);
 	return result;
+}
+
+int gp_figures_of(struct gp_model *const *models, size_t model_count, struct gp_figures *figures)
+{
+	struct gathering g = {.models = models,
+			      .model_count = model_count,
+			      .figures = figures,
+			      .is_of_job = model_count > 1};
+
+	return gather(&g);
+}
+
+int gp_figures_of_process(struct gp_model *model, struct gp_figures *figures)
+{
+	struct gathering g = {
+		.models = &model, .model_count = 1, .figures = figures, .is_of_job = true};
+
+	return gather(&g);
 }
 
 void gp_figures_free(struct gp_figures *figures)

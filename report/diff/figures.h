@@ -78,16 +78,27 @@ enum gp_named_kind {
 	GP_NAMED_KINDS
 };
 
+/* The time of wall, and the number of GPUs that have idle time in it. */
+struct gp_figures_extent {
+	uint64_t start_unix_ns, end_unix_ns;
+	uint32_t gpus;
+};
+
 /* Zeroed = empty. */
 struct gp_figures {
 	/* of a sampled run (--sample), only those of a step and those of energy are known */
 	double values[GP_METRICS]; /* NAN = unknown; NEW_KERNELS comes from a comparison */
 	uint32_t step_count;       /* of the main loop; 0 = unknown */
+	uint64_t loop_ns;          /* of its steps */
+	struct gp_figures_extent extent;
 	struct gp_named_list named[GP_NAMED_KINDS];
 };
 
 /* The models are one run.  Returns 0 or -ENOMEM; call gp_figures_free() in either case. */
 int gp_figures_of(struct gp_model *const *models, size_t model_count, struct gp_figures *figures);
+
+/* The same for one of the processes of a run (report/diff/figures_sum.h). */
+int gp_figures_of_process(struct gp_model *model, struct gp_figures *figures);
 void gp_figures_free(struct gp_figures *figures);
 
 /* The row of that name, or NULL. */

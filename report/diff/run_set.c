@@ -11,6 +11,7 @@
 #include "gpuprof/shell_word.h"
 #include "report/load/command.h"
 #include "report/base/array.h"
+#include "report/diff/figures_sum.h"
 #include "report/base/text/format.h"
 #include "report/model/load_options.h"
 #include "report/model/losses.h"
@@ -101,26 +102,52 @@ void gp_run_models_free(struct gp_run_models *run)
 	free(run->models);
 }
 
-static int take_model(void *context, struct gp_model *model)
-{
-	struct gp_run_models *run = context;
+/* Of a large run, the figures are those of one process after the other, which is shrunk then. */
+struct loading {
+	struct gp_run_models *run;
+	struct gp_figures_sum *sum; /* NULL: the processes stay in memory */
+};
 
-	if (gp_array_grow(&run->models, &run->capacity, run->count, sizeof(struct gp_model *)) <
-	    0) {
-		gp_model_free(model);
-		return -ENOMEM;
-	}
-	run->models[run->count++] = model;
-	return 0;
+static int sum_up(const struct loading *loading, struct gp_model *model)
+{
+	struct gp_figures figures = {0};
+	int result = loading->sum ? gp_figures_of_process(model, &figures) : 0;
+
+	if (loading->sum && result == 0)
+		result = gp_figures_sum_add(loading->sum, &figures);
+	gp_figures_free(&figures);
+	if (loading->sum)
+		gp_model_shrink(model);
+	return result;
 }
 
-static int load_trace(struct gp_run_models *run, const char *path, const struct message *message)
+static int take_model(void *context, struct gp_model *model)
+{
+	const struct loading *loading = context;
+	struct gp_run_models *run = loading->run;
+	int result;
+
+	if (gp_traces_have_run(run->models, run->count, model)) {
+		gp_model_free(model);
+		return 0;
+	}
+	result = gp_array_grow(&run->models, &run->capacity, run->count, sizeof(struct gp_model *));
+	if (result == 0)
+		result = sum_up(loading, model);
+	if (result == 0)
+		run->models[run->count++] = model;
+	else
+		gp_model_free(model);
+	return result;
+}
+
+static int load_trace(struct loading *loading, const char *path, const struct message *message)
 {
 	const struct gp_load_options options = {.save_to = -1};
 	int result;
 
 	message->text[0] = '\0';
-	result = gp_traces_load_processes(path, &options, take_model, run, message->text,
+	result = gp_traces_load_processes(path, &options, take_model, loading, message->text,
 					  message->bytes);
 	return result == -ENOMEM && message->text[0] == '\0' ? no_memory(message) : result;
 }
@@ -134,18 +161,18 @@ static int pass_over(int result, const struct message *message)
 	return 0;
 }
 
-static int load_folder(struct gp_run_models *run, const char *folder, const struct message *message)
+static int load_folder(struct loading *loading, const char *folder, const struct message *message)
 {
 	struct gp_trace_files files = {0};
 	int result = gp_trace_files_add(&files, folder, message->text, message->bytes);
 
 	for (uint32_t i = 0; i < files.count && result == 0; i++) {
-		result = load_trace(run, files.files[i].path, message);
+		result = load_trace(loading, files.files[i].path, message);
 		if (files.files[i].may_be_none)
 			result = pass_over(result, message);
 	}
 	gp_trace_files_free(&files);
-	return result == 0 && run->count == 0
+	return result == 0 && loading->run->count == 0
 		       ? gp_trace_files_explain_none(folder, message->text, message->bytes)
 		       : result;
 }
@@ -158,21 +185,26 @@ static int compare_starts(const void *a, const void *b)
 	       ((*left)->base_unix_ns < (*right)->base_unix_ns);
 }
 
+static int load_run(struct loading *loading, const char *path, const struct message *message)
+{
+	struct gp_run_models *run = loading->run;
+	int result;
+
+	if (!gp_trace_files_is_folder(path))
+		return load_trace(loading, path, message);
+	result = load_folder(loading, path, message);
+	if (run->count > 0)
+		qsort(run->models, run->count, sizeof(struct gp_model *), compare_starts);
+	return result;
+}
+
 int gp_run_models_load(struct gp_run_models *run, const char *path, char *message,
 		       size_t message_bytes)
 {
-	const struct message where = {message, message_bytes};
-	int result;
+	struct loading loading = {.run = run};
 
 	*run = (struct gp_run_models){0};
-	if (!gp_trace_files_is_folder(path))
-		return load_trace(run, path, &where);
-	result = load_folder(run, path, &where);
-	if (run->models) {
-		run->count = (uint32_t)gp_traces_count_once(run->models, run->count);
-		qsort(run->models, run->count, sizeof(struct gp_model *), compare_starts);
-	}
-	return result;
+	return load_run(&loading, path, &(struct message){message, message_bytes});
 }
 
 /* ---- a run ---- */
@@ -213,16 +245,22 @@ static int take_machine(struct gp_run_set *set, const struct gp_run_models *of, 
 	return result;
 }
 
-static int take_run(struct gp_run_set *set, const struct gp_run_models *of, const char *path,
+static int figures_of(const struct loading *loading, struct gp_figures *figures)
+{
+	return loading->sum ? gp_figures_sum_end(loading->sum, figures)
+			    : gp_figures_of(loading->run->models, loading->run->count, figures);
+}
+
+static int take_run(struct gp_run_set *set, const struct loading *of, const char *path,
 		    const struct message *message)
 {
 	struct gp_run_figures run = {.name = strdup(path)};
 	int result = run.name ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < of->count; i++)
-		result = gp_run_note_partial(&run, of->models[i]);
+	for (uint32_t i = 0; result == 0 && i < of->run->count; i++)
+		result = gp_run_note_partial(&run, of->run->models[i]);
 	if (result == 0)
-		result = gp_figures_of(of->models, of->count, &run.figures);
+		result = figures_of(of, &run.figures);
 	if (result == 0)
 		result = gp_array_grow(&set->runs, &set->capacity, set->count, sizeof(*set->runs));
 	if (result == 0) {
@@ -235,22 +273,30 @@ static int take_run(struct gp_run_set *set, const struct gp_run_models *of, cons
 	return no_memory(message);
 }
 
+static int add_run(struct gp_run_set *set, char *path, const struct message *message)
+{
+	struct gp_run_models run = {0};
+	struct gp_figures_sum sum = {0};
+	struct loading loading = {.run = &run,
+				  .sum = gp_traces_are_many(&path, 1, 1) ? &sum : NULL};
+	int result = load_run(&loading, path, message);
+
+	if (result == 0)
+		result = take_machine(set, &run, path, message);
+	if (result == 0)
+		result = take_run(set, &loading, path, message);
+	gp_run_models_free(&run);
+	gp_figures_sum_free(&sum);
+	return result;
+}
+
 int gp_run_set_load(struct gp_run_set *set, char *const *paths, size_t count, char *message,
 		    size_t message_bytes)
 {
-	const struct message where = {message, message_bytes};
 	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < count; i++) {
-		struct gp_run_models run;
-
-		result = gp_run_models_load(&run, paths[i], message, message_bytes);
-		if (result == 0)
-			result = take_machine(set, &run, paths[i], &where);
-		if (result == 0)
-			result = take_run(set, &run, paths[i], &where);
-		gp_run_models_free(&run);
-	}
+	for (size_t i = 0; result == 0 && i < count; i++)
+		result = add_run(set, paths[i], &(struct message){message, message_bytes});
 	return result;
 }
 

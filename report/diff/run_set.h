@@ -3,7 +3,7 @@
  *
  * A run is a trace file, or a folder with the traces of all its processes: its .gpuprof files or,
  * if it has none, the files of other profilers (.json, .json.gz, .sqlite).  Only one run at a time
- * is in memory.
+ * is in memory, and of a large one (gp_traces_are_many()) only one process.
  */
 #ifndef REPORT_DIFF_RUN_SET_H
 #define REPORT_DIFF_RUN_SET_H

@@ -216,18 +216,37 @@ static int print(struct arguments *a, const struct gp_traces *traces)
 	return status;
 }
 
-/* One screen of a large job needs some of its ranks; one of another large trace needs sums only. */
+/*
+ * Of a large job, the summary shows some of the ranks, in any format, and tables that compare the
+ * ranks need none.
+ */
+static bool is_of_job(const struct arguments *a)
+{
+	if (a->memory || a->one_pass || a->full)
+		return false;
+	return a->by.words ? a->by.write_more || gp_summary_by_is_of_job(&a->by) : a->page.brief;
+}
+
+static void use_job(struct arguments *a, const struct gp_job *job)
+{
+	a->page.job = a->by.job = job;
+	if (!a->by.write_more || job->count == 0)
+		return;
+	fputs("gpuprof: the ranks are about all, the rest about ", stderr);
+	gp_job_print_shown(job, stderr);
+}
+
+/* One screen of another large trace needs sums only. */
 static int load(struct arguments *a, struct gp_job *job, struct gp_traces *traces)
 {
 	bool is_screen = !a->by.words && !a->memory && a->page.brief;
-	int result = is_screen && !a->one_pass
-			     ? gp_large_job_load(job, traces, a->traces, a->trace_count)
-			     : -ENODATA;
+	int result =
+		is_of_job(a) ? gp_large_job_load(job, traces, a->traces, a->trace_count) : -ENODATA;
 
-	if (result != -ENODATA) {
-		a->page.job = job;
+	if (result == 0)
+		use_job(a, job);
+	if (result != -ENODATA)
 		return result;
-	}
 	if (is_screen && (a->one_pass || gp_traces_are_large(a->traces, a->trace_count)))
 		result = gp_traces_load_in_one_pass(traces, a->traces, a->trace_count);
 	else

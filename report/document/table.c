@@ -16,12 +16,20 @@ void gp_table_open(struct gp_table *table, const struct gp_table_head *head)
 	*table = (struct gp_table){.head = head};
 }
 
+static void free_own_head(struct gp_table *table)
+{
+	if (table->own_head)
+		free((void *)table->own_head->columns);
+	free(table->own_head);
+}
+
 void gp_table_close(struct gp_table *table)
 {
 	for (uint32_t i = 0; i < table->cell_count; i++)
 		if (table->cells[i].kind == GP_VALUE_TEXT)
 			free((char *)table->cells[i].text);
 	gp_spill_free(table->cells);
+	free_own_head(table);
 	*table = (struct gp_table){0};
 }
 
@@ -64,6 +72,54 @@ void gp_table_put_words(struct gp_table *table, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
 	gp_table_put_text(table, text);
+}
+
+/* The columns, to be changed; NULL: no memory. */
+static struct gp_table_column *own_columns(struct gp_table *table)
+{
+	size_t count = table->head->column_count;
+	struct gp_table_column *columns = calloc(count + 1, sizeof(*columns));
+	struct gp_table_head *head = malloc(sizeof(*head));
+
+	if (!columns || !head) {
+		free(columns);
+		free(head);
+		return NULL;
+	}
+	memcpy(columns, table->head->columns, count * sizeof(*columns));
+	*head = *table->head;
+	head->columns = columns;
+	free_own_head(table);
+	table->head = table->own_head = head;
+	return columns;
+}
+
+int gp_table_set_column(struct gp_table *table, size_t at, const struct gp_table_column *column)
+{
+	struct gp_table_column *columns = own_columns(table);
+
+	if (columns)
+		columns[at] = *column;
+	return columns ? 0 : -ENOMEM;
+}
+
+int gp_table_remove_column(struct gp_table *table, size_t at)
+{
+	struct gp_table_column *columns = own_columns(table);
+	size_t count = table->head->column_count;
+	uint32_t kept = 0;
+
+	if (!columns)
+		return -ENOMEM;
+	memmove(&columns[at], &columns[at + 1], (count - at - 1) * sizeof(*columns));
+	table->own_head->column_count--;
+	for (uint32_t i = 0; i < table->cell_count; i++)
+		if (i % count != at)
+			table->cells[kept++] = table->cells[i];
+		else if (table->cells[i].kind == GP_VALUE_TEXT)
+			free((char *)table->cells[i].text);
+	table->cell_count = kept;
+	return 0;
 }
 
 size_t gp_table_rows(const struct gp_table *table)

@@ -26,6 +26,7 @@ struct gp_table_head {
 
 struct gp_table {
 	const struct gp_table_head *head;
+	struct gp_table_head *own_head; /* that head, if a column was changed; else NULL */
 	struct gp_value *cells;
 	uint32_t cell_count, capacity;
 	int error; /* 0 or the first -errno: -ENOMEM, -EOVERFLOW */
@@ -49,6 +50,12 @@ void gp_table_put_text(struct gp_table *table, const char *text);
 /* Append a formatted text of at most 1,023 bytes. */
 __attribute__((format(printf, 2, 3))) void gp_table_put_words(struct gp_table *table,
 							      const char *format, ...);
+
+/*
+ * Gives a column another title and unit, or removes it with its cells.  Returns 0 or -ENOMEM.
+ */
+int gp_table_set_column(struct gp_table *table, size_t at, const struct gp_table_column *column);
+int gp_table_remove_column(struct gp_table *table, size_t at);
 
 size_t gp_table_rows(const struct gp_table *table);
 const struct gp_value *gp_table_row(const struct gp_table *table, size_t row);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/analysis/device/failures.h"
+#include "report/model/process_name.h"
 #include "report/base/text/format.h"
 #include "report/base/memstream.h"
 #include "report/base/text/paragraph.h"
@@ -31,16 +32,17 @@ static char *describe_failure(const struct gp_summary *summary, const struct gp_
 	char error[GP_FAILURE_ERROR_BYTES], *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
+	struct gp_process_name first = gp_process_name(summary->models[row->first_process]);
 
 	if (!out)
 		return NULL;
 	gp_failure_error(error, row->code, row->is_driver);
 	fprintf(out, "%s x %s", gp_format_count(row->count).text, row->function);
 	if (row->processes > 1)
-		fprintf(out, " in %s processes, first pid %u", gp_format_count(row->processes).text,
-			row->pid);
+		fprintf(out, " in %s processes, first %s", gp_format_count(row->processes).text,
+			first.text);
 	else if (summary->model_count > 1)
-		fprintf(out, " in pid %u", row->pid);
+		fprintf(out, " in %s", first.text);
 	fprintf(out, ": %s", error);
 	gp_asked_tell(out, &row->asked);
 	return gp_memstream_close(out, &text) == 0 ? fit(summary, text) : NULL;

@@ -219,7 +219,7 @@ static void print_head_of_one(const struct gp_summary *summary)
 
 	fputs("gpuprof: ", summary->out);
 	gp_text_print_fit(summary->out, gp_summary_program_of(model), 64);
-	fprintf(summary->out, ", pid %u", model->pid);
+	fprintf(summary->out, ", %s", gp_process_name(model).text);
 	print_host(summary->out, model);
 	fputs(": ", summary->out);
 	print_span(summary);
@@ -428,9 +428,9 @@ static void print_sampled(const struct gp_summary *summary)
 
 int gp_summary_print_head(const struct gp_summary *summary)
 {
-	if (summary->options->job) {
+	if (summary->job) {
 		fputs("The section Ranks is about all ranks, the rest about ", summary->out);
-		gp_job_print_shown(summary->options->job, summary->out);
+		gp_job_print_shown(summary->job, summary->out);
 	}
 	print_incomplete(summary);
 	print_sampled(summary);

@@ -96,7 +96,8 @@ void gp_summary_add_lines(const struct gp_summary *summary, struct gp_document *
 		gp_document_add_row(document);
 		gp_document_add_text(document, "line",
 				     row[GP_LINE_PLACE].text ? row[GP_LINE_PLACE].text : "");
-		gp_document_add_number(document, "pid", GP_UNIT_NUMBER, row[GP_LINE_PID].whole);
+		gp_document_add_number(document, "pid", GP_UNIT_NUMBER,
+				       summary->models[choose(summary)]->pid);
 		gp_document_add_number(document, "launched_ns", GP_UNIT_NS,
 				       row[GP_LINE_LAUNCHED].whole);
 		gp_document_add_number(document, "backward_ns", GP_UNIT_NS,

@@ -39,6 +39,7 @@ struct gp_summary {
 	FILE *out; /* this and the next two are for text */
 	const struct gp_summary_options *options;
 	struct gp_summary_rows rows;
+	const struct gp_job *job; /* the models are some of its ranks; NULL = they are all */
 	struct gp_model *const *all_models;
 	size_t all_count;
 	struct gp_model **models; /* those that used the GPU; the members below cover only these */

@@ -348,24 +348,15 @@ static void put_median(const struct job *job, struct gp_table *table)
 		gp_table_put_text(table, "");
 }
 
-/* Of an incomplete trace it is often not known how its process ended. */
-static const char *how_ended(const struct gp_model *model, struct gp_figure *known)
-{
-	*known = gp_recorded_how_ended(model);
-	return strcmp(known->text, "-") == 0 && !gp_recorded_is_whole(model) ? "incomplete"
-									     : known->text;
-}
-
 static void put_place(const struct job *job, const struct place *place, struct gp_table *table)
 {
 	const struct gp_model *model = job->models[place->row->process];
-	struct gp_figure ended;
 
 	gp_table_put_words(table, "%u", place->row->rank);
 	for (size_t i = 0; i < COUNT(measures); i++)
 		gp_table_cell(table, place->row->values[measures[i]]);
 	gp_table_put_text(table, model->info[GP_INFO_HOST]);
-	gp_table_put_text(table, how_ended(model, &ended));
+	gp_table_put_text(table, gp_rank_how_ended(model).text);
 	gp_table_put_text(table, place->words);
 }
 
@@ -398,15 +389,9 @@ static int print_rows(const struct job *job)
 
 /* ---- the whole ---- */
 
-/* NULL: the models of the summary are all ranks. */
-static const struct gp_job *job_of(const struct gp_summary *summary)
-{
-	return summary->options ? summary->options->job : NULL;
-}
-
 bool gp_summary_has_ranks(const struct gp_summary *summary)
 {
-	bool known = summary->basis && (summary->model_count > 1 || job_of(summary));
+	bool known = summary->basis && (summary->model_count > 1 || summary->job);
 
 	for (size_t i = 0; i < summary->model_count; i++)
 		known &= gp_model_rank(summary->models[i]) != GP_NONE;
@@ -454,7 +439,7 @@ static int gather_job(struct job *job, const struct gp_summary *summary)
 
 static int open_job(struct job *job, const struct gp_summary *summary)
 {
-	const struct gp_job *known = job_of(summary);
+	const struct gp_job *known = summary->job;
 	int result = 0;
 
 	*job = (struct job){.summary = summary};
@@ -471,7 +456,7 @@ static int open_job(struct job *job, const struct gp_summary *summary)
 
 static void close_job(struct job *job)
 {
-	if (!job_of(job->summary)) {
+	if (!job->summary->job) {
 		gp_ranks_free(&job->ranks);
 		gp_bus_bandwidths_free(&job->bandwidths);
 		gp_axes_free(&job->axes);
@@ -511,7 +496,6 @@ static void add_place(const struct job *job, const struct place *place,
 		[GP_RANK_PEAK] = "peak_bytes",
 	};
 	const struct gp_model *model = job->models[place->row->process];
-	struct gp_figure known;
 
 	gp_document_add_row(document);
 	gp_document_add_text(document, "id", "differs");
@@ -521,7 +505,7 @@ static void add_place(const struct job *job, const struct place *place,
 				place->row->values[i]);
 	if (model->info[GP_INFO_HOST])
 		gp_document_add_text(document, "host", model->info[GP_INFO_HOST]);
-	gp_document_add_text(document, "ended", how_ended(model, &known));
+	gp_document_add_text(document, "ended", gp_rank_how_ended(model).text);
 	gp_document_add_text(document, "text", place->words);
 }
 

@@ -150,6 +150,7 @@ int gp_summary_open_scope(struct gp_summary *summary, struct gp_scope *scope)
 {
 	int result = open_models(summary, scope->models, scope->model_count, gp_scope_kinds(scope));
 
+	summary->job = scope->job;
 	if (result < 0 || summary->model_count == 0)
 		return result;
 	/* The analysis numbers its models as the scope: usable only if none is left out. */
@@ -192,7 +193,7 @@ static int print_head_folded(const struct gp_summary *summary)
 
 static int print_processes(const struct gp_summary *summary)
 {
-	if (summary->model_count == 1 && !summary->options->job)
+	if (summary->model_count == 1 && !summary->job)
 		return 0;
 	return gp_summary_has_ranks(summary) ? gp_summary_print_ranks(summary)
 					     : gp_summary_print_processes(summary);
@@ -581,6 +582,7 @@ int gp_summary_print(FILE *out, struct gp_model *const *models, size_t model_cou
 	struct gp_summary summary;
 	int result = gp_summary_open(&summary, models, model_count, options->kinds);
 
+	summary.job = options->job;
 	if (result == 0)
 		result = gp_summary_write(out, &summary, options);
 	gp_summary_close(&summary);

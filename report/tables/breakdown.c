@@ -97,6 +97,25 @@ bool gp_breakdown_is(const struct gp_breakdown *breakdown, const char *word)
 	       (breakdown->word && strcmp(breakdown->word, word) == 0);
 }
 
+/*
+ * The column PID has the ranks or names of processes in a job (gp_scope_put_process()), so its title
+ * says that.  A table with a column Rank does not need it beside unique ranks.
+ */
+static int name_processes(const struct gp_scope *scope, struct gp_table *table)
+{
+	size_t count = table->head->column_count, at = gp_table_find_column(table->head, "PID");
+	struct gp_table_column column;
+
+	if (at == count)
+		return 0;
+	column = table->head->columns[at];
+	if (!gp_scope_name_column(scope, &column))
+		return 0;
+	if (gp_table_find_column(table->head, column.title) < count)
+		return gp_table_remove_column(table, at);
+	return gp_table_set_column(table, at, &column);
+}
+
 int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *scope,
 		      struct gp_table *table)
 {
@@ -108,6 +127,8 @@ int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *sco
 		result = scope->error;
 	if (result == 0)
 		result = table->error;
+	if (result == 0)
+		result = name_processes(scope, table);
 	if (result < 0 || breakdown->is_in_order)
 		return result;
 	return gp_table_sort(table, breakdown->sort_column);

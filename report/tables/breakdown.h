@@ -35,6 +35,8 @@ struct gp_breakdown {
 	int (*fill)(struct gp_scope *scope, struct gp_table *table);
 	/* rows keep the order in which they were added, unless the user asks for another */
 	bool is_in_order;
+	/* made from a gp_job alone: a large job is read rank by rank */
+	bool is_of_job;
 };
 
 /* All tables, in the order of the help; ends with NULL. */

@@ -2,13 +2,16 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/analysis/analysis.h"
 #include "report/analysis/idle/activity.h"
 #include "report/symbols/unique_names.h"
+#include "report/model/process_name.h"
 #include "report/model/recorded.h"
 #include "report/symbols/call_site.h"
 #include "report/base/stats.h"
+#include "report/tables/by/job.h"
 
 #define API_IDS 65536u
 #define GAPS    1000 /* kept for each device */
@@ -37,12 +40,26 @@ static void find_start(struct gp_scope *scope)
 			start_at(scope, scope->models[i], scope->models[i]->ranges[j].start_ns);
 }
 
+static enum gp_scope_naming naming_of(struct gp_model *const *models, size_t count)
+{
+	size_t with_rank = 0, shared = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		with_rank += gp_model_rank(models[i]) != GP_NONE;
+		shared += models[i]->shares_rank;
+	}
+	if (with_rank == 0)
+		return GP_SCOPE_PIDS;
+	return with_rank == count && shared == 0 ? GP_SCOPE_RANKS : GP_SCOPE_NAMES;
+}
+
 int gp_scope_open(struct gp_scope *scope, struct gp_model *const *models, size_t model_count,
 		  bool full_names)
 {
 	*scope = (struct gp_scope){
 		.models = models,
 		.model_count = model_count,
+		.naming = naming_of(models, model_count),
 		.full_names = full_names,
 		.names = gp_names_new(),
 	};
@@ -52,6 +69,12 @@ int gp_scope_open(struct gp_scope *scope, struct gp_model *const *models, size_t
 				  model_count) < 0)
 		return -ENOMEM;
 	return gp_device_list_all(&scope->devices, models, model_count);
+}
+
+void gp_scope_set_job(struct gp_scope *scope, const struct gp_job *job)
+{
+	scope->job = job;
+	scope->naming = naming_of(job->models, job->count);
 }
 
 void gp_scope_close(struct gp_scope *scope)
@@ -347,7 +370,28 @@ void gp_scope_put_failed(const struct gp_scope *scope, struct gp_table *table, u
 	gp_table_cell(table, is_told ? gp_value_whole(failed) : gp_value_none());
 }
 
-void gp_scope_put_pid(struct gp_scope *scope, struct gp_table *table, uint64_t process)
+struct gp_value gp_scope_process(struct gp_scope *scope, const struct gp_model *model)
 {
-	gp_table_put_whole(table, scope->models[process]->pid);
+	if (scope->naming == GP_SCOPE_PIDS)
+		return gp_value_whole(model->pid);
+	if (scope->naming == GP_SCOPE_RANKS)
+		return gp_value_whole(gp_model_rank(model));
+	return gp_value_text(
+		gp_scope_text_of(scope, gp_scope_text(scope, gp_process_name(model).text)));
+}
+
+void gp_scope_put_process(struct gp_scope *scope, struct gp_table *table,
+			  const struct gp_model *model)
+{
+	gp_table_cell(table, gp_scope_process(scope, model));
+}
+
+bool gp_scope_name_column(const struct gp_scope *scope, struct gp_table_column *column)
+{
+	if (scope->naming == GP_SCOPE_PIDS || strcmp(column->title, "PID") != 0)
+		return false;
+	*column = scope->naming == GP_SCOPE_RANKS
+			  ? (struct gp_table_column){"Rank", GP_UNIT_NUMBER}
+			  : (struct gp_table_column){"Process", GP_UNIT_TEXT};
+	return true;
 }

@@ -20,6 +20,7 @@
 #include "report/model/slice_filter.h"
 #include "report/base/tally.h"
 
+struct gp_job;
 struct gp_torch_snapshot;
 struct gp_call_sites;
 struct gp_analysis;
@@ -27,6 +28,9 @@ struct gp_analysis;
 struct gp_scope {
 	struct gp_model *const *models;
 	size_t model_count;
+	const struct gp_job *job; /* of gp_scope_set_job(); NULL = the models are all processes */
+	/* the processes in tables: by pid if none has a rank, by rank if all have one of their own */
+	enum gp_scope_naming { GP_SCOPE_PIDS, GP_SCOPE_RANKS, GP_SCOPE_NAMES } naming;
 	bool full_names; /* of kernels */
 	bool every_row;  /* trees: also rows with a negligible share */
 	/*
@@ -58,6 +62,9 @@ struct gp_scope {
 int gp_scope_open(struct gp_scope *scope, struct gp_model *const *models, size_t model_count,
 		  bool full_names);
 void gp_scope_close(struct gp_scope *scope);
+
+/* The models are some of the ranks of that job. */
+void gp_scope_set_job(struct gp_scope *scope, const struct gp_job *job);
 
 /* Intern a text: equal texts have equal numbers; GP_SCOPE_NO_TEXT: no memory. */
 uint64_t gp_scope_text(struct gp_scope *scope, const char *text);
@@ -187,9 +194,18 @@ void gp_scope_take_kernel(struct gp_tally *tally, const struct gp_scope_op *at);
 void gp_scope_put_share(struct gp_table *table, const struct gp_tally_row *row, double total);
 void gp_scope_put_spread(struct gp_table *table, const struct gp_tally_series *series);
 
-/* A number; a text, empty for ""; the pid of a model. */
 /* The number of failed calls; empty if the trace does not have results. */
 void gp_scope_put_failed(const struct gp_scope *scope, struct gp_table *table, uint64_t failed);
-void gp_scope_put_pid(struct gp_scope *scope, struct gp_table *table, uint64_t process);
+
+/*
+ * The value of the column PID.  In a job, that column is Rank if the ranks tell the processes apart,
+ * else Process, with their names: gp_scope_name_column() changes its title.
+ */
+struct gp_value gp_scope_process(struct gp_scope *scope, const struct gp_model *model);
+void gp_scope_put_process(struct gp_scope *scope, struct gp_table *table,
+			  const struct gp_model *model);
+
+/* Whether it is that column, and has another title here. */
+bool gp_scope_name_column(const struct gp_scope *scope, struct gp_table_column *column);
 
 #endif

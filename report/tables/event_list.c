@@ -95,7 +95,7 @@ static void write_op(struct gp_scope *scope, const struct gp_model *model, uint3
 		put_shape(values + SHAPE, model, &model->shapes[op->shape]);
 	if (op->kind == GP_OP_COPY || op->kind == GP_OP_SET)
 		put_copy(values + COPY, op);
-	place[0] = gp_value_whole(model->pid);
+	place[0] = gp_scope_process(scope, model);
 	place[1] = gp_value_whole(gp_scope_device(scope, model, op->device_id));
 	place[2] = gp_value_whole(op->context_id);
 	if (gp_model_context_is_green(model, op->context_id))
@@ -146,7 +146,7 @@ static void write_call(struct gp_scope *scope, const struct gp_model *model, uin
 		gp_value_whole(call->duration_ns),
 		is_told ? gp_value_whole(call->status) : gp_value_none(),
 		gp_value_whole(call->correlation_id),
-		gp_value_whole(model->pid),
+		gp_scope_process(scope, model),
 		gp_value_whole(call->thread_id),
 		gp_value_text_or_none(gp_model_thread_name(model, call->thread_id)),
 		gp_value_text_or_none(gp_status_name(call->status)),
@@ -350,14 +350,22 @@ int gp_event_list_write(const struct gp_event_list *list, struct gp_scope *scope
 			uint64_t *rows)
 {
 	struct walk walk = {.list = list, .scope = scope, .start_unix_ns = scope->start_unix_ns};
-	int result = begin(&walk);
+	struct gp_table_column *columns = calloc(list->head.column_count, sizeof(*columns));
+	struct gp_table_head head = list->head;
+	int result = columns ? begin(&walk) : -ENOMEM;
 
 	*rows = 0;
 	if (result == 0) {
-		gp_table_writer_begin(writer, &list->head);
+		memcpy(columns, head.columns, head.column_count * sizeof(*columns));
+		for (size_t i = 0; i < head.column_count; i++)
+			gp_scope_name_column(scope, &columns[i]);
+		head.columns = columns;
+		gp_table_writer_begin(writer, &head);
 		*rows = write_part(&walk, part, writer);
 		gp_table_writer_end(writer);
 	}
-	end(&walk);
+	if (columns)
+		end(&walk);
+	free(columns);
 	return result;
 }

@@ -19,7 +19,7 @@ static void write_length(struct gp_scope *scope, const struct gp_model *model,
 	const struct gp_value values[COUNT(queue_columns)] = {
 		gp_value_moment(start_ns),
 		gp_value_whole(row->value),
-		gp_value_whole(model->pid),
+		gp_scope_process(scope, model),
 		gp_value_whole(gp_scope_device(scope, model, op->device_id)),
 		gp_value_whole(op->context_id),
 		gp_value_whole(op->stream_id),
@@ -50,7 +50,7 @@ static void write_bandwidth(struct gp_scope *scope, const struct gp_model *model
 	const struct gp_value values[COUNT(bandwidth_columns)] = {
 		gp_value_moment(start_ns),
 		gp_value_rate(row->value, 1000000000),
-		gp_value_whole(model->pid),
+		gp_scope_process(scope, model),
 		gp_value_whole(gp_scope_device(scope, model, op->device_id)),
 		gp_value_text(gp_curve_direction(op)),
 	};
@@ -123,7 +123,7 @@ static void write_step(struct gp_scope *scope, const struct gp_model *model,
 
 	values[0] = gp_value_moment(start_ns);
 	values[1] = gp_value_whole(row->value);
-	values[3] = gp_value_whole(model->pid);
+	values[3] = gp_scope_process(scope, model);
 	put_place(values, scope, model, &step);
 	values[7] = gp_value_text(gp_path_category(step.kind));
 	values[8] =

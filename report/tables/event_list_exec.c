@@ -91,7 +91,7 @@ static void put_call(struct gp_scope *scope, const struct gp_model *model,
 
 	values[1] = gp_value_whole(call->duration_ns);
 	values[7] = gp_value_whole(call->correlation_id);
-	place[0] = gp_value_whole(model->pid);
+	place[0] = gp_scope_process(scope, model);
 	place[1] = gp_value_whole(call->thread_id);
 	place[4] = gp_value_text(gp_model_api(model, call->api).name);
 	place[5] = gp_value_text(scope->full_names ? gp_names_full(scope->names, mangled)

@@ -41,7 +41,7 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 		gp_value_moment(start_ns),
 		gp_value_whole(time.end_ns - time.start_ns),
 		gp_value_whole(sample->count),
-		gp_value_whole(model->pid),
+		gp_scope_process(scope, model),
 		gp_value_whole(sample->thread_id),
 		gp_value_text_or_none(gp_model_thread_name(model, sample->thread_id)),
 		gp_value_text_or_none(place.own),

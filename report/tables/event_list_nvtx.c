@@ -121,7 +121,7 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 	put_times(values, range, start_ns);
 	put_projection(values + GPU, range, start_ns);
 	put_nesting(values + NESTING, model, index, stack);
-	values[PLACE] = gp_value_whole(model->pid);
+	values[PLACE] = gp_scope_process(scope, model);
 	values[PLACE + 1] = gp_value_whole(range->thread_id);
 	words[0] = gp_value_text_or_none(gp_model_thread_name(model, range->thread_id));
 	words[1] = gp_value_text(styles[range->style]);

@@ -10,6 +10,7 @@
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
 #include "report/model/memory_stats.h"
+#include "report/model/process_name.h"
 #include "report/model/recorded.h"
 #include "report/document/table_writer.h"
 #include "report/base/text/text.h"
@@ -238,7 +239,7 @@ static void print_head(const struct page *page)
 	gp_text_print(page->out, program ? program : "(unknown program)");
 	fputs(", ", page->out);
 	if (page->scope.model_count == 1)
-		fprintf(page->out, "pid %" PRIu32, model->pid);
+		fputs(gp_process_name(model).text, page->out);
 	else
 		fprintf(page->out, "%zu processes", page->scope.model_count);
 	fputs(": memory allocated through CUDA, by call site\n", page->out);

@@ -87,6 +87,14 @@ static size_t count_wanted(const struct gp_summary_by *by)
 	return count;
 }
 
+bool gp_summary_by_is_of_job(const struct gp_summary_by *by)
+{
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
+		if (is_wanted(*at, by) && !(*at)->is_of_job)
+			return false;
+	return true;
+}
+
 static int say_columns(const struct gp_breakdown *breakdown, const char *sort, char *message,
 		       size_t size)
 {
@@ -192,6 +200,16 @@ static void say_once(struct said *said, const char *text, FILE *messages)
 		fprintf(messages, "gpuprof: %s\n", text);
 }
 
+/* In a job, PID may have become Rank (gp_breakdown_make()). */
+static size_t sort_column_of(const struct gp_table *table, const char *title)
+{
+	size_t column = gp_table_find_column(table->head, title);
+
+	if (column == table->head->column_count)
+		column = gp_table_find_column(table->head, "Rank");
+	return column < table->head->column_count ? column : GP_TABLE_AS_ADDED;
+}
+
 /* Text omits a table without rows. */
 static int write_table(struct gp_table_writer *writer, struct gp_scope *scope,
 		       const struct gp_breakdown *breakdown, const struct gp_summary_by *by,
@@ -201,7 +219,7 @@ static int write_table(struct gp_table_writer *writer, struct gp_scope *scope,
 	int result = gp_breakdown_make(breakdown, scope, &table);
 
 	if (result == 0 && by->sort)
-		result = gp_table_sort(&table, gp_table_find_column(&breakdown->head, by->sort));
+		result = gp_table_sort(&table, sort_column_of(&table, by->sort));
 	if (result == 0 && gp_table_rows(&table) == 0)
 		say_once(said,
 			 breakdown->say_nothing ? breakdown->say_nothing(scope)
@@ -253,6 +271,8 @@ int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_
 	scope.kinds = by->kinds;
 	scope.messages = by->messages;
 	scope.every_row = by->every_row;
+	if (by->job)
+		gp_scope_set_job(&scope, by->job);
 	gp_table_writer_open(&writer, by->format, out, count_wanted(by) > 1);
 	writer.text_columns = TEXT_COLUMNS;
 	if (result == 0)

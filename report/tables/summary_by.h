@@ -9,6 +9,7 @@
 #include "report/model/model.h"
 #include "report/document/table_writer.h"
 
+struct gp_job;
 struct gp_kinds;
 struct gp_scope;
 struct gp_torch_snapshot;
@@ -22,6 +23,7 @@ struct gp_summary_by {
 	bool full_names;                      /* of kernels */
 	const struct gp_torch_snapshot *torch; /* NULL = none */
 	const struct gp_kinds *kinds;          /* of kernels; NULL = the built-in ones */
+	const struct gp_job *job; /* the models are only some of its ranks; NULL = they are all */
 	/* Writes what follows the tables; NULL: nothing.  Returns 0 or -errno. */
 	int (*write_more)(struct gp_table_writer *writer, struct gp_scope *scope);
 	FILE *messages; /* for one line on each table without rows; NULL = nowhere */
@@ -38,6 +40,9 @@ void gp_summary_by_list(FILE *out);
  * an unknown word of --by: print gp_summary_by_list() after the line.
  */
 int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t message_bytes);
+
+/* Whether a gp_job has all that the tables need. */
+bool gp_summary_by_is_of_job(const struct gp_summary_by *by);
 
 /*
  * Write the tables; by must be checked.  Returns 0, -EIO if out cannot be written, -ENOMEM or

@@ -182,7 +182,7 @@ static int take(struct gp_failures *failures, struct nest *nest, const struct gp
 	if (unix_ns >= row->first_unix_ns)
 		return 0;
 	row->first_unix_ns = unix_ns;
-	row->pid = model->pid;
+	row->first_process = process;
 	result = gp_oom_snapshot_at(&row->held, model, call, failures->sites);
 	return row->has_stack || result != 0 ? result : find_range(nest, call, &row->range);
 }

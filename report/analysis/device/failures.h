@@ -44,9 +44,9 @@ struct gp_failure {
 	/* when the first one failed; its sites are those of gp_failures */
 	struct gp_oom_snapshot held;
 	struct gp_asked asked;
-	uint32_t pid;       /* of the process in which the first one failed */
-	uint32_t processes; /* in which some did */
-	uint32_t process;   /* the last one found */
+	uint32_t first_process; /* the model in which the first one failed */
+	uint32_t processes;     /* in which some did */
+	uint32_t process;       /* the last one found */
 };
 
 /*

@@ -340,6 +340,13 @@ const nameOfProcess = (p) => {
 const processOfSteps = (steps) =>
 	state.about.processes.findIndex(({ pid, rank }) => pid === steps?.pid && (steps.rank === undefined || String(rank) === String(steps.rank)));
 
+/* Whether the row of a table is of that process: in a job, tables have ranks or names in place of pids. */
+function isOfProcess(row, p) {
+	const { pid, rank } = state.about.processes[p] || {};
+	if (row.PID !== undefined) return row.PID === pid;
+	return row.Rank !== undefined ? String(row.Rank) === String(rank) : row.Process === nameOfProcess(p);
+}
+
 /* The bytes and blocks of each holder after so many changes; valid until the next call, which continues from there. */
 function heldAfter(changes) {
 	const { holders, what, bytes } = state.held,

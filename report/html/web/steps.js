@@ -11,8 +11,9 @@ const PART_NAMES = {
 const PART_HUES = { startup: 'library', 'warm-up': 'call', steady: 'elementwise', slow: 'norm', between: 'overhead', shutdown: 'library' };
 
 /* The rows of the shown process on its first GPU, in order. */
-function stepRows({ steps: [{ pid }] }) {
-	const rows = recordsOf('iteration').filter((row) => row.PID === pid);
+function stepRows({ steps: [steps] }) {
+	const process = processOfSteps(steps),
+		rows = recordsOf('iteration').filter((row) => isOfProcess(row, process));
 	return rows.filter((row) => row.Device === rows[0].Device).sort((a, b) => a.Number - b.Number);
 }
 
@@ -81,8 +82,9 @@ const phaseHue = (name) =>
 	hueOf(PHASE_HUES[name] || FUNCTION_HUES[Math.max(0, recordsOf('phase').findIndex((row) => row.Phase === name)) % FUNCTION_HUES.length]);
 
 /* What the host did in the steps; null: that is not known. */
-function phaseBar({ steps: [{ pid }] }) {
-	const rows = recordsOf('phase').filter((row) => row.PID === pid && row.Host > 0);
+function phaseBar({ steps: [steps] }) {
+	const process = processOfSteps(steps),
+		rows = recordsOf('phase').filter((row) => row.Host > 0 && isOfProcess(row, process));
 	if (!rows.length) return null;
 	return [
 		el('h3', null, 'Host time of the steps by phase'),

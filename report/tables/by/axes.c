@@ -12,6 +12,7 @@
 #include "report/base/tally.h"
 #include "report/model/process_name.h"
 #include "report/tables/breakdown.h"
+#include "report/tables/by/job.h"
 
 /* The distance in a group with only one trace, until its axis is known. */
 #define LONE UINT32_MAX
@@ -351,14 +352,17 @@ static void put_row(struct gp_table *table, const struct gp_axis *axis)
 
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
-	struct gp_collectives c;
+	const struct gp_axes *known = scope->job ? &scope->job->axes : NULL;
+	struct gp_collectives c = {0};
 	struct gp_axes axes = {0};
-	int result = gp_collectives_of(scope, &c);
+	int result = known ? 0 : gp_collectives_of(scope, &c);
 
-	if (result == 0)
+	if (result == 0 && !known)
 		result = gp_axes_find(&axes, scope->models, scope->model_count, &c);
-	for (uint32_t i = 0; result == 0 && i < axes.count; i++)
-		put_row(table, &axes.all[i]);
+	if (!known)
+		known = &axes;
+	for (uint32_t i = 0; result == 0 && i < known->count; i++)
+		put_row(table, &known->all[i]);
 	gp_axes_free(&axes);
 	gp_collectives_free(&c);
 	return result;
@@ -374,4 +378,5 @@ const struct gp_breakdown gp_breakdown_axis = {
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill,
 	.is_in_order = true,
+	.is_of_job = true,
 };

@@ -91,7 +91,7 @@ static void put_thread(struct gp_scope *scope, struct gp_table *table,
 	gp_table_put_whole(table, row->sums[LAUNCHES]);
 	gp_table_put_whole(table, row->sums[OPS]);
 	gp_table_put_whole(table, row->sums[OPS_NS]);
-	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_scope_put_process(scope, table, scope->models[row->key[0]]);
 	gp_table_cell(table, id == NO_THREAD ? gp_value_none() : gp_value_whole(id));
 	gp_table_put_text(table, thread_name(scope->models[row->key[0]], id));
 }

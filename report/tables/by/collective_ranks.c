@@ -441,7 +441,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_put_whole(table, row->count);
 	for (size_t i = 0; i <= TOTAL_NS; i++)
 		gp_table_put_whole(table, row->sums[i]);
-	gp_scope_put_pid(scope, table, row->key[PROCESS]);
+	gp_scope_put_process(scope, table, scope->models[row->key[PROCESS]]);
 	gp_table_put_whole(table, gp_scope_device(scope, model, (uint16_t)row->key[DEVICE]));
 	gp_table_put_text(table, rank ? rank : "");
 	gp_table_cell(table, row->key[COMMUNICATOR] > 0 ? gp_value_whole(row->key[COMMUNICATOR])

@@ -93,7 +93,7 @@ static void put(struct gp_scope *scope, struct gp_table *table, const struct gp_
 	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
 	gp_scope_put_spread(table, &row->series[0]);
 	gp_table_put_whole(table, row->key[CHANNELS]);
-	gp_scope_put_pid(scope, table, row->key[PROCESS]);
+	gp_scope_put_process(scope, table, scope->models[row->key[PROCESS]]);
 	gp_table_put_whole(table, row->key[DEVICE]);
 	gp_table_put_whole(table, row->key[STREAM]);
 	gp_table_put_text(table, name ? collectives[number] : "");

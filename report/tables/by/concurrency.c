@@ -186,7 +186,7 @@ static void put_stream(struct gp_scope *scope, struct gp_table *table,
 
 	(void)total;
 	put_times(table, row);
-	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_scope_put_process(scope, table, scope->models[row->key[0]]);
 	gp_table_put_whole(table, gp_scope_device(scope, model, (uint16_t)row->key[1]));
 	gp_table_put_whole(table, row->key[2]);
 	gp_table_put_whole(table, row->key[3]);

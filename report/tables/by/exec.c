@@ -72,7 +72,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_put_whole(table, row->series[QUEUE].count);
 	for (size_t stage = TOTAL; stage <= KERNEL; stage++)
 		gp_scope_put_spread(table, &row->series[stage]);
-	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_scope_put_process(scope, table, scope->models[row->key[0]]);
 	gp_table_put_whole(table, row->key[1]);
 	gp_table_put_whole(table, gp_scope_device(scope, model, (uint16_t)row->key[2]));
 	gp_table_put_text(table, gp_model_api(model, (uint16_t)row->key[3]).name);

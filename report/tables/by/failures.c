@@ -65,7 +65,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table,
 	gp_table_put_text(table, row->range ? row->range : "");
 	put_held(table, failures, &row->held);
 	put_asked(table, &row->asked);
-	gp_table_put_whole(table, row->pid);
+	gp_scope_put_process(scope, table, scope->models[row->first_process]);
 	gp_table_put_whole(table, row->processes);
 }
 

@@ -95,7 +95,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
 	for (size_t kind = GP_OP_KERNEL; kind <= GP_OP_GRAPH; kind++)
 		gp_table_put_whole(table, row->sums[KINDS + kind]);
-	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_scope_put_process(scope, table, scope->models[row->key[0]]);
 	gp_table_put_whole(table, row->key[1]);
 }
 

@@ -220,10 +220,11 @@ struct filling {
 	enum gp_hw_unit unit;
 };
 
-static void put_metric(struct gp_table *table, const struct gp_hw_run *run,
+static void put_metric(const struct filling *filling, const struct gp_hw_run *run,
 		       const struct gp_hw_levels *levels, uint32_t metric)
 {
 	const struct gp_hw_metric_row *row = &gp_hw_metrics[metric];
+	struct gp_table *table = filling->table;
 
 	gp_table_cell(table, gp_hw_value_of(metric, levels->average[metric]));
 	gp_table_cell(table, gp_hw_value_of(metric, levels->in_kernels[metric]));
@@ -231,7 +232,7 @@ static void put_metric(struct gp_table *table, const struct gp_hw_run *run,
 	gp_table_cell(table, gp_hw_value_of(metric, levels->highest[metric]));
 	gp_table_put_whole(table, run->interval_ns);
 	gp_table_put_whole(table, run->covered_ns);
-	gp_table_put_whole(table, run->model->pid);
+	gp_scope_put_process(filling->scope, table, run->model);
 	gp_table_put_whole(table, run->device);
 	if (row->unit == GP_HW_UNIT_BYTES)
 		gp_table_put_words(table, "%s %s", row->track, row->series);
@@ -247,7 +248,7 @@ static int fill_run(void *context, const struct gp_hw_run *run)
 
 	for (uint32_t m = 0; result == 0 && m < GP_HW_METRICS; m++)
 		if (gp_hw_metrics[m].unit == filling->unit && !isnan(levels.average[m]))
-			put_metric(filling->table, run, &levels, m);
+			put_metric(filling, run, &levels, m);
 	return result;
 }
 

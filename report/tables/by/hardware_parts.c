@@ -169,9 +169,9 @@ static int each_user(struct filling *filling, struct pieces *pieces, size_t devi
 	return 0;
 }
 
-static void put_pid(const struct filling *filling, size_t process)
+static void put_process(const struct filling *filling, size_t process)
 {
-	gp_table_put_whole(filling->table, filling->scope->models[process]->pid);
+	gp_scope_put_process(filling->scope, filling->table, filling->scope->models[process]);
 }
 
 /* ---- ranges ---- */
@@ -275,7 +275,7 @@ static void put_phase(const struct filling *filling, uint64_t row, uint32_t coun
 	size_t process = row / GP_PHASE_KINDS;
 
 	(void)count;
-	put_pid(filling, process);
+	put_process(filling, process);
 	gp_table_put_text(filling->table,
 			  filling->basis->phases[process].rows[row % GP_PHASE_KINDS].name);
 }
@@ -325,7 +325,7 @@ static int gather_parts(struct filling *filling, struct pieces *pieces, size_t d
 static void put_part(const struct filling *filling, uint64_t row, uint32_t count)
 {
 	gp_table_put_whole(filling->table, count);
-	put_pid(filling, row >> 32);
+	put_process(filling, row >> 32);
 	gp_table_put_text(filling->table, gp_run_part_id((enum gp_run_part)(uint32_t)row));
 }
 
@@ -351,7 +351,7 @@ static void put_step(const struct filling *filling, uint64_t row, uint32_t count
 	uint32_t step = (uint32_t)row;
 
 	(void)count;
-	put_pid(filling, row >> 32);
+	put_process(filling, row >> 32);
 	gp_table_put_text(filling->table,
 			  gp_run_part_id(filling->basis->steps[row >> 32].parts[step]));
 	gp_table_put_whole(filling->table, step + 1);

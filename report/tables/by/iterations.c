@@ -180,7 +180,7 @@ static void put_iteration(struct gp_scope *scope, struct gp_table *table, uint32
 	gp_table_cell(table, gp_value_moment((int64_t)(start_ns - scope->start_unix_ns)));
 	gp_table_put_whole(table, count_begun(&done->beginnings, device, start_ns, end_ns));
 	put_states(table, state_ns);
-	gp_table_put_whole(table, model->pid);
+	gp_scope_put_process(scope, table, model);
 	gp_table_put_whole(table, scope->devices.entries[device].number);
 	put_name(scope, table, process, row);
 }

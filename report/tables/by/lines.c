@@ -127,7 +127,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_cell(table, gp_value_percent((double)row->sums[LIKELY], (double)backward_ns));
 	gp_table_cell(table, gp_value_percent((double)row->sums[ESTIMATED], (double)ns));
 	gp_table_put_whole(table, row->count);
-	gp_scope_put_pid(scope, table, row->key[PROCESS]);
+	gp_scope_put_process(scope, table, scope->models[row->key[PROCESS]]);
 	gp_table_put_text(table, gp_scope_text_of(scope, row->key[LINE]));
 }
 

@@ -12,8 +12,9 @@ static const struct gp_table_column columns[] = {
 };
 
 struct lacking {
+	struct gp_scope *scope;
 	struct gp_table *table;
-	uint32_t pid;
+	const struct gp_model *model;
 };
 
 static void put_row(void *context, const struct gp_loss *loss, uint64_t count)
@@ -21,7 +22,7 @@ static void put_row(void *context, const struct gp_loss *loss, uint64_t count)
 	const struct lacking *lacking = context;
 
 	gp_table_put_whole(lacking->table, count);
-	gp_table_put_whole(lacking->table, lacking->pid);
+	gp_scope_put_process(lacking->scope, lacking->table, lacking->model);
 	gp_table_put_text(lacking->table, loss->sentence);
 	gp_table_put_text(lacking->table, loss->name);
 }
@@ -29,7 +30,7 @@ static void put_row(void *context, const struct gp_loss *loss, uint64_t count)
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	for (size_t m = 0; m < scope->model_count; m++) {
-		struct lacking lacking = {table, scope->models[m]->pid};
+		struct lacking lacking = {scope, table, scope->models[m]};
 
 		gp_loss_each(scope->models[m], put_row, &lacking);
 	}

@@ -172,7 +172,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_cell(table, times->count > 0 ? gp_value_real((double)times->total / times->count)
 					      : gp_value_none());
 	gp_table_cell(table, gp_value_percent((double)row->sums[ESTIMATED], (double)times->total));
-	gp_scope_put_pid(scope, table, row->key[PROCESS]);
+	gp_scope_put_process(scope, table, scope->models[row->key[PROCESS]]);
 	gp_table_put_text(table, row->key[IS_KERNEL] ? gp_scope_kernel_of(scope, row->key[NAME])
 						     : gp_scope_text_of(scope, row->key[NAME]));
 	gp_table_put_text(table, gp_scope_text_of(scope, row->key[NODE]));

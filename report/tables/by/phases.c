@@ -18,8 +18,8 @@ static const struct gp_table_column columns[] = {
 	{"Phase", GP_UNIT_TEXT},     {"Mostly in", GP_UNIT_TEXT},
 };
 
-static void put_phase(struct gp_table *table, const struct gp_phases *phases, uint32_t number,
-		      uint32_t pid)
+static void put_phase(struct gp_scope *scope, struct gp_table *table, size_t process,
+		      const struct gp_phases *phases, uint32_t number)
 {
 	const struct gp_phase *phase = &phases->rows[number];
 	uint64_t idle_ns;
@@ -38,7 +38,7 @@ static void put_phase(struct gp_table *table, const struct gp_phases *phases, ui
 	for (size_t i = 0; i < COUNT(numbers); i++)
 		gp_table_put_whole(table, numbers[i]);
 	gp_table_put_text(table, idle_ns > 0 ? gp_idle_cause_name(cause) : "");
-	gp_table_put_whole(table, pid);
+	gp_scope_put_process(scope, table, scope->models[process]);
 	gp_table_put_text(table, phase->name);
 	gp_table_put_text(table, phase->place);
 }
@@ -66,7 +66,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 		warn_without_stacks(scope, scope->models[i], phases);
 		for (uint32_t k = 0; k < GP_PHASE_KINDS; k++)
 			if (phases->rows[k].name)
-				put_phase(table, phases, k, scope->models[i]->pid);
+				put_phase(scope, table, i, phases, k);
 	}
 	return basis ? 0 : -ENOMEM;
 }

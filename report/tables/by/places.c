@@ -106,7 +106,7 @@ static void put_stream_kind(struct gp_table *table, const struct gp_record_strea
 static void put_place(struct gp_scope *scope, struct gp_table *table,
 		      const struct gp_tally_row *row)
 {
-	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_scope_put_process(scope, table, scope->models[row->key[0]]);
 	gp_table_put_whole(
 		table, gp_scope_device(scope, scope->models[row->key[0]], (uint16_t)row->key[1]));
 	gp_table_put_whole(table, row->key[2]);
@@ -267,7 +267,7 @@ static void put_process(struct gp_scope *scope, struct gp_table *table,
 	gp_table_put_whole(table, row->series[API_TIMES].total);
 	gp_table_put_whole(table, model->base_unix_ns + model->first_ns - scope->start_unix_ns);
 	gp_table_put_whole(table, model->last_ns - model->first_ns);
-	gp_table_put_whole(table, model->pid);
+	gp_scope_put_process(scope, table, model);
 	gp_table_put_text(table, info_of(model, GP_INFO_RANK));
 	gp_table_put_text(table, gp_recorded_how_ended(model).text);
 	gp_table_put_text(table, info_of(model, GP_INFO_PROGRAM));

@@ -115,7 +115,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	put_if_known(scope, table, row, row->sums[ALLOCATED]);
 	put_if_known(scope, table, row, row->count);
 	gp_table_put_whole(table, row->sums[TRIMS]);
-	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_scope_put_process(scope, table, scope->models[row->key[0]]);
 	gp_table_put_whole(table, row->key[1]);
 	gp_table_cell(table, row->key[2] == 0 ? gp_value_none() : gp_value_whole(row->key[2]));
 }

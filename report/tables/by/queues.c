@@ -120,8 +120,7 @@ static void put_stream(struct gp_scope *scope, struct gp_table *table, const str
 		       const struct gp_op *op)
 {
 	const uint64_t after[] = {queue->full_ns,      queue->blocked, queue->blocked_ns,
-				  queue->host_wait_ns, queue->step_ns, queue->other_ns,
-				  model->pid};
+				  queue->host_wait_ns, queue->step_ns, queue->other_ns};
 
 	gp_table_put_whole(table, queue->launched);
 	gp_table_put_whole(table, queue->late);
@@ -129,6 +128,7 @@ static void put_stream(struct gp_scope *scope, struct gp_table *table, const str
 	gp_scope_put_spread(table, &lengths->row->series[0]);
 	for (size_t i = 0; i < COUNT(after); i++)
 		gp_table_put_whole(table, after[i]);
+	gp_scope_put_process(scope, table, model);
 	gp_table_put_whole(table, gp_scope_device(scope, model, op->device_id));
 	gp_table_put_whole(table, op->context_id);
 	gp_table_put_whole(table, op->stream_id);

@@ -68,7 +68,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
 	gp_scope_put_spread(table, &row->series[0]);
 	gp_table_put_whole(table, row->sums[RANGES]);
-	gp_scope_put_pid(scope, table, row->key[4] >> 32);
+	gp_scope_put_process(scope, table, scope->models[row->key[4] >> 32]);
 	gp_table_put_whole(table, row->key[4] & UINT32_MAX);
 	gp_range_put_key(scope, table,
 			 (struct gp_range_key){row->key[0], row->key[1], row->key[2]});

@@ -262,7 +262,7 @@ static void put_delays(struct gp_table *table, const struct gp_tally_series *ser
 static void put_names(struct gp_scope *scope, struct gp_table *table,
 		      const struct gp_tally_row *row)
 {
-	gp_scope_put_pid(scope, table, row->key[PROCESS]);
+	gp_scope_put_process(scope, table, scope->models[row->key[PROCESS]]);
 	gp_table_put_text(table, gp_scope_text_of(scope, row->key[DOMAIN]));
 	gp_table_put_text(table, gp_scope_text_of(scope, row->key[TEXT]));
 	gp_table_put_text(table, gp_scope_text_of(scope, row->sums[NAMES]));

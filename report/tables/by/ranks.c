@@ -12,6 +12,7 @@
 #include "report/model/recorded.h"
 #include "report/tables/breakdown.h"
 #include "report/tables/by/collective_ranks.h"
+#include "report/tables/by/job.h"
 
 static const struct gp_table_column columns[] = {
 	{"Rank", GP_UNIT_NUMBER},       {"Step", GP_UNIT_NS},    {"Computing", GP_UNIT_NS},
@@ -179,27 +180,38 @@ void gp_ranks_free(struct gp_ranks *ranks)
 	*ranks = (struct gp_ranks){0};
 }
 
-static void put_row(struct gp_scope *scope, const struct gp_rank_row *row, struct gp_table *table)
+struct gp_figure gp_rank_how_ended(const struct gp_model *model)
 {
-	const struct gp_model *model = scope->models[row->process];
+	struct gp_figure known = gp_recorded_how_ended(model);
 
+	if (strcmp(known.text, "-") == 0 && !gp_recorded_is_whole(model))
+		snprintf(known.text, sizeof(known.text), "incomplete");
+	return known;
+}
+
+static void put_row(struct gp_scope *scope, const struct gp_model *model,
+		    const struct gp_rank_row *row, struct gp_table *table)
+{
 	gp_table_put_whole(table, row->rank);
 	for (size_t i = 0; i < GP_RANK_MEASURES; i++)
 		gp_table_cell(table, row->values[i]);
 	gp_table_put_text(table, model->info[GP_INFO_HOST]);
-	gp_table_put_text(table, gp_recorded_how_ended(model).text);
+	gp_table_put_text(table, gp_rank_how_ended(model).text);
 	gp_table_put_whole(table, row->steps);
-	gp_scope_put_pid(scope, table, row->process);
+	gp_scope_put_process(scope, table, model);
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
-	struct gp_ranks ranks;
-	int result = gp_ranks_gather(scope, &ranks);
+	const struct gp_job *job = scope->job;
+	struct gp_model *const *models = job ? job->models : scope->models;
+	struct gp_ranks ranks = job ? job->ranks : (struct gp_ranks){0};
+	int result = job ? 0 : gp_ranks_gather(scope, &ranks);
 
 	for (uint32_t i = 0; result == 0 && i < ranks.count; i++)
-		put_row(scope, &ranks.rows[i], table);
-	gp_ranks_free(&ranks);
+		put_row(scope, models[ranks.rows[i].process], &ranks.rows[i], table);
+	if (!job)
+		gp_ranks_free(&ranks);
 	return result;
 }
 
@@ -212,4 +224,5 @@ const struct gp_breakdown gp_breakdown_rank = {
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill,
 	.is_in_order = true,
+	.is_of_job = true,
 };

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/base/text/format.h"
 #include "report/document/value.h"
 #include "report/analysis/loop/steps.h"
 #include "report/tables/breakdown_scope.h"
@@ -61,5 +62,8 @@ int gp_ranks_end(struct gp_ranks *ranks, struct gp_collectives *collectives, siz
 /* The same for the models of a scope. */
 int gp_ranks_gather(struct gp_scope *scope, struct gp_ranks *ranks);
 void gp_ranks_free(struct gp_ranks *ranks);
+
+/* How its process ended; of an incomplete trace that is often not known, but "incomplete". */
+struct gp_figure gp_rank_how_ended(const struct gp_model *model);
 
 #endif

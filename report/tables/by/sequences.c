@@ -26,7 +26,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_cell(table, gp_value_real((double)row->span_ns / (double)row->count));
 	gp_table_cell(table, gp_value_percent((double)(row->count * row->length),
 					      (double)sequences->own_count));
-	gp_table_put_whole(table, model->pid);
+	gp_scope_put_process(scope, table, model);
 	gp_table_put_whole(table, gp_scope_device(scope, model, op->device_id));
 	gp_table_put_whole(table, op->context_id);
 	gp_table_put_whole(table, op->stream_id);

@@ -36,7 +36,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_put_whole(table, model->base_unix_ns + call->start_ns - scope->start_unix_ns);
 	gp_table_put_whole(table, row->open_ns);
 	gp_table_put_text(table, gp_unfinished_state_name(row->state));
-	gp_table_put_whole(table, model->pid);
+	gp_scope_put_process(scope, table, model);
 	gp_table_put_whole(table, call->thread_id);
 	gp_table_put_whole(table, call->correlation_id);
 	gp_table_put_text(table, gp_model_api(model, call->api).name);

@@ -79,7 +79,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_put_whole(table, row->sums[FAULTS]);
 	put_sizes(table, &row->series[SIZES]);
 	gp_table_cell(table, gp_value_rate(row->sums[TIMED_BYTES], row->series[TIMES].total));
-	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_scope_put_process(scope, table, scope->models[row->key[0]]);
 	gp_table_cell(table,
 		      row->key[2] == NO_DEVICE ? gp_value_none() : gp_value_whole(row->key[2]));
 	gp_table_put_text(table, gp_unified_name((uint16_t)row->key[1]));
@@ -328,7 +328,7 @@ static void put_address(struct gp_scope *scope, struct gp_table *table,
 	for (size_t sum = MOVED_TO_DEVICE; sum <= DEVICE_FAULTS; sum++)
 		gp_table_put_whole(table, row->sums[sum]);
 	gp_table_cell(table, gp_value_rate(row->sums[TIMED], row->series[TIMES].total));
-	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_scope_put_process(scope, table, scope->models[row->key[0]]);
 	put_allocations(scope, table, row);
 }
 
@@ -380,7 +380,7 @@ static void put_fault(struct gp_scope *scope, struct gp_table *table,
 {
 	(void)total;
 	gp_table_put_whole(table, row->count);
-	gp_scope_put_pid(scope, table, row->key[0]);
+	gp_scope_put_process(scope, table, scope->models[row->key[0]]);
 	gp_table_put_whole(table, row->key[1]);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
 #include "report/tables/breakdown.h"
 #include "tests/report/model_builder.h"
@@ -829,6 +830,57 @@ static void every_table_is_sound(void **state)
 	gp_model_free(model);
 }
 
+/* By pid, by rank where all have one of their own, else by name; of a table with ranks, once. */
+static void processes_of_a_job_are_named_by_their_ranks(void **state)
+{
+	static const struct {
+		const char *ranks[2], *title;
+		bool is_shared, is_text;
+		uint64_t whole;
+		const char *text;
+	} cases[] = {
+		{{NULL, NULL}, "PID", false, false, 11, NULL},
+		{{"4", "7"}, "Rank", false, false, 4, NULL},
+		{{"4", NULL}, "Process", false, true, 0, "rank 4"},
+		{{"4", "4"}, "Process", true, true, 0, "rank 4, pid 11"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct gp_model *models[2];
+		struct gp_value value;
+		struct made made;
+
+		for (uint32_t k = 0; k < 2; k++) {
+			struct build b = build_begin(11 + k);
+
+			build_device(&b, 0, "GPU");
+			if (cases[i].ranks[k])
+				build_info(&b, GP_INFO_RANK, cases[i].ranks[k]);
+			build_kernel(&b, build_name(&b, "k"), 0, 100 - 50 * k, 0);
+			models[k] = build_end(&b);
+			models[k]->shares_rank = cases[i].is_shared;
+		}
+		made = make(&gp_breakdown_stream, models, 2);
+		value = gp_table_row(&made.sheet,
+				     0)[gp_table_find_column(made.sheet.head, cases[i].title)];
+		assert_int_equal(value.kind, cases[i].is_text ? GP_VALUE_TEXT : GP_VALUE_WHOLE);
+		if (cases[i].is_text)
+			assert_string_equal(value.text, cases[i].text);
+		else
+			assert_int_equal(value.whole, cases[i].whole);
+		end(&made);
+		made = make(&gp_breakdown_process, models, 2);
+		assert_int_equal(made.sheet.head->column_count,
+				 gp_breakdown_process.head.column_count -
+					 (strcmp(cases[i].title, "Rank") == 0));
+		assert_int_equal(gp_table_rows(&made.sheet), 2);
+		end(&made);
+		gp_model_free(models[0]);
+		gp_model_free(models[1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -852,6 +904,7 @@ int main(void)
 		cmocka_unit_test(graphs_have_their_launches_and_operations),
 		cmocka_unit_test(pools_have_what_was_allocated_from_them),
 		cmocka_unit_test(every_table_is_sound),
+		cmocka_unit_test(processes_of_a_job_are_named_by_their_ranks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,7 +217,7 @@ static void what_they_asked_for(void **state)
 	assert_int_equal(gp_failures_of(&failures, models, 2), 0);
 	assert_int_equal(failures.count, 2);
 	assert_int_equal(failures.rows[0].count, 4);
-	assert_int_equal(failures.rows[0].pid, 11);
+	assert_int_equal(failures.rows[0].first_process, 1);
 	assert_int_equal(failures.rows[0].processes, 2);
 	assert_asked(&failures.rows[0].asked, ", of 2.000MiB to 3.000MiB");
 	assert_asked(&failures.rows[1].asked, "");

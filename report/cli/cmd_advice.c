@@ -109,8 +109,7 @@ static int advise(struct arguments *a)
 	int result = gp_large_job_load(&job, &traces, a->traces, a->trace_count), status;
 
 	if (result == 0) {
-		fputs("gpuprof: the advice is about ", stderr);
-		gp_job_print_shown(&job, stderr);
+		gp_large_job_explain(&job, "the advice is");
 		status = print(&traces, a);
 		status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
 	} else if (result == -ENODATA) {

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "report/base/message.h"
 #include "report/cli/align_hosts.h"
 #include "report/cli/command_line.h"
+#include "report/cli/large_job.h"
 #include "report/diff/run_set.h"
 #include "report/base/text/format.h"
 #include "report/analysis/host/python_samples.h"
@@ -198,44 +200,113 @@ static int write_compared(const struct gp_traces *traces, void *arguments)
 	return status;
 }
 
+/* Loads some of the ranks of a large job; -ENODATA: it is none (gp_large_job_load()). */
+static int load_shown(struct gp_job *job, struct gp_traces *traces, char *const *paths,
+		      size_t count)
+{
+	int result = gp_large_job_load(job, traces, paths, count);
+
+	if (result == 0)
+		gp_large_job_explain(job, "the page compares all ranks; its timeline is");
+	return result;
+}
+
+/* The page of one run, all of which is in memory, or some of the ranks of a large job. */
+static int write_run(struct arguments *a)
+{
+	struct gp_traces traces;
+	struct gp_job job;
+	int result = load_shown(&job, &traces, a->traces, a->trace_count), status;
+
+	if (result == 0) {
+		a->options.job = &job;
+		status = write_compared(&traces, a);
+		status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
+	} else if (result == -ENODATA) {
+		status = gp_traces_use(a->traces, a->trace_count, write_compared, a);
+	} else {
+		status = gp_command_fail(GP_EXIT_FAILED, "no memory");
+	}
+	gp_traces_free(&traces);
+	gp_job_free(&job);
+	return status;
+}
+
 /* ---- sets of runs ---- */
+
+/* A run of a set: all of its processes, or some of the ranks of a large job. */
+struct shown {
+	struct gp_traces traces;
+	struct gp_job job;
+};
+
+static int load_middle(struct shown *shown, const struct gp_run_set *set, char *message,
+		       size_t message_bytes)
+{
+	char *path = gp_run_set_middle(set)->name;
+	int result = load_shown(&shown->job, &shown->traces, &path, 1);
+	struct gp_run_models run;
+
+	if (result != -ENODATA) {
+		snprintf(message, message_bytes, "no memory");
+		return result;
+	}
+	result = gp_run_models_load(&run, path, message, message_bytes);
+	shown->traces = (struct gp_traces){.models = run.models, .count = run.count};
+	return result;
+}
+
+static void free_shown(struct shown *shown)
+{
+	gp_traces_free(&shown->traces);
+	gp_job_free(&shown->job);
+}
 
 static int fail_runs(const char *message)
 {
 	return gp_command_fail(GP_EXIT_FAILED, "html: %s", message);
 }
 
-/* Loads the metrics of all runs into set, and the models of the median run into run. */
-static int load_runs(char **paths, size_t count, struct gp_run_set *set, struct gp_run_models *run)
+/* Loads the metrics of all runs into set, and the median run into shown. */
+static int load_runs(char **paths, size_t count, struct gp_run_set *set, struct shown *shown)
 {
 	char message[GP_MESSAGE_BYTES];
 
 	if (gp_traces_name_once(paths, &count) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (gp_run_set_load(set, paths, count, message, sizeof(message)) < 0 ||
-	    gp_run_models_load(run, gp_run_set_middle(set)->name, message, sizeof(message)) < 0)
+	    load_middle(shown, set, message, sizeof(message)) < 0)
 		return fail_runs(message);
 	return 0;
 }
 
 static int write_sets(struct arguments *a)
 {
-	struct gp_run_models base = {0}, run = {0};
+	struct shown base = {0}, run = {0};
 	int status = load_runs(a->runs, a->run_count, &a->base_set, &base);
 
 	if (status == 0)
 		status = load_runs(a->traces, a->trace_count, &a->run_set, &run);
-	a->options.base = base.models;
-	a->options.base_count = base.count;
+	a->options.base = base.traces.models;
+	a->options.base_count = base.traces.count;
+	a->options.job = run.job.count > 0 ? &run.job : NULL;
 	a->options.base_runs = &a->base_set;
 	a->options.runs = &a->run_set;
 	if (status == 0)
-		status = write_named(run.models, run.count, a);
-	gp_run_models_free(&base);
-	gp_run_models_free(&run);
+		status = write_named(run.traces.models, run.traces.count, a);
+	free_shown(&base);
+	free_shown(&run);
 	gp_run_set_free(&a->base_set);
 	gp_run_set_free(&a->run_set);
 	return status;
+}
+
+/* The figures of large jobs are added up rank by rank, as those of repeated runs are. */
+static bool compares_large_jobs(const struct arguments *a)
+{
+	return a->base_count == 1 && a->trace_count == 1 &&
+	       (gp_traces_are_many(a->bases, 1, GP_JOB_SHOWN) ||
+		gp_traces_are_many(a->traces, 1, GP_JOB_SHOWN));
 }
 
 int gp_command_html(int argc, char **argv)
@@ -247,10 +318,14 @@ int gp_command_html(int argc, char **argv)
 	if (!a.bases)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	status = parse(argc, argv, &a);
+	if (status == GP_COMMAND_GO_ON && compares_large_jobs(&a)) {
+		a.runs = a.bases;
+		a.run_count = a.base_count;
+	}
 	if (status == GP_COMMAND_GO_ON && a.run_count > 0)
 		status = write_sets(&a);
 	else if (status == GP_COMMAND_GO_ON)
-		status = gp_traces_use(a.traces, a.trace_count, write_compared, &a);
+		status = write_run(&a);
 	free(a.bases);
 	return status;
 }

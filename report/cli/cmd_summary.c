@@ -230,10 +230,8 @@ static bool is_of_job(const struct arguments *a)
 static void use_job(struct arguments *a, const struct gp_job *job)
 {
 	a->page.job = a->by.job = job;
-	if (!a->by.write_more || job->count == 0)
-		return;
-	fputs("gpuprof: the ranks are about all, the rest about ", stderr);
-	gp_job_print_shown(job, stderr);
+	if (a->by.write_more)
+		gp_large_job_explain(job, "the section ranks is about all ranks, the rest");
 }
 
 /* One screen of another large trace needs sums only. */

@@ -1,6 +1,7 @@
 #include "report/cli/large_job.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "report/base/message.h"
@@ -69,4 +70,11 @@ int gp_large_job_load(struct gp_job *job, struct gp_traces *traces, char *const 
 	result = load(job, traces, paths, count);
 	gp_command_release(result != -ENODATA);
 	return result;
+}
+
+void gp_large_job_explain(const struct gp_job *job, const char *what)
+{
+	fprintf(stderr, "gpuprof: %s about ", what);
+	gp_job_print_shown(job, stderr);
+	fputs("\n", stderr);
 }

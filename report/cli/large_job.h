@@ -16,4 +16,7 @@
 int gp_large_job_load(struct gp_job *job, struct gp_traces *traces, char *const *paths,
 		      size_t count);
 
+/* A line on stderr: "gpuprof: the advice is about 8 of 10,240 ranks, ..." */
+void gp_large_job_explain(const struct gp_job *job, const char *what);
+
 #endif

@@ -447,6 +447,8 @@ static int write_page(struct page *page)
 	int error = gp_scope_open(&page->scope, page->models, page->model_count, false);
 	int opened = gp_stack_profile_open(&page->profile, false, false);
 
+	if (page->options->job)
+		gp_scope_set_job(&page->scope, page->options->job);
 	page->timeline.walk.event_limit = page->options->event_limit;
 	page->timeline.walk.least_ns = page->options->least_ns;
 	if (error == 0)

@@ -22,6 +22,7 @@
 /* The default limit: more events make a page slow. */
 #define GP_HTML_EVENTS 4000000u
 
+struct gp_job;
 struct gp_run_set;
 
 struct gp_html_options {
@@ -36,6 +37,7 @@ struct gp_html_options {
 	 * NULL: there are no others.
 	 */
 	struct gp_run_set *base_runs, *runs;
+	const struct gp_job *job; /* the models are only some of its ranks; NULL = they are all */
 	/* for a served page: the address of the Perfetto UI; NULL: the page is a file */
 	const char *perfetto_ui;
 	void (*progress)(void *context); /* called regularly while writing, if not NULL */

@@ -72,6 +72,14 @@ static void put_rows(const struct gp_table *table, size_t most, struct gp_json *
 	gp_json_text(json, "]");
 }
 
+/* Of these the page needs all. */
+static size_t rows_of(const struct gp_breakdown *breakdown)
+{
+	return breakdown == &gp_breakdown_iteration || breakdown == &gp_breakdown_rank
+		       ? GP_HTML_STEP_ROWS
+		       : GP_HTML_TABLE_ROWS;
+}
+
 static void put_table(const struct gp_breakdown *breakdown, const struct gp_table *table,
 		      struct gp_json *json)
 {
@@ -85,9 +93,7 @@ static void put_table(const struct gp_breakdown *breakdown, const struct gp_tabl
 				     ? -1
 				     : (int64_t)breakdown->sort_column);
 	put_columns(table, json);
-	put_rows(table,
-		 breakdown == &gp_breakdown_iteration ? GP_HTML_STEP_ROWS : GP_HTML_TABLE_ROWS,
-		 json);
+	put_rows(table, rows_of(breakdown), json);
 	gp_json_text(json, "}");
 }
 

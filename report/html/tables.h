@@ -5,7 +5,7 @@
 #include "report/tables/breakdown_scope.h"
 #include "report/codec/json_write.h"
 
-/* The most rows of a table, and of that of steps; further ones are only counted. */
+/* The most rows of a table, and of those of steps and ranks; further ones are only counted. */
 #define GP_HTML_TABLE_ROWS 5000u
 #define GP_HTML_STEP_ROWS  50000u
 

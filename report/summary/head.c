@@ -431,6 +431,7 @@ int gp_summary_print_head(const struct gp_summary *summary)
 	if (summary->job) {
 		fputs("The section Ranks is about all ranks, the rest about ", summary->out);
 		gp_job_print_shown(summary->job, summary->out);
+		fputs("\n", summary->out);
 	}
 	print_incomplete(summary);
 	print_sampled(summary);

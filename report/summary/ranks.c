@@ -526,6 +526,11 @@ static void add_clock(const struct host *host, struct gp_document *document)
 	gp_document_add_number(document, "operations", GP_UNIT_COUNT, clock->operations);
 }
 
+static void print_shown(FILE *out, const void *job)
+{
+	gp_job_print_shown(job, out);
+}
+
 int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct job job;
@@ -546,6 +551,8 @@ int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *d
 			gp_document_add_text(document, "wanted", job.wanted.text);
 		if (count_missing(&job) > 0)
 			gp_document_add_printed(document, "without_trace", print_missing, &job);
+		if (summary->job)
+			gp_document_add_printed(document, "shown", print_shown, summary->job);
 	}
 	for (uint32_t i = 0; result == 0 && i < job.ranks.count; i++)
 		if (job.places[i].most > 0)

@@ -178,6 +178,13 @@ class Ranks(Case):
         late = {finding["rank"]: finding for finding in found if finding["rule"] == "late-rank"}
         self.assertEqual(sorted(late), ["5", "792"])
         self.assertEqual((late["5"]["is_by_host"], late["792"]["is_by_gpu"], late["792"]["host"]), (True, True, "node99"))
+        shown = json.loads(self.run_gpuprof("summary", "--format", "json", self.path("job")).stdout)
+        ranks = next(document["ranks"] for document in shown if "ranks" in document)
+        self.assertRegex(ranks[0]["shown"], r"^8 of 1,055 ranks, .*: 0, .*\b5\b.*\b792\b")
+        written = self.run_gpuprof("html", "-o", self.path("job.html"), self.path("job"))
+        self.assert_one_line(written.stderr, ranks[0]["shown"])
+        self.assertLess(os.path.getsize(self.path("job.html")), 2_000_000)
+        self.assertIn("Nothing differs", self.run_gpuprof("diff", self.path("job"), self.path("job")).stdout)
         export = self.path("rank3.json")
         self.run_gpuprof("export", "-o", export, self.path("job", "node0000", "00003.gpuprof"))
         again = self.run_gpuprof("summary", export, self.path("job"))

@@ -321,6 +321,7 @@ function banner() {
 		lines.unshift(
 			'This file is cut off: the page shows only its readable part. Write it again with gpuprof html.',
 		);
+	if (state.about?.ranks?.[0]?.shown) lines.unshift('The section Ranks compares all ranks; the rest of the page is about ' + state.about.ranks[0].shown + '.');
 	if (state.damaged)
 		lines.unshift(
 			state.damaged +
@@ -377,8 +378,10 @@ function banner() {
 
 function heading() {
 	const { about } = state,
-		process = about.processes[0],
-		more = about.processes.length > 1 ? ' and ' + (about.processes.length - 1) + ' more' : '';
+		[process] = about.processes,
+		[job] = about.ranks || [],
+		others = about.processes.length > 1 ? ' and ' + (about.processes.length - 1) + ' more' : '',
+		more = job ? ', ' + (job.shown ? about.processes.length + ' of ' : '') + fmtCount(job.ranks) + ' ranks' : others;
 	const devices = (about.devices || []).map((d) => d.name && shortDevice(d.name)).filter(Boolean),
 		names = [...new Set(devices)].map(
 			(name) => (devices.length > 1 ? devices.filter((one) => one === name).length + ' × ' : '') + name,

@@ -431,11 +431,14 @@ function gpuRows(about) {
 	);
 }
 
+const MOST_RANKS = 50;
+
 /* The ranks of a job: how many there are, and those that differ from the median. */
 function ranksSection(about) {
 	const [job, ...others] = about.ranks || [];
 	if (!job) return null;
-	const rows = others.filter((row) => row.id === 'differs'),
+	const differing = others.filter((row) => row.id === 'differs'),
+		rows = differing.slice(0, MOST_RANKS),
 		clocks = others.filter((row) => row.id === 'clock');
 	const columns = [
 		['Rank', 'rank', String],
@@ -463,7 +466,10 @@ function ranksSection(about) {
 					? '; not all clocks of hosts are aligned'
 					: '; clocks of hosts are aligned within ' + fmtNs(Math.max(...clocks.map((clock) => clock.error_ns))),
 			'; ',
-			rows.length ? 'ranks that differ from the median, or are incomplete' : 'no rank differs from the median',
+			rows.length
+				? (rows.length < differing.length ? 'the first ' + rows.length + ' of ' + fmtCount(differing.length) + ' ' : '') +
+					'ranks that differ from the median, or are incomplete'
+				: 'no rank differs from the median',
 			' ',
 			el('button', { class: 'go', onclick: () => openView('tables', 'rank') }, 'all'),
 		],

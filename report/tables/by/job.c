@@ -150,7 +150,6 @@ void gp_job_print_shown(const struct gp_job *job, FILE *out)
 		job->shown_count, gp_format_count(job->count).text);
 	for (uint32_t i = 0; i < job->shown_count; i++)
 		fprintf(out, "%s%u", i > 0 ? ", " : "", gp_model_rank(job->models[job->shown[i]]));
-	fputs("\n", out);
 }
 
 void gp_job_free(struct gp_job *job)

@@ -36,7 +36,7 @@ int gp_job_add(struct gp_job *job, struct gp_model *model);
 int gp_job_end(struct gp_job *job);
 void gp_job_free(struct gp_job *job);
 
-/* "8 of 10,240 ranks, those that the others wait for longest and some that wait: 0, 5, ..." and \n */
+/* "8 of 10,240 ranks, those that the others wait for longest and some that wait: 0, 5, ..." */
 void gp_job_print_shown(const struct gp_job *job, FILE *out);
 
 #endif

@@ -34,7 +34,8 @@ static const char usage[] =
 	"Watch a program while it is recorded: how busy the GPUs are, kernels, launches and copies\n"
 	"per second, memory, open NVTX ranges, lost records.  Name a process or a trace file, or\n"
 	"neither if you record one program only.  For the FOLDER of a job, it shows a row for each\n"
-	"rank, and the rank that the others wait for.  This slows no program down.  q quits.\n"
+	"rank (its step, how busy it is, memory), and the rank that the others wait for.  This slows\n"
+	"no program down.  q quits.\n"
 	"\n"
 	"  -d, --delay SECONDS   update every SECONDS (default: 1; at least 0.1)\n"
 	"  -n, --iterations N    end after N pages (default: when the program ends)\n"
@@ -219,7 +220,8 @@ struct watch {
 	const char *folder; /* of a job; NULL = one program */
 	struct member *members;
 	uint32_t count, capacity;
-	uint32_t unread; /* files of the folder that could not be opened */
+	uint32_t unread; /* files of the folder that could not be opened, ... */
+	bool is_full;    /* ... because no more files may be open */
 	struct gp_names *names;
 	uint64_t now_ns;
 	enum gp_screen_event event; /* the last event */
@@ -268,13 +270,16 @@ static int add_folder(struct watch *w, char message[GP_MESSAGE_BYTES])
 	struct gp_trace_files files = {0};
 	int result = gp_trace_files_add(&files, w->folder, message, GP_MESSAGE_BYTES), error = 0;
 
-	if (result == 0)
+	if (result == 0) {
 		w->unread = 0;
+		w->is_full = false;
+	}
 	for (uint32_t i = 0; i < files.count && result == 0; i++) {
 		if (is_member(w, files.files[i].path))
 			continue;
 		error = add_member(w, files.files[i].path, message);
 		w->unread += error != 0;
+		w->is_full |= error == -EMFILE;
 	}
 	gp_trace_files_free(&files);
 	if (result == 0 && w->count == 0)
@@ -378,6 +383,7 @@ static int print_job(FILE *out, const struct watch *w, const struct gp_page *siz
 					.ranks = pages,
 					.count = w->count,
 					.unread = w->unread,
+					.is_full = w->is_full,
 					.columns = sized->columns,
 					.rows = sized->kernel_rows};
 	int result = -ENOMEM;

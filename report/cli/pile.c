@@ -7,18 +7,21 @@
 
 #include "report/base/array.h"
 #include "report/base/message.h"
+#include "report/base/spill_memory.h"
 #include "report/base/text/format.h"
 #include "report/import/import.h"
 #include "report/load/command.h"
 #include "report/load/load_model.h"
 #include "report/load/traces.h"
-#include "report/trace/trace_boot.h"
+#include "report/trace/trace_place.h"
 
 struct gp_pile_process {
 	const char *path;
 	uint32_t number; /* in its file */
-	bool failed;     /* and reported */
-	bool warned;     /* loaded once, and its losses reported */
+	struct gp_trace_place place;
+	bool shares_rank; /* with another one */
+	bool failed;      /* and reported */
+	bool warned;      /* loaded once, and its losses reported */
 };
 
 static const struct gp_model *get(void *context, size_t index)
@@ -36,6 +39,7 @@ static const struct gp_model *get(void *context, size_t index)
 	pile->at = index;
 	if (gp_model_load_with(process->path, &options, &pile->model, message, sizeof(message)) ==
 	    0) {
+		pile->model->shares_rank = process->shares_rank;
 		if (!process->warned)
 			gp_traces_warn(pile->model);
 		process->warned = true;
@@ -63,16 +67,41 @@ static int add(struct gp_pile *pile, const char *path)
 
 static bool are_of_several_hosts(const struct gp_pile *pile)
 {
-	char first[GP_BOOT_ID_TEXT_BYTES] = "", id[GP_BOOT_ID_TEXT_BYTES];
+	const char *first = "";
 
 	for (uint32_t i = 0; i < pile->count; i++) {
-		if (!gp_trace_boot_id(pile->processes[i].path, id))
-			continue;
-		if (*first && strcmp(first, id) != 0)
+		const char *id = pile->processes[i].place.boot_id;
+
+		if (*id && *first && strcmp(first, id) != 0)
 			return true;
-		memcpy(first, id, sizeof(first));
+		first = *id ? id : first;
 	}
 	return false;
+}
+
+static int compare_ranks(const void *a, const void *b, const void *context)
+{
+	const struct gp_pile_process *left = a, *right = b;
+
+	(void)context;
+	return strcmp(left->place.rank, right->place.rank);
+}
+
+static int mark_shared(struct gp_pile *pile)
+{
+	struct gp_pile_process *processes = pile->processes;
+	uint32_t *order =
+		gp_array_order(processes, pile->count, sizeof(*processes), compare_ranks, NULL);
+
+	for (uint32_t i = 1; order && i < pile->count; i++) {
+		struct gp_pile_process *one = &processes[order[i - 1]];
+		struct gp_pile_process *next = &processes[order[i]];
+
+		if (*one->place.rank && strcmp(one->place.rank, next->place.rank) == 0)
+			one->shares_rank = next->shares_rank = true;
+	}
+	gp_spill_free(order);
+	return order ? 0 : -ENOMEM;
 }
 
 static void explain_clocks(const struct gp_host_clocks *clocks)
@@ -130,6 +159,10 @@ int gp_pile_open(struct gp_pile *pile, char **paths, size_t count)
 		}
 	for (uint32_t i = 0; i < pile->files.count && result == 0; i++)
 		result = add(pile, pile->files.files[i].path);
+	for (uint32_t i = 0; i < pile->count && result == 0; i++)
+		pile->processes[i].place = gp_trace_place_of(pile->processes[i].path);
+	if (result == 0)
+		result = mark_shared(pile);
 	return result == 0 ? align(pile) : result;
 }
 

@@ -10,6 +10,7 @@
 #include "report/analysis/host/python_samples.h"
 #include "report/codec/json_write.h"
 #include "report/export/stack_export.h"
+#include "report/model/process_name.h"
 
 static void put_frames(struct gp_json *json, const struct gp_call_tree *tree)
 {
@@ -188,7 +189,7 @@ static void put_times(struct gp_json *json, const struct thread_samples *samples
 static int put_thread(struct gp_json *json, const struct thread_samples *samples,
 		      bool names_process)
 {
-	char track[GP_HOST_TRACK_BYTES], name[GP_HOST_TRACK_BYTES + 24];
+	char track[GP_HOST_TRACK_BYTES], name[GP_HOST_TRACK_BYTES + 48];
 	uint64_t total_ns = sum_times(samples);
 	int result;
 
@@ -196,8 +197,8 @@ static int put_thread(struct gp_json *json, const struct thread_samples *samples
 		return 0;
 	gp_host_track_name(samples->model, samples->model->samples[samples->first].thread_id,
 			   track);
-	snprintf(name, sizeof(name), names_process ? "%s, pid %u" : "%s", track,
-		 samples->model->pid);
+	snprintf(name, sizeof(name), names_process ? "%s, %s" : "%s", track,
+		 gp_process_name(samples->model).text);
 	gp_json_text(json, ",");
 	begin_profile(json, name, "nanoseconds", total_ns);
 	result = put_thread_samples(json, samples);

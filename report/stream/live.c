@@ -38,6 +38,7 @@ void gp_live_free(struct gp_live *l)
 		free(l->info[i]);
 	gp_live_memory_free(&l->memory);
 	gp_live_ranges_free(&l->ranges);
+	gp_live_steps_free(&l->steps);
 	free(l->open);
 	free(l);
 }
@@ -214,7 +215,12 @@ static int note_operation(struct gp_live *l, const struct gp_record_view *seen, 
 
 static int live_kernel(struct gp_live *l, const struct gp_record_view *seen)
 {
-	return note_operation(l, seen, gp_sums_kernel(&l->sums, seen->record));
+	const struct gp_record_kernel *r = &seen->record->kernel;
+	int result = note_operation(l, seen, gp_sums_kernel(&l->sums, seen->record));
+
+	return result == 0 ? gp_live_steps_take(&l->steps, r->context_id, r->stream_id, r->name_id,
+						r->start_ns)
+			   : result;
 }
 
 static int live_copy(struct gp_live *l, const struct gp_record_view *seen)
@@ -235,9 +241,13 @@ static int live_memset(struct gp_live *l, const struct gp_record_view *seen)
 static int live_graph(struct gp_live *l, const struct gp_record_view *seen)
 {
 	union gp_any_record record = *seen->record;
+	int result;
 
 	record.graph.graph_id = 0;
-	return note_operation(l, seen, gp_sums_graph(&l->sums, &record));
+	result = note_operation(l, seen, gp_sums_graph(&l->sums, &record));
+	return result == 0 ? gp_live_steps_take(&l->steps, record.graph.context_id,
+						record.graph.stream_id, 0, record.graph.start_ns)
+			   : result;
 }
 
 /* ---- launches without a record ---- */

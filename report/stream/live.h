@@ -16,6 +16,7 @@
 #include "report/model/sums/live_memory.h"
 #include "report/model/sums/sums.h"
 #include "report/stream/live_ranges.h"
+#include "report/stream/live_steps.h"
 
 /* Values since the beginning, and at the end of the last interval. */
 struct gp_live_flow {
@@ -73,6 +74,7 @@ struct gp_live {
 
 	struct gp_live_memory memory;
 	struct gp_live_ranges ranges;
+	struct gp_live_steps steps;
 	struct gp_live_interval interval;
 };
 

@@ -13,18 +13,21 @@
 #define LATE_PART 2
 
 static const struct gp_table_column columns[] = {
-	{"Rank", GP_UNIT_TEXT},         {"Busy %", GP_UNIT_PERCENT}, {"Communicating", GP_UNIT_NS},
-	{"Collectives", GP_UNIT_COUNT}, {"Launches", GP_UNIT_COUNT}, {"Allocated", GP_UNIT_BYTES},
-	{"Last call", GP_UNIT_OFFSET},  {"Host", GP_UNIT_TEXT},      {"State", GP_UNIT_TEXT},
+	{"Rank", GP_UNIT_TEXT},        {"Step", GP_UNIT_NS},           {"Busy %", GP_UNIT_PERCENT},
+	{"Communicating", GP_UNIT_NS}, {"Collectives", GP_UNIT_COUNT}, {"Launches", GP_UNIT_COUNT},
+	{"Allocated", GP_UNIT_BYTES},  {"Last call", GP_UNIT_OFFSET},  {"Host", GP_UNIT_TEXT},
+	{"State", GP_UNIT_TEXT},
 };
 
 static const struct gp_table_head head = {"top-ranks", NULL, columns, COUNT(columns)};
 
 struct row {
 	const struct gp_page *page;
-	uint64_t rank; /* UINT64_MAX = none */
+	uint64_t rank;  /* UINT64_MAX = none */
+	bool is_shared; /* by another process */
 	/* of NCCL's kernels, in the interval; their number since the beginning */
 	uint64_t communicating_ns, collectives;
+	uint64_t step_ns; /* 0 = not known */
 };
 
 /* ---- one rank ---- */
@@ -91,8 +94,12 @@ static void put_row(struct gp_table *table, const struct row *row)
 
 	if (row->rank == UINT64_MAX)
 		gp_table_put_words(table, "pid %u", row->page->tail->pid);
+	else if (row->is_shared)
+		gp_table_put_words(table, "%llu, pid %u", (unsigned long long)row->rank,
+				   row->page->tail->pid);
 	else
 		gp_table_put_words(table, "%llu", (unsigned long long)row->rank);
+	gp_table_cell(table, row->step_ns > 0 ? gp_value_whole(row->step_ns) : gp_value_none());
 	gp_table_cell(table, busy_of(l));
 	gp_table_put_whole(table, row->communicating_ns);
 	gp_table_put_whole(table, row->collectives);
@@ -112,6 +119,14 @@ static int compare_ranks(const void *a, const void *b)
 	if (left->rank != right->rank)
 		return left->rank < right->rank ? -1 : 1;
 	return (left->page > right->page) - (left->page < right->page);
+}
+
+static void mark_shared(struct row *rows, size_t count)
+{
+	qsort(rows, count, sizeof(*rows), compare_ranks);
+	for (size_t i = 1; i < count; i++)
+		if (rows[i].rank == rows[i - 1].rank)
+			rows[i].is_shared = rows[i - 1].is_shared = true;
 }
 
 static int compare_communicating(const void *a, const void *b)
@@ -134,8 +149,9 @@ static void print_title(FILE *out, const struct gp_job_page *page)
 	fprintf(out, ", %s processes, %s of them ended", gp_format_count(page->count).text,
 		gp_format_count(over).text);
 	if (page->unread > 0)
-		fprintf(out, "; %s file%s cannot be read", gp_format_count(page->unread).text,
-			page->unread > 1 ? "s" : "");
+		fprintf(out, "; %s file%s cannot be read%s", gp_format_count(page->unread).text,
+			page->unread > 1 ? "s" : "",
+			page->is_full ? ", as no more may be open: ulimit -n says how many" : "");
 	fputs("\n", out);
 }
 
@@ -182,8 +198,10 @@ static int print_rows(FILE *out, const struct gp_job_page *page, struct row *row
 
 	qsort(rows, shown, sizeof(*rows), compare_ranks);
 	gp_table_open(&table, &head);
-	for (size_t i = 0; i < shown; i++)
+	for (size_t i = 0; i < shown && table.error == 0; i++) {
+		table.error = gp_live_steps_find(&rows[i].page->live->steps, &rows[i].step_ns);
 		put_row(&table, &rows[i]);
+	}
 	fputc('\n', out);
 	result = gp_table_print(&table, out, page->columns);
 	gp_table_close(&table);
@@ -202,6 +220,7 @@ int gp_job_page_print(FILE *out, const struct gp_job_page *page)
 		return -ENOMEM;
 	for (size_t i = 0; i < page->count; i++)
 		rows[i] = row_of(&page->ranks[i]);
+	mark_shared(rows, page->count);
 	qsort(rows, page->count, sizeof(*rows), compare_communicating);
 	print_title(out, page);
 	result = print_late(out, rows, page->count);

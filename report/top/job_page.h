@@ -11,7 +11,8 @@ struct gp_job_page {
 	const char *folder;
 	const struct gp_page *ranks; /* of one interval */
 	size_t count;
-	size_t unread;  /* files of the folder that cannot be read, or not yet */
+	size_t unread;  /* files of the folder that cannot be read, or not yet, ... */
+	bool is_full;   /* ... because no more files may be open */
 	size_t columns; /* of the terminal; 0 = no limit */
 	size_t rows;    /* most ranks to list; of more, those that communicate least */
 };

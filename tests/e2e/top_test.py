@@ -81,7 +81,7 @@ class Batch(Watched):
         page = self.watch("--iterations", "1", "job").communicate()[0]
         self.assertIn("3 processes, 3 of them ended; 1 file cannot be read\n", page)
         self.assertRegex(page, r"(?m)^rank 1 communicates for the shortest time")
-        rows = re.findall(r"(?m)^  (\d) +\S+ +\S+ +(\d+) +(\d+) +(\S+) +\S+ +\S+ +(.*\S)$", page)
+        rows = re.findall(r"(?m)^  (\d) +\S+ +\S+ +\S+ +(\d+) +(\d+) +(\S+) +\S+ +\S+ +(.*\S)$", page)
         self.assertEqual(rows, [(str(rank), "50", "50", "3.000KiB", "ended") for rank in range(3)])
 
     def test_every_kernel_is_counted_once(self):

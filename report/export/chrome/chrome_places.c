@@ -6,6 +6,7 @@
 #include "report/base/array.h"
 #include "report/export/chrome/chrome_writer.h"
 #include "report/model/memory_stats.h"
+#include "report/model/process_name.h"
 
 /*
  * Times are relative to a multiple of this: half of the quarter of a year that Kineto uses, and the
@@ -110,17 +111,6 @@ static void choose_host_pid(struct gp_chrome *chrome)
 	chrome->host_pid = pid;
 }
 
-static void name_owner(struct gp_chrome *chrome)
-{
-	const char *rank = chrome->model->info[GP_INFO_RANK];
-
-	if (rank && *rank)
-		snprintf(chrome->owner, sizeof(chrome->owner), "rank %u, pid %u",
-			 (unsigned)strtoul(rank, NULL, 10), chrome->model->pid);
-	else
-		snprintf(chrome->owner, sizeof(chrome->owner), "pid %u", chrome->model->pid);
-}
-
 /* Ranks in their order, then the others in order of the file. */
 static uint32_t sort_index(const struct gp_chrome *chrome)
 {
@@ -142,7 +132,7 @@ static void write_program(struct gp_chrome *chrome)
 		gp_chrome_name_process(chrome, chrome->host_pid, program, "CPU", chrome->host_pid);
 		return;
 	}
-	name_owner(chrome);
+	snprintf(chrome->owner, sizeof(chrome->owner), "%s", gp_process_name(chrome->model).text);
 	snprintf(title, sizeof(title), "%.255s, %s%s%.64s", program, chrome->owner,
 		 host ? " on " : "", host ? host : "");
 	gp_chrome_name_process(chrome, chrome->host_pid, title, "CPU", sort_index(chrome));

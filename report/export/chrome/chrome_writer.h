@@ -104,7 +104,7 @@ struct gp_chrome {
 	uint32_t *gpu_of_device; /* index in gpus for each device of the model, or GP_NONE */
 	uint64_t first_arrow;    /* number of arrow ids of earlier processes */
 	uint64_t last_async;     /* the last id of a start/end range, of any process */
-	char owner[40]; /* "rank 3, pid 1234": the process of a stream; "" if there is only one */
+	char owner[40]; /* "rank 3", "pid 1234": the process of a stream; "" if there is only one */
 
 	/* over all processes */
 	struct gp_chrome_gpu *gpus;

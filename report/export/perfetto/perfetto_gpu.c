@@ -8,6 +8,7 @@
 #include "report/export/perfetto/perfetto_schema.h"
 #include "report/export/perfetto/perfetto_writer.h"
 #include "report/model/occupancy.h"
+#include "report/model/process_name.h"
 #include "report/base/text/utf8.h"
 
 /* The bytes of a launch that are the same for all launches of a shape on a device. */
@@ -216,7 +217,7 @@ static void intern_stages(struct gp_perfetto *p, uint64_t *stages)
 	stages[GP_OP_GRAPH] = intern_spec(p, "Graph", "Graph", "a whole graph", SPEC_IS_COMPUTE);
 }
 
-/* "stream 7 (default)", "stream 13 (loader), context 2", "pid 12: stream 7". */
+/* "stream 7 (default)", "stream 13 (loader), context 2", "rank 3: stream 7". */
 static void name_stream(const struct gp_perfetto *p, const struct gp_op *op, char *text,
 			size_t bytes)
 {
@@ -224,7 +225,7 @@ static void name_stream(const struct gp_perfetto *p, const struct gp_op *op, cha
 	size_t used = 0;
 
 	if (p->is_merged)
-		used = (size_t)snprintf(text, bytes, "pid %u: ", p->model->pid);
+		used = (size_t)snprintf(text, bytes, "%s: ", gp_process_name(p->model).text);
 	used += (size_t)snprintf(text + used, bytes - used, "stream %u", op->stream_id);
 	if (gp_model_is_null_stream(p->model, op->context_id, op->stream_id))
 		used += (size_t)snprintf(text + used, bytes - used, " (default)");

@@ -75,6 +75,24 @@ static void processes_come_in_order_and_once(void **state)
 	free_all(builders);
 }
 
+/* As after a restart of a job: the names of two processes with one rank have their pids. */
+static void processes_that_share_a_rank_are_told_apart(void **state)
+{
+	struct gp_builder builders[PIDS];
+	struct gp_pile pile = {0};
+	struct gp_export_source source;
+	char *paths[PIDS];
+
+	for (uint32_t i = 0; i < PIDS; i++)
+		paths[i] = save(&builders[i], 10 + i / 2, "one boot");
+	assert_int_equal(gp_pile_open(&pile, paths, PIDS), 0);
+	source = gp_pile_source(&pile);
+	for (uint32_t i = 0; i < PIDS; i++)
+		assert_int_equal(source.get(source.context, i)->shares_rank, i < 2);
+	gp_pile_close(&pile);
+	free_all(builders);
+}
+
 /* A file that is missing, or breaks after it was found, fails once; the others go on. */
 static void a_file_may_fail(void **state)
 {
@@ -145,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes_come_in_order_and_once),
+		cmocka_unit_test(processes_that_share_a_rank_are_told_apart),
 		cmocka_unit_test(a_file_may_fail),
 		cmocka_unit_test(hosts_have_clocks),
 	};

@@ -271,8 +271,7 @@ static void ranks_are_named_and_in_order(void **state)
 	models[0] = build_end(&first);
 	models[1] = build_end(&second);
 	merged = merge(models, 2, 0);
-	assert_string_equal(text_in(process_name(&merged, 10), "name"),
-			    "train.py, rank 3, pid 10 on node");
+	assert_string_equal(text_in(process_name(&merged, 10), "name"), "train.py, rank 3 on node");
 	for (int n = 0; n < 3; n++) {
 		json_t *event = find(&merged, "name", "process_sort_index", n);
 

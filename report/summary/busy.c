@@ -29,6 +29,27 @@ static const char *why_not_all(const struct gp_summary *summary)
 	return why;
 }
 
+struct gp_process_name gp_summary_rank_of(const struct gp_summary *summary, size_t device)
+{
+	struct gp_process_name none = {""};
+	size_t owner;
+
+	if (!gp_summary_has_ranks(summary))
+		return none;
+	owner = summary->basis->owners[device];
+	return owner < summary->model_count ? gp_process_name(summary->models[owner]) : none;
+}
+
+static void print_number(const struct gp_summary *summary, size_t device)
+{
+	struct gp_process_name rank = gp_summary_rank_of(summary, device);
+	uint32_t number = summary->devices.entries[device].number;
+	char label[64];
+
+	snprintf(label, sizeof(label), *rank.text ? "GPU %u, %s" : "GPU %u", number, rank.text);
+	fprintf(summary->out, "  %-8s  ", label);
+}
+
 /* If operations are missing, busy times are lower bounds.  The caller ends the line. */
 static void print_device(const struct gp_summary *summary, size_t device, bool all)
 {
@@ -37,7 +58,7 @@ static void print_device(const struct gp_summary *summary, size_t device, bool a
 	FILE *out = summary->out;
 
 	all = all && busy->more_ns == 0;
-	fprintf(out, "  GPU %-4u  ", summary->devices.entries[device].number);
+	print_number(summary, device);
 	if (busy->possible_ns == 0 || (busy->inside_ns == 0 && !all)) {
 		fputs("not known", out);
 	} else if (all) {

@@ -61,7 +61,7 @@ static void print_bandwidth(FILE *out, const struct gp_bus_bandwidths *bandwidth
 		fprintf(out, "%.1f to ", least);
 	fprintf(out, "%.1f GB/s", most);
 	if (communicators > 1)
-		fprintf(out, " in %u communicators", communicators);
+		fprintf(out, " in %s communicators", gp_format_count(communicators).text);
 	if (communicators == 1 && row->of_peak.kind != GP_VALUE_NONE)
 		fprintf(out, " (%.0f %% of the link's peak)", row->of_peak.real);
 }

@@ -151,6 +151,9 @@ static void print_devices(const struct gp_summary *summary)
 		print_device(summary->out, device);
 		if (tell_which)
 			print_which(summary->out, device);
+		if (last == first && gp_gpu_has_uuid(&device->gpu) &&
+		    *gp_summary_rank_of(summary, first).text)
+			fprintf(summary->out, ", %s", gp_summary_rank_of(summary, first).text);
 		fputs("\n", summary->out);
 	}
 }
@@ -220,6 +223,8 @@ static void print_head_of_one(const struct gp_summary *summary)
 	fputs("gpuprof: ", summary->out);
 	gp_text_print_fit(summary->out, gp_summary_program_of(model), 64);
 	fprintf(summary->out, ", %s", gp_process_name(model).text);
+	if (gp_model_rank(model) != GP_NONE && gp_model_world_size(model) > 0)
+		fprintf(summary->out, " of %s", gp_format_count(gp_model_world_size(model)).text);
 	print_host(summary->out, model);
 	fputs(": ", summary->out);
 	print_span(summary);

@@ -11,6 +11,7 @@
 #include "report/analysis/idle/busy.h"
 #include "report/model/devices.h"
 #include "report/model/memory_stats.h"
+#include "report/model/process_name.h"
 #include "report/summary/summary.h"
 #include "report/document/document.h"
 #include "report/document/table_writer.h"
@@ -67,6 +68,9 @@ int gp_summary_open(struct gp_summary *summary, struct gp_model *const *models, 
 
 /* The same for the models of a scope, using its analysis. */
 int gp_summary_open_scope(struct gp_summary *summary, struct gp_scope *scope);
+
+/* "rank 17" of the only process with operations on a device, in a job of ranks; else "". */
+struct gp_process_name gp_summary_rank_of(const struct gp_summary *summary, size_t device);
 void gp_summary_close(struct gp_summary *summary);
 
 /* As gp_summary_print(). */

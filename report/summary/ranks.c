@@ -203,7 +203,7 @@ static void print_hosts(const struct job *job)
 {
 	if (job->host_count < 2)
 		return;
-	fprintf(job->summary->out, " on %u hosts", job->host_count);
+	fprintf(job->summary->out, " on %s hosts", gp_format_count(job->host_count).text);
 	for (uint32_t i = 0; i < job->host_count && i < HOSTS_NAMED; i++) {
 		fputs(i == 0 ? ": " : ", ", job->summary->out);
 		gp_text_print_fit(job->summary->out, job->hosts[i].name, 32);
@@ -245,6 +245,37 @@ static void print_missing(FILE *out, const void *context)
 	fputs(first < job->world_size ? ", ..." : "", out);
 }
 
+/* "17, 32-39": ranks whose traces are incomplete; rows are sorted by rank. */
+static void print_incomplete(FILE *out, const struct job *job)
+{
+	const struct gp_rank_row *rows = job->ranks.rows;
+	uint32_t named = 0;
+
+	for (uint32_t i = 0, end; i < job->ranks.count; i = end) {
+		end = i + 1;
+		if (gp_recorded_is_whole(job->models[rows[i].process]))
+			continue;
+		while (end < job->ranks.count && rows[end].rank == rows[end - 1].rank + 1 &&
+		       !gp_recorded_is_whole(job->models[rows[end].process]))
+			end++;
+		if (named++ == RANGES_NAMED) {
+			fputs(", ...", out);
+			return;
+		}
+		fprintf(out, rows[end - 1].rank > rows[i].rank ? "%s%u-%u" : "%s%u",
+			named > 1 ? ", " : "", rows[i].rank, rows[end - 1].rank);
+	}
+}
+
+static uint32_t count_incomplete(const struct job *job)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < job->ranks.count; i++)
+		count += !gp_recorded_is_whole(job->models[job->ranks.rows[i].process]);
+	return count;
+}
+
 static uint32_t count_missing(const struct job *job)
 {
 	uint32_t at = 0, count = 0;
@@ -258,7 +289,7 @@ static uint32_t count_missing(const struct job *job)
 
 static void print_title(const struct job *job)
 {
-	uint32_t missing = count_missing(job);
+	uint32_t missing = count_missing(job), incomplete = count_incomplete(job);
 	FILE *out = job->summary->out;
 
 	fprintf(out, "\nRanks: %s", gp_format_count(job->ranks.count).text);
@@ -277,6 +308,10 @@ static void print_title(const struct job *job)
 	if (missing > 0) {
 		fprintf(out, "; no trace of rank%s ", missing > 1 ? "s" : "");
 		print_missing(out, job);
+	}
+	if (incomplete > 0) {
+		fprintf(out, "; incomplete: rank%s ", incomplete > 1 ? "s" : "");
+		print_incomplete(out, job);
 	}
 	fputs("\n", out);
 }
@@ -360,6 +395,23 @@ static void put_place(const struct job *job, const struct place *place, struct g
 	gp_table_put_text(table, place->words);
 }
 
+static bool is_blank(const struct gp_value *value)
+{
+	return value->kind == GP_VALUE_NONE ||
+	       (value->kind == GP_VALUE_TEXT ? strcmp(value->text, "-") == 0 : value->whole == 0);
+}
+
+/* The line is short: a column without a value goes. */
+static int drop_blank(struct gp_table *table, const char *title)
+{
+	size_t column = gp_table_find_column(table->head, title), rows = gp_table_rows(table);
+	size_t row = 0;
+
+	while (row < rows && is_blank(&gp_table_row(table, row)[column]))
+		row++;
+	return row == rows ? gp_table_remove_column(table, column) : 0;
+}
+
 static int print_rows(const struct job *job)
 {
 	bool all = job->ranks.count <= ALL_SHOWN || !job->summary->options->brief;
@@ -374,7 +426,12 @@ static int print_rows(const struct job *job)
 		put_median(job, &table);
 	for (uint32_t i = 0; i < shown; i++)
 		put_place(job, &job->places[i], &table);
-	result = gp_table_print(&table, job->summary->out, gp_summary_columns(job->summary));
+	result = drop_blank(&table, "Memory");
+	if (result == 0)
+		result = drop_blank(&table, "Ended");
+	if (result == 0)
+		result =
+			gp_table_print(&table, job->summary->out, gp_summary_columns(job->summary));
 	gp_table_close(&table);
 	if (!all && job->differing > shown)
 		fprintf(job->summary->out,

@@ -165,15 +165,16 @@ class Ranks(Case):
                 os.truncate(path, os.path.getsize(path) - 120)
         page = self.run_gpuprof("summary", self.path("job")).stdout
         self.assertLessEqual(len(page.splitlines()), 60)
-        self.assertIn("Ranks: 63 of 64", page)
+        self.assertRegex(page, r"Ranks: 63 of 64 .*; no trace of rank 40; incomplete: ranks 0-39, 41-63\n")
 
     def test_a_large_job_is_read_rank_by_rank(self):
         """Rank 5 of the synthetic job is late on its host, rank 792 on its GPU; rank 17 was killed, rank 40 has no trace."""
         self.make_job(1056, 16)
         page = self.run_gpuprof("summary", self.path("job")).stdout
         self.assertLessEqual(len(page.splitlines()), 60)
-        self.assertRegex(page, r"Ranks: 1,055 of 1,056 on 132 hosts: node0, node1, .*; no trace of rank 40\n")
+        self.assertRegex(page, r"Ranks: 1,055 of 1,056 on 132 hosts: node0, node1, .*; no trace of rank 40; incomplete: rank 17\n")
         self.assertRegex(page, r"\n  17 .* incomplete")
+        self.assertRegex(page, r"\n  GPU \d, rank 792  +\d")
         found = json.loads(self.run_gpuprof("advice", "--format", "json", self.path("job")).stdout)["findings"]
         late = {finding["rank"]: finding for finding in found if finding["rule"] == "late-rank"}
         self.assertEqual(sorted(late), ["5", "792"])

@@ -231,7 +231,7 @@ static void one_screen_has_the_ranks_that_differ(void **state)
 	build_job(models);
 	text = print(gp_summary_print_ranks, models, RANKS, true);
 	expect(text,
-	       "\nRanks: 9 of 12 on 5 hosts: node0, node1, node2, node3, ...; no trace of ranks 3, 5-6\n");
+	       "\nRanks: 9 of 12 on 5 hosts: node0, node1, node2, node3, ...; no trace of ranks 3, 5-6; incomplete: rank 9\n");
 	expect(text,
 	       "\n median 1.000ms 3.200ms 4.000ms 0ns 2.000MiB - - -\n"
 	       " 9 1.000ms 3.200ms 4.000ms 0ns 2.000MiB node3 incomplete -\n"
@@ -268,7 +268,7 @@ static void a_few_ranks_are_all_shown_in_their_order(void **state)
 	for (uint32_t i = 0; i < RANKS; i++)
 		models[i]->clock.ahead_ns *= -1;
 	text = print(gp_summary_print_ranks, models, RANKS - 1, true);
-	expect(text, "; no trace of ranks 3, 5-6, 11\n");
+	expect(text, "; no trace of ranks 3, 5-6, 11; incomplete: rank 9\n");
 	expect(text, " Differs in\n 0 1.000ms ");
 	expect(text,
 	       "\n 4 1.000ms 4.800ms 2.400ms 1.400ms 2.000MiB node1 - compute +50 %, held up +35 %\n 7 1.000ms ");
@@ -300,7 +300,7 @@ static void many_gpus_are_summed_up(void **state)
 	expect(text, " 9 GPUs 77.3 % busy; ");
 	free(text);
 	text = print(gp_summary_print_busy, models, RANKS - 1, true);
-	expect(text, " GPU 0 78.8 % busy");
+	expect(text, " GPU 0, rank 0 78.8 % busy");
 	expect_not(text, "GPUs");
 	free(text);
 	free_job(models);

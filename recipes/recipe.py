@@ -288,6 +288,19 @@ def text_of(value):
     return "-" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
+def without_pids(names, rows):
+    """For people: ranks tell the processes apart, unless two have one rank, or none has."""
+    if "pid" not in names or "rank" not in names:
+        return names, rows
+    at, rank = names.index("pid"), names.index("rank")
+    pids = {}
+    for row in rows:
+        pids.setdefault(row[rank], set()).add(row[at])
+    if None in pids or any(len(known) > 1 for known in pids.values()):
+        return names, rows
+    return [*names[:at], *names[at + 1:]], [[*row[:at], *row[at + 1:]] for row in rows]
+
+
 def write(names, rows, form, out):
     if form == "json":
         json.dump([dict(zip(names, row)) for row in rows], out, indent=1)
@@ -295,6 +308,7 @@ def write(names, rows, form, out):
     elif form == "csv":
         csv.writer(out, lineterminator="\n").writerows([names, *rows])
     else:
+        names, rows = without_pids(names, rows)
         cells = [names, *([text_of(value) for value in row] for row in rows)]
         widths = [min(max(len(row[i]) for row in cells), 80) for i in range(len(names))]
         is_number = [all(isinstance(row[i], (int, float, type(None))) for row in rows) for i in range(len(names))]

@@ -25,17 +25,21 @@ def has_dask():
                           check=False).returncode == 0
 
 
-class Recipes(Case):
-    """A job of three hosts with two ranks each, recorded once."""
+class Job(Case):
+    """A job that is made once, and its tables."""
 
     job = None
+
+    @classmethod
+    def make(cls, recording):
+        raise NotImplementedError
 
     @classmethod
     def setUpClass(cls):
         recording = ranks_test.Ranks("run_hosts")
         recording.setUp()
         cls.addClassCleanup(recording.doCleanups)
-        recording.run_hosts((0, 0, 0), REDUCTIONS)
+        cls.make(recording)
         cls.job, cls.out = recording.path("job"), recording.path("out")
         done = recording.run_gpuprof("export", "-F", "parquet", "-o", cls.out, cls.job)
         recording.assertEqual(done.returncode, 0, done.stderr)
@@ -72,6 +76,27 @@ class Recipes(Case):
             if server.poll() is None:
                 os.killpg(server.pid, signal.SIGKILL)
             server.wait()
+
+    def start_dask(self, workers):
+        """The path of the scheduler's file, and the processes of the workers."""
+        scheduler = self.path("scheduler.json")
+        environment = support.environment(LIBDUCKDB=LIBRARY if os.path.exists(LIBRARY) else None)
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment, "start_new_session": True}
+        servers = [subprocess.Popen([DEBIAN_PYTHON, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard",
+                                     "--scheduler-file", scheduler], **quiet)]
+        self.addCleanup(self.end, servers)
+        self.wait_until(lambda: os.path.exists(scheduler) and os.path.getsize(scheduler) > 0)
+        worker = [DEBIAN_PYTHON, "-m", "distributed.cli.dask_worker", "--scheduler-file", scheduler, "--no-dashboard", "--nthreads", "1", "--no-nanny"]
+        servers += [subprocess.Popen(worker, **quiet) for _ in range(workers)]
+        return scheduler, servers[1:]
+
+
+class Recipes(Job):
+    """Three hosts with two ranks each."""
+
+    @classmethod
+    def make(cls, recording):
+        recording.run_hosts((0, 0, 0), REDUCTIONS)
 
     def test_late_ranks_are_those_of_the_table(self):
         self.skip_without_duckdb()
@@ -146,11 +171,11 @@ class Recipes(Case):
         for rank, ns in busy_ns.items():
             self.assertAlmostEqual(found_ns[rank] / ns, 1, delta=0.02)
 
-    def test_dask_gives_the_same_rows(self):
+    def test_dask_starts_its_own_workers(self):
         self.skip_without_duckdb()
         if not has_dask():
             self.skipTest("needs Dask: python3-distributed")
-        for name in ("collective-rank", "breakdown", "busbw"):  # with a combine step, without one, and without any row
+        for name in ("breakdown", "busbw"):  # without a combine step; without any row
             one = self.recipe("--format", "csv", name, self.out).stdout
             many = self.recipe("--format", "csv", "--engine", "dask", name, self.out, path=os.path.dirname(DEBIAN_PYTHON)).stdout
             self.assertEqual(many, one)
@@ -160,22 +185,20 @@ class Recipes(Case):
         self.skip_without_duckdb()
         if not has_dask():
             self.skipTest("needs Dask: python3-distributed")
-        scheduler = self.path("scheduler.json")
-        environment = support.environment(LIBDUCKDB=LIBRARY if os.path.exists(LIBRARY) else None)
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment, "start_new_session": True}
-        servers = [subprocess.Popen([DEBIAN_PYTHON, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard",
-                                     "--scheduler-file", scheduler], **quiet)]
-        self.addCleanup(self.end, servers)
-        self.wait_until(lambda: os.path.exists(scheduler) and os.path.getsize(scheduler) > 0)
-        worker = [DEBIAN_PYTHON, "-m", "distributed.cli.dask_worker", "--scheduler-file", scheduler, "--no-dashboard", "--nthreads", "1", "--no-nanny"]
         recipe = self.write("kill.sql", "-- map\nSELECT rank, host, count(*) AS n FROM ops GROUP BY ALL\n-- reduce\nSELECT * FROM mapped ORDER BY rank\n")
-        servers += [subprocess.Popen(worker, **quiet) for _ in range(2)]
+        scheduler, workers = self.start_dask(2)
+        environment = support.environment(LIBDUCKDB=LIBRARY if os.path.exists(LIBRARY) else None)
         running = subprocess.Popen([support.GPUPROF, "recipe", "--format", "csv", "--scheduler", scheduler, recipe, self.out],
                                    env=dict(environment, PATH="/usr/bin:" + os.environ["PATH"]), stdout=subprocess.PIPE, universal_newlines=True)
         self.wait_until(lambda: glob.glob(os.path.join(self.out, ".recipe-*", "map-*")) or running.poll() is not None)
-        os.killpg(servers[1].pid, signal.SIGKILL)
+        os.killpg(workers[0].pid, signal.SIGKILL)
         rows = list(csv.DictReader(io.StringIO(running.communicate(timeout=support.LIMIT_S)[0])))
         self.assertEqual([(row["rank"], row["n"]) for row in rows], [(str(rank), str(5 + REDUCTIONS)) for rank in range(6)])
+
+    def test_people_see_no_pids(self):
+        self.skip_without_duckdb()
+        head = self.recipe("pace", self.out).stdout.splitlines()[0].split()
+        self.assertEqual((head[:2], "pid" in head), (["rank", "host"], False))
 
     def test_errors_say_what_to_type(self):
         self.assert_one_line(self.recipe("nothing", self.out, status=1).stderr, "'nothing'", "straggler")
@@ -185,6 +208,57 @@ class Recipes(Case):
         listed = self.recipe("--list").stdout.splitlines()
         self.assertEqual([line.split()[0] + ".sql" for line in listed], sorted(os.path.basename(path) for path in glob.glob(RECIPES + "/*.sql")))
         self.assertTrue(all(len(line.split()) > 3 for line in listed), listed)
+
+
+class Synthetic(Job):
+    """A job of 64 ranks with NCCL's ranges: rank 5 is late by its host, rank 48 by its GPU, rank 17 was killed, rank 40 has no trace."""
+
+    @classmethod
+    def make(cls, recording):
+        recording.make_job(64, 16)
+
+    def test_bandwidths_are_those_of_the_table(self):
+        self.skip_without_duckdb()
+        expected = {(int(row["Communicator"], 16), row["Size"]): (row["Ranks"], row["Count"], row["Med"], row["Min"], row["Bus"])
+                    for row in self.table("bus-bandwidth")}
+        found = {(row["communicator"], row["bytes"]): (row["ranks"], row["operations"], row["median_ns"], row["shortest_ns"], row["bus_gb_per_s"])
+                 for row in self.rows("busbw")}
+        self.assertEqual(found.keys(), expected.keys())
+        for key, values in found.items():
+            for value, wanted in zip(values, expected[key]):
+                self.assertAlmostEqual(value, wanted, delta=1, msg=key)
+
+    def test_ranks_are_those_of_the_table(self):
+        self.skip_without_duckdb()
+        ranks = {row["Rank"]: row for row in self.table("rank")}
+        for row in self.rows("pace"):
+            self.assertAlmostEqual(row["median_ns"], ranks[row["rank"]]["Step"], delta=1)
+        self.assertEqual({row["rank"]: (row["held_up_ns"], row["waited_ns"]) for row in self.rows("straggler")},
+                         {rank: (row["Held up"], row["Waited"]) for rank, row in ranks.items()})
+        computing = sorted(row["Computing"] for row in ranks.values())  # of one kernel
+        slower = self.rows("diff-ranks")
+        self.assertEqual(slower[0]["rank"], 48)
+        for row in slower:
+            self.assertEqual((row["total_ns"], row["median_ns"]), (ranks[row["rank"]]["Computing"], computing[len(computing) // 2]))
+
+    def test_lost_ranks_are_those_of_the_summary(self):
+        self.skip_without_duckdb()
+        shown = json.loads(self.run_gpuprof("summary", "--format", "json", self.job).stdout)
+        job, *others = next(document["ranks"] for document in shown if "ranks" in document)
+        incomplete = [row["rank"] for row in others if row.get("ended") == "incomplete"]
+        self.assertEqual([(row["rank"], row["missing"]) for row in self.rows("lost")],
+                         [*((rank, 0) for rank in incomplete), (int(job["without_trace"]), 1)])
+
+    def test_dask_gives_the_same_rows_for_every_recipe(self):
+        self.skip_without_duckdb()
+        if not has_dask():
+            self.skipTest("needs Dask: python3-distributed")
+        scheduler, _ = self.start_dask(1)
+        for path in sorted(glob.glob(RECIPES + "/*.sql")):
+            name = os.path.basename(path)[:-len(".sql")]
+            one = self.recipe("--format", "csv", name, self.out).stdout
+            many = self.recipe("--format", "csv", "--scheduler", scheduler, name, self.out, path=os.path.dirname(DEBIAN_PYTHON)).stdout
+            self.assertEqual(many, one, name)
 
 
 if __name__ == "__main__":

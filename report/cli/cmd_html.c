@@ -222,6 +222,7 @@ static int write_run(struct arguments *a)
 		a->options.job = &job;
 		status = write_compared(&traces, a);
 		status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
+		a->options.job = NULL;
 	} else if (result == -ENODATA) {
 		status = gp_traces_use(a->traces, a->trace_count, write_compared, a);
 	} else {
@@ -294,6 +295,7 @@ static int write_sets(struct arguments *a)
 	a->options.runs = &a->run_set;
 	if (status == 0)
 		status = write_named(run.traces.models, run.traces.count, a);
+	a->options.job = NULL;
 	free_shown(&base);
 	free_shown(&run);
 	gp_run_set_free(&a->base_set);

@@ -34,7 +34,7 @@ struct gp_process_name gp_summary_rank_of(const struct gp_summary *summary, size
 	struct gp_process_name none = {""};
 	size_t owner;
 
-	if (!gp_summary_has_ranks(summary))
+	if (!summary->basis || !gp_summary_has_ranks(summary))
 		return none;
 	owner = summary->basis->owners[device];
 	return owner < summary->model_count ? gp_process_name(summary->models[owner]) : none;

@@ -356,6 +356,15 @@ static void put_busy(struct gp_table *table, const struct gp_model *model,
 		gp_table_cell(table, gp_value_none());
 }
 
+static bool has_any_rank(const struct gp_summary *summary)
+{
+	size_t i = 0;
+
+	while (i < summary->model_count && gp_model_rank(summary->models[i]) == GP_NONE)
+		i++;
+	return i < summary->model_count;
+}
+
 static int put_process(const struct gp_summary *summary, struct gp_table *table,
 		       struct gp_model *const *model)
 {
@@ -363,7 +372,10 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 	struct totals totals = {0};
 	int result = take_totals(summary, &totals, model, window);
 
-	gp_table_put_whole(table, (*model)->pid);
+	if (has_any_rank(summary))
+		gp_table_put_text(table, gp_process_name(*model).text);
+	else
+		gp_table_put_whole(table, (*model)->pid);
 	gp_table_cell(table, gp_value_moment((int64_t)(window.start_unix_ns -
 						       summary->window.start_unix_ns)));
 	gp_table_put_whole(table, window.end_unix_ns - window.start_unix_ns);
@@ -382,6 +394,7 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 
 int gp_summary_print_processes(const struct gp_summary *summary)
 {
+	static const struct gp_table_column named = {"Process", GP_UNIT_TEXT};
 	size_t shown = summary->model_count;
 	struct gp_table table;
 	int result = 0;
@@ -390,6 +403,8 @@ int gp_summary_print_processes(const struct gp_summary *summary)
 		shown = PROCESSES_ON_A_SCREEN;
 	fputs("\nProcesses\n", summary->out);
 	gp_table_open(&table, &process_head);
+	if (has_any_rank(summary))
+		result = gp_table_set_column(&table, 0, &named);
 	for (size_t i = 0; result == 0 && i < shown; i++)
 		result = put_process(summary, &table, &summary->models[i]);
 	if (result == 0)

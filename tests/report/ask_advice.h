@@ -47,6 +47,19 @@ static inline const struct gp_finding *find(const struct gp_advice *advice, cons
 	return NULL;
 }
 
+/* A rule that needs to know where launches are says nothing of a model without stacks; frees it. */
+static inline void check_needs_stacks(struct gp_model *model, const char *rule)
+{
+	struct gp_advice advice;
+
+	for (uint32_t i = 0; i < model->call_count; i++)
+		model->calls[i].stack = GP_NONE;
+	advice = ask(&model, 1);
+	assert_null(find(&advice, rule));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /* A value of a finding: its text, "" = none; or its number, 0 = none. */
 static inline const char *text_of(const struct gp_finding *found, const char *id)
 {

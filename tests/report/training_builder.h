@@ -136,4 +136,34 @@ static inline struct gp_model *training_end(struct training *t)
 	return build_end(&t->b);
 }
 
+/* A kernel of one time through a loop, from a line; a list of them ends with NULL. */
+struct training_work {
+	const char *kernel, *line;
+	uint64_t us;
+};
+
+/* Launches it; the next one starts when it has ended. */
+static inline struct gp_op *training_work(struct training *t, uint32_t thread, const char *stack,
+					  const char *kernel, uint64_t us)
+{
+	struct gp_op *op;
+
+	training_launch(t, thread, stack, kernel);
+	op = &t->b.model->ops[t->b.model->op_count - 1];
+	op->end_ns = op->start_ns + us * 1000;
+	t->at_ns += us * 1000;
+	return op;
+}
+
+static inline struct gp_model *training_loop(const struct training_work *work, uint32_t times)
+{
+	struct training t = training_begin();
+
+	build_device(&t.b, 0, "GPU");
+	for (uint32_t i = 0; i < times; i++)
+		for (const struct training_work *at = work; at->kernel; at++)
+			training_work(&t, TRAINING_PROGRAM, at->line, at->kernel, at->us);
+	return training_end(&t);
+}
+
 #endif

@@ -1,13 +1,7 @@
 #include "tests/rules/rule.h"
 
 /* Named like cuDNN's. */
-__global__ void nchwToNhwcKernel_spin(long long cycles)
-{
-	long long start = clock64();
-
-	while (clock64() - start < cycles)
-		;
-}
+SPIN_KERNEL(nchwToNhwcKernel_spin)
 
 int main(int argc, char **argv)
 {

@@ -1,19 +1,10 @@
 #include "tests/rules/rule.h"
 
 /* Named like those of libraries. */
-#define KERNEL(name)                                                                               \
-	__global__ void name(long long cycles)                                                     \
-	{                                                                                          \
-		long long start = clock64();                                                       \
-                                                                                                   \
-		while (clock64() - start < cycles)                                                 \
-			;                                                                          \
-	}
-
-KERNEL(cutlass_80_tensorop_bf16_s16816gemm_spin)
-KERNEL(masked_fill_elementwise_kernel_spin)
-KERNEL(softmax_warp_forward_spin)
-KERNEL(flash_fwd_kernel_spin)
+SPIN_KERNEL(cutlass_80_tensorop_bf16_s16816gemm_spin)
+SPIN_KERNEL(masked_fill_elementwise_kernel_spin)
+SPIN_KERNEL(softmax_warp_forward_spin)
+SPIN_KERNEL(flash_fwd_kernel_spin)
 
 static const struct {
 	void (*kernel)(long long cycles);

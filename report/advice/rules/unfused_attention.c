@@ -1,15 +1,12 @@
 #include "report/advice/rules/rules.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/advisor.h"
-#include "report/advice/rules/launch_places.h"
+#include "report/advice/rules/op_function.h"
 #include "report/advice/rules/product_precision.h"
 
 #define LIMITS(LIMIT)                                                                              \
@@ -28,31 +25,26 @@ GP_LIMITS(LIMITS);
 /* What an operation can be in: product, softmax, product. */
 enum role { OTHER, PRODUCT, SOFTMAX, BETWEEN, COPY };
 
-static const struct {
-	const char *kind;
-	enum role role;
-} role_of_kind[] = {
-	{"GEMM", PRODUCT},        {"GEMV", PRODUCT},   {"softmax", SOFTMAX},
-	{"elementwise", BETWEEN}, {"random", BETWEEN}, {"copy", COPY},
+static const struct gp_kind_role role_of_kind[] = {
+	{"GEMM", PRODUCT},   {"GEMV", PRODUCT}, {"softmax", SOFTMAX}, {"elementwise", BETWEEN},
+	{"random", BETWEEN}, {"copy", COPY},    {NULL, OTHER},
 };
-
-#define NO_FUNCTION UINT64_MAX
 
 /* A site of launches. */
 struct site {
-	uint64_t function; /* the text "weigh (model.py", or NO_FUNCTION */
-	bool is_read;
+	uint64_t function;     /* as in struct gp_op_function */
 	uint64_t forward_ns;   /* of its operations ... */
 	uint64_t attention_ns; /* ... in the forward pass, and of those in attention */
-	uint64_t taken_ns;     /* of all that are in attention */
 };
 
 /* The state of a look. */
 struct attention {
-	uint8_t *kinds;      /* by name */
-	uint8_t *precisions; /* by name: enum gp_product_precision */
-	enum role roles[GP_KINDS_LIMIT];
-	bool *is_part; /* by operation: it is in attention */
+	uint8_t *kinds;                /* by name */
+	uint8_t *precisions;           /* by name: enum gp_product_precision */
+	uint8_t roles[GP_KINDS_LIMIT]; /* enum role */
+	bool *is_part;                 /* by operation: it is in attention */
+	struct gp_op_functions functions;
+	struct gp_launch_places places; /* time in attention by site, of all functions */
 	struct site *sites;
 	uint32_t site_count, site_capacity;
 	bool is_half; /* most of the other products are in 16 bit */
@@ -75,7 +67,7 @@ static enum role role_of(const struct gp_advisor *advisor, const struct attentio
 		return OTHER;
 	if (one->kind == GP_OP_COPY && one->copy_kind != GP_COPY_DTOD)
 		return OTHER;
-	return attention->roles[gp_kinds_of_op(attention->kinds, advisor->model, one)];
+	return (enum role)attention->roles[gp_kinds_of_op(attention->kinds, advisor->model, one)];
 }
 
 static enum gp_product_precision precision_of(const struct gp_advisor *advisor,
@@ -88,56 +80,31 @@ static enum gp_product_precision precision_of(const struct gp_advisor *advisor,
 		       : GP_PRODUCT_UNKNOWN;
 }
 
-/* Of the user's code, without its line. */
-static uint64_t function_of_site(struct gp_advisor *advisor, uint32_t site)
-{
-	struct gp_call_site at = gp_call_sites_at(advisor->sites, site);
-	size_t length = strlen(at.place);
-	char function[512];
-
-	if (!at.is_own || !gp_advisor_knows(advisor, site))
-		return NO_FUNCTION;
-	gp_call_site_line(at.place, &length);
-	snprintf(function, sizeof(function), "%.*s", (int)length, at.place);
-	return gp_advisor_text(advisor, function);
-}
-
 static struct site *site_at(struct gp_advisor *advisor, struct attention *attention,
 			    uint32_t number)
 {
-	struct site *site;
-
 	while (advisor->error == 0 && attention->site_count <= number) {
 		advisor->error = gp_array_grow(&attention->sites, &attention->site_capacity,
 					       attention->site_count, sizeof(*attention->sites));
 		if (advisor->error == 0)
 			attention->sites[attention->site_count++] =
-				(struct site){.function = NO_FUNCTION};
+				(struct site){.function = GP_NO_FUNCTION};
 	}
-	if (advisor->error != 0)
-		return NULL;
-	site = &attention->sites[number];
-	if (!site->is_read)
-		site->function = function_of_site(advisor, number);
-	site->is_read = true;
-	return site;
+	return advisor->error == 0 ? &attention->sites[number] : NULL;
 }
 
 /* Of the line of the user's that an operation belongs to, or NULL. */
 static struct site *site_of(struct gp_advisor *advisor, struct attention *attention, uint32_t op,
 			    bool *is_backward)
 {
-	const struct gp_call *call =
-		gp_model_op_stack_call(advisor->model, &advisor->model->ops[op]);
-	uint32_t stack, site;
-	enum gp_backward_answer answer = gp_backward_answer_of(
-		&advisor->basis->backward[advisor->process], advisor->model, call, &stack);
+	struct gp_op_function found = gp_op_function_of(advisor, &attention->functions, op);
+	struct site *site =
+		found.site == GP_NO_SITE ? NULL : site_at(advisor, attention, found.site);
 
-	*is_backward = answer != GP_BACKWARD_NOT;
-	if (!call || *gp_backward_reason(answer) != '\0')
-		return NULL;
-	site = gp_advisor_site(advisor, call);
-	return site == GP_NO_SITE ? NULL : site_at(advisor, attention, site);
+	*is_backward = found.is_backward;
+	if (site)
+		site->function = found.text;
+	return site;
 }
 
 /* ---- the forward pass ---- */
@@ -151,7 +118,7 @@ struct window {
 };
 
 static const struct window no_window = {
-	.function = NO_FUNCTION, .first = GP_NONE, .copies = GP_NONE};
+	.function = GP_NO_FUNCTION, .first = GP_NONE, .copies = GP_NONE};
 
 static void mark(struct gp_advisor *advisor, struct attention *attention, uint32_t first,
 		 uint32_t last)
@@ -184,13 +151,13 @@ static void extend(struct gp_advisor *advisor, struct attention *attention, stru
 	enum role role = role_of(advisor, attention, op);
 	bool is_backward;
 	struct site *site = site_of(advisor, attention, op, &is_backward);
-	uint64_t function = site && !is_backward ? site->function : NO_FUNCTION;
+	uint64_t function = site && !is_backward ? site->function : GP_NO_FUNCTION;
 
 	if (site && !is_backward)
 		site->forward_ns += gp_op_gpu_ns(&advisor->model->ops[op]);
-	if (function == NO_FUNCTION || function != window->function || role == OTHER)
+	if (function == GP_NO_FUNCTION || function != window->function || role == OTHER)
 		*window = no_window;
-	if (function == NO_FUNCTION || role == OTHER)
+	if (function == GP_NO_FUNCTION || role == OTHER)
 		return;
 	window->function = function;
 	if (role == PRODUCT)
@@ -271,7 +238,7 @@ static void take(struct gp_advisor *advisor, struct attention *attention, uint32
 		return;
 	found = gp_advisor_case(advisor, GP_NO_SITE, site->function, 0);
 	own = found->own;
-	site->taken_ns += ns;
+	gp_launch_places_add(advisor, &attention->places, (uint32_t)(site - attention->sites), ns);
 	found->count += role == SOFTMAX && !is_backward;
 	found->time_ns += ns;
 	own->products_ns += role == PRODUCT ? ns : 0;
@@ -279,19 +246,6 @@ static void take(struct gp_advisor *advisor, struct attention *attention, uint32
 	own->backward_ns += is_backward ? ns : 0;
 	gp_advisor_save(advisor, found, one->start_ns, ns * percent / 100);
 	gp_advisor_show_time(advisor, found, one->start_ns, ns);
-}
-
-static void put_place(struct gp_advisor *advisor, const struct attention *attention,
-		      struct gp_case *found)
-{
-	struct gp_launch_places places = {0};
-	uint64_t text;
-
-	for (uint32_t i = 0; i < attention->site_count; i++)
-		if (attention->sites[i].function == found->detail)
-			gp_launch_places_add(advisor, &places, i, attention->sites[i].taken_ns);
-	gp_launch_places_put(advisor, &places, found, &text);
-	gp_launch_places_free(&places);
 }
 
 static bool is_worth(struct gp_advisor *advisor, uint64_t function)
@@ -326,7 +280,7 @@ static void sum_up(struct gp_advisor *advisor, struct attention *attention)
 	claim(advisor, attention);
 	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i)) != NULL;) {
 		((struct own *)found->own)->all_ns = all_ns;
-		put_place(advisor, attention, found);
+		gp_op_functions_place(advisor, &attention->functions, &attention->places, found);
 	}
 }
 
@@ -337,10 +291,7 @@ static bool find_roles(const struct gp_advisor *advisor, struct attention *atten
 {
 	bool has_softmax = false;
 
-	for (uint32_t kind = 0; kind < gp_kinds_count(advisor->kinds); kind++)
-		for (size_t i = 0; i < COUNT(role_of_kind); i++)
-			if (strcmp(gp_kinds_name(advisor->kinds, kind), role_of_kind[i].kind) == 0)
-				attention->roles[kind] = role_of_kind[i].role;
+	gp_kinds_roles(advisor->kinds, role_of_kind, attention->roles);
 	for (uint32_t i = 0; i < advisor->model->name_count; i++)
 		has_softmax |= attention->roles[attention->kinds[i]] == SOFTMAX;
 	return has_softmax;
@@ -368,6 +319,8 @@ static void look(struct gp_advisor *advisor)
 	free(attention.precisions);
 	gp_spill_free(attention.is_part);
 	free(attention.sites);
+	gp_op_functions_free(&attention.functions);
+	gp_launch_places_free(&attention.places);
 }
 
 static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,

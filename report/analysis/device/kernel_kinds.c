@@ -260,6 +260,16 @@ uint32_t gp_kinds_count(const struct gp_kinds *kinds)
 	return kinds->name_count;
 }
 
+void gp_kinds_roles(const struct gp_kinds *kinds, const struct gp_kind_role *rows,
+		    uint8_t roles[GP_KINDS_LIMIT])
+{
+	memset(roles, 0, GP_KINDS_LIMIT);
+	for (; rows->kind; rows++)
+		for (uint32_t kind = 0; kind < kinds->name_count; kind++)
+			if (strcmp(kinds->names[kind], rows->kind) == 0)
+				roles[kind] = rows->role;
+}
+
 /* ---- names ---- */
 
 /* Both in small letters; time grows with the product of the lengths, at worst. */

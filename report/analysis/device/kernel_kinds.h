@@ -38,6 +38,16 @@ const char *gp_kinds_name(const struct gp_kinds *kinds, uint32_t kind);
 /* How many kinds there are: their numbers are lower. */
 uint32_t gp_kinds_count(const struct gp_kinds *kinds);
 
+/* What kernels of a kind are to a caller: its own number, not 0. The last row has no kind. */
+struct gp_kind_role {
+	const char *kind;
+	uint8_t role;
+};
+
+/* The role of each kind; 0: it has none. */
+void gp_kinds_roles(const struct gp_kinds *kinds, const struct gp_kind_role *rows,
+		    uint8_t roles[GP_KINDS_LIMIT]);
+
 /*
  * The kinds of a model's kernels, by their names' index; the last one, name_count, is of those
  * without a name.  Free it; NULL: no memory.

@@ -16,40 +16,11 @@
 #define MODEL  "/home/me/model.py@"
 #define OTHERS "/home/me/others.py@"
 
-/* Kernels of one time through the loop; "" ends them. */
-struct launch {
-	const char *kernel, *line;
-	uint64_t us;
-};
-#define LAUNCHES 8
-
-static struct gp_op *launch(struct training *t, uint32_t thread, const char *stack,
-			    const char *kernel, uint64_t us)
-{
-	struct gp_op *op;
-
-	training_launch(t, thread, stack, kernel);
-	op = &t->b.model->ops[t->b.model->op_count - 1];
-	op->end_ns = op->start_ns + us * US;
-	t->at_ns += us * US;
-	return op;
-}
-
-static struct gp_model *build_of(const struct launch *launches)
-{
-	struct training t = training_begin();
-
-	build_device(&t.b, 0, "GPU");
-	for (unsigned i = 0; i < TIMES; i++)
-		for (unsigned k = 0; k < LAUNCHES && launches[k].kernel; k++)
-			launch(&t, TRAINING_PROGRAM, launches[k].line, launches[k].kernel,
-			       launches[k].us);
-	return training_end(&t);
-}
+#define LAUNCHES 8 /* and the end */
 
 /* The saving of each time, in us; 0: the rule does not fire. */
 struct expected {
-	struct launch launches[LAUNCHES];
+	struct training_work launches[LAUNCHES];
 	uint64_t saves_us, products_us, others_us, precise_us;
 };
 
@@ -125,7 +96,7 @@ static const struct expected cases[] = {
 static void operations_tell(void **state)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct gp_model *model = build_of(cases[i].launches);
+		struct gp_model *model = training_loop(cases[i].launches, TIMES);
 		struct gp_advice advice = ask(&model, 1);
 		const struct gp_finding *found = find(&advice, "unfused-attention");
 
@@ -149,29 +120,21 @@ static void operations_tell(void **state)
 
 static void is_silent_without_stacks(void **state)
 {
-	struct gp_model *model = build_of(cases[0].launches);
-	struct gp_advice advice;
-
-	for (uint32_t i = 0; i < model->call_count; i++)
-		model->calls[i].stack = GP_NONE;
-	advice = ask(&model, 1);
-	assert_null(find(&advice, "unfused-attention"));
-	gp_advice_free(&advice);
-	gp_model_free(model);
+	check_needs_stacks(training_loop(cases[0].launches, TIMES), "unfused-attention");
 }
 
 /* full-precision has the other product only; of attention that is no finding it has all. */
 static void no_product_is_claimed_twice(void **state)
 {
-	static const struct launch launches[LAUNCHES] = {{FLOAT, MODEL "20", 100},
-							 {SMAX, MODEL "22", 300},
-							 {FLOAT, MODEL "22", 100},
-							 {FLOAT, OTHERS "9", 400}};
-	static const struct launch small[LAUNCHES] = {{FLOAT, MODEL "20", 4},
-						      {SMAX, MODEL "22", 3},
-						      {FLOAT, MODEL "22", 4},
-						      {FLOAT, OTHERS "9", 400}};
-	struct gp_model *models[] = {build_of(launches), build_of(small)};
+	static const struct training_work launches[LAUNCHES] = {{FLOAT, MODEL "20", 100},
+								{SMAX, MODEL "22", 300},
+								{FLOAT, MODEL "22", 100},
+								{FLOAT, OTHERS "9", 400}};
+	static const struct training_work small[LAUNCHES] = {{FLOAT, MODEL "20", 4},
+							     {SMAX, MODEL "22", 3},
+							     {FLOAT, MODEL "22", 4},
+							     {FLOAT, OTHERS "9", 400}};
+	struct gp_model *models[] = {training_loop(launches, TIMES), training_loop(small, TIMES)};
 	const uint64_t attention_us[] = {450, 0}, products_us[] = {400, 408};
 
 	for (size_t i = 0; i < 2; i++) {
@@ -212,13 +175,15 @@ static void backward_passes_belong_to_it(void **state)
 		for (int i = 0; i < count; i++) {
 			snprintf(stack, sizeof(stack), "@%s > torch::autograd::VariableType::%s",
 				 steps[i].line, steps[i].operator_name);
-			launch(&t, TRAINING_PROGRAM, stack, steps[i].kernel, steps[i].forward_us);
+			training_work(&t, TRAINING_PROGRAM, stack, steps[i].kernel,
+				      steps[i].forward_us);
 		}
 		for (int i = count - 1; i >= 0; i--) {
 			snprintf(stack, sizeof(stack),
 				 TRAINING_ENGINE " > torch::autograd::generated::%s::apply#7",
 				 steps[i].node);
-			launch(&t, TRAINING_AUTOGRAD, stack, steps[i].kernel, steps[i].backward_us);
+			training_work(&t, TRAINING_AUTOGRAD, stack, steps[i].kernel,
+				      steps[i].backward_us);
 		}
 	}
 	model = training_end(&t);

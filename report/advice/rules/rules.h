@@ -43,6 +43,7 @@ extern const struct gp_rule gp_rule_layout_changes;
 extern const struct gp_rule gp_rule_full_precision;
 extern const struct gp_rule gp_rule_unfused_attention;
 extern const struct gp_rule gp_rule_repeated_sort;
+extern const struct gp_rule gp_rule_unfused_kernels;
 extern const struct gp_rule gp_rule_late_rank;
 extern const struct gp_rule gp_rule_rank_imbalance;
 extern const struct gp_rule gp_rule_exposed_comm;

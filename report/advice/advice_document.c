@@ -114,7 +114,8 @@ static const struct note reasons[] = {
 /* Limits of the findings, other possible recordings, and without findings the main idle time. */
 static const struct note notes[] = {
 	{"no-sum",
-	 "[{?warns_of_sums}savings must not be added up: findings may be about the same time]", ""},
+	 "[{?warns_of_sums}savings must not be added up: findings may be about the same time; gpuprof's own cost is not taken out of them]",
+	 ""},
 	{"no-end", "[{!count}the trace has no end: {why_no_end}]", ""},
 	{"failed-calls", "[{!count}{failures} call[{!failures=1}s] failed]",
 	 "gpuprof summary --by failure FILE"},

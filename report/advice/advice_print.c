@@ -554,7 +554,8 @@ void gp_rules_document(FILE *out)
 	      "`gpuprof advice FILE...` reports what costs time and what to change; a summary has the most\n"
 	      "important findings. These are the rules, as `gpuprof explain RULE` prints them.\n\n"
 	      "The saving of a finding is an upper bound for this finding alone: several findings can be about\n"
-	      "the same time, so their savings must not be added.\n",
+	      "the same time, so their savings must not be added. Steps and savings are those of the recorded\n"
+	      "run: gpuprof's own cost, which the summary states, is not taken out.\n",
 	      out);
 	for (size_t i = 0; gp_rules[i]; i++) {
 		fprintf(out, "\n## %s\n\n```\n", gp_rules[i]->id);

@@ -570,7 +570,7 @@ void gp_host_function_print_time(FILE *out, const struct gp_host_places *places,
 	if (!gp_host_function_has_line(function) || strcmp(all.text, line.text) == 0)
 		fprintf(out, " for %s", all.text);
 	else
-		fprintf(out, " for %s (%s with other lines)", line.text, all.text);
+		fprintf(out, " for %s (all lines: %s)", line.text, all.text);
 }
 
 void gp_host_function_print_count(FILE *out, const struct gp_host_places *places,
@@ -586,7 +586,7 @@ void gp_host_function_print_count(FILE *out, const struct gp_host_places *places
 	else
 		fprintf(out, " %s times", gp_format_count(told).text);
 	if (told < all)
-		fprintf(out, " (%s with other lines)", gp_format_count(all).text);
+		fprintf(out, " (all lines: %s)", gp_format_count(all).text);
 }
 
 void gp_host_work_add_samples(struct gp_python_samples *samples, const struct gp_model *model)

@@ -110,7 +110,7 @@ uint32_t gp_host_work_busiest(const struct gp_tally *tally, uint64_t sum,
  * "in load (data.py:7)", "in raw_decode (json/decoder.py) < load (data.py:7)", "importing
  * torch._dynamo at <module> (train.py:4)": names a library's function and a line if most of the
  * time was there; else "in load (data.py)".  The second one adds the time, of the line if one is
- * named: "in load (data.py:7) for 1.2s (1.9s with other lines)".
+ * named: "in load (data.py:7) for 1.2s (all lines: 1.9s)", which are all of the function's.
  */
 void gp_host_function_print(FILE *out, const struct gp_host_places *places,
 			    const struct gp_host_function *function);
@@ -118,7 +118,7 @@ void gp_host_function_print_time(FILE *out, const struct gp_host_places *places,
 				 const struct gp_host_function *function);
 
 /*
- * For sums of GP_PYTHON_SAMPLE: "in load (data.py:7) 21 times (25 with other lines)", "in load
+ * For sums of GP_PYTHON_SAMPLE: "in load (data.py:7) 21 times (all lines: 25)", "in load
  * (data.py) once".
  */
 void gp_host_function_print_count(FILE *out, const struct gp_host_places *places,

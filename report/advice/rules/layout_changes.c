@@ -22,7 +22,7 @@ const struct gp_rule gp_rule_layout_changes = {
 	.found =
 		"{count} kernels, {percent} % of the GPU time, convert tensors between NCHW and NHWC; most of it in {kernel}",
 	.change =
-		"[{?language=torch}keep the model and its input in channels_last: model.to(memory_format=torch.channels_last), and images.to(memory_format=torch.channels_last)|use one layout for all operations: NHWC, which tensor cores need (CUDNN_TENSOR_NHWC)]",
+		"[{?language=torch}keep the model and its input in channels_last: model.to(memory_format=torch.channels_last) where the model is built, and images.to(memory_format=torch.channels_last) before the forward pass|use one layout for all operations: NHWC, which tensor cores need (CUDNN_TENSOR_NHWC)]",
 	.meaning =
 		"Convolutions on tensor cores work on NHWC tensors (the channels of a pixel lie together). If the program keeps its tensors as NCHW, the library converts the input before each convolution and the result after it. gpuprof recognizes such kernels by their names (nchwToNhwcKernel and similar). The saving is all of their time.",
 	.remedy =

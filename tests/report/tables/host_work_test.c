@@ -219,13 +219,12 @@ static void a_line_has_what_all_did_that_it_calls(void **state)
 
 	set_samples(samples, 4);
 	assert_true(add(0, 100, 0, 100));
-	assert_told(0, 0, "in first (train.py:5) for 60.00ms (100.0ms with other lines)");
+	assert_told(0, 0, "in first (train.py:5) for 60.00ms (all lines: 100.0ms)");
 	assert_line(0, 0, "first (train.py:5)", 60);
 	assert_line(0, 1, "first (train.py:1)", 40);
 	assert_spot(0, "first (train.py:5)", true, 60);
 	assert_true(add(1, 100, 0, 70));
-	assert_told(1, 0,
-		    "in log (l.py) < first (train.py:1) for 40.00ms (70.00ms with other lines)");
+	assert_told(1, 0, "in log (l.py) < first (train.py:1) for 40.00ms (all lines: 70.00ms)");
 }
 
 /* No line has half: the function is named without. */
@@ -243,7 +242,7 @@ static void of_many_lines_none_is_named(void **state)
 	assert_spot(1, "first (train.py)", false, 100);
 	assert_true(add(2, 100, 40, 180));
 	assert_told(2, 0, "in other (train.py:2) for 80.00ms");
-	assert_told(2, 1, "in first (train.py:5) for 30.00ms (60.00ms with other lines)");
+	assert_told(2, 1, "in first (train.py:5) for 30.00ms (all lines: 60.00ms)");
 	assert_spot(2, "other (train.py:2)", true, 80);
 	assert_spot(3, "", false, 0);
 }

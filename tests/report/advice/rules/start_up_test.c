@@ -153,7 +153,7 @@ static void another_thread_of_python_s_is_told(void **state)
 		const char *found_part, *absent;
 	} cases[] = {
 		{"/home/me/train.py", "read", "/home/me/data.py", "parse", true,
-		 "; another thread was in parse (data.py:6) for 180.0ms (360.0ms with other lines), and may have blocked this one",
+		 "; another thread was in parse (data.py:6) for 180.0ms (all lines: 360.0ms), and may have blocked this one",
 		 "busiest"},
 		{"/home/me/train.py", "read", "/usr/lib/python3.12/threading.py", "Condition.wait",
 		 true, "read (train.py:3) for", "another"},
@@ -165,7 +165,7 @@ static void another_thread_of_python_s_is_told(void **state)
 		 "the host was waiting in Condition.wait (threading.py) for 360.0ms; all other Python threads waited, too, for example for a process or for external data",
 		 "another"},
 		{"/usr/lib/python3.12/queue.py", "Queue.get", "/home/me/data.py", "parse", true,
-		 "; another thread was in parse (data.py:6) for 180.0ms (360.0ms with other lines); meanwhile the host was waiting in Queue.get (queue.py) for 360.0ms",
+		 "; another thread was in parse (data.py:6) for 180.0ms (all lines: 360.0ms); meanwhile the host was waiting in Queue.get (queue.py) for 360.0ms",
 		 "blocked"},
 		{"/usr/lib/python3.12/subprocess.py", "Popen._try_wait", "/home/me/data.py",
 		 "parse", true, "waiting in Popen._try_wait (subprocess.py) for 360.0ms",

@@ -105,7 +105,8 @@ static bool is_worth_it(FILE *to)
 
 struct gp_background_writer *gp_background_writer_begin(FILE *to, size_t buffer_bytes)
 {
-	struct gp_background_writer *b = is_worth_it(to) ? gp_memory_try_zeroed(1, sizeof(*b)) : NULL;
+	struct gp_background_writer *b =
+		is_worth_it(to) ? gp_memory_try_zeroed(1, sizeof(*b)) : NULL;
 
 	if (!b)
 		return NULL;

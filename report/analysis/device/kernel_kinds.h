@@ -24,7 +24,7 @@ struct gp_kinds;
 
 /*
  * The table, with the rows of a file in front of it (NULL = none).  NULL with one line for the user
- * in message: the file cannot be read, has a line that is no row, or there is no memory.
+ * in message: the file cannot be read, or has a line that is no row.
  */
 struct gp_kinds *gp_kinds_new(const char *file, char *message, size_t message_bytes);
 void gp_kinds_free(struct gp_kinds *kinds);
@@ -40,7 +40,7 @@ uint32_t gp_kinds_count(const struct gp_kinds *kinds);
 
 /*
  * The kinds of a model's kernels, by their names' index; the last one, name_count, is of those
- * without a name.  Free it; NULL: no memory.
+ * without a name.  Free it.
  */
 uint8_t *gp_kinds_of_names(const struct gp_kinds *kinds, const struct gp_model *model);
 

@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #include "gpuprof/count.h"
-#include "report/base/memory.h"
-#include "report/base/worker_process.h"
 #include "report/cli/commands.h"
 #include "report/load/load_model.h"
 #include "report/model/model.h"
@@ -361,24 +359,6 @@ static void test_commands(void **state)
 	remove_folder(case_folder);
 }
 
-/* ---- worker processes ---- */
-
-static int take_nothing(void *context, FILE *messages)
-{
-	(void)messages;
-	left = 0;
-	return malloc(*(size_t *)context) ? 0 : -EIO;
-}
-
-static void test_worker(void **state)
-{
-	struct gp_worker_process worker;
-	size_t bytes = 100;
-
-	assert_true(gp_worker_process_begin(&worker, take_nothing, &bytes));
-	assert_int_equal(gp_worker_process_end(&worker, stderr), -ENOMEM);
-}
-
 /*
  * There no thread helps: which allocation comes when is the same each time, and the C library keeps
  * no stacks of threads.
@@ -398,7 +378,6 @@ int main(void)
 		cmocka_unit_test(test_loading),
 		cmocka_unit_test(test_importing),
 		cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_worker),
 	};
 
 	if (UNDER_ASAN || UNDER_TSAN) {

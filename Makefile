@@ -40,7 +40,7 @@ CFLAGS   ?= -O2 -g
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) -I. -Iinclude -isystem $(CUDA_HOME)/include \
 	-isystem $(CUDA_HOME)/extras/CUPTI/include -MMD -MP $(CFLAGS)
 ifneq ($(SAN),)
-ALL_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
+ALL_CFLAGS += -DGP_SANITIZED -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
 endif
 
 Q := $(if $(filter 1,$(V)),,@)

@@ -101,18 +101,17 @@ static int number_devices(struct gp_advisor *advisor)
 }
 
 /* One walk over all calls for all rules. */
-static int list_calls(struct gp_advisor *advisor)
+static void list_calls(struct gp_advisor *advisor)
 {
 	static const bool is_listed[GP_ADVISOR_CLASSES] = {[GP_API_COPY] = true,
 							   [GP_API_MEMSET] = true,
 							   [GP_API_SYNC] = true,
 							   [GP_API_MODULE] = true};
 	const struct gp_model *model = advisor->model;
-	int result = 0;
 
 	for (uint32_t i = 0; i < GP_ADVISOR_CLASSES; i++)
 		advisor->calls[i].count = 0;
-	for (uint32_t i = 0; result == 0 && i < model->call_count; i++) {
+	for (uint32_t i = 0; i < model->call_count; i++) {
 		uint8_t class = gp_advisor_class(advisor, &model->calls[i]);
 		struct gp_call_list *list;
 
@@ -120,12 +119,10 @@ static int list_calls(struct gp_advisor *advisor)
 		    (class != GP_API_MODULE && gp_advisor_tunes(advisor, &model->calls[i])))
 			continue;
 		list = &advisor->calls[class];
-		result = gp_array_grow_spill(&list->indices, &list->capacity, list->count,
-					     sizeof(*list->indices));
-		if (result == 0)
-			list->indices[list->count++] = i;
+		gp_array_grow_spill(&list->indices, &list->capacity, list->count,
+				    sizeof(*list->indices));
+		list->indices[list->count++] = i;
 	}
-	return result;
 }
 
 /* A case below its threshold explains nothing. */
@@ -177,7 +174,7 @@ static int look_at_process(struct gp_advisor *advisor, size_t process)
 	note_idle(advisor);
 	result = number_devices(advisor);
 	if (result == 0)
-		result = list_calls(advisor);
+		list_calls(advisor);
 	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
 		result = look_by(advisor, i, gp_rules[i]->look);
 	if (advisor->has_memory)
@@ -304,11 +301,9 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 	struct gp_shown shown = found->shown;
 	struct gp_finding *finding;
 	bool has_line;
-	int result = gp_array_grow(&advice->findings, &advice->capacity, advice->count,
-				   sizeof(*advice->findings));
 
-	if (result != 0)
-		return result;
+	gp_array_grow(&advice->findings, &advice->capacity, advice->count,
+		      sizeof(*advice->findings));
 	finding = &advice->findings[advice->count++];
 	*finding = (struct gp_finding){
 		.rule = rule,
@@ -555,8 +550,7 @@ int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, si
 	int result = open_advisor(&advisor, models, model_count);
 
 	for (size_t i = 0; result == 0 && i < model_count; i++)
-		result = gp_call_sites_use_stacks(advisor.sites, models[i],
-						  basis->backward[i].stacks);
+		gp_call_sites_use_stacks(advisor.sites, models[i], basis->backward[i].stacks);
 
 	*advice = (struct gp_advice){.span_ns = advisor.span_ns, .process_count = model_count};
 	if (result == 0)

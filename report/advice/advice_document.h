@@ -26,7 +26,7 @@ void gp_advice_add_notes(const struct gp_advice *advice, bool warns_of_sums,
 /* A section of the rules of the findings: id, meaning, and when to ignore them. */
 void gp_advice_add_rules(const struct gp_advice *advice, struct gp_document *document);
 
-/* A text of a rule with the values of its limits, to be freed; NULL: no memory. */
+/* A text of a rule with the values of its limits, to be freed. */
 char *gp_rule_text(const struct gp_rule *rule, const char *text);
 
 /* The text that says when a rule reports a finding. */

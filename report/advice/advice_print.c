@@ -46,7 +46,7 @@ static void print_fitted(FILE *out, int margin, const char *before, const char *
 {
 	char *fitted = gp_text_fit(text, COLUMNS - MARGIN - strlen(before));
 
-	fprintf(out, "%*s%s%s\n", margin, "", before, fitted ? fitted : "(no memory)");
+	fprintf(out, "%*s%s%s\n", margin, "", before, fitted);
 	free(fitted);
 }
 
@@ -342,7 +342,7 @@ static void put_place(char *text, size_t size, const char *place, size_t columns
 	memcpy(function, place, bytes);
 	function[bytes] = '\0';
 	fitted = gp_text_fit(function, columns);
-	snprintf(text, size, "%s%s", fitted ? fitted : "(no memory)", line ? line : "");
+	snprintf(text, size, "%s%s", fitted, line ? line : "");
 	free(fitted);
 }
 
@@ -432,7 +432,7 @@ static void print_finding_in_brief(FILE *out, const struct chosen *chosen,
 	column += strlen(where);
 	describe_in_brief(text, sizeof(text), finding, column);
 	fitted = gp_text_fit(text, PLACED_LINES * (BRIEF_WIDE - BRIEF_MARGIN));
-	gp_paragraph_wrap(out, fitted ? fitted : "(no memory)", column, BRIEF_MARGIN, BRIEF_WIDE);
+	gp_paragraph_wrap(out, fitted, column, BRIEF_MARGIN, BRIEF_WIDE);
 	free(fitted);
 }
 
@@ -514,7 +514,7 @@ static void explain(FILE *out, const char *title, const struct gp_rule *rule, co
 {
 	char *sentence = gp_rule_text(rule, text);
 
-	gp_paragraph_explain(out, title, sentence ? sentence : "(no memory)");
+	gp_paragraph_explain(out, title, sentence);
 	free(sentence);
 }
 

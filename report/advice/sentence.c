@@ -122,11 +122,9 @@ char *gp_sentence_text(const char *sentence, const struct gp_fields *fields)
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	if (!out)
-		return NULL;
 	gp_sentence_print(out, sentence, fields);
-	if (gp_memstream_close(out, &text) == 0)
-		return text;
+	gp_memstream_close(out, &text);
+	return text;
 	free(text);
 	return NULL;
 }

@@ -80,23 +80,18 @@ static bool is_cut(void *context, size_t device, uint64_t start_ns, uint64_t end
 	return steps && gp_steps_piece_at(steps, start_ns) != gp_steps_piece_at(steps, end_ns);
 }
 
-static int find_owners(struct gp_analysis *basis, struct gp_model *const *models,
-		       struct gp_device_list *devices)
+static void find_owners(struct gp_analysis *basis, struct gp_model *const *models,
+			struct gp_device_list *devices)
 {
 	bool *has_user = calloc(devices->count + 1, sizeof(*has_user));
-	int result = has_user ? 0 : -ENOMEM;
 
 	basis->owners = calloc(devices->count + 1, sizeof(*basis->owners));
-	if (!basis->owners)
-		result = -ENOMEM;
-	for (size_t i = 0; result == 0 && i < devices->count; i++)
+	for (size_t i = 0; i < devices->count; i++)
 		basis->owners[i] = SIZE_MAX;
-	for (size_t i = 0; result == 0 && i < basis->model_count; i++) {
+	for (size_t i = 0; i < basis->model_count; i++) {
 		bool *used = gp_device_list_used(devices, models[i]);
 
-		if (!used)
-			result = -ENOMEM;
-		for (size_t k = 0; used && k < devices->count; k++) {
+		for (size_t k = 0; k < devices->count; k++) {
 			if (!used[k])
 				continue;
 			basis->owners[k] = has_user[k] ? SIZE_MAX : i;
@@ -105,7 +100,6 @@ static int find_owners(struct gp_analysis *basis, struct gp_model *const *models
 		free(used);
 	}
 	free(has_user);
-	return result;
 }
 
 static int sweep(struct gp_analysis *basis, struct gp_model *const *models,
@@ -114,15 +108,13 @@ static int sweep(struct gp_analysis *basis, struct gp_model *const *models,
 	struct within within = {basis, models};
 	struct gp_sweep_taker takers[] = {
 		{0}, {0}, {.segment = add_within, .context = &within, .needs_order = is_cut}};
-	int result = gp_wheres_open(&basis->wheres, devices->count, gap_limit, &takers[0]);
+	int result;
 
-	if (result == 0)
-		result = gp_idle_gaps_open(&basis->idle_gaps, devices->count, basis->model_count,
-					   &takers[1]);
-	if (result == 0)
-		result = gp_gpu_sweep(models, basis->model_count,
-				      gp_busy_window(models, basis->model_count), devices, kinds,
-				      takers, sizeof(takers) / sizeof(takers[0]));
+	gp_wheres_open(&basis->wheres, devices->count, gap_limit, &takers[0]);
+	gp_idle_gaps_open(&basis->idle_gaps, devices->count, basis->model_count, &takers[1]);
+	result =
+		gp_gpu_sweep(models, basis->model_count, gp_busy_window(models, basis->model_count),
+			     devices, kinds, takers, sizeof(takers) / sizeof(takers[0]));
 	if (result == 0)
 		result = gp_wheres_finish(&basis->wheres);
 	return result == 0 ? gp_idle_gaps_finish(&basis->idle_gaps) : result;
@@ -157,11 +149,8 @@ int gp_analysis_of(struct gp_analysis *basis, struct gp_model *const *models, si
 
 	*basis = (struct gp_analysis){.model_count = model_count};
 	basis->part_ns = calloc(devices->count + 1, sizeof(*basis->part_ns));
-	if (!basis->part_ns)
-		return -ENOMEM;
-	result = find_owners(basis, models, devices);
-	if (result == 0)
-		result = find_loops(basis, models, kinds);
+	find_owners(basis, models, devices);
+	result = find_loops(basis, models, kinds);
 	if (result == 0)
 		result = sweep(basis, models, devices, kinds, gap_limit);
 	return result == 0 ? add_devices_to_phases(basis, models, devices, kinds) : result;

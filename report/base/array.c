@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/base/memory.h"
 #include "report/base/spill_memory.h"
 
 #define FIRST_CAPACITY 16u
@@ -31,8 +32,10 @@ static int enlarge(void *array, uint32_t *capacity, size_t element_bytes,
 	uint64_t wanted = next_capacity(*capacity);
 	void *old, *grown;
 
-	if (wanted >= UINT32_MAX)
+	if (wanted >= UINT32_MAX) {
+		gp_memory_check(NULL);
 		return -EOVERFLOW;
+	}
 	memcpy(&old, array, sizeof(old));
 	grown = resize(old, wanted * element_bytes);
 	if (!grown)

@@ -1,5 +1,8 @@
 /*
  * array: grow, search and sort plain arrays. All counts have 32 bits, like those of the model.
+ *
+ * Functions fail only while a trace is loaded (report/base/memory.h). After that they return 0, or
+ * end the program; their callers ignore the result.
  */
 #ifndef REPORT_BASE_ARRAY_H
 #define REPORT_BASE_ARRAY_H

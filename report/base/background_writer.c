@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "report/base/memory.h"
 #include "report/base/parallel.h"
 
 struct buffer {
@@ -84,7 +85,7 @@ static void free_all(struct gp_background_writer *b)
 static bool take_buffers(struct gp_background_writer *b, size_t bytes)
 {
 	for (uint32_t i = 0; i < GP_BACKGROUND_WRITER_BUFFERS; i++) {
-		b->buffers[i].bytes = malloc(bytes);
+		b->buffers[i].bytes = gp_memory_try_resize(NULL, bytes);
 		if (!b->buffers[i].bytes)
 			return false;
 	}
@@ -104,7 +105,8 @@ static bool is_worth_it(FILE *to)
 
 struct gp_background_writer *gp_background_writer_begin(FILE *to, size_t buffer_bytes)
 {
-	struct gp_background_writer *b = is_worth_it(to) ? calloc(1, sizeof(*b)) : NULL;
+	struct gp_background_writer *b =
+		is_worth_it(to) ? gp_memory_try_zeroed(1, sizeof(*b)) : NULL;
 
 	if (!b)
 		return NULL;

@@ -28,13 +28,8 @@ static uint32_t append(struct gp_groups *groups, const char *key, uint32_t hash)
 {
 	char *copy = strdup(key);
 
-	if (!copy ||
-	    gp_array_grow(&groups->rows, &groups->capacity, groups->count, sizeof(*groups->rows)) <
-		    0 ||
-	    gp_hash_add(&groups->index, hash, groups->count) < 0) {
-		free(copy);
-		return UINT32_MAX;
-	}
+	gp_array_grow(&groups->rows, &groups->capacity, groups->count, sizeof(*groups->rows));
+	gp_hash_add(&groups->index, hash, groups->count);
 	groups->rows[groups->count] = (struct gp_group){.key = copy, .least_bytes = UINT64_MAX};
 	return groups->count++;
 }
@@ -51,11 +46,8 @@ int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns)
 {
 	struct gp_group *group = &groups->rows[row];
 
-	int result = gp_array_grow_spill(&group->durations_ns, &group->capacity,
-					 group->duration_count, sizeof(*group->durations_ns));
-
-	if (result < 0)
-		return result;
+	gp_array_grow_spill(&group->durations_ns, &group->capacity, group->duration_count,
+			    sizeof(*group->durations_ns));
 	group->durations_ns[group->duration_count++] = duration_ns;
 	group->total_ns += duration_ns;
 	group->count++;
@@ -73,19 +65,16 @@ void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row)
 	groups->rows[row].count++;
 }
 
-int gp_groups_add_histogram(struct gp_groups *groups, uint32_t row,
-			    const struct gp_histogram *histogram, double ns, uint64_t untimed)
+void gp_groups_add_histogram(struct gp_groups *groups, uint32_t row,
+			     const struct gp_histogram *histogram, double ns, uint64_t untimed)
 {
 	struct gp_group *group = &groups->rows[row];
 
 	if (!group->histogram)
 		group->histogram = calloc(1, sizeof(*group->histogram));
-	if (!group->histogram)
-		return -ENOMEM;
 	gp_histogram_join_scaled(group->histogram, histogram, ns);
 	group->total_ns = group->histogram->total_ns;
 	group->count += histogram->count + untimed;
-	return 0;
 }
 
 struct gp_stats gp_group_stats(struct gp_group *group)
@@ -126,8 +115,6 @@ uint32_t *gp_groups_by_time(const struct gp_groups *groups)
 {
 	uint32_t *order = malloc((groups->count + 1) * sizeof(*order));
 
-	if (!order)
-		return NULL;
 	for (uint32_t i = 0; i < groups->count; i++)
 		order[i] = i;
 	qsort_r(order, groups->count, sizeof(*order), compare_rows, groups->rows);

@@ -65,10 +65,10 @@ void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row);
 
 /*
  * Adds operations as a histogram whose unit is `ns` nanoseconds, and `untimed` operations without a
- * duration. Returns 0 or -ENOMEM.
+ * duration.
  */
-int gp_groups_add_histogram(struct gp_groups *groups, uint32_t row,
-			    const struct gp_histogram *histogram, double ns, uint64_t untimed);
+void gp_groups_add_histogram(struct gp_groups *groups, uint32_t row,
+			     const struct gp_histogram *histogram, double ns, uint64_t untimed);
 
 /* Statistics of the group's durations, cached. */
 struct gp_stats gp_group_stats(struct gp_group *group);
@@ -78,7 +78,7 @@ uint64_t gp_groups_time_ns(const struct gp_groups *groups);
 
 /*
  * The indices of the groups: longest total time first, then by count and key; groups aside come
- * last. Free it. Returns NULL if there is no memory.
+ * last. Free it.
  */
 uint32_t *gp_groups_by_time(const struct gp_groups *groups);
 

@@ -104,24 +104,19 @@ static uint32_t pop_free(struct gp_lanes *lanes)
 }
 
 /* Makes space in both heaps for all lanes and one more. */
-static int make_room(struct gp_lanes *lanes)
+static void make_room(struct gp_lanes *lanes)
 {
 	uint32_t capacity = lanes->capacity ? 2 * lanes->capacity : 16;
 	struct gp_flat_lane *busy;
 	uint32_t *available;
 
 	if (lanes->busy_count + lanes->free_count < lanes->capacity)
-		return 0;
+		return;
 	busy = realloc(lanes->busy, capacity * sizeof(*busy));
-	if (!busy)
-		return -ENOMEM;
 	lanes->busy = busy;
 	available = realloc(lanes->free, capacity * sizeof(*available));
-	if (!available)
-		return -ENOMEM;
 	lanes->free = available;
 	lanes->capacity = capacity;
-	return 0;
 }
 
 static int place_flat(struct gp_lanes *lanes, uint64_t start, uint64_t end, uint32_t *lane)
@@ -130,8 +125,7 @@ static int place_flat(struct gp_lanes *lanes, uint64_t start, uint64_t end, uint
 
 	while (lanes->busy_count > 0 && lanes->busy[0].free_from <= start)
 		push_free(lanes, pop_busy(lanes));
-	if (make_room(lanes) < 0)
-		return -ENOMEM;
+	make_room(lanes);
 	placed.lane = lanes->free_count > 0 ? pop_free(lanes) : lanes->count++;
 	push_busy(lanes, placed);
 	*lane = placed.lane;

@@ -15,6 +15,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "report/base/memory.h"
+
 #define SMALL_BYTES ((size_t)1 << 20) /* smaller blocks are always memory, and are not counted */
 
 /* A block that is a file. */
@@ -68,7 +70,7 @@ static bool fits_in_memory(uint64_t given_back, size_t bytes)
 static void *resize_in_memory(void *block, size_t bytes)
 {
 	uint64_t before = counted(block);
-	void *resized = realloc(block, bytes > 0 ? bytes : 1);
+	void *resized = gp_memory_try_resize(block, bytes > 0 ? bytes : 1);
 
 	if (resized)
 		blocks.memory_bytes += counted(resized) - before;
@@ -180,7 +182,7 @@ static bool make_slot(void)
 
 	if (blocks.count < blocks.capacity)
 		return true;
-	files = realloc(blocks.files, capacity * sizeof(*files));
+	files = gp_memory_try_resize(blocks.files, capacity * sizeof(*files));
 	if (!files)
 		return false;
 	blocks.files = files;
@@ -273,7 +275,7 @@ void *gp_spill_resize(void *block, size_t bytes)
 	pthread_mutex_lock(&lock);
 	resized = resize(block, bytes);
 	pthread_mutex_unlock(&lock);
-	return resized;
+	return gp_memory_check(resized);
 }
 
 void *gp_spill_take(size_t bytes)
@@ -284,7 +286,7 @@ void *gp_spill_take(size_t bytes)
 /* calloc() instead of gp_spill_take() and memset(): untouched pages take no memory. */
 static void *take_zeroed_memory(size_t count, size_t element_bytes)
 {
-	void *block = calloc(count > 0 ? count : 1, element_bytes);
+	void *block = gp_memory_try_zeroed(count > 0 ? count : 1, element_bytes);
 
 	blocks.memory_bytes += counted(block);
 	return block;
@@ -307,11 +309,11 @@ void *gp_spill_take_zeroed(size_t count, size_t element_bytes)
 	void *block;
 
 	if (__builtin_mul_overflow(count, element_bytes, &bytes))
-		return NULL;
+		return gp_memory_check(NULL);
 	pthread_mutex_lock(&lock);
 	block = take_zeroed(count, element_bytes, bytes);
 	pthread_mutex_unlock(&lock);
-	return block;
+	return gp_memory_check(block);
 }
 
 void gp_spill_free(void *block)

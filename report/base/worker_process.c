@@ -9,11 +9,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "report/base/memory.h"
+
 /*
  * After the messages come a byte that messages do not contain, and the result. The exit status does
  * not serve: another part of gpuprof may reap the process.
  */
 #define END_BYTES 2
+
+static int to_parent; /* in the worker */
+
+static void say_no_memory(void)
+{
+	static const unsigned char end[END_BYTES] = {'\0', ENOMEM};
+
+	(void)!write(to_parent, end, sizeof(end));
+}
 
 static void do_work(int to, gp_worker_process_work *work, void *context)
 {
@@ -39,6 +50,9 @@ bool gp_worker_process_begin(struct gp_worker_process *worker, gp_worker_process
 	worker->process = fork();
 	if (worker->process == 0) {
 		close(ends[0]);
+		to_parent = ends[1];
+		gp_memory_forget_last_acts();
+		gp_memory_add_last_act(say_no_memory);
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == ours)
 			do_work(ends[1], work, context);
 		_exit(0);

@@ -77,10 +77,12 @@ static void print_machine(const struct gp_personal *personal)
 /* Masks a text in its place. */
 static void mask(const struct gp_personal *personal, char *text, size_t bytes)
 {
-	char *masked = personal ? gp_personal_mask(personal, text) : NULL;
+	char *masked;
 
-	if (personal)
-		snprintf(text, bytes, "%s", masked ? masked : "(no memory)");
+	if (!personal)
+		return;
+	masked = gp_personal_mask(personal, text);
+	snprintf(text, bytes, "%s", masked);
 	free(masked);
 }
 

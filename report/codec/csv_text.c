@@ -47,8 +47,6 @@ static char *make_cell(const char *text)
 	bool is_quoted = strpbrk(text, ",\"") || *text == ' ';
 	char *cell = malloc(2 * strlen(text) + sizeof("\"'\"")), *to = cell;
 
-	if (!cell)
-		return NULL;
 	if (is_quoted)
 		*to++ = '"';
 	if (is_formula(text))
@@ -67,7 +65,7 @@ char *gp_csv_text(const char *text)
 	if (is_printable(text))
 		return make_cell(text);
 	escaped = gp_text_escape(text);
-	cell = escaped ? make_cell(escaped) : NULL;
+	cell = make_cell(escaped);
 	free(escaped);
 	return cell;
 }

@@ -11,6 +11,7 @@
 
 #include "gpuprof/trace.h"
 #include "report/codec/gzip.h"
+#include "report/base/memory.h"
 #include "report/base/shared_folder.h"
 
 /* For the small writes of exporters; json_write bypasses it with a buffer of its own. */
@@ -126,6 +127,42 @@ void gp_output_file_clean(const char *path, const char *trace)
 	close(folder);
 }
 
+/* ---- the temporary files, which are removed if the program ends for lack of memory ---- */
+
+static struct gp_output_file *open_files;
+
+static void remove_temporary(const struct gp_output_file *file)
+{
+	(void)unlinkat(file->folder, basename(file->temporary), 0);
+}
+
+static void remove_all(void)
+{
+	for (const struct gp_output_file *file = open_files; file; file = file->next)
+		remove_temporary(file);
+}
+
+static void note_open(struct gp_output_file *file)
+{
+	if (!open_files)
+		gp_memory_add_last_act(remove_all);
+	file->next = open_files;
+	open_files = file;
+}
+
+static void note_closed(const struct gp_output_file *file)
+{
+	struct gp_output_file **at = &open_files;
+
+	while (*at && *at != file)
+		at = &(*at)->next;
+	if (!*at)
+		return;
+	*at = file->next;
+	if (!open_files)
+		gp_memory_remove_last_act(remove_all);
+}
+
 static int open_stream(struct gp_output_file *file, const char *path, const char *trace)
 {
 	bool is_direct = !trace && is_special(path);
@@ -149,15 +186,18 @@ static int open_stream(struct gp_output_file *file, const char *path, const char
 
 		close(fd);
 		if (file->temporary)
-			unlinkat(file->folder, basename(file->temporary), 0);
+			remove_temporary(file);
 		return -error;
 	}
 	setvbuf(file->stream, NULL, _IOFBF, BUFFER_BYTES);
+	if (file->temporary)
+		note_open(file);
 	return 0;
 }
 
 static void release(struct gp_output_file *file)
 {
+	note_closed(file);
 	free(file->path);
 	free(file->temporary);
 	if (file->folder >= 0)
@@ -245,7 +285,7 @@ int gp_output_file_close(struct gp_output_file *file, int result, char *message,
 	if (result < 0) {
 		explain(result, file->path, message, message_bytes);
 		if (file->temporary)
-			(void)unlinkat(file->folder, basename(file->temporary), 0);
+			remove_temporary(file);
 	}
 	release(file);
 	return result;

@@ -19,6 +19,7 @@ struct gp_output_file {
 	 */
 	char *temporary;
 	int folder;
+	struct gp_output_file *next; /* of the open files with a temporary one */
 };
 
 /*

@@ -61,14 +61,12 @@ static void put(struct gp_parquet *file, const void *bytes, size_t count)
 
 /* ---- rows ---- */
 
-int gp_parquet_open(struct gp_parquet **file, FILE *out, const struct gp_parquet_column *columns,
-		    size_t count)
+void gp_parquet_open(struct gp_parquet **file, FILE *out, const struct gp_parquet_column *columns,
+		     size_t count)
 {
 	struct gp_parquet *opened = calloc(1, sizeof(*opened) + count * sizeof(opened->columns[0]));
 
 	*file = opened;
-	if (!opened)
-		return -ENOMEM;
 	opened->out = out;
 	opened->column_count = count;
 	for (size_t i = 0; i < count; i++)
@@ -77,7 +75,6 @@ int gp_parquet_open(struct gp_parquet **file, FILE *out, const struct gp_parquet
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		opened->error = -ENOMEM;
 	put(opened, magic, sizeof(magic));
-	return 0;
 }
 
 static void store(struct gp_parquet *file, size_t index, uint64_t value)
@@ -223,8 +220,6 @@ static int put_bits_of_rows(struct gp_protobuf *levels, const struct column *col
 {
 	uint64_t *bits = calloc(rows, sizeof(*bits));
 
-	if (!bits)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < column->value_count; i++)
 		bits[column->rows[i]] = 1;
 	gp_parquet_put_packed(levels, bits, rows, 1);

@@ -39,9 +39,9 @@ struct gp_parquet_column {
 
 struct gp_parquet;
 
-/* The columns are copied, but not their names.  Returns 0 or -ENOMEM. */
-int gp_parquet_open(struct gp_parquet **file, FILE *out, const struct gp_parquet_column *columns,
-		    size_t count);
+/* The columns are copied, but not their names. */
+void gp_parquet_open(struct gp_parquet **file, FILE *out, const struct gp_parquet_column *columns,
+		     size_t count);
 
 /* A value of the current row, once for each column; whole is for both types of whole numbers. */
 void gp_parquet_put_whole(struct gp_parquet *file, size_t column, uint64_t value);

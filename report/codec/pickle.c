@@ -40,22 +40,17 @@ static int refuse(struct machine *m, const char *problem)
 
 static int push_number(struct machine *m, uint32_t value)
 {
-	int result =
-		gp_array_grow(&m->stack, &m->stack_capacity, m->stack_count, sizeof(*m->stack));
-
-	if (result == 0)
-		m->stack[m->stack_count++] = value;
-	return result;
+	gp_array_grow(&m->stack, &m->stack_capacity, m->stack_count, sizeof(*m->stack));
+	m->stack[m->stack_count++] = value;
+	return 0;
 }
 
 static int push(struct machine *m, struct gp_pickle_value value)
 {
 	struct gp_pickle *pickle = m->pickle;
-	int result = gp_array_grow(&pickle->values, &m->value_capacity, pickle->value_count,
-				   sizeof(*pickle->values));
 
-	if (result < 0)
-		return result;
+	gp_array_grow(&pickle->values, &m->value_capacity, pickle->value_count,
+		      sizeof(*pickle->values));
 	pickle->values[pickle->value_count++] = value;
 	return push_number(m, pickle->value_count - 1);
 }
@@ -66,31 +61,26 @@ static uint32_t count_above_mark(const struct machine *m)
 	return m->stack_count - (m->mark_count > 0 ? m->marks[m->mark_count - 1] : 0);
 }
 
-static int add_item(struct gp_pickle_value *list, uint32_t item)
+static void add_item(struct gp_pickle_value *list, uint32_t item)
 {
-	int result =
-		gp_array_grow(&list->items, &list->capacity, list->count, sizeof(*list->items));
-
-	if (result == 0)
-		list->items[list->count++] = item;
-	return result;
+	gp_array_grow(&list->items, &list->capacity, list->count, sizeof(*list->items));
+	list->items[list->count++] = item;
 }
 
 /* Moves the top values of the stack into the container below them. */
 static int move_items(struct machine *m, uint32_t count, enum gp_pickle_kind kind)
 {
 	struct gp_pickle_value *container;
-	int result = 0;
 
 	if (count_above_mark(m) < count + 1 || (kind == GP_PICKLE_DICT && count % 2 != 0))
 		return refuse(m, "a container has too few items");
 	container = &m->pickle->values[m->stack[m->stack_count - count - 1]];
 	if (container->kind != kind)
 		return refuse(m, "items have no container");
-	for (uint32_t i = 0; result == 0 && i < count; i++)
-		result = add_item(container, m->stack[m->stack_count - count + i]);
+	for (uint32_t i = 0; i < count; i++)
+		add_item(container, m->stack[m->stack_count - count + i]);
 	m->stack_count -= count;
-	return result;
+	return 0;
 }
 
 /* ---- operations: numbers and text ---- 142, */
@@ -188,12 +178,10 @@ static int take_dict(struct machine *m, uint64_t argument)
 
 static int take_mark(struct machine *m, uint64_t argument)
 {
-	int result = gp_array_grow(&m->marks, &m->mark_capacity, m->mark_count, sizeof(*m->marks));
-
+	gp_array_grow(&m->marks, &m->mark_capacity, m->mark_count, sizeof(*m->marks));
 	(void)argument;
-	if (result == 0)
-		m->marks[m->mark_count++] = m->stack_count;
-	return result;
+	m->marks[m->mark_count++] = m->stack_count;
+	return 0;
 }
 
 /* Removes the last mark; *count is the number of values above it. */

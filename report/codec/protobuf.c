@@ -24,10 +24,6 @@ static uint8_t *reserve(struct gp_protobuf *message, size_t more)
 	if (message->used + more > capacity) {
 		capacity = 2 * (capacity + more);
 		grown = realloc(message->bytes, capacity);
-		if (!grown) {
-			message->error = -ENOMEM;
-			return NULL;
-		}
 		message->bytes = grown;
 		message->capacity = capacity;
 	}

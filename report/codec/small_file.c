@@ -40,10 +40,6 @@ static int read_text(const char *path, size_t most_bytes, char **text, char *mes
 	if (!file)
 		return refuse(-errno, path, strerror(errno), message, message_bytes);
 	*text = malloc(most_bytes + 2);
-	if (!*text) {
-		fclose(file);
-		return refuse(-ENOMEM, path, "no memory", message, message_bytes);
-	}
 	errno = 0;
 	length = fread(*text, 1, most_bytes + 1, file);
 	(*text)[length] = '\0';

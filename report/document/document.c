@@ -32,10 +32,7 @@ void gp_document_free(struct gp_document *document)
 static bool grow(struct gp_document *document, void *array, uint32_t *capacity, uint32_t count,
 		 size_t element_bytes)
 {
-	int result = gp_array_grow(array, capacity, count, element_bytes);
-
-	if (document->error == 0)
-		document->error = result;
+	gp_array_grow(array, capacity, count, element_bytes);
 	return document->error == 0;
 }
 
@@ -132,16 +129,10 @@ void gp_document_add_printed(struct gp_document *document, const char *id, gp_do
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
-	int result = -ENOMEM;
 
-	if (out) {
-		print(out, context);
-		result = gp_memstream_close(out, &text);
-	}
-	if (result == 0)
-		gp_document_add_text(document, id, text);
-	else
-		document->error = result;
+	print(out, context);
+	gp_memstream_close(out, &text);
+	gp_document_add_text(document, id, text);
 	free(text);
 }
 

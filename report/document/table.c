@@ -35,17 +35,11 @@ void gp_table_close(struct gp_table *table)
 
 void gp_table_cell(struct gp_table *table, struct gp_value value)
 {
-	int result = gp_array_grow_spill(&table->cells, &table->capacity, table->cell_count,
-					 sizeof(*table->cells));
-
-	if (result == 0 && value.kind == GP_VALUE_TEXT) {
+	gp_array_grow_spill(&table->cells, &table->capacity, table->cell_count,
+			    sizeof(*table->cells));
+	if (value.kind == GP_VALUE_TEXT)
 		value.text = strdup(value.text);
-		result = value.text ? 0 : -ENOMEM;
-	}
-	if (result == 0)
-		table->cells[table->cell_count++] = value;
-	else if (table->error == 0)
-		table->error = result;
+	table->cells[table->cell_count++] = value;
 }
 
 void gp_table_put_whole(struct gp_table *table, uint64_t whole)
@@ -178,6 +172,7 @@ int gp_table_sort(struct gp_table *table, size_t column)
 
 	if (column == GP_TABLE_AS_ADDED)
 		return 0;
-	return gp_array_sort(table->cells, (uint32_t)gp_table_rows(table),
-			     ordering.columns * sizeof(*table->cells), compare_rows, &ordering);
+	gp_array_sort(table->cells, (uint32_t)gp_table_rows(table),
+		      ordering.columns * sizeof(*table->cells), compare_rows, &ordering);
+	return 0;
 }

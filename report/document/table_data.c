@@ -43,10 +43,7 @@ static void put_csv(struct gp_table_writer *writer, const struct gp_value *value
 		fputs(gp_value_number(value).text, writer->out);
 	} else {
 		text = gp_csv_text(value->text);
-		if (text)
-			fputs(text, writer->out);
-		else
-			writer->error = -ENOMEM;
+		fputs(text, writer->out);
 		free(text);
 	}
 }

@@ -33,8 +33,6 @@ static void begin_text(struct gp_table_writer *writer)
 	if (head->title)
 		fprintf(writer->out, "%s%s\n", writer->tables > 0 ? "\n" : "", head->title);
 	writer->columns = calloc(head->column_count, sizeof(*writer->columns));
-	if (!writer->columns)
-		writer->error = -ENOMEM;
 }
 
 static void widen(struct gp_text_column *column, const char *text)
@@ -134,10 +132,6 @@ static void print_figures(struct gp_table_writer *writer)
 	rows = writer->figure_count / count;
 	fitted = gp_elide((const char *const *)writer->figures + last, rows, count,
 			  writer->columns[last].width);
-	if (!fitted) {
-		writer->error = -ENOMEM;
-		return;
-	}
 	for (size_t row = 0; row < rows; row++) {
 		fputs(INDENT, writer->out);
 		for (size_t i = 0; i < last; i++)

@@ -277,10 +277,9 @@ static int write_columns(const struct gp_export_source *source,
 	struct tables *tables = calloc(1, sizeof(*tables));
 	const struct gp_event_format format = {
 		.has_places = true, .put_row = put_row, .put_end = put_end, .context = tables};
-	int result = tables ? gp_event_rows_write(&format, source, options, out) : -ENOMEM;
+	int result = gp_event_rows_write(&format, source, options, out);
 
-	if (tables)
-		free_tables(tables);
+	free_tables(tables);
 	return result;
 }
 

@@ -22,10 +22,7 @@ static void put_text(struct gp_json *csv, const char *text)
 		return;
 	}
 	cell = gp_csv_text(text);
-	if (cell)
-		gp_json_text(csv, cell);
-	else
-		csv->error = -ENOMEM;
+	gp_json_text(csv, cell);
 	free(cell);
 }
 

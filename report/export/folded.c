@@ -13,12 +13,10 @@
  * Writes hidden characters out, and replaces separators, and a # at the start: some readers take
  * that as a comment.
  */
-static int put_function(FILE *out, const char *label, bool is_first)
+static void put_function(FILE *out, const char *label, bool is_first)
 {
 	char *text = gp_text_escape(label);
 
-	if (!text)
-		return -ENOMEM;
 	if (is_first && text[0] == '#')
 		text[0] = '_';
 	for (char *at = text; *at; at++)
@@ -26,7 +24,6 @@ static int put_function(FILE *out, const char *label, bool is_first)
 			*at = ':';
 	fputs(text[0] ? text : "(unnamed)", out);
 	free(text);
-	return 0;
 }
 
 static int write_stack(struct gp_call_tree *tree, uint32_t node, uint64_t value, FILE *out)
@@ -34,16 +31,14 @@ static int write_stack(struct gp_call_tree *tree, uint32_t node, uint64_t value,
 	char label[GP_SITE_LABEL_BYTES];
 	uint32_t length;
 	const uint32_t *path = gp_call_tree_path(tree, node, &length);
-	int result = path ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < length && result == 0; i++) {
+	for (uint32_t i = 0; i < length; i++) {
 		if (i > 0)
 			putc(';', out);
-		result = put_function(out, gp_site_label(gp_call_tree_site(tree, path[i]), label),
-				      i == 0);
+		put_function(out, gp_site_label(gp_call_tree_site(tree, path[i]), label), i == 0);
 	}
 	fprintf(out, " %llu\n", (unsigned long long)value);
-	return result;
+	return 0;
 }
 
 static int write_stacks(const struct gp_export_source *source, struct gp_stack_profile *profile,

@@ -133,8 +133,6 @@ static void put_label(struct collection *e, const char *name, const char *value)
 		fputc(*at, e->text);
 	}
 	fputc('"', e->text);
-	if (!escaped)
-		e->error = -ENOMEM;
 	free(escaped);
 }
 
@@ -144,10 +142,6 @@ static bool begin_labels(struct collection *e)
 	const char *program = e->model->info[GP_INFO_PROGRAM];
 
 	e->text = open_memstream(&e->labels, &e->labels_bytes);
-	if (!e->text) {
-		e->error = -ENOMEM;
-		return false;
-	}
 	fprintf(e->text, "pid=\"%" PRIu32 "\"", e->model->pid);
 	put_label(e, "program", program ? program : "");
 	return true;
@@ -159,8 +153,8 @@ static void end_labels(struct collection *e, int metric, uint64_t value)
 	struct samples *samples = &e->samples[metric];
 	uint32_t known = samples->labels.count, row = UINT32_MAX;
 
-	if (gp_memstream_close(e->text, &e->labels) == 0)
-		row = gp_groups_find(&samples->labels, e->labels);
+	gp_memstream_close(e->text, &e->labels);
+	row = gp_groups_find(&samples->labels, e->labels);
 	free(e->labels);
 	e->labels = NULL;
 	if (row == UINT32_MAX ||

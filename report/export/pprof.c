@@ -99,10 +99,6 @@ static void put_functions(struct pprof *pprof)
 					 compare_functions, NULL);
 	uint32_t id = 0;
 
-	if (!order) {
-		pprof->error = -ENOMEM;
-		return;
-	}
 	for (uint32_t i = 0; i < tree->site_count; i++) {
 		const struct gp_place *site = &tree->sites[order[i]];
 

@@ -29,36 +29,31 @@ static void put_frames(struct gp_json *json, const struct gp_call_tree *tree)
 	gp_json_text(json, "\n]}");
 }
 
-static int put_stack(struct gp_json *json, struct gp_call_tree *tree, uint32_t node,
-		     const char *separator)
+static void put_stack(struct gp_json *json, struct gp_call_tree *tree, uint32_t node,
+		      const char *separator)
 {
 	uint32_t length;
 	const uint32_t *path = gp_call_tree_path(tree, node, &length);
 
-	if (!path)
-		return -ENOMEM;
 	gp_json_text(json, separator);
 	for (uint32_t i = 0; i < length; i++) {
 		gp_json_text(json, i > 0 ? "," : "[");
 		gp_json_unsigned(json, tree->nodes[path[i]].site);
 	}
 	gp_json_text(json, "]");
-	return 0;
 }
 
-static int put_samples(struct gp_json *json, struct gp_stack_profile *profile,
-		       enum gp_stack_metric measure)
+static void put_samples(struct gp_json *json, struct gp_stack_profile *profile,
+			enum gp_stack_metric measure)
 {
 	const char *separator = "\n";
-	int result = 0;
 
-	for (uint32_t node = 0; node < profile->tree.node_count && result == 0; node++) {
+	for (uint32_t node = 0; node < profile->tree.node_count; node++) {
 		if (gp_stack_profile_value(profile, node, measure) == 0)
 			continue;
-		result = put_stack(json, &profile->tree, node, separator);
+		put_stack(json, &profile->tree, node, separator);
 		separator = ",\n";
 	}
-	return result;
 }
 
 static void put_weights(struct gp_json *json, const struct gp_stack_profile *profile,
@@ -86,18 +81,15 @@ static void begin_profile(struct gp_json *json, const char *name, const char *un
 	gp_json_text(json, ",\n\"samples\":[");
 }
 
-static int put_profile(struct gp_json *json, struct gp_stack_profile *profile,
-		       enum gp_stack_metric measure)
+static void put_profile(struct gp_json *json, struct gp_stack_profile *profile,
+			enum gp_stack_metric measure)
 {
-	int result;
-
 	begin_profile(json, gp_stack_metrics[measure].title, gp_stack_metrics[measure].unit,
 		      profile->totals[measure]);
-	result = put_samples(json, profile, measure);
+	put_samples(json, profile, measure);
 	gp_json_text(json, "],\n\"weights\":[");
 	put_weights(json, profile, measure);
 	gp_json_text(json, "]}");
-	return result;
 }
 
 /* The chosen measure, or all with a value; at least one, as speedscope rejects a file without. */
@@ -109,18 +101,17 @@ static bool is_written(const struct gp_stack_profile *profile, enum gp_stack_met
 	return profile->totals[measure] > 0 || measure == 0;
 }
 
-static int put_profiles(struct gp_json *json, struct gp_stack_profile *profile,
-			enum gp_stack_metric chosen)
+static void put_profiles(struct gp_json *json, struct gp_stack_profile *profile,
+			 enum gp_stack_metric chosen)
 {
-	int result = 0, count = 0;
+	int count = 0;
 
-	for (int i = 0; i < GP_STACK_METRICS && result == 0; i++) {
+	for (int i = 0; i < GP_STACK_METRICS; i++) {
 		if (!is_written(profile, chosen, i))
 			continue;
 		gp_json_text(json, count++ > 0 ? "," : "");
-		result = put_profile(json, profile, (enum gp_stack_metric)i);
+		put_profile(json, profile, (enum gp_stack_metric)i);
 	}
-	return result;
 }
 
 /* ---- Python samples of each thread ---- */
@@ -154,21 +145,18 @@ static uint64_t sum_times(const struct thread_samples *samples)
 	return total_ns;
 }
 
-static int put_thread_samples(struct gp_json *json, const struct thread_samples *samples)
+static void put_thread_samples(struct gp_json *json, const struct thread_samples *samples)
 {
 	struct gp_call_tree *tree = &samples->profile->tree;
 	const char *separator = "\n";
-	int result = 0;
 
-	for (uint32_t i = samples->first; i < samples->end && result == 0; i++) {
+	for (uint32_t i = samples->first; i < samples->end; i++) {
 		if (time_of(samples, i) == 0)
 			continue;
-		result = put_stack(json, tree,
-				   gp_call_tree_find(tree, samples->model->samples[i].stack),
-				   separator);
+		put_stack(json, tree, gp_call_tree_find(tree, samples->model->samples[i].stack),
+			  separator);
 		separator = ",\n";
 	}
-	return result;
 }
 
 static void put_times(struct gp_json *json, const struct thread_samples *samples)
@@ -186,26 +174,24 @@ static void put_times(struct gp_json *json, const struct thread_samples *samples
 	}
 }
 
-static int put_thread(struct gp_json *json, const struct thread_samples *samples,
-		      bool names_process)
+static void put_thread(struct gp_json *json, const struct thread_samples *samples,
+		       bool names_process)
 {
 	char track[GP_HOST_TRACK_BYTES], name[GP_HOST_TRACK_BYTES + 48];
 	uint64_t total_ns = sum_times(samples);
-	int result;
 
 	if (total_ns == 0)
-		return 0;
+		return;
 	gp_host_track_name(samples->model, samples->model->samples[samples->first].thread_id,
 			   track);
 	snprintf(name, sizeof(name), names_process ? "%s, %s" : "%s", track,
 		 gp_process_name(samples->model).text);
 	gp_json_text(json, ",");
 	begin_profile(json, name, "nanoseconds", total_ns);
-	result = put_thread_samples(json, samples);
+	put_thread_samples(json, samples);
 	gp_json_text(json, "],\n\"weights\":[");
 	put_times(json, samples);
 	gp_json_text(json, "]}");
-	return result;
 }
 
 static int put_threads(struct gp_json *json, const struct gp_export_source *source,
@@ -224,8 +210,7 @@ static int put_threads(struct gp_json *json, const struct gp_export_source *sour
 		for (; result == 0 && samples.first < samples.model->sample_count;
 		     samples.first = samples.end) {
 			samples.end = gp_python_samples_end(samples.model, samples.first);
-			result =
-				put_thread(json, &samples, source->count > 1 && !source->are_parts);
+			put_thread(json, &samples, source->count > 1 && !source->are_parts);
 		}
 		gp_call_tree_use(&profile->tree, NULL);
 	}
@@ -269,7 +254,8 @@ static int put_file(struct gp_json *json, const struct gp_export_source *source,
 	gp_json_text(json, ",\n");
 	put_frames(json, &profile->tree);
 	gp_json_text(json, ",\n\"profiles\":[");
-	result = put_profiles(json, profile, measure);
+	put_profiles(json, profile, measure);
+	result = 0;
 	if (result == 0 && (measure == GP_STACK_METRICS || measure == GP_STACK_METRIC_HOST_TIME))
 		result = put_threads(json, source, profile);
 	gp_json_text(json, "\n]}\n");

@@ -271,20 +271,43 @@ static int write_page_to(struct finishing *f, const char *path, char *message)
 	return gp_output_file_close(&file, result, message, GP_MESSAGE_BYTES);
 }
 
+/* May run in a worker process. */
+static int do_page(void *context, FILE *messages)
+{
+	struct finishing *f = context;
+	char message[GP_MESSAGE_BYTES];
+	int result = write_page_to(f, f->page_path, message);
+
+	(void)messages;
+	if (result != 0)
+		fail(f, result, message);
+	return result;
+}
+
+/* Without memory for the page, the summary is printed all the same. */
 static void write_page(struct finishing *f)
 {
-	char *path = gp_output_path(f->models[0]->path, GP_HTML_SUFFIX), message[GP_MESSAGE_BYTES];
-	int result = -ENOMEM;
+	struct gp_worker_process worker;
+	char message[GP_MESSAGE_BYTES];
+	int result;
 
-	snprintf(message, sizeof(message), "no memory for the HTML page of %s", f->models[0]->path);
-	if (path)
-		result = write_page_to(f, path, message);
-	if (result == 0) {
-		f->page_path = path;
+	f->page_path = gp_output_path(f->models[0]->path, GP_HTML_SUFFIX);
+	result = gp_worker_process_begin(&worker, do_page, f)
+			 ? gp_worker_process_end(&worker, f->text)
+			 : do_page(f, f->text);
+	if (result == 0)
 		return;
+	if (result == -ECANCELED) {
+		gp_output_file_clean(f->page_path, f->models[0]->path);
+		snprintf(
+			message, sizeof(message),
+			"the HTML page of %s was not written: the process that wrote it was killed",
+			f->models[0]->path);
+		fail(f, result, message);
 	}
-	free(path);
-	fail(f, result, message);
+	f->result = f->result == 0 ? result : f->result;
+	free(f->page_path);
+	f->page_path = NULL;
 }
 
 /*

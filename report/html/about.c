@@ -141,21 +141,16 @@ static void put_measures(struct gp_json *json)
 }
 
 /* The output of `gpuprof summary --full`. */
-static int put_summary_text(struct gp_summary *summary, struct gp_json *json)
+static void put_summary_text(struct gp_summary *summary, struct gp_json *json)
 {
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
-	int result;
 
-	if (!out)
-		return -ENOMEM;
 	gp_summary_write(out, summary, &(struct gp_summary_options){.row_limit = ROWS});
-	result = gp_memstream_close(out, &text);
-	if (result == 0)
-		put_text(json, "summary", text);
+	gp_memstream_close(out, &text);
+	put_text(json, "summary", text);
 	free(text);
-	return result;
 }
 
 static int put_summary(struct gp_summary *summary, struct gp_json *json)
@@ -166,7 +161,7 @@ static int put_summary(struct gp_summary *summary, struct gp_json *json)
 	if (result == 0 && summary->model_count > 0)
 		result = put_advice(summary, json);
 	if (result == 0)
-		result = put_summary_text(summary, json);
+		put_summary_text(summary, json);
 	gp_json_text(json, ",");
 	gp_document_write_json(&document, json);
 	gp_document_free(&document);

@@ -66,10 +66,8 @@ int gp_html_activity(struct gp_model *const *models, size_t model_count,
 
 	activity.busy_ns = calloc(devices.count * GP_HTML_ACTIVITY_PARTS + 1, sizeof(double));
 	if (result == 0)
-		result = activity.busy_ns ? gp_gpu_sweep(models, model_count,
-							 gp_busy_window(models, model_count),
-							 &devices, kinds, &taker, 1)
-					  : -ENOMEM;
+		result = gp_gpu_sweep(models, model_count, gp_busy_window(models, model_count),
+				      &devices, kinds, &taker, 1);
 	gp_json_text(json, "[");
 	for (size_t i = 0; result == 0 && i < devices.count; i++)
 		put_device(&activity, i, devices.entries[i].number, json);

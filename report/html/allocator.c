@@ -38,17 +38,15 @@ static bool is_caching(const struct gp_record_pool *pool)
 	return pool->address == 0;
 }
 
-static int find_allocator(struct allocators *all, size_t process, uint16_t device_id,
-			  uint32_t *number)
+static void find_allocator(struct allocators *all, size_t process, uint16_t device_id,
+			   uint32_t *number)
 {
 	for (*number = 0; *number < all->count; ++*number)
 		if (all->entries[*number].process == process &&
 		    all->entries[*number].device_id == device_id)
-			return 0;
-	if (gp_array_grow(&all->entries, &all->capacity, all->count, sizeof(*all->entries)) < 0)
-		return -ENOMEM;
+			return;
+	gp_array_grow(&all->entries, &all->capacity, all->count, sizeof(*all->entries));
 	all->entries[all->count++] = (struct allocator){.process = process, .device_id = device_id};
-	return 0;
 }
 
 static void put_change(struct allocators *all, uint32_t number, const struct gp_record_pool *pool)
@@ -84,11 +82,9 @@ static void put_group(struct allocators *all, uint32_t number)
 static int take_change(struct allocators *all, size_t process, const struct gp_record_pool *pool)
 {
 	uint32_t number;
-	int result = find_allocator(all, process, pool->device_id, &number);
 	struct group *group;
 
-	if (result < 0)
-		return result;
+	find_allocator(all, process, pool->device_id, &number);
 	group = &all->entries[number].group;
 	if (!group->most_used || pool->used_bytes > group->most_used->used_bytes)
 		group->most_used = pool;

@@ -112,8 +112,7 @@ static struct curve *find_curve(struct curves *all, uint32_t first, struct curve
 	for (uint32_t i = first; i < all->count; i++)
 		if (all->entries[i].index == wanted.index)
 			return &all->entries[i];
-	if (gp_array_grow(&all->entries, &all->capacity, all->count, sizeof(*all->entries)) < 0)
-		return NULL;
+	gp_array_grow(&all->entries, &all->capacity, all->count, sizeof(*all->entries));
 	all->entries[all->count] = wanted;
 	return &all->entries[all->count++];
 }
@@ -170,10 +169,7 @@ static int take_curves(struct curves *all, size_t process, enum kind kind)
 								.kind = kind,
 								.index = points.points[i].index});
 
-		if (curve)
-			take_point(all, curve, &points.points[i]);
-		else
-			result = -ENOMEM;
+		take_point(all, curve, &points.points[i]);
 	}
 	for (uint32_t i = first; result == 0 && i < all->count; i++)
 		put_group(all, &all->entries[i]);

@@ -9,12 +9,10 @@
 
 int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event *event)
 {
-	int result = gp_array_grow_spill(&gather->events, &gather->capacity, gather->count,
-					 sizeof(*gather->events));
-
-	if (result == 0)
-		gather->events[gather->count++] = *event;
-	return result;
+	gp_array_grow_spill(&gather->events, &gather->capacity, gather->count,
+			    sizeof(*gather->events));
+	gather->events[gather->count++] = *event;
+	return 0;
 }
 
 /* Turn an event into a merged one of itself; returns 1, or 0 if it is one already. */
@@ -96,15 +94,13 @@ static uint32_t first_free_row(const uint64_t *free_from, uint32_t rows, uint64_
 	return row;
 }
 
-int gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t row_limit)
+void gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t row_limit)
 {
 	uint64_t *free_from = calloc((size_t)row_limit + 1, sizeof(*free_from));
-	int result = free_from ? gp_array_sort(gather->events, gather->count,
-					       sizeof(*gather->events), compare_starts, NULL)
-			       : -ENOMEM;
 
+	gp_array_sort(gather->events, gather->count, sizeof(*gather->events), compare_starts, NULL);
 	gather->rows = 0;
-	for (uint32_t i = 0; result == 0 && i < gather->count; i++) {
+	for (uint32_t i = 0; i < gather->count; i++) {
 		struct gp_html_event *event = &gather->events[i];
 		uint32_t rows = gather->rows < row_limit ? gather->rows : row_limit;
 
@@ -115,9 +111,7 @@ int gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t r
 			gather->rows++;
 	}
 	free(free_from);
-	return result < 0 ? result
-			  : gp_array_sort(gather->events, gather->count, sizeof(*gather->events),
-					  compare_rows, NULL);
+	gp_array_sort(gather->events, gather->count, sizeof(*gather->events), compare_rows, NULL);
 }
 
 static int compare_levels(const void *a, const void *b, const void *context)
@@ -130,13 +124,11 @@ static int compare_levels(const void *a, const void *b, const void *context)
 int gp_html_gather_place_levels(struct gp_html_gather *gather, uint32_t row_limit)
 {
 	uint64_t *free_from = calloc((size_t)row_limit + 1, sizeof(*free_from));
-	int result = free_from ? gp_array_sort(gather->events, gather->count,
-					       sizeof(*gather->events), compare_levels, NULL)
-			       : -ENOMEM;
 	uint32_t level = 0, first = 0; /* first: the first row of the level */
 
+	gp_array_sort(gather->events, gather->count, sizeof(*gather->events), compare_levels, NULL);
 	gather->rows = 0;
-	for (uint32_t i = 0; result == 0 && i < gather->count; i++) {
+	for (uint32_t i = 0; i < gather->count; i++) {
 		struct gp_html_event *event = &gather->events[i];
 		uint32_t rows = gather->rows < row_limit ? gather->rows : row_limit;
 
@@ -151,9 +143,8 @@ int gp_html_gather_place_levels(struct gp_html_gather *gather, uint32_t row_limi
 			gather->rows++;
 	}
 	free(free_from);
-	return result < 0 ? result
-			  : gp_array_sort(gather->events, gather->count, sizeof(*gather->events),
-					  compare_levels, NULL);
+	gp_array_sort(gather->events, gather->count, sizeof(*gather->events), compare_levels, NULL);
+	return 0;
 }
 
 int gp_html_gather_order(struct gp_html_gather *gather, uint32_t row_limit)
@@ -167,6 +158,6 @@ int gp_html_gather_order(struct gp_html_gather *gather, uint32_t row_limit)
 		if (*row >= gather->rows)
 			gather->rows = *row + 1;
 	}
-	return gp_array_sort(gather->events, gather->count, sizeof(*gather->events), compare_rows,
-			     NULL);
+	gp_array_sort(gather->events, gather->count, sizeof(*gather->events), compare_rows, NULL);
+	return 0;
 }

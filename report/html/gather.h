@@ -31,9 +31,8 @@ int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event
  * Place the events in at most row_limit rows without overlaps, and sort them by (row, start).  Events
  * that do not fit get the row row_limit, in which they may overlap until they are grouped.  nesting:
  * an event that begins in others is below all of them; else it has the first row where it fits.
- * Returns 0 or -ENOMEM.
  */
-int gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t row_limit);
+void gp_html_gather_place(struct gp_html_gather *gather, bool nesting, uint32_t row_limit);
 
 /*
  * The same for events whose row is their nesting level: below the rows of a level are those of the

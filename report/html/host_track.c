@@ -15,13 +15,8 @@ struct maker {
 
 static void add(struct maker *maker, struct gp_html_event event)
 {
-	int result = gp_array_grow_spill(&maker->events, &maker->capacity, maker->count,
-					 sizeof(*maker->events));
-
-	if (result < 0)
-		maker->error = result;
-	else
-		maker->events[maker->count++] = event;
+	gp_array_grow_spill(&maker->events, &maker->capacity, maker->count, sizeof(*maker->events));
+	maker->events[maker->count++] = event;
 }
 
 static uint32_t stack_of(const struct maker *maker, uint32_t frame)

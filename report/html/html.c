@@ -171,11 +171,10 @@ static int make_index(struct page *page, struct gp_json *json)
 static int make_run(struct gp_run_set *set, struct gp_model *const *models, size_t count)
 {
 	struct gp_run_figures *run = calloc(1, sizeof(*run));
-	int result = run ? 0 : -ENOMEM;
+	int result = 0;
 
-	*set = (struct gp_run_set){.runs = run, .count = run ? 1 : 0, .capacity = run ? 1 : 0};
-	if (run && !(run->name = strdup(models[0]->path ? models[0]->path : "")))
-		result = -ENOMEM;
+	*set = (struct gp_run_set){.runs = run, .count = 1, .capacity = 1};
+	run->name = strdup(models[0]->path ? models[0]->path : "");
 	for (size_t i = 0; result == 0 && i < count; i++)
 		result = gp_run_note_partial(run, models[i]);
 	if (result == 0)
@@ -264,14 +263,11 @@ static int put_comparison(struct page *page, const struct gp_run_set *base,
 	FILE *out = open_memstream(&text, &length);
 	int result;
 
-	if (!out)
-		return -ENOMEM;
 	result = write_name(base, own, out);
 	if (result == 0)
 		write_tables(base, own, out, &result);
 	fputs("}", out);
-	if (gp_memstream_close(out, &text) != 0)
-		result = -ENOMEM;
+	gp_memstream_close(out, &text);
 	if (result == 0)
 		result = gp_html_put_text(page->out, "diff", text, length);
 	free(text);
@@ -359,7 +355,7 @@ static int put_named(struct page *page, const char *kind,
 	int result = gp_json_open(&names, NULL);
 
 	if (result == 0)
-		result = out ? make(page, out, &names) : -ENOMEM;
+		result = make(page, out, &names);
 	if (out && gp_memstream_close(out, &values) != 0 && result == 0)
 		result = -ENOMEM;
 	if (result == 0)
@@ -387,8 +383,7 @@ static int put_timeline(struct page *page)
 
 	page->timeline.walk.scope = &page->scope;
 	page->timeline.walk.tree = &page->profile.tree;
-	if (out)
-		result = gp_html_timeline_write(&page->timeline, out);
+	result = gp_html_timeline_write(&page->timeline, out);
 	if (out && gp_memstream_close(out, &events) != 0 && result == 0)
 		result = -ENOMEM;
 	if (result == 0)
@@ -486,8 +481,6 @@ int gp_html_write(struct gp_model *const *models, size_t model_count,
 	struct page *page = calloc(1, sizeof(*page));
 	int error;
 
-	if (!page)
-		return -ENOMEM;
 	page->models = models;
 	page->model_count = model_count;
 	page->options = options;

@@ -12,8 +12,7 @@ static uint32_t *make_unknown(uint32_t count)
 {
 	uint32_t *numbers = malloc(((size_t)count + 1) * sizeof(*numbers));
 
-	if (numbers)
-		memset(numbers, 0xff, ((size_t)count + 1) * sizeof(*numbers));
+	memset(numbers, 0xff, ((size_t)count + 1) * sizeof(*numbers));
 	return numbers;
 }
 
@@ -34,8 +33,6 @@ int gp_html_labels_use(struct gp_html_labels *labels, const struct gp_model *mod
 	labels->of_names = make_unknown(model->name_count);
 	labels->of_texts = make_unknown(model->range_text_count);
 	memset(labels->of_calls, 0xff, sizeof(labels->of_calls));
-	if (!labels->of_names || !labels->of_texts)
-		labels->error = -ENOMEM;
 	return labels->error;
 }
 
@@ -129,10 +126,6 @@ uint32_t gp_html_label_frame(struct gp_html_labels *labels, uint32_t frame)
 		labels->symbols = gp_symbols_new();
 	if (!labels->of_frames)
 		labels->of_frames = make_unknown(labels->model->frame_count);
-	if (!labels->symbols || !labels->of_frames) {
-		labels->error = -ENOMEM;
-		return 0;
-	}
 	if (labels->of_frames[frame] == GP_NONE)
 		labels->of_frames[frame] = make_frame_label(labels, frame);
 	return labels->of_frames[frame];

@@ -79,17 +79,15 @@ static uint64_t copy_lifetimes(struct gp_model *const *models, size_t model_coun
  * If there are more changes than the limit, keep the longest-lived blocks, as many as have that many
  * allocations and frees.
  */
-static int choose_blocks(struct series *series, struct gp_model *const *models, size_t model_count,
-			 uint64_t limit)
+static void choose_blocks(struct series *series, struct gp_model *const *models, size_t model_count,
+			  uint64_t limit)
 {
 	uint64_t changes = count_changes(models, model_count), kept = limit / 2, count;
 	uint64_t *lifetimes_ns;
 
 	if (limit == 0 || changes <= limit)
-		return 0;
+		return;
 	lifetimes_ns = gp_spill_take(changes * sizeof(*lifetimes_ns));
-	if (!lifetimes_ns)
-		return -ENOMEM;
 	count = copy_lifetimes(models, model_count, lifetimes_ns);
 	if (count > kept) {
 		series->shortest_ns = gp_stats_select(lifetimes_ns, count, count - kept - 1);
@@ -100,7 +98,6 @@ static int choose_blocks(struct series *series, struct gp_model *const *models, 
 		series->ties_kept -= lifetimes_ns[i] > series->shortest_ns;
 	}
 	gp_spill_free(lifetimes_ns);
-	return 0;
 }
 
 /*
@@ -132,8 +129,6 @@ static int find_nodes(struct series *series, const struct gp_model *model,
 	int result = gp_call_tree_use(&profile->tree, model);
 
 	series->nodes[series->model_count++] = nodes;
-	if (!nodes)
-		return -ENOMEM;
 	for (uint32_t i = 0; result == 0 && i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
 
@@ -153,8 +148,6 @@ static int find_all_nodes(struct series *series, struct gp_model *const *models,
 	int result = 0;
 
 	series->nodes = calloc(model_count + 1, sizeof(uint32_t *));
-	if (!series->nodes)
-		return -ENOMEM;
 	for (size_t i = 0; result == 0 && i < model_count; i++)
 		result = find_nodes(series, models[i], profile);
 	gp_call_tree_use(&profile->tree, NULL);
@@ -170,9 +163,8 @@ static uint32_t find_account(struct series *series, const struct gp_memory_site 
 		if (series->accounts[i].device == row->device &&
 		    series->accounts[i].kind == row->kind)
 			return i;
-	if (gp_array_grow(&series->accounts, &series->account_capacity, series->account_count,
-			  sizeof(*series->accounts)) < 0)
-		return UINT32_MAX;
+	gp_array_grow(&series->accounts, &series->account_capacity, series->account_count,
+		      sizeof(*series->accounts));
 	series->accounts[series->account_count] =
 		(struct account){.device = row->device, .kind = row->kind};
 	return series->account_count++;
@@ -294,7 +286,7 @@ int gp_html_series(struct gp_model *const *models, size_t model_count, uint64_t 
 	if (result == 0)
 		result = gp_device_list_all(&devices, models, model_count);
 	if (result == 0)
-		result = choose_blocks(&series, models, model_count, limit);
+		choose_blocks(&series, models, model_count, limit);
 	if (result == 0)
 		result = find_all_nodes(&series, models, model_count, profile);
 	if (result == 0)

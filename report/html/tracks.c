@@ -54,13 +54,9 @@ static uint64_t duration_of(const struct gp_html_event *event)
 
 static void note_duration(struct walker *walker, uint64_t duration_ns)
 {
-	int result = gp_array_grow_spill(&walker->durations_ns, &walker->duration_capacity,
-					 walker->duration_count, sizeof(*walker->durations_ns));
-
-	if (result == 0)
-		walker->durations_ns[walker->duration_count++] = duration_ns;
-	else
-		fail(walker, result);
+	gp_array_grow_spill(&walker->durations_ns, &walker->duration_capacity,
+			    walker->duration_count, sizeof(*walker->durations_ns));
+	walker->durations_ns[walker->duration_count++] = duration_ns;
 }
 
 /* ---- groups of short events ---- */
@@ -156,10 +152,6 @@ static uint64_t least_gap(struct walker *walker)
 				      (double)events / (double)walker->total);
 	uint64_t gap_ns = 0;
 
-	if (!gaps_ns) {
-		fail(walker, -ENOMEM);
-		return 0;
-	}
 	count = find_gaps(walker, gaps_ns);
 	if (count > allowed)
 		gap_ns = gp_stats_select(gaps_ns, count, count - 1 - allowed) + 1;
@@ -193,7 +185,8 @@ static int place(struct gp_html_gather *gather, struct walker *walker)
 		return gp_html_gather_order(gather, walker->row_limit);
 	if (strcmp(walker->kind, "gpu-ranges") == 0)
 		return gp_html_gather_place_levels(gather, walker->row_limit);
-	return gp_html_gather_place(gather, strcmp(walker->kind, "thread") == 0, walker->row_limit);
+	gp_html_gather_place(gather, strcmp(walker->kind, "thread") == 0, walker->row_limit);
+	return 0;
 }
 
 /* Labels of calls come before those of ranges of their thread. */
@@ -713,15 +706,13 @@ static void measure(struct walker *walker)
 }
 
 /* The depth of Python functions on the page; the reported one is the least of all processes. */
-static int find_host_depths(struct walker *walker)
+static void find_host_depths(struct walker *walker)
 {
 	struct gp_html_tracks *tracks = walker->tracks;
 	const struct gp_scope *scope = tracks->scope;
 
 	walker->host_depths =
 		gp_spill_take_zeroed(scope->model_count + 1, sizeof(*walker->host_depths));
-	if (!walker->host_depths)
-		return -ENOMEM;
 	for (size_t i = 0; i < scope->model_count; i++) {
 		struct gp_host_depth depth = gp_host_spans_depth(scope->models[i]);
 
@@ -730,15 +721,13 @@ static int find_host_depths(struct walker *walker)
 			tracks->host_depth.functions = depth.functions;
 		tracks->host_depth.left_out += depth.left_out;
 	}
-	return 0;
 }
 
 int gp_html_tracks_walk(struct gp_html_tracks *tracks)
 {
 	struct walker walker = {.tracks = tracks};
 
-	if (find_host_depths(&walker) < 0)
-		return -ENOMEM;
+	find_host_depths(&walker);
 	find_origin(tracks);
 	if (tracks->event_limit > 0 && may_exceed(tracks, tracks->event_limit))
 		measure(&walker);

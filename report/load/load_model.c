@@ -10,6 +10,7 @@
 #include "report/base/array.h"
 #include "report/import/import.h"
 #include "report/import/importing.h"
+#include "report/base/memory.h"
 #include "report/base/memory_limit.h"
 #include "report/base/monotonic.h"
 #include "report/model/build/build.h"
@@ -637,8 +638,8 @@ static void keep_within_memory(void)
 	done = true;
 }
 
-int gp_model_load_with(const char *path, const struct gp_load_options *options,
-		       struct gp_model **model, char *message, size_t message_bytes)
+static int load(const char *path, const struct gp_load_options *options, struct gp_model **model,
+		char *message, size_t message_bytes)
 {
 	const struct gp_importer *importer;
 	struct reading r = {.options = options, .ring_file = -1};
@@ -661,6 +662,23 @@ int gp_model_load_with(const char *path, const struct gp_load_options *options,
 		*model = r.builder.model;
 	else
 		gp_model_free(r.builder.model);
+	return result;
+}
+
+/* A load that lacked memory for anything has failed. */
+int gp_model_load_with(const char *path, const struct gp_load_options *options,
+		       struct gp_model **model, char *message, size_t message_bytes)
+{
+	int result;
+
+	gp_memory_begin_attempt();
+	result = load(path, options, model, message, message_bytes);
+	if (!gp_memory_end_attempt() && result == 0) {
+		gp_model_free(*model);
+		*model = NULL;
+		explain(-ENOMEM, path, message, message_bytes);
+		result = -ENOMEM;
+	}
 	return result;
 }
 

@@ -15,6 +15,7 @@
 #include "gpuprof/job_place.h"
 #include "gpuprof/shell_word.h"
 #include "gpuprof/version.h"
+#include "report/base/memory.h"
 #include "report/base/message.h"
 #include "report/load/command.h"
 #include "report/diff/check_request.h"
@@ -532,8 +533,11 @@ static int find_traces(struct run *run, struct gp_run_traces *traces)
 static void finish(struct run *run)
 {
 	struct gp_run_traces traces = {0};
-	int error = find_traces(run, &traces);
+	int error;
 
+	gp_memory_set_exit_status(WIFEXITED(run->status) ? WEXITSTATUS(run->status)
+							 : 128 + WTERMSIG(run->status));
+	error = find_traces(run, &traces);
 	gp_streams_wait(); /* the program may have changed them */
 	gp_nothing_read(&run->nothing, &run->session);
 	if (gp_target_bar_text(run->bar))
@@ -584,8 +588,10 @@ static int run_program(struct run *run)
 		warn_of_bar(run);
 	}
 	start_energy_sampler(run);
+	gp_memory_begin_attempt(); /* whatever happens, the launcher waits for the program */
 	error = gp_child_run(&run->signals, &wait, run->options.program, run->environment.entries,
 			     &run->status);
+	(void)gp_memory_end_attempt();
 	run->no_energy = gp_energy_sampler_end(&run->energy_sampler, &run->energies);
 	if (error) {
 		explain(run, error, "cannot run %s: %s", run->options.program[0],

@@ -53,9 +53,8 @@ static int keep_track(void *context, const struct gp_html_track *from,
 	struct gp_spans *spans = context;
 	struct track *track;
 
-	if (gp_array_grow(&spans->tracks, &spans->track_capacity, spans->track_count,
-			  sizeof(*spans->tracks)) < 0)
-		return -ENOMEM;
+	gp_array_grow(&spans->tracks, &spans->track_capacity, spans->track_count,
+		      sizeof(*spans->tracks));
 	track = &spans->tracks[spans->track_count++];
 	*track = (struct track){
 		.kind = from->kind,
@@ -85,7 +84,7 @@ static uint64_t zero_of(const struct gp_spans *spans)
 int gp_spans_new(struct gp_model *const *models, size_t model_count, struct gp_spans **spans)
 {
 	struct gp_spans *new = calloc(1, sizeof(*new));
-	int result = new ? gp_scope_open(&new->scope, models, model_count, false) : -ENOMEM;
+	int result = gp_scope_open(&new->scope, models, model_count, false);
 
 	*spans = NULL;
 	if (!new)

@@ -179,8 +179,6 @@ static int print_listing(struct listing *listing)
 	uint32_t shown;
 	int result;
 
-	if (!order)
-		return -ENOMEM;
 	shown = rows_shown(listing, order);
 	for (uint32_t i = 0; i < shown; i++)
 		put_group(listing, &listing->groups->rows[order[i]]);
@@ -205,8 +203,6 @@ static int tell_apart(const struct listing *listing)
 	const char **kernels = calloc((size_t)groups->count + 1, sizeof(*kernels));
 	size_t count = 0;
 
-	if (!kernels)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < groups->count; i++)
 		if (groups->rows[i].key[0] == GP_ACTIVITY_KERNEL)
 			kernels[count++] = groups->rows[i].key + 1;
@@ -313,12 +309,11 @@ static int print_copies(const struct gp_summary *summary)
 	int result = -ENOMEM;
 
 	gp_table_open(&table, &copies_head);
-	for (uint32_t i = 0; order && i < groups->count; i++)
+	for (uint32_t i = 0; i < groups->count; i++)
 		if (groups->rows[order[i]].key[0] == GP_ACTIVITY_OTHER)
 			put_copies(&table, &groups->rows[order[i]]);
 	fputs("\nMemory copies and memsets\n", summary->out);
-	if (order)
-		result = gp_table_print(&table, summary->out, gp_summary_columns(summary));
+	result = gp_table_print(&table, summary->out, gp_summary_columns(summary));
 	free(order);
 	gp_table_close(&table);
 	return result;
@@ -333,7 +328,7 @@ int gp_summary_print_activity(const struct gp_summary *summary)
 	if (activity->operations.count > 0)
 		result = print_gpu(summary);
 	if (result == 0 && copies && brief)
-		result = gp_summary_print_copies_in_brief(summary);
+		gp_summary_print_copies_in_brief(summary);
 	if (result == 0 && activity->calls.count > 0)
 		result = print_api(summary);
 	if (result == 0 && copies && !brief)

@@ -42,7 +42,7 @@ static void describe_copies(char *text, size_t size, const struct gp_group *grou
 			 gp_format_percent((double)group->peak_ns, (double)group->total_ns).text);
 }
 
-int gp_summary_print_copies_in_brief(const struct gp_summary *summary)
+void gp_summary_print_copies_in_brief(const struct gp_summary *summary)
 {
 	const struct gp_groups *groups = &summary->activity.operations;
 	struct gp_paragraph paragraph = {
@@ -50,7 +50,7 @@ int gp_summary_print_copies_in_brief(const struct gp_summary *summary)
 	uint32_t *order = gp_groups_by_time(groups), count = 0;
 	char text[256];
 
-	for (uint32_t i = 0; order && i < groups->count; i++) {
+	for (uint32_t i = 0; i < groups->count; i++) {
 		if (groups->rows[order[i]].key[0] != GP_ACTIVITY_OTHER || count++ >= MOST_COPIES)
 			continue;
 		describe_copies(text, sizeof(text), &groups->rows[order[i]]);
@@ -62,7 +62,6 @@ int gp_summary_print_copies_in_brief(const struct gp_summary *summary)
 	}
 	gp_paragraph_end(&paragraph);
 	free(order);
-	return order ? 0 : -ENOMEM;
 }
 
 /* ---- memory ---- */

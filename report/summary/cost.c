@@ -157,8 +157,6 @@ static int gather_overheads(struct overheads *all, struct gp_model *model)
 		row = gp_groups_find(kinds, gp_overhead_is_of_queue(overhead->overhead_kind)
 						    ? "wait for space in a full launch queue"
 						    : gp_overhead_name(overhead->overhead_kind));
-		if (row == UINT32_MAX)
-			return -ENOMEM;
 		result = gp_groups_add(kinds, row, within_ns);
 	}
 	return result;
@@ -183,12 +181,12 @@ static bool is_shown(const struct gp_summary *summary, uint64_t ns)
 		       : (double)ns >= LEAST_OVERHEAD * process_time(summary);
 }
 
-static int print_kinds(const struct gp_summary *summary, const struct gp_groups *kinds,
-		       struct gp_paragraph *paragraph)
+static void print_kinds(const struct gp_summary *summary, const struct gp_groups *kinds,
+			struct gp_paragraph *paragraph)
 {
 	uint32_t *order = gp_groups_by_time(kinds);
 
-	for (uint32_t i = 0; order && i < kinds->count; i++) {
+	for (uint32_t i = 0; i < kinds->count; i++) {
 		const struct gp_group *group = &kinds->rows[order[i]];
 		char text[160];
 
@@ -199,18 +197,16 @@ static int print_kinds(const struct gp_summary *summary, const struct gp_groups 
 		gp_paragraph_add(paragraph, text);
 	}
 	free(order);
-	return order ? 0 : -ENOMEM;
 }
 
-static int print_of_driver(const struct gp_summary *summary, const struct gp_groups *kinds)
+static void print_of_driver(const struct gp_summary *summary, const struct gp_groups *kinds)
 {
 	struct gp_paragraph paragraph = {.out = summary->out,
 					 .columns = gp_summary_columns(summary),
 					 .lead = "the driver, also without a profiler: "};
-	int result = print_kinds(summary, kinds, &paragraph);
 
+	print_kinds(summary, kinds, &paragraph);
 	gp_paragraph_end(&paragraph);
-	return result;
 }
 
 int gp_summary_print_overheads(const struct gp_summary *summary)
@@ -227,7 +223,7 @@ int gp_summary_print_overheads(const struct gp_summary *summary)
 	for (size_t m = 0; m < summary->model_count && result == 0; m++)
 		result = gather_overheads(&all, summary->models[m]);
 	if (result == 0)
-		result = print_kinds(summary, &all.kinds, &paragraph);
+		print_kinds(summary, &all.kinds, &paragraph);
 	if (result == 0 && is_shown(summary, all.beyond_ns)) {
 		snprintf(text, sizeof(text), "%s before the first call or after the last",
 			 gp_format_ns(all.beyond_ns).text);
@@ -235,7 +231,7 @@ int gp_summary_print_overheads(const struct gp_summary *summary)
 	}
 	gp_paragraph_end(&paragraph);
 	if (result == 0)
-		result = print_of_driver(summary, &all.of_driver);
+		print_of_driver(summary, &all.of_driver);
 	gp_groups_free(&all.kinds);
 	gp_groups_free(&all.of_driver);
 	return result;

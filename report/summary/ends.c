@@ -121,8 +121,6 @@ static int print_work(FILE *out, const struct gp_end *end, const struct gp_model
 	if (!use_samples(end, model))
 		return 0;
 	window.places = gp_host_places_new();
-	if (!window.places)
-		return -ENOMEM;
 	if (gp_host_work_add(&window, model->pid))
 		print_functions(out, end, &tally, window.places);
 	result = tally.error;

@@ -19,8 +19,8 @@
 /* Escape a text and shorten it to the page; free the result.  NULL: no memory.  Frees text. */
 static char *fit(const struct gp_summary *summary, char *text)
 {
-	char *escaped = text ? gp_text_escape(text) : NULL;
-	char *fitted = escaped ? gp_text_fit(escaped, gp_summary_columns(summary) - LEAD) : NULL;
+	char *escaped = gp_text_escape(text);
+	char *fitted = gp_text_fit(escaped, gp_summary_columns(summary) - LEAD);
 
 	free(text);
 	free(escaped);
@@ -34,8 +34,6 @@ static char *describe_failure(const struct gp_summary *summary, const struct gp_
 	FILE *out = open_memstream(&text, &length);
 	struct gp_process_name first = gp_process_name(summary->models[row->first_process]);
 
-	if (!out)
-		return NULL;
 	gp_failure_error(error, row->code, row->is_driver);
 	fprintf(out, "%s x %s", gp_format_count(row->count).text, row->function);
 	if (row->processes > 1)
@@ -45,7 +43,8 @@ static char *describe_failure(const struct gp_summary *summary, const struct gp_
 		fprintf(out, " in %s", first.text);
 	fprintf(out, ": %s", error);
 	gp_asked_tell(out, &row->asked);
-	return gp_memstream_close(out, &text) == 0 ? fit(summary, text) : NULL;
+	gp_memstream_close(out, &text);
+	return fit(summary, text);
 }
 
 /* The last separator before that end of the text, or NULL. */
@@ -102,17 +101,15 @@ static char *describe_place(const struct gp_summary *summary, const struct gp_fa
 static void print_held(const struct gp_summary *summary, const struct gp_failures *failures,
 		       const struct gp_failure *row)
 {
-	char *text = NULL, *escaped = NULL;
+	char *text, *escaped;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	if (out)
-		gp_oom_snapshot_tell(out, &row->held, failures->sites);
-	if (out && gp_memstream_close(out, &text) == 0)
-		escaped = gp_text_escape(text);
+	gp_oom_snapshot_tell(out, &row->held, failures->sites);
+	gp_memstream_close(out, &text);
+	escaped = gp_text_escape(text);
 	fprintf(summary->out, "%*s", LEAD, "");
-	gp_paragraph_wrap(summary->out, escaped ? escaped : "(no memory)", LEAD, LEAD,
-			  gp_summary_columns(summary));
+	gp_paragraph_wrap(summary->out, escaped, LEAD, LEAD, gp_summary_columns(summary));
 	free(escaped);
 	free(text);
 }
@@ -123,8 +120,8 @@ static void print_failure(const struct gp_summary *summary, const struct gp_fail
 {
 	char *failed = describe_failure(summary, row), *at = describe_place(summary, failures, row);
 
-	fprintf(summary->out, "  failed: %s", failed ? failed : "(no memory)");
-	if (failed && at && *at &&
+	fprintf(summary->out, "  failed: %s", failed);
+	if (at && *at &&
 	    LEAD + gp_text_columns(failed) + 2 + gp_text_columns(at) <= gp_summary_columns(summary))
 		fprintf(summary->out, ", %s\n", at);
 	else if (at && *at)

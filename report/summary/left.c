@@ -156,10 +156,9 @@ static void print_place(FILE *out, const struct gp_memory_sites *found,
 
 	fputs(" at ", out);
 	gp_text_print_fit(out, site.place, PLACE_COLUMNS);
-	escaped = caller ? gp_text_escape(caller) : NULL;
-	fitted = escaped ? fit_callers(escaped) : NULL;
-	fprintf(out, "%s%s", caller_bytes > 0 ? GP_SITE_SEPARATOR : "",
-		fitted ? fitted : "(no memory)");
+	escaped = gp_text_escape(caller);
+	fitted = fit_callers(escaped);
+	fprintf(out, "%s%s", caller_bytes > 0 ? GP_SITE_SEPARATOR : "", fitted);
 	free(fitted);
 	free(escaped);
 	free(caller);

@@ -30,8 +30,6 @@ int gp_summary_gather_lines(struct gp_summary *summary)
 	if (process == SIZE_MAX)
 		return 0;
 	summary->lines = calloc(1, sizeof(*summary->lines));
-	if (!summary->lines)
-		return -ENOMEM;
 	of_one = *summary->basis;
 	of_one.backward += process;
 	result = gp_scope_open(&scope, summary->models + process, 1, false);

@@ -131,7 +131,7 @@ int gp_summary_add_outliers(const struct gp_summary *summary, struct gp_document
 				     &summary->devices, summary->kinds);
 
 	if (result == 0)
-		result = gp_outlier_find_wrong(&wrong, summary->models, summary->model_count);
+		gp_outlier_find_wrong(&wrong, summary->models, summary->model_count);
 	if (result < 0)
 		return result;
 	gp_document_add_section(document, "outliers");

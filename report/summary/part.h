@@ -77,7 +77,7 @@ void gp_summary_close(struct gp_summary *summary);
 int gp_summary_write(FILE *out, struct gp_summary *summary,
 		     const struct gp_summary_options *options);
 
-/* The advice about the gathered models, computed once.  NULL: no memory. */
+/* The advice about the gathered models, computed once. */
 struct gp_summary_advice *gp_summary_new_advice(void);
 const struct gp_advice *gp_summary_advice(const struct gp_summary *summary);
 void gp_summary_free_advice(struct gp_summary_advice *advice);
@@ -130,16 +130,15 @@ int gp_summary_print_one_pass(const struct gp_summary *summary);
 int gp_summary_print_activity(const struct gp_summary *summary);
 
 /* Bytes and bandwidth of copies and memsets, in a line. */
-int gp_summary_print_copies_in_brief(const struct gp_summary *summary);
+void gp_summary_print_copies_in_brief(const struct gp_summary *summary);
 
 /* The calls that failed, with error and place: a few lines, if there are any. */
 int gp_summary_print_failures(const struct gp_summary *summary);
 
 /*
  * Group the ranges of the program, maybe millions, by name: once for all screens that are tried.
- * Returns 0 or -ENOMEM.
  */
-int gp_summary_gather_ranges(struct gp_summary *summary);
+void gp_summary_gather_ranges(struct gp_summary *summary);
 void gp_summary_free_ranges(struct gp_summary_ranges *ranges);
 
 /*

@@ -139,7 +139,7 @@ static void add_all_waiting(struct gp_document *document, const struct gp_model 
 	uint32_t *order = gp_array_order(model->waiting, count, sizeof(*model->waiting),
 					 compare_starts, NULL);
 
-	for (uint32_t i = 0; order && i < count && i < WAITING_CALLS; i++)
+	for (uint32_t i = 0; i < count && i < WAITING_CALLS; i++)
 		add_waiting(document, model, &model->waiting[order[i]]);
 	if (count > WAITING_CALLS)
 		add(document, "waiting", "in waiting calls: %s more threads",
@@ -154,13 +154,8 @@ static void add_unfinished(struct gp_document *document, const struct gp_model *
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	if (!out) {
-		document->error = -ENOMEM;
-		return;
-	}
 	gp_summary_print_unfinished(out, 0, model);
-	if (gp_memstream_close(out, &text) < 0)
-		document->error = -ENOMEM;
+	gp_memstream_close(out, &text);
 	rest = text;
 	while (rest && (line = strsep(&rest, "\n")) && *line)
 		add(document, "unfinished", "%s", line);

@@ -56,9 +56,9 @@ static char *make_key(const struct gp_model *model, const struct gp_range *range
 	size_t size = strlen(text) + strlen(domain) + sizeof("(no name) ()");
 	char *key = malloc(size);
 
-	if (key && *domain)
+	if (*domain)
 		snprintf(key, size, "%s (%s)", *text ? text : "(no name)", domain);
-	else if (key)
+	else
 		snprintf(key, size, "%s", *text ? text : "(no name)");
 	return key;
 }
@@ -67,12 +67,10 @@ static struct row *find_row(struct gp_summary_ranges *rows, const struct gp_mode
 			    const struct gp_range *range)
 {
 	char *key = make_key(model, range);
-	uint32_t number = key ? gp_groups_find(&rows->names, key) : UINT32_MAX;
+	uint32_t number = gp_groups_find(&rows->names, key);
 
 	free(key);
-	if (number == UINT32_MAX ||
-	    gp_array_grow(&rows->rows, &rows->capacity, number, sizeof(*rows->rows)) < 0)
-		return NULL;
+	gp_array_grow(&rows->rows, &rows->capacity, number, sizeof(*rows->rows));
 	if (number == rows->count)
 		rows->rows[rows->count++] = (struct row){.key = rows->names.rows[number].key};
 	return &rows->rows[number];
@@ -90,17 +88,15 @@ static bool works_own(const struct gp_model *model, const struct gp_tuning *tuni
 		gp_tuning_range_has_own(model, tuning, range, own));
 }
 
-static int add_range(struct gp_summary_ranges *rows, const struct gp_model *model,
-		     const struct gp_tuning *tuning, const struct gp_range *range, uint32_t *own)
+static void add_range(struct gp_summary_ranges *rows, const struct gp_model *model,
+		      const struct gp_tuning *tuning, const struct gp_range *range, uint32_t *own)
 {
 	uint64_t length_ns = range->end_ns - range->start_ns;
 	struct row *row;
 
 	if (range->style == GP_STYLE_MARK)
-		return 0;
+		return;
 	row = find_row(rows, model, range);
-	if (!row)
-		return -ENOMEM;
 	rows->ranges++;
 	row->count++;
 	row->open += range->open;
@@ -110,7 +106,6 @@ static int add_range(struct gp_summary_ranges *rows, const struct gp_model *mode
 	row->longest_ns = length_ns > row->longest_ns ? length_ns : row->longest_ns;
 	row->works |= range->op_count > 0;
 	row->works_own |= works_own(model, tuning, range, own);
-	return 0;
 }
 
 /* Whether it started nothing but autotuning. */
@@ -178,17 +173,13 @@ static void add_row(struct row *sum, const struct row *row)
 }
 
 /* Sum all rows into the first one; the others get no ranges. */
-static int join_alike(struct gp_summary_ranges *rows, const struct alike *alike, uint32_t count)
+static void join_alike(struct gp_summary_ranges *rows, const struct alike *alike, uint32_t count)
 {
 	uint64_t *lengths_ns = gp_spill_take((size_t)count * FEW_OF_ONE * sizeof(*lengths_ns));
 	uint32_t group = gp_groups_find(&rows->names, alike->pattern);
 	struct row sum = {.longest = alike->row->key};
 	size_t ranges = 0;
 
-	if (!lengths_ns || group == UINT32_MAX) {
-		gp_spill_free(lengths_ns);
-		return -ENOMEM;
-	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct row *row = alike[i].row;
 
@@ -202,56 +193,46 @@ static int join_alike(struct gp_summary_ranges *rows, const struct alike *alike,
 	sum.median_ns = gp_stats_of(lengths_ns, ranges).median;
 	*alike->row = sum;
 	gp_spill_free(lengths_ns);
-	return 0;
 }
 
-static int join_all_alike(struct gp_summary_ranges *rows)
+static void join_all_alike(struct gp_summary_ranges *rows)
 {
 	struct alike *alike = gp_spill_take(((size_t)rows->count + 1) * sizeof(*alike));
 	uint32_t kept = 0, count;
 	bool are_one;
-	int result;
 
-	if (!alike)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < rows->count; i++) {
 		gp_name_pattern(alike[i].pattern, sizeof(alike[i].pattern), rows->rows[i].key);
 		alike[i].row = &rows->rows[i];
 	}
-	result = gp_array_sort(alike, rows->count, sizeof(*alike), compare_alike, NULL);
-	for (uint32_t i = 0; result == 0 && i < rows->count; i += count) {
+	gp_array_sort(alike, rows->count, sizeof(*alike), compare_alike, NULL);
+	for (uint32_t i = 0; i < rows->count; i += count) {
 		count = count_alike(&alike[i], rows->count - i, &are_one);
 		if (are_one)
-			result = join_alike(rows, &alike[i], count);
+			join_alike(rows, &alike[i], count);
 	}
 	gp_spill_free(alike);
 	for (uint32_t i = 0; i < rows->count; i++)
 		if (rows->rows[i].count > 0)
 			rows->rows[kept++] = rows->rows[i];
 	rows->count = kept;
-	return result;
 }
 
-static int gather(const struct gp_summary *summary, struct gp_summary_ranges *rows)
+static void gather(const struct gp_summary *summary, struct gp_summary_ranges *rows)
 {
-	int result = 0;
-
 	for (size_t m = 0; m < summary->model_count; m++) {
 		const struct gp_model *model = summary->models[m];
 		const struct gp_tuning *tuning =
 			summary->basis ? &summary->basis->tunings[m] : NULL;
 		uint32_t own = 0;
 
-		for (uint32_t i = 0; result == 0 && i < model->range_count; i++)
-			result = add_range(rows, model, tuning, &model->ranges[i], &own);
+		for (uint32_t i = 0; i < model->range_count; i++)
+			add_range(rows, model, tuning, &model->ranges[i], &own);
 	}
-	if (result == 0)
-		result = join_all_alike(rows);
+	join_all_alike(rows);
 	for (uint32_t i = 0; i < rows->count; i++)
 		rows->has_tuning |= is_tuning(&rows->rows[i]);
-	if (result < 0)
-		return result;
-	return gp_array_sort(rows->rows, rows->count, sizeof(*rows->rows), compare_rows, NULL);
+	gp_array_sort(rows->rows, rows->count, sizeof(*rows->rows), compare_rows, NULL);
 }
 
 void gp_summary_free_ranges(struct gp_summary_ranges *ranges)
@@ -263,10 +244,10 @@ void gp_summary_free_ranges(struct gp_summary_ranges *ranges)
 	free(ranges);
 }
 
-int gp_summary_gather_ranges(struct gp_summary *summary)
+void gp_summary_gather_ranges(struct gp_summary *summary)
 {
 	summary->ranges = calloc(1, sizeof(*summary->ranges));
-	return summary->ranges ? gather(summary, summary->ranges) : -ENOMEM;
+	gather(summary, summary->ranges);
 }
 
 /* The name; for joined names also the median and the longest one. */

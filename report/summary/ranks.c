@@ -94,11 +94,11 @@ static uint32_t take_values(const struct gp_ranks *ranks, enum gp_rank_measure m
 	return count;
 }
 
-static int find_medians(struct job *job)
+static void find_medians(struct job *job)
 {
 	uint64_t *values = calloc((size_t)job->ranks.count + 1, sizeof(*values));
 
-	for (size_t i = 0; values && i < GP_RANK_MEASURES; i++) {
+	for (size_t i = 0; i < GP_RANK_MEASURES; i++) {
 		enum gp_rank_measure measure = (enum gp_rank_measure)i;
 		uint32_t count = take_values(&job->ranks, measure, NAN, values);
 
@@ -107,7 +107,6 @@ static int find_medians(struct job *job)
 		job->deviations[i] = gp_stats_of(values, count).median;
 	}
 	free(values);
-	return values ? 0 : -ENOMEM;
 }
 
 /* ---- ranks that differ ---- */
@@ -152,13 +151,11 @@ static int compare_places(const void *a, const void *b)
 	return left->row->rank < right->row->rank ? -1 : left->row->rank > right->row->rank;
 }
 
-static int find_places(struct job *job)
+static void find_places(struct job *job)
 {
 	uint32_t count = job->ranks.count;
 
 	job->places = calloc((size_t)count + 1, sizeof(*job->places));
-	if (!job->places)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
 		job->places[i].row = &job->ranks.rows[i];
 		look_at(job, &job->places[i]);
@@ -167,7 +164,6 @@ static int find_places(struct job *job)
 	}
 	if (count > ALL_SHOWN)
 		qsort(job->places, count, sizeof(*job->places), compare_places);
-	return 0;
 }
 
 /* ---- the title ---- */
@@ -177,13 +173,11 @@ static int compare_hosts(const void *a, const void *b)
 	return strverscmp(((const struct host *)a)->name, ((const struct host *)b)->name);
 }
 
-static int find_hosts(struct job *job)
+static void find_hosts(struct job *job)
 {
 	uint32_t count = 0;
 
 	job->hosts = calloc((size_t)job->ranks.count + 1, sizeof(*job->hosts));
-	if (!job->hosts)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < job->ranks.count; i++) {
 		const struct gp_model *model = job->models[job->ranks.rows[i].process];
 
@@ -195,7 +189,6 @@ static int find_hosts(struct job *job)
 	for (uint32_t i = 0; i < count; i++)
 		if (i == 0 || compare_hosts(&job->hosts[i], &job->hosts[job->host_count - 1]) != 0)
 			job->hosts[job->host_count++] = job->hosts[i];
-	return 0;
 }
 
 /* " on 8 hosts: node0, node1, node2, node3, ..." */
@@ -457,16 +450,13 @@ bool gp_summary_has_ranks(const struct gp_summary *summary)
 
 static int look_at_job(struct job *job)
 {
-	int result = find_medians(job);
-
+	find_medians(job);
 	job->wanted = gp_recorded_ranks(job->models[job->ranks.rows[0].process]);
-	if (result == 0)
-		result = find_hosts(job);
-	if (result == 0)
-		result = find_places(job);
+	find_hosts(job);
+	find_places(job);
 	if (job->shared == 0)
 		job->world_size = gp_models_world_size(job->models, job->ranks.count);
-	return result;
+	return 0;
 }
 
 static int gather_job(struct job *job, const struct gp_summary *summary)

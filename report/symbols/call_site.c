@@ -85,13 +85,8 @@ struct gp_call_sites *gp_call_sites_new(void)
 {
 	struct gp_call_sites *sites = calloc(1, sizeof(*sites));
 
-	if (!sites)
-		return NULL;
 	sites->symbols = gp_symbols_new();
-	if (sites->symbols)
-		return sites;
-	free(sites);
-	return NULL;
+	return sites;
 }
 
 void gp_call_sites_free(struct gp_call_sites *sites)
@@ -258,20 +253,14 @@ static void take_stack(struct gp_call_sites *sites, const struct gp_model *model
 
 /* ---- numbers of sites ---- */
 
-static bool append_site(struct gp_call_sites *sites, const struct texts *texts)
+static void append_site(struct gp_call_sites *sites, const struct texts *texts)
 {
 	struct site site = {strdup(texts->place), strdup(texts->callers), texts->owner,
 			    texts->is_own, texts->naming};
 
-	if (site.place && site.callers &&
-	    gp_array_grow(&sites->sites, &sites->site_capacity, sites->site_count,
-			  sizeof(*sites->sites)) == 0) {
-		sites->sites[sites->site_count++] = site;
-		return true;
-	}
-	free(site.place);
-	free(site.callers);
-	return false;
+	gp_array_grow(&sites->sites, &sites->site_capacity, sites->site_count,
+		      sizeof(*sites->sites));
+	sites->sites[sites->site_count++] = site;
 }
 
 static uint32_t number_of(struct gp_call_sites *sites, const struct texts *texts)
@@ -281,9 +270,8 @@ static uint32_t number_of(struct gp_call_sites *sites, const struct texts *texts
 
 	snprintf(key, sizeof(key), "%s\n%s\n%s", texts->place, texts->callers, texts->owner);
 	number = gp_groups_find(&sites->keys, key);
-	while (number != UINT32_MAX && sites->site_count <= number)
-		if (!append_site(sites, texts))
-			return UINT32_MAX;
+	while (sites->site_count <= number)
+		append_site(sites, texts);
 	return number;
 }
 
@@ -301,16 +289,14 @@ static uint32_t find_stackless(struct gp_call_sites *sites, const struct gp_mode
 	return sites->stackless.site;
 }
 
-int gp_call_sites_use_stacks(struct gp_call_sites *sites, const struct gp_model *model,
-			     const uint32_t *stacks)
+void gp_call_sites_use_stacks(struct gp_call_sites *sites, const struct gp_model *model,
+			      const uint32_t *stacks)
 {
 	if (!stacks)
-		return 0;
-	if (gp_array_grow(&sites->others, &sites->other_capacity, sites->other_count,
-			  sizeof(*sites->others)) != 0)
-		return -ENOMEM;
+		return;
+	gp_array_grow(&sites->others, &sites->other_capacity, sites->other_count,
+		      sizeof(*sites->others));
 	sites->others[sites->other_count++] = (struct other_stacks){model, stacks};
-	return 0;
 }
 
 /* The call with the stack that stands for its own. */
@@ -338,8 +324,6 @@ static uint32_t find_site(struct gp_call_sites *sites, const struct gp_model *mo
 	if (call->stack == GP_NONE)
 		return find_stackless(sites, model, call->api);
 	known = gp_frame_numbers_of(&sites->known, model);
-	if (!known)
-		return UINT32_MAX;
 	if (known->numbers[call->stack] == GP_NONE) {
 		take_stack(sites, model, call, &texts);
 		known->numbers[call->stack] = number_of(sites, &texts);
@@ -381,11 +365,8 @@ uint32_t gp_call_sites_of_text(struct gp_call_sites *sites, struct gp_call_site 
 
 struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t number)
 {
-	const struct site *site;
+	const struct site *site = &sites->sites[number];
 
-	if (number >= sites->site_count)
-		return (struct gp_call_site){"(no memory)", "", "", false, GP_NAMED};
-	site = &sites->sites[number];
 	return (struct gp_call_site){site->place, site->callers, site->owner, site->is_own,
 				     site->naming};
 }

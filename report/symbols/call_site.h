@@ -40,22 +40,21 @@ struct gp_call_site {
 
 struct gp_call_sites;
 
-/* Returns NULL if there is no memory. The models must outlive it. */
+/* The models must outlive it. */
 struct gp_call_sites *gp_call_sites_new(void);
 void gp_call_sites_free(struct gp_call_sites *sites);
 
-/* The number of a call's site; UINT32_MAX if there is no memory. */
+/* The number of a call's site. */
 uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *model,
 			    const struct gp_call *call);
 
 /*
  * From now on the site of a call of the model is that of another stack, if it has one there, by
  * index in calls: of a launch of a backward pass, the one of the line that it belongs to
- * (report/analysis/backward/backward.h).  They must outlive the sites; NULL: there are none.  Returns
- * 0 or -ENOMEM.
+ * (report/analysis/backward/backward.h).  They must outlive the sites; NULL: there are none.
  */
-int gp_call_sites_use_stacks(struct gp_call_sites *sites, const struct gp_model *model,
-			     const uint32_t *stacks);
+void gp_call_sites_use_stacks(struct gp_call_sites *sites, const struct gp_model *model,
+			      const uint32_t *stacks);
 
 /* In front of the place of a single call: "~ " if its stack is estimated, else "". */
 static inline const char *gp_call_site_mark(const struct gp_call *call)
@@ -70,10 +69,7 @@ uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_pl
 /* As gp_call_sites_find() for a site of another gp_call_sites. */
 uint32_t gp_call_sites_of_text(struct gp_call_sites *sites, struct gp_call_site site);
 
-/*
- * The site with that number; valid until the next site is added. An unknown number gives a site
- * "(no memory)".
- */
+/* The site with that number; valid until the next site is added. */
 struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t number);
 
 /*

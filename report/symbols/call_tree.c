@@ -51,21 +51,13 @@ static void free_texts(struct gp_place *site)
 static uint32_t add_site(struct gp_call_tree *tree, const struct gp_place *place, uint32_t hash)
 {
 	struct gp_place copy = *place;
-	int result = gp_array_grow(&tree->sites, &tree->site_capacity, tree->site_count,
-				   sizeof(*tree->sites));
 
+	gp_array_grow(&tree->sites, &tree->site_capacity, tree->site_count, sizeof(*tree->sites));
 	copy.function = strdup(place->function);
 	copy.symbol = place->symbol ? strdup(place->symbol) : NULL;
 	copy.file = strdup(place->file);
 	copy.module = strdup(place->module);
-	if (!copy.function || !copy.symbol != !place->symbol || !copy.file || !copy.module)
-		result = result < 0 ? result : -ENOMEM;
-	if (result == 0)
-		result = gp_hash_add(&tree->index_of_sites, hash, tree->site_count);
-	if (result < 0) {
-		free_texts(&copy);
-		return fail(tree, result);
-	}
+	gp_hash_add(&tree->index_of_sites, hash, tree->site_count);
 	tree->sites[tree->site_count] = copy;
 	return tree->site_count++;
 }
@@ -86,13 +78,8 @@ static uint32_t find_site(struct gp_call_tree *tree, const struct gp_place *plac
 
 static uint32_t add_node(struct gp_call_tree *tree, const struct gp_call_node *node, uint32_t hash)
 {
-	int result = gp_array_grow(&tree->nodes, &tree->node_capacity, tree->node_count,
-				   sizeof(*tree->nodes));
-
-	if (result == 0)
-		result = gp_hash_add(&tree->index_of_nodes, hash, tree->node_count);
-	if (result < 0)
-		return fail(tree, result);
+	gp_array_grow(&tree->nodes, &tree->node_capacity, tree->node_count, sizeof(*tree->nodes));
+	gp_hash_add(&tree->index_of_nodes, hash, tree->node_count);
 	tree->nodes[tree->node_count] = *node;
 	return tree->node_count++;
 }
@@ -217,10 +204,6 @@ const uint32_t *gp_call_tree_path(struct gp_call_tree *tree, uint32_t node, uint
 	if (count > tree->path_capacity) {
 		uint32_t *grown = realloc(tree->path, 2 * (size_t)count * sizeof(*grown));
 
-		if (!grown) {
-			fail(tree, -ENOMEM);
-			return NULL;
-		}
 		tree->path = grown;
 		tree->path_capacity = 2 * count;
 	}

@@ -80,7 +80,7 @@ const struct gp_place *gp_call_tree_site(const struct gp_call_tree *tree, uint32
 
 /*
  * The nodes from the outermost caller to that node; *length is their number. Valid until the next
- * call. Returns NULL and sets error if there is no memory.
+ * call.
  */
 const uint32_t *gp_call_tree_path(struct gp_call_tree *tree, uint32_t node, uint32_t *length);
 

@@ -170,8 +170,6 @@ char *gp_demangle_stable(const char *mangled)
 	char *stable = NULL;
 	FILE *out = open_memstream(&stable, &length);
 
-	if (!out)
-		return NULL;
 	file = text ? find_file(text, bytes, &name, &end) : NULL;
 	if (file)
 		fprintf(out, "__nv_static_%zu__0_%.*s_", (size_t)(end - file) + 3,
@@ -192,8 +190,6 @@ char *gp_demangle(const char *mangled)
 	if (name[0] != '_')
 		return NULL;
 	output = malloc(sizeof(*output));
-	if (!output)
-		return NULL;
 	output->length = 0;
 	if (demangle_into(output, name))
 		copy = strndup(output->text, output->length);
@@ -236,8 +232,6 @@ char *gp_demangle_beginning(const char *mangled)
 		return NULL;
 	at += strspn(at, "rVKRO"); /* qualifiers of a member function */
 	out = open_memstream(&text, &bytes);
-	if (!out)
-		return NULL;
 	while ((length = take_part(&at)) > 0) {
 		fprintf(out, "%s%.*s", separator, (int)length, at - length);
 		separator = "::";

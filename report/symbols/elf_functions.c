@@ -34,8 +34,7 @@ static struct unit *new_unit(struct gp_elf_functions *functions, Dwarf_Die *die)
 {
 	struct unit *unit = calloc(1, sizeof(*unit));
 
-	if (unit)
-		unit->offset = dwarf_dieoffset(die);
+	unit->offset = dwarf_dieoffset(die);
 	if (!unit || !tsearch(unit, &functions->units, compare_units)) {
 		free(unit);
 		return NULL;

@@ -11,9 +11,7 @@ bool gp_elf_spans_add(struct gp_elf_spans *spans, Dwarf_Die *die)
 	Dwarf_Addr base;
 
 	for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &span.start, &span.end)) > 0;) {
-		if (gp_array_grow(&spans->spans, &spans->capacity, spans->count,
-				  sizeof(*spans->spans)) != 0)
-			return false;
+		gp_array_grow(&spans->spans, &spans->capacity, spans->count, sizeof(*spans->spans));
 		spans->spans[spans->count++] = span;
 	}
 	return true;

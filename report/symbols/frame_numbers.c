@@ -11,11 +11,7 @@ static struct gp_frame_numbers_of *append(struct gp_frame_numbers *all,
 	size_t bytes = ((size_t)model->frame_count + 1) * sizeof(uint32_t);
 	uint32_t *numbers = malloc(bytes);
 
-	if (!numbers ||
-	    gp_array_grow(&all->models, &all->capacity, all->count, sizeof(*all->models)) != 0) {
-		free(numbers);
-		return NULL;
-	}
+	gp_array_grow(&all->models, &all->capacity, all->count, sizeof(*all->models));
 	memset(numbers, 0xff, bytes); /* GP_NONE */
 	all->last = all->count++;
 	all->models[all->last] = (struct gp_frame_numbers_of){model, numbers, NULL};

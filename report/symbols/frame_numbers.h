@@ -23,7 +23,7 @@ struct gp_frame_numbers {
 
 /*
  * The numbers of a model. Zeroed = empty. The models must outlive it. The result is valid until the
- * next model is added; NULL if there is no memory.
+ * next model is added.
  */
 struct gp_frame_numbers_of *gp_frame_numbers_of(struct gp_frame_numbers *numbers,
 						const struct gp_model *model);

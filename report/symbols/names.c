@@ -127,8 +127,7 @@ static void widen(struct name *name, size_t columns)
 {
 	char *wider = strdup(name->full);
 
-	if (wider)
-		gp_short_name_to(wider, columns);
+	gp_short_name_to(wider, columns);
 	set_brief(name, wider);
 }
 
@@ -154,10 +153,9 @@ static void show_differences(struct name **found, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		widen(found[i], SIZE_MAX);
-	for (size_t i = 0; texts && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		texts[i] = found[i]->brief;
-	if (texts)
-		fitted = gp_elide(texts, count, 1, DIFFERENCE_COLUMNS);
+	fitted = gp_elide(texts, count, 1, DIFFERENCE_COLUMNS);
 	for (size_t i = 0; fitted && i < count; i++)
 		set_brief(found[i], strdup(fitted[i]));
 	if (fitted)
@@ -210,12 +208,12 @@ static void name_files(struct name **found, size_t count)
 	char **files = calloc(count, sizeof(*files));
 	bool differ = false, all = true;
 
-	for (size_t i = 0; files && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		files[i] = gp_demangle_file(found[i]->mangled);
 		all &= files[i] != NULL;
 		differ |= i > 0 && all && strcmp(files[i], files[0]) != 0;
 	}
-	for (size_t i = 0; files && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (all && differ) {
 			append_file(&found[i]->full, files[i]);
 			append_file(&found[i]->brief, files[i]);
@@ -261,7 +259,7 @@ void gp_names_tell_apart(struct gp_names *names, const char *const *mangled, siz
 	struct name **found = calloc(count + 1, sizeof(*found));
 	size_t known = 0;
 
-	for (size_t i = 0; names && found && i < count; i++) {
+	for (size_t i = 0; names && i < count; i++) {
 		found[known] = (struct name *)find(names, mangled[i]);
 		known += found[known] != NULL;
 	}

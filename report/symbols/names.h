@@ -11,7 +11,7 @@
 
 struct gp_names;
 
-/* An empty cache, or NULL if there is no memory. */
+/* An empty cache. */
 struct gp_names *gp_names_new(void);
 void gp_names_free(struct gp_names *names);
 

@@ -16,7 +16,7 @@ struct gp_perf_map;
 
 /*
  * Returns NULL if there is no such file that was last written between the two times (seconds since
- * 1970), or no memory.
+ * 1970).
  */
 struct gp_perf_map *gp_perf_map_open(const char *path, int64_t from_s, int64_t to_s);
 void gp_perf_map_free(struct gp_perf_map *map);

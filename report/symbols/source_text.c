@@ -29,8 +29,7 @@ struct gp_source_text *gp_source_text_new(int64_t until_s)
 {
 	struct gp_source_text *sources = calloc(1, sizeof(*sources));
 
-	if (sources)
-		sources->until_s = until_s;
+	sources->until_s = until_s;
 	return sources;
 }
 
@@ -63,14 +62,13 @@ static char *read_all(int fd, size_t bytes)
 	size_t used = 0;
 	ssize_t got = 1;
 
-	while (text && used < bytes && (got = read(fd, text + used, bytes - used)) > 0)
+	while (used < bytes && (got = read(fd, text + used, bytes - used)) > 0)
 		used += (size_t)got;
-	if (text && (got < 0 || memchr(text, '\0', used))) {
+	if (got < 0 || memchr(text, '\0', used)) {
 		free(text);
 		return NULL;
 	}
-	if (text)
-		text[used] = '\0';
+	text[used] = '\0';
 	return text;
 }
 

@@ -17,7 +17,7 @@
 
 struct gp_source_text;
 
-/* until_s: files that changed later are not read.  NULL: no memory. */
+/* until_s: files that changed later are not read. */
 struct gp_source_text *gp_source_text_new(int64_t until_s);
 void gp_source_text_free(struct gp_source_text *sources);
 

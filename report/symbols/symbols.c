@@ -59,22 +59,14 @@ struct gp_symbols {
 	struct known *known;
 	uint32_t file_count, file_capacity, known_count, known_capacity;
 	struct text *texts; /* generated texts */
-	int error;
 };
-
-static const struct gp_place no_memory = {.function = "(no memory)", .file = "", .module = ""};
 
 struct gp_symbols *gp_symbols_new(void)
 {
 	struct gp_symbols *symbols = calloc(1, sizeof(*symbols));
 
-	if (!symbols)
-		return NULL;
 	symbols->names = gp_names_new();
-	if (symbols->names)
-		return symbols;
-	free(symbols);
-	return NULL;
+	return symbols;
 }
 
 static void free_known(struct known *known)
@@ -180,13 +172,11 @@ static struct file *find_file(struct gp_symbols *symbols, const struct gp_record
 
 /* ---- a frame ---- */
 
-/* A zeroed text of `length` bytes and a NUL; NULL if there is no memory. */
+/* A zeroed text of `length` bytes and a NUL. */
 static char *new_text(struct gp_symbols *symbols, size_t length)
 {
 	struct text *text = calloc(1, sizeof(*text) + length + 1);
 
-	if (!text)
-		return NULL;
 	text->next = symbols->texts;
 	symbols->texts = text;
 	return text->bytes;
@@ -197,8 +187,6 @@ static const char *make_text(struct gp_symbols *symbols, const char *module, uin
 	size_t room = strlen(module) + 20;
 	char *text = new_text(symbols, room);
 
-	if (!text)
-		return no_memory.function;
 	snprintf(text, room, "%s+0x%llx", module, (unsigned long long)address);
 	return text;
 }
@@ -206,8 +194,6 @@ static const char *make_text(struct gp_symbols *symbols, const char *module, uin
 static void set_places(struct frame_places *found, const struct gp_place *places, size_t count)
 {
 	found->places = malloc(count * sizeof(*places));
-	if (!found->places)
-		return;
 	memcpy(found->places, places, count * sizeof(*places));
 	found->count = (uint32_t)count;
 }
@@ -427,9 +413,8 @@ static void look_up(struct gp_symbols *symbols, const struct known *known,
 
 static bool add_kernel(struct known *known, char *name)
 {
-	if (gp_array_grow(&known->kernels, &known->kernel_capacity, known->kernel_count,
-			  sizeof(*known->kernels)) != 0)
-		return false;
+	gp_array_grow(&known->kernels, &known->kernel_capacity, known->kernel_count,
+		      sizeof(*known->kernels));
 	known->kernels[known->kernel_count++] = name;
 	return true;
 }
@@ -523,7 +508,7 @@ static void find_stubs(struct gp_symbols *symbols, struct known *known)
 	bool *seen = calloc((size_t)model->frame_count + 1, sizeof(*seen));
 	void *addresses = NULL;
 
-	for (uint32_t i = 0; seen && i < model->call_count; i++) {
+	for (uint32_t i = 0; i < model->call_count; i++) {
 		const struct gp_call *call = &model->calls[i];
 
 		if (call->stack == GP_NONE || seen[call->stack] ||
@@ -580,11 +565,8 @@ static struct known *find_known(struct gp_symbols *symbols, const struct gp_mode
 		if (symbols->known[i].model == model)
 			return &symbols->known[i];
 	frames = calloc((size_t)model->frame_count + 1, sizeof(*frames));
-	if (!frames || gp_array_grow(&symbols->known, &symbols->known_capacity,
-				     symbols->known_count, sizeof(*symbols->known)) != 0) {
-		free(frames);
-		return NULL;
-	}
+	gp_array_grow(&symbols->known, &symbols->known_capacity, symbols->known_count,
+		      sizeof(*symbols->known));
 	symbols->known[symbols->known_count] = (struct known){
 		.model = model,
 		.frames = frames,
@@ -601,22 +583,12 @@ const struct gp_place *gp_symbols_find(struct gp_symbols *symbols, const struct 
 				       uint32_t frame, size_t *count)
 {
 	struct known *known = find_known(symbols, model);
-	struct frame_places *found = known ? &known->frames[frame] : NULL;
+	struct frame_places *found = &known->frames[frame];
 
-	if (found && found->count == 0)
+	if (found->count == 0)
 		look_up(symbols, known, &model->frames[frame], found);
-	*count = 1;
-	if (!found || found->count == 0) {
-		symbols->error = -ENOMEM;
-		return &no_memory;
-	}
 	*count = found->count;
 	return found->places;
-}
-
-int gp_symbols_error(const struct gp_symbols *symbols)
-{
-	return symbols->error;
 }
 
 static int compare_code(const void *a, const void *b, void *context)
@@ -651,7 +623,7 @@ int gp_symbols_collect(struct gp_symbols *symbols, const struct gp_model *model,
 	uint32_t *frames = malloc(((size_t)model->frame_count + 1) * sizeof(*frames));
 	struct known *known = find_known(symbols, model);
 	uint32_t count = frames ? list_code(model, frames) : 0;
-	int result = frames && known ? 0 : -ENOMEM;
+	int result = 0;
 
 	for (uint32_t i = 0; i < count && result == 0; i++) {
 		const struct gp_frame *frame = &model->frames[frames[i]];
@@ -686,7 +658,7 @@ static void print_unnamed(const struct file *file, FILE *out)
 {
 	char *path = gp_text_escape(file->path);
 
-	fprintf(out, " %s (%s)", path ? path : "(no memory)", problem_of(file));
+	fprintf(out, " %s (%s)", path, problem_of(file));
 	free(path);
 }
 
@@ -695,7 +667,7 @@ void gp_symbols_explain(const struct gp_symbols *symbols, FILE *out)
 	const struct file **unnamed = calloc(symbols->file_count + 1, sizeof(const struct file *));
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; unnamed && i < symbols->file_count; i++)
+	for (uint32_t i = 0; i < symbols->file_count; i++)
 		if (symbols->files[i]->unnamed > 0)
 			unnamed[count++] = symbols->files[i];
 	if (count > 0) {

@@ -48,7 +48,6 @@ void gp_place_put(const struct gp_place *place, bool with_line, char *text, size
 struct gp_symbols;
 struct gp_frame_names;
 
-/* Returns NULL if there is no memory. */
 struct gp_symbols *gp_symbols_new(void);
 void gp_symbols_free(struct gp_symbols *symbols);
 
@@ -58,12 +57,6 @@ void gp_symbols_free(struct gp_symbols *symbols);
  */
 const struct gp_place *gp_symbols_find(struct gp_symbols *symbols, const struct gp_model *model,
 				       uint32_t frame, size_t *count);
-
-/*
- * -ENOMEM if a place was lacking for want of memory, and called "(no memory)"; else 0. For callers
- * that judge by names, where others only show them.
- */
-int gp_symbols_error(const struct gp_symbols *symbols);
 
 /*
  * Adds the functions of the model's native frames to names, once for each address. The texts belong

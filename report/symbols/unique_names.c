@@ -12,8 +12,6 @@ int gp_kernels_tell_apart(struct gp_names *names, const struct gp_model *const *
 	for (size_t i = 0; i < model_count; i++)
 		count += models[i]->name_count;
 	kernels = calloc(count + 1, sizeof(*kernels));
-	if (!kernels)
-		return -ENOMEM;
 	for (size_t i = 0; i < model_count; i++)
 		for (uint32_t k = 0; k < models[i]->name_count; k++)
 			if (models[i]->names[k])

@@ -124,8 +124,6 @@ int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *sco
 	gp_table_open(table, &breakdown->head);
 	result = breakdown->fill(scope, table);
 	if (result == 0)
-		result = scope->error;
-	if (result == 0)
 		result = table->error;
 	if (result == 0)
 		result = name_processes(scope, table);

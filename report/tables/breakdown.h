@@ -98,7 +98,7 @@ extern const struct gp_breakdown gp_breakdown_energy, gp_breakdown_clock_reason,
 extern const struct gp_breakdown gp_breakdown_stall_reason, gp_breakdown_stall_kernel,
 	gp_breakdown_stall_line;
 
-/* Memory by call site: gathered once for all tables, owned by the scope.  NULL: no memory. */
+/* Memory by call site: gathered once for all tables, owned by the scope. */
 const struct gp_memory_sites *gp_scope_memory(struct gp_scope *scope);
 
 #endif

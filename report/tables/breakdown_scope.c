@@ -96,16 +96,12 @@ void gp_scope_close(struct gp_scope *scope)
 
 uint64_t gp_scope_text(struct gp_scope *scope, const char *text)
 {
-	uint32_t number = gp_groups_find(&scope->texts, text);
-
-	if (number == UINT32_MAX)
-		scope->error = -ENOMEM;
-	return number;
+	return gp_groups_find(&scope->texts, text);
 }
 
 const char *gp_scope_text_of(const struct gp_scope *scope, uint64_t number)
 {
-	return number < scope->texts.count ? scope->texts.rows[number].key : "(no memory)";
+	return scope->texts.rows[number].key;
 }
 
 const char *gp_scope_kernel_of(const struct gp_scope *scope, uint64_t number)
@@ -146,13 +142,10 @@ struct gp_call_sites *gp_scope_new_sites(struct gp_scope *scope)
 {
 	const struct gp_analysis *analysis = gp_scope_analysis(scope);
 	struct gp_call_sites *sites = analysis ? gp_call_sites_new() : NULL;
-	int result = 0;
 
-	for (size_t i = 0; sites && result == 0 && i < scope->model_count; i++)
-		result = gp_call_sites_use_stacks(sites, scope->models[i],
-						  analysis->backward[i].stacks);
-	if (result == 0)
-		return sites;
+	for (size_t i = 0; sites && i < scope->model_count; i++)
+		gp_call_sites_use_stacks(sites, scope->models[i], analysis->backward[i].stacks);
+	return sites;
 	gp_call_sites_free(sites);
 	return NULL;
 }
@@ -178,7 +171,7 @@ static uint64_t *new_numbers(size_t count)
 {
 	uint64_t *numbers = malloc(count * sizeof(*numbers));
 
-	for (size_t i = 0; numbers && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		numbers[i] = GP_SCOPE_NO_TEXT;
 	return numbers;
 }
@@ -199,16 +192,14 @@ uint64_t gp_scope_name(struct gp_scope *scope, const struct gp_model *model, con
 	return *number;
 }
 
-static int take_ops(struct gp_scope *scope, size_t process, struct gp_tally *tally,
-		    void (*take)(struct gp_tally *tally, const struct gp_scope_op *at))
+static void take_ops(struct gp_scope *scope, size_t process, struct gp_tally *tally,
+		     void (*take)(struct gp_tally *tally, const struct gp_scope_op *at))
 {
 	const struct gp_model *model = scope->models[process];
 	uint64_t *names = gp_scope_names(model);
 	struct gp_slice_filter filter = gp_slice_filter_of_part(model);
 	struct gp_scope_op at = {.scope = scope, .model = model, .process = process};
 
-	if (!names)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->op_count; i++) {
 		at.op = &model->ops[i];
 		if (!gp_slice_filter_has(&filter, at.op->start_ns, at.op->end_ns))
@@ -218,28 +209,22 @@ static int take_ops(struct gp_scope *scope, size_t process, struct gp_tally *tal
 		take(tally, &at);
 	}
 	free(names);
-	return 0;
 }
 
-int gp_scope_ops(struct gp_scope *scope, struct gp_tally *tally, gp_scope_take_op *take)
+void gp_scope_ops(struct gp_scope *scope, struct gp_tally *tally, gp_scope_take_op *take)
 {
-	int result = 0;
-
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = take_ops(scope, i, tally, take);
-	return result;
+	for (size_t i = 0; i < scope->model_count; i++)
+		take_ops(scope, i, tally, take);
 }
 
-static int take_calls(struct gp_scope *scope, size_t process, struct gp_tally *tally,
-		      void (*take)(struct gp_tally *tally, const struct gp_scope_call *at))
+static void take_calls(struct gp_scope *scope, size_t process, struct gp_tally *tally,
+		       void (*take)(struct gp_tally *tally, const struct gp_scope_call *at))
 {
 	const struct gp_model *model = scope->models[process];
 	uint64_t *names = new_numbers(API_IDS);
 	struct gp_slice_filter filter = gp_slice_filter_of_part(model);
 	struct gp_scope_call at = {.scope = scope, .model = model, .process = process};
 
-	if (!names)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->call_count; i++) {
 		uint16_t api = model->calls[i].api;
 		uint64_t *name = &names[api];
@@ -255,17 +240,13 @@ static int take_calls(struct gp_scope *scope, size_t process, struct gp_tally *t
 		take(tally, &at);
 	}
 	free(names);
-	return 0;
 }
 
-int gp_scope_calls(struct gp_scope *scope, struct gp_tally *tally,
-		   void (*take)(struct gp_tally *tally, const struct gp_scope_call *at))
+void gp_scope_calls(struct gp_scope *scope, struct gp_tally *tally,
+		    void (*take)(struct gp_tally *tally, const struct gp_scope_call *at))
 {
-	int result = 0;
-
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = take_calls(scope, i, tally, take);
-	return result;
+	for (size_t i = 0; i < scope->model_count; i++)
+		take_calls(scope, i, tally, take);
 }
 
 void gp_scope_count_op(struct gp_tally *tally, struct gp_tally_row *row, const struct gp_op *op)
@@ -316,9 +297,9 @@ int gp_scope_table_of_ops(struct gp_scope *scope, struct gp_table *table, gp_sco
 			  gp_scope_put_row *put)
 {
 	struct gp_tally tally = {0};
-	int result = gp_scope_ops(scope, &tally, take);
 
-	return gp_scope_rows(scope, table, &tally, result, put);
+	gp_scope_ops(scope, &tally, take);
+	return gp_scope_rows(scope, table, &tally, 0, put);
 }
 
 int gp_scope_table_of_models(struct gp_scope *scope, struct gp_table *table,

@@ -40,7 +40,6 @@ struct gp_scope {
 	uint64_t start_unix_ns;
 	struct gp_names *names;
 	struct gp_groups texts; /* interned texts: only the keys are used */
-	int error;              /* 0, or -ENOMEM: a text is lacking, and rows are mixed */
 	struct gp_device_list devices;
 	const struct gp_torch_snapshot *torch; /* of the only model; NULL = none */
 	const struct gp_kinds *kinds;          /* NULL = the built-in ones, when they are needed */
@@ -66,11 +65,11 @@ void gp_scope_close(struct gp_scope *scope);
 /* The models are some of the ranks of that job. */
 void gp_scope_set_job(struct gp_scope *scope, const struct gp_job *job);
 
-/* Intern a text: equal texts have equal numbers; GP_SCOPE_NO_TEXT: no memory. */
+/* Intern a text: equal texts have equal numbers, which are not GP_SCOPE_NO_TEXT. */
 uint64_t gp_scope_text(struct gp_scope *scope, const char *text);
 #define GP_SCOPE_NO_TEXT UINT32_MAX
 
-/* The text of that number; "(no memory)" for a number not from gp_scope_text(). */
+/* The text of a number from gp_scope_text(). */
 const char *gp_scope_text_of(const struct gp_scope *scope, uint64_t number);
 
 /* A kernel's name, short or full as the options say, by the number of its mangled name. */
@@ -80,21 +79,21 @@ const char *gp_scope_kernel_of(const struct gp_scope *scope, uint64_t number);
 uint64_t gp_scope_name(struct gp_scope *scope, const struct gp_model *model, const struct gp_op *op,
 		       uint64_t *names);
 
-/* An empty cache for gp_scope_name(); free it.  NULL: no memory. */
+/* An empty cache for gp_scope_name(); free it. */
 uint64_t *gp_scope_names(const struct gp_model *model);
 
-/* The kinds of kernels; NULL: no memory. */
+/* The kinds of kernels. */
 const struct gp_kinds *gp_scope_kinds(struct gp_scope *scope);
 
 /*
  * States of the devices, autotuning and main loops, with the 1,000 longest gaps of each device:
- * computed once for all tables and the summary.  NULL: no memory.
+ * computed once for all tables and the summary.
  */
 struct gp_analysis *gp_scope_analysis(struct gp_scope *scope);
 
 /*
  * Sites of calls; those of a launch of a backward pass are at the line that it belongs to.  Free
- * them.  NULL: no memory.
+ * them.
  */
 struct gp_call_sites *gp_scope_new_sites(struct gp_scope *scope);
 
@@ -127,11 +126,11 @@ typedef void gp_scope_take_op(struct gp_tally *tally, const struct gp_scope_op *
 
 /*
  * Call take for every operation, or every call, of every model; for a part of a trace (gp_part),
- * for those that begin in it.  Returns 0 or -ENOMEM.
+ * for those that begin in it.
  */
-int gp_scope_ops(struct gp_scope *scope, struct gp_tally *tally, gp_scope_take_op *take);
-int gp_scope_calls(struct gp_scope *scope, struct gp_tally *tally,
-		   void (*take)(struct gp_tally *tally, const struct gp_scope_call *at));
+void gp_scope_ops(struct gp_scope *scope, struct gp_tally *tally, gp_scope_take_op *take);
+void gp_scope_calls(struct gp_scope *scope, struct gp_tally *tally,
+		    void (*take)(struct gp_tally *tally, const struct gp_scope_call *at));
 
 /*
  * Count an operation in the row: its time in series 0, or, without a time, in sums 0.  The time of a

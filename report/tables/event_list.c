@@ -250,8 +250,6 @@ static int choose_rows(struct cursor *cursor, struct sorting *sorting)
 	uint32_t count = list->count(sorting->model);
 
 	cursor->order = gp_spill_take(((size_t)count + 1) * sizeof(*cursor->order));
-	if (!cursor->order)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		if (!list->has || list->has(sorting->model, i))
 			cursor->order[cursor->count++] = i;

@@ -32,11 +32,9 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 	const struct gp_sample *sample = &model->samples[index];
 	struct gp_sample_time time = gp_python_sample_time(model, index);
 	struct gp_host_places *places = gp_host_places_in(scope);
-	struct gp_host_place place = {.what = "(no memory)", .own = "", .function = ""};
+	struct gp_host_place place =
+		gp_host_places_at(places, gp_host_places_find(places, model, sample->stack));
 
-	if (places)
-		place = gp_host_places_at(places,
-					  gp_host_places_find(places, model, sample->stack));
 	const struct gp_value values[COUNT(columns)] = {
 		gp_value_moment(start_ns),
 		gp_value_whole(time.end_ns - time.start_ns),

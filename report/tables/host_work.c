@@ -162,8 +162,6 @@ static struct gp_tally_row *row_of(const struct window *window, uint32_t stack)
 	const struct gp_host_window *in = &window->in;
 	uint32_t place = gp_host_places_find(in->places, in->model, stack);
 
-	if (place == UINT32_MAX)
-		in->tally->error = -ENOMEM;
 	return gp_tally_find(in->tally,
 			     (const uint64_t[GP_TALLY_KEYS]){
 				     [SUM] = in->sum, [PLACE] = place, [THREAD] = window->apart});

@@ -11,7 +11,7 @@
 #include "report/analysis/host/host_place.h"
 #include "report/base/tally.h"
 
-/* The places of a scope, created on first use; NULL: no memory. */
+/* The places of a scope, created on first use. */
 struct gp_host_places *gp_host_places_in(struct gp_scope *scope);
 
 /*
@@ -79,7 +79,7 @@ bool gp_host_function_has_line(const struct gp_host_function *function);
 bool gp_host_function_has_what(const struct gp_host_function *function,
 			       const struct gp_host_place *place);
 
-/* The functions of a sum, or each of their lines, largest time first; free it.  NULL: no memory. */
+/* The functions of a sum, or each of their lines, largest time first; free it. */
 struct gp_host_function *gp_host_work_functions(const struct gp_tally *tally, uint64_t sum,
 						const struct gp_host_places *places,
 						uint32_t *count);
@@ -88,7 +88,7 @@ struct gp_host_function *gp_host_work_lines(const struct gp_tally *tally, uint64
 
 /*
  * The user's line with at least half of a sum, else the user's function with that.  text "": none
- * has, or no memory.
+ * has.
  */
 struct gp_host_spot {
 	const char *text; /* "load (data.py:7)", "load (data.py)" */
@@ -100,7 +100,7 @@ struct gp_host_spot gp_host_work_spot(const struct gp_tally *tally, uint64_t sum
 
 /*
  * For gp_host_work_add_others(): the main work of the busiest thread, not counting waiting.
- * Returns the number of threads that did anything; 0: none, or no memory.
+ * Returns the number of threads that did anything; 0: none.
  */
 uint32_t gp_host_work_busiest(const struct gp_tally *tally, uint64_t sum,
 			      const struct gp_host_places *places,

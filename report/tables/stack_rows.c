@@ -99,12 +99,8 @@ static int prepare(struct rows *rows)
 	rows->count = rows->profile->tree.node_count;
 	rows->entries = calloc((size_t)rows->count + 1, sizeof(*rows->entries));
 	rows->first = malloc(((size_t)rows->count + 1) * sizeof(*rows->first));
-	if (!rows->entries || !rows->first)
-		return -ENOMEM;
 	add_up(rows);
-	if (gp_array_sort(rows->entries, rows->count, sizeof(*rows->entries), compare_entries,
-			  NULL) != 0)
-		return -ENOMEM;
+	gp_array_sort(rows->entries, rows->count, sizeof(*rows->entries), compare_entries, NULL);
 	for (uint32_t i = 0; i <= rows->count; i++)
 		rows->first[i] = GP_NONE;
 	for (uint32_t i = rows->count; i-- > 0;) {
@@ -150,13 +146,8 @@ static uint32_t count_children(const struct rows *rows, uint32_t first, struct r
 
 static void push(struct rows *rows, struct item item)
 {
-	int result = gp_array_grow(&rows->items, &rows->item_capacity, rows->item_count,
-				   sizeof(*rows->items));
-
-	if (result < 0)
-		rows->error = result;
-	else
-		rows->items[rows->item_count++] = item;
+	gp_array_grow(&rows->items, &rows->item_capacity, rows->item_count, sizeof(*rows->items));
+	rows->items[rows->item_count++] = item;
 }
 
 /* Push in reverse order: the last one pushed is the first row. */
@@ -202,13 +193,9 @@ static uint32_t find_links(struct rows *rows, uint32_t top, uint32_t last)
 		if (count > 0 && nodes[node].site == nodes[rows->links[count - 1].node].site) {
 			rows->links[count - 1].times++;
 		} else {
-			int result = gp_array_grow(&rows->links, &rows->link_capacity, count,
-						   sizeof(*rows->links));
 
-			if (result < 0) {
-				rows->error = result;
-				return count;
-			}
+			gp_array_grow(&rows->links, &rows->link_capacity, count,
+				      sizeof(*rows->links));
 			rows->links[count++] = (struct link){.node = node, .times = 1};
 		}
 		if (node == top)

@@ -31,8 +31,6 @@ static struct account *find(struct accounts *accounts, const struct gp_memory_ev
 		if (accounts->rows[i].counter.device_id == device_of(event))
 			return &accounts->rows[i];
 	rows = realloc(accounts->rows, (accounts->count + 1) * sizeof(*rows));
-	if (!rows)
-		return NULL;
 	accounts->rows = rows;
 	rows[accounts->count] = (struct account){.counter = {.kind = GP_TIMELINE_MEMORY,
 							     .device_id = device_of(event),
@@ -66,8 +64,6 @@ static bool find_series(const struct gp_model *model, struct accounts *accounts)
 		if (!is_countable(&model->memory[i]))
 			continue;
 		account = find(accounts, &model->memory[i]);
-		if (!account)
-			return false;
 		account->series_of[model->memory[i].memory_kind] = 1;
 	}
 	for (size_t i = 0; i < accounts->count; i++)

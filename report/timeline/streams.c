@@ -20,8 +20,6 @@ static int find_streams(struct gp_timeline *t, struct streams *streams)
 		first = gp_model_stream_end(model, first);
 	streams->first_ops =
 		gp_spill_take(((size_t)streams->count + 1) * sizeof(*streams->first_ops));
-	if (!streams->first_ops)
-		return -ENOMEM;
 	for (uint32_t i = 0, first = 0; i < streams->count; i++) {
 		streams->first_ops[i] = first;
 		first = gp_model_stream_end(model, first);

@@ -64,8 +64,6 @@ static int gather(const struct gp_timeline *t, struct syncs *s)
 				       compare_sync_ids, NULL);
 	s->by_event =
 		gp_array_order(m->events, m->event_count, sizeof(*m->events), compare_events, NULL);
-	if (!s->items || !s->by_sync_id || !s->by_event)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < m->sync_count; i++)
 		s->items[s->count++] = (struct item){
 			m->syncs[i].start_ns, gp_model_context_device(m, m->syncs[i].context_id),

@@ -157,10 +157,6 @@ static void walk_started(struct gp_timeline *t)
 					 compare_ranges, NULL);
 	struct gp_timeline_event event = {0};
 
-	if (!order) {
-		t->error = -ENOMEM;
-		return;
-	}
 	gp_walk_track(t, &(struct gp_timeline_track){.kind = GP_TRACK_HOST,
 						     .name = "NVTX start/end ranges"});
 	for (uint32_t i = 0; t->error == 0 && i < model->range_count; i++)

@@ -97,7 +97,7 @@ void gp_walk_unified(struct gp_timeline *t)
 	const struct gp_model *model = t->model;
 	struct happening *all = gp_spill_take(((size_t)model->unified_count + 1) * sizeof(*all));
 
-	for (uint32_t i = 0; all && i < model->unified_count; i++)
+	for (uint32_t i = 0; i < model->unified_count; i++)
 		all[i] = (struct happening){device_of(model, &model->unifieds[i]), i};
 	if (!all || (!t->is_table && gp_array_sort(all, model->unified_count, sizeof(*all),
 						   compare_happenings, NULL) < 0))

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/base/memory.h"
 #include "report/base/monotonic.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -110,6 +111,7 @@ void gp_screen_open(void)
 	}
 	sigprocmask(SIG_BLOCK, &blocked, &screen.mask);
 	take_terminal();
+	gp_memory_add_last_act(give_terminal);
 }
 
 /* Ends by the noted signal, so that the waiting parent sees it. */
@@ -122,6 +124,7 @@ static void die(void)
 
 void gp_screen_close(void)
 {
+	gp_memory_remove_last_act(give_terminal);
 	give_terminal();
 	if (ended_by != 0)
 		die();

@@ -11,8 +11,9 @@ static inline int wheres_of(struct gp_wheres *wheres, struct gp_model *const *mo
 			    size_t gap_limit)
 {
 	struct gp_sweep_taker taker;
-	int result = gp_wheres_open(wheres, devices->count, gap_limit, &taker);
+	int result = 0;
 
+	gp_wheres_open(wheres, devices->count, gap_limit, &taker);
 	if (result == 0)
 		result = gp_gpu_sweep(models, model_count, window, devices, kinds, &taker, 1);
 	return result == 0 ? gp_wheres_finish(wheres) : result;

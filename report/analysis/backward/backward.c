@@ -38,8 +38,6 @@ static struct gp_kind_traits *find_traits(const struct gp_launch_runs *runs,
 {
 	struct gp_kind_traits *traits = calloc((size_t)stacks->kinds.count + 1, sizeof(*traits));
 
-	if (!traits)
-		return NULL;
 	mark_forward(runs, stacks, traits);
 	for (size_t i = 0; i < COUNT(fitting_kinds); i++) {
 		uint32_t kind = gp_autograd_kind(stacks, fitting_kinds[i]);
@@ -93,7 +91,7 @@ static int match_runs(struct gp_backward *backward, const struct gp_pass_context
 		if (run->like == i) {
 			by_run[i] =
 				calloc((size_t)(run->end - run->backward) + 1, sizeof(**by_run));
-			result = by_run[i] ? gp_pass_lines(context, i, by_run[i]) : -ENOMEM;
+			result = gp_pass_lines(context, i, by_run[i]);
 			if (result != 0)
 				return result;
 		}
@@ -110,16 +108,14 @@ static int find_lines(struct gp_backward *backward, struct gp_autograd_stacks *s
 	struct gp_backward_line **by_run = calloc((size_t)runs->run_count + 1, sizeof(*by_run));
 	const struct gp_pass_context context = {stacks, runs, traits};
 	size_t calls = stacks->model->call_count;
-	int result = -ENOMEM;
+	int result;
 
 	backward->stacks = gp_spill_take((calls + 1) * sizeof(*backward->stacks));
 	backward->answers = gp_spill_take_zeroed(calls + 1, sizeof(*backward->answers));
-	if (traits && by_run && backward->stacks && backward->answers) {
-		for (size_t i = 0; i < calls; i++)
-			backward->stacks[i] = GP_NONE;
-		result = match_runs(backward, &context, by_run);
-	}
-	for (uint32_t i = 0; by_run && i < runs->run_count; i++)
+	for (size_t i = 0; i < calls; i++)
+		backward->stacks[i] = GP_NONE;
+	result = match_runs(backward, &context, by_run);
+	for (uint32_t i = 0; i < runs->run_count; i++)
 		free(by_run[i]);
 	free(by_run);
 	free(traits);
@@ -140,8 +136,6 @@ int gp_backward_of(struct gp_backward *backward, const struct gp_model *model)
 		result = gp_launch_runs_of(&runs, &stacks);
 	if (result == 0 && runs.run_count > 0)
 		result = find_lines(backward, &stacks, &runs);
-	if (result == 0)
-		result = gp_symbols_error(stacks.symbols);
 	gp_launch_runs_free(&runs);
 	gp_autograd_stacks_close(&stacks);
 	return result;

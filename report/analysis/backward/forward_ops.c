@@ -48,8 +48,8 @@ static bool is_of_last(const struct gp_forward *forward, const struct gp_forward
 	       (view == GP_VIEW_NATURAL && !has_kernel(ops, launch->kernel));
 }
 
-static int add_op(struct gp_forward *forward, enum gp_forward_view view,
-		  const struct gp_launch *launch, const struct gp_autograd_stack *stack)
+static void add_op(struct gp_forward *forward, enum gp_forward_view view,
+		   const struct gp_launch *launch, const struct gp_autograd_stack *stack)
 {
 	struct gp_forward_ops *ops = &forward->views[view];
 	struct gp_forward_op *last = ops->count > 0 ? &ops->rows[ops->count - 1] : NULL;
@@ -57,8 +57,7 @@ static int add_op(struct gp_forward *forward, enum gp_forward_view view,
 	if (last && is_of_last(forward, ops, view, launch, stack->call)) {
 		last->is_known |= launch->is_known;
 	} else {
-		if (gp_array_grow(&ops->rows, &ops->capacity, ops->count, sizeof(*ops->rows)) != 0)
-			return -ENOMEM;
+		gp_array_grow(&ops->rows, &ops->capacity, ops->count, sizeof(*ops->rows));
 		ops->rows[ops->count++] = (struct gp_forward_op){
 			.kind = stack->kind != GP_NONE ? stack->kind
 						       : gp_forward_kinds(forward) - 1,
@@ -70,38 +69,32 @@ static int add_op(struct gp_forward *forward, enum gp_forward_view view,
 	}
 	if (ops->kernel_count < GP_KERNELS_OF_OP)
 		ops->kernels[ops->kernel_count++] = launch->kernel;
-	return 0;
 }
 
 /* A launch whose stack is not known may be any operator. */
-static int add_ops(struct gp_forward *forward, uint32_t first, uint32_t end)
+static void add_ops(struct gp_forward *forward, uint32_t first, uint32_t end)
 {
-	int result = 0;
-
 	for (unsigned view = 0; view < GP_VIEWS; view++)
 		forward->views[view].call = GP_NONE;
-	for (uint32_t i = first; i < end && result == 0; i++) {
+	for (uint32_t i = first; i < end; i++) {
 		const struct gp_launch *launch = &forward->runs->launches[i];
 		const struct gp_autograd_stack *stack = gp_launch_stack(forward->stacks, launch);
 
 		if (thread_of(forward, i) != forward->thread_id ||
 		    (launch->is_known && stack->role != GP_AUTOGRAD_FORWARD))
 			continue;
-		for (unsigned view = 0; view < GP_VIEWS && result == 0; view++)
-			result = add_op(forward, (enum gp_forward_view)view, launch, stack);
+		for (unsigned view = 0; view < GP_VIEWS; view++)
+			add_op(forward, (enum gp_forward_view)view, launch, stack);
 	}
-	return result;
 }
 
-static int finish_ops(struct gp_forward *forward, struct gp_forward_ops *ops)
+static void finish_ops(struct gp_forward *forward, struct gp_forward_ops *ops)
 {
 	size_t bytes = ((size_t)ops->count + 1) * sizeof(uint32_t);
 
 	ops->run_ends = malloc(bytes);
 	ops->next = malloc(bytes);
 	ops->unknown_before = malloc(bytes);
-	if (!ops->run_ends || !ops->next || !ops->unknown_before)
-		return -ENOMEM;
 	gp_match_find_runs(ops->rows, ops->count, gp_forward_kinds(forward), forward->scratch,
 			   ops->run_ends, ops->next);
 	ops->unknown = 0;
@@ -110,7 +103,6 @@ static int finish_ops(struct gp_forward *forward, struct gp_forward_ops *ops)
 		ops->unknown += !ops->rows[i].is_known;
 	}
 	ops->unknown_before[ops->count] = ops->unknown;
-	return 0;
 }
 
 static void free_ops(struct gp_forward_ops *ops)
@@ -123,19 +115,14 @@ static void free_ops(struct gp_forward_ops *ops)
 	*ops = (struct gp_forward_ops){0};
 }
 
-static int match_view(struct gp_forward *forward, enum gp_forward_view view)
+static void match_view(struct gp_forward *forward, enum gp_forward_view view)
 {
 	struct gp_forward_ops *ops = &forward->views[view];
-	int result = finish_ops(forward, ops);
 
-	if (result != 0)
-		return result;
+	finish_ops(forward, ops);
 	ops->matches = malloc(((size_t)forward->node_count + 1) * sizeof(*ops->matches));
-	if (!ops->matches)
-		return -ENOMEM;
 	ops->is_matched = gp_match_nodes(ops->rows, ops->count, view == GP_VIEW_STRICT,
 					 forward->kinds, forward->node_count, ops->matches);
-	return 0;
 }
 
 /* How many nodes, from the first on, may belong to the operators from an index on. */
@@ -220,24 +207,21 @@ static void divide(struct gp_forward *forward, const uint32_t own_first[GP_VIEWS
 }
 
 /* With the forward passes of so many runs. */
-static int attempt(struct gp_forward *forward, uint32_t run, uint32_t before)
+static void attempt(struct gp_forward *forward, uint32_t run, uint32_t before)
 {
 	const struct gp_launch_run *runs = forward->runs->runs;
-	uint32_t own_first[GP_VIEWS];
-	int result = 0;
+	uint32_t own_first[GP_VIEWS] = {0};
 
 	for (unsigned view = 0; view < GP_VIEWS; view++)
 		free_ops(&forward->views[view]);
-	for (uint32_t i = run - before; i <= run && result == 0; i++) {
+	for (uint32_t i = run - before; i <= run; i++) {
 		for (unsigned view = 0; view < GP_VIEWS; view++)
 			own_first[view] = forward->views[view].count;
-		result = add_ops(forward, runs[i].first, runs[i].backward);
+		add_ops(forward, runs[i].first, runs[i].backward);
 	}
-	for (unsigned view = 0; view < GP_VIEWS && result == 0; view++)
-		result = match_view(forward, (enum gp_forward_view)view);
-	if (result == 0)
-		divide(forward, own_first);
-	return result;
+	for (unsigned view = 0; view < GP_VIEWS; view++)
+		match_view(forward, (enum gp_forward_view)view);
+	divide(forward, own_first);
 }
 
 /* The thread with nearly all launches of a role; GP_NONE: there is none. */
@@ -262,29 +246,25 @@ static uint32_t main_thread(const struct gp_forward *forward, uint32_t first, ui
 }
 
 /* The order of nodes is that of operators within one thread and one device only. */
-int gp_forward_search(struct gp_forward *forward, uint32_t run)
+void gp_forward_search(struct gp_forward *forward, uint32_t run)
 {
 	const struct gp_launch_run *runs = forward->runs->runs;
 	uint32_t most_before = run < RUNS_BEFORE ? run : RUNS_BEFORE;
-	int result = 0;
 
 	forward->scratch = calloc(gp_forward_kinds(forward), sizeof(*forward->scratch));
-	if (!forward->scratch)
-		return -ENOMEM;
 	forward->thread_id = main_thread(forward, runs[run - most_before].first, runs[run].backward,
 					 GP_AUTOGRAD_FORWARD);
 	if (forward->thread_id == GP_NONE ||
 	    main_thread(forward, runs[run].backward, runs[run].end, GP_AUTOGRAD_NODE) == GP_NONE)
-		return 0;
-	for (uint32_t before = 0; before <= most_before && result == 0; before++) {
+		return;
+	for (uint32_t before = 0; before <= most_before; before++) {
 		if (runs[run].end - runs[run - before].first > MOST_LAUNCHES)
 			break;
-		result = attempt(forward, run, before);
+		attempt(forward, run, before);
 		if (forward->views[GP_VIEW_STRICT].is_matched ||
 		    forward->views[GP_VIEW_NATURAL].is_matched)
 			break;
 	}
-	return result;
 }
 
 void gp_forward_free(struct gp_forward *forward)

@@ -51,10 +51,10 @@ static inline uint32_t gp_forward_kinds(const struct gp_forward *forward)
 /*
  * Match the nodes of a run's backward pass with the operators of its forward pass.  Where it lacks
  * any, those of the runs before it count, too: several backward passes may share them.  With members
- * up to node_count set; no view is matched if the order is not known.  Returns 0 or -ENOMEM;
- * gp_forward_free() in either case.
+ * up to node_count set; no view is matched if the order is not known.  Free it with
+ * gp_forward_free().
  */
-int gp_forward_search(struct gp_forward *forward, uint32_t run);
+void gp_forward_search(struct gp_forward *forward, uint32_t run);
 void gp_forward_free(struct gp_forward *forward);
 
 #endif

@@ -41,9 +41,7 @@ static int add_part(struct pass *pass, uint8_t role, uint32_t kind)
 			    .line = {GP_NONE, GP_BACKWARD_UNMATCHED},
 			    .line_number = GP_NONE};
 
-	if (gp_array_grow(&pass->parts, &pass->part_capacity, pass->part_count,
-			  sizeof(*pass->parts)) != 0)
-		return -ENOMEM;
+	gp_array_grow(&pass->parts, &pass->part_capacity, pass->part_count, sizeof(*pass->parts));
 	pass->parts[pass->part_count++] = part;
 	return 0;
 }
@@ -90,8 +88,6 @@ static int add_parts(struct pass *pass)
 	int result = 0;
 
 	pass->part_of = calloc((size_t)count + 1, sizeof(*pass->part_of));
-	if (!pass->part_of)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < count && result == 0; i++)
 		result = take_launch(pass, &pass->context->runs->launches[pass->run->backward + i],
 				     &last, &pass->part_of[i]);
@@ -99,11 +95,9 @@ static int add_parts(struct pass *pass)
 }
 
 /* Nodes of operators that launch nothing forward cannot be matched. */
-static int number_nodes(struct pass *pass)
+static void number_nodes(struct pass *pass)
 {
 	pass->kinds = malloc(((size_t)pass->part_count + 1) * sizeof(*pass->kinds));
-	if (!pass->kinds)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < pass->part_count; i++) {
 		struct part *part = &pass->parts[i];
 
@@ -116,7 +110,6 @@ static int number_nodes(struct pass *pass)
 		part->node = pass->node_count;
 		pass->kinds[pass->node_count++] = part->kind;
 	}
-	return 0;
 }
 
 /* ---- lines of nodes ---- */
@@ -306,20 +299,17 @@ static void put_lines(const struct pass *pass, struct gp_backward_line *lines)
 static int match(struct pass *pass, uint32_t run)
 {
 	uint32_t kinds = pass->context->stacks->kinds.count + 1;
-	int result;
 
 	pass->forward = (struct gp_forward){.stacks = pass->context->stacks,
 					    .runs = pass->context->runs,
 					    .kinds = pass->kinds,
 					    .node_count = pass->node_count};
-	result = gp_forward_search(&pass->forward, run);
-	if (result != 0)
-		return result;
+	gp_forward_search(&pass->forward, run);
 	pass->forward_count = calloc(kinds, sizeof(*pass->forward_count));
 	pass->backward_count = calloc(kinds, sizeof(*pass->backward_count));
 	pass->is_used =
 		calloc((size_t)pass->forward.views[GP_VIEW_NATURAL].count + 1, sizeof(bool));
-	return pass->forward_count && pass->backward_count && pass->is_used ? 0 : -ENOMEM;
+	return 0;
 }
 
 int gp_pass_lines(const struct gp_pass_context *context, uint32_t run,
@@ -329,7 +319,7 @@ int gp_pass_lines(const struct gp_pass_context *context, uint32_t run,
 	int result = add_parts(&pass);
 
 	if (result == 0)
-		result = number_nodes(&pass);
+		number_nodes(&pass);
 	if (result == 0)
 		result = match(&pass, run);
 	if (result == 0) {

@@ -67,26 +67,22 @@ static bool is_launch(const struct gp_call *call)
 	return call->first_op != GP_NONE || call->captured;
 }
 
-static int add_launches(struct gp_launch_runs *runs, const struct gp_model *model)
+static void add_launches(struct gp_launch_runs *runs, const struct gp_model *model)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; i < model->call_count && result == 0; i++) {
+	for (uint32_t i = 0; i < model->call_count; i++) {
 		const struct gp_call *call = &model->calls[i];
 
 		if (!is_launch(call))
 			continue;
-		result = gp_array_grow_spill(&runs->launches, &runs->launch_capacity,
-					     runs->launch_count, sizeof(*runs->launches));
-		if (result == 0)
-			runs->launches[runs->launch_count++] = (struct gp_launch){
-				.start_ns = call->start_ns,
-				.call = i,
-				.stack = call->stack,
-				.kernel = kernel_of(model, call),
-				.is_known = call->stack != GP_NONE && !call->is_estimated};
+		gp_array_grow_spill(&runs->launches, &runs->launch_capacity, runs->launch_count,
+				    sizeof(*runs->launches));
+		runs->launches[runs->launch_count++] = (struct gp_launch){
+			.start_ns = call->start_ns,
+			.call = i,
+			.stack = call->stack,
+			.kernel = kernel_of(model, call),
+			.is_known = call->stack != GP_NONE && !call->is_estimated};
 	}
-	return result;
 }
 
 static int compare_launches(const void *a, const void *b, const void *context)
@@ -259,8 +255,8 @@ static void put_stacks(struct group *group)
 	}
 }
 
-static int settle_group(struct gp_launch_runs *runs, struct gp_launch_run *const *members,
-			uint32_t count)
+static void settle_group(struct gp_launch_runs *runs, struct gp_launch_run *const *members,
+			 uint32_t count)
 {
 	struct group group = {.launches = runs->launches,
 			      .runs = (const struct gp_launch_run *const *)members,
@@ -268,8 +264,6 @@ static int settle_group(struct gp_launch_runs *runs, struct gp_launch_run *const
 			      .length = members[0]->end - members[0]->first};
 	struct vote *votes = gp_spill_take((size_t)group.length * 2 * sizeof(*votes));
 
-	if (!votes)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < 2 * group.length; i++)
 		votes[i] = (struct vote){GP_NONE, 0};
 	group.recorded = votes;
@@ -277,7 +271,6 @@ static int settle_group(struct gp_launch_runs *runs, struct gp_launch_run *const
 	count_votes(&group);
 	put_stacks(&group);
 	gp_spill_free(votes);
-	return 0;
 }
 
 static int compare_pointers(const void *a, const void *b)
@@ -286,24 +279,21 @@ static int compare_pointers(const void *a, const void *b)
 			    *(const struct gp_launch_run *const *)b);
 }
 
-static int settle(struct gp_launch_runs *runs)
+static void settle(struct gp_launch_runs *runs)
 {
 	struct gp_launch_run **order = calloc((size_t)runs->run_count + 1, sizeof(*order));
-	int result = order ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < runs->run_count; i++)
+	for (uint32_t i = 0; i < runs->run_count; i++)
 		order[i] = &runs->runs[i];
-	if (result == 0)
-		qsort(order, runs->run_count, sizeof(*order), compare_pointers);
-	for (uint32_t i = 0, end; result == 0 && i < runs->run_count; i = end) {
+	qsort(order, runs->run_count, sizeof(*order), compare_pointers);
+	for (uint32_t i = 0, end; i < runs->run_count; i = end) {
 		for (end = i; end < runs->run_count && is_like(order[i], order[end]);)
 			end++;
 		for (uint32_t k = i; k < end; k++)
 			order[k]->like = (uint32_t)(order[end - 1] - runs->runs);
-		result = settle_group(runs, order + i, end - i);
+		settle_group(runs, order + i, end - i);
 	}
 	free(order);
-	return result;
 }
 
 int gp_launch_runs_of(struct gp_launch_runs *runs, struct gp_autograd_stacks *stacks)
@@ -311,17 +301,13 @@ int gp_launch_runs_of(struct gp_launch_runs *runs, struct gp_autograd_stacks *st
 	int result;
 
 	*runs = (struct gp_launch_runs){0};
-	result = add_launches(runs, stacks->model);
-	if (result != 0)
-		return result;
-	result = gp_array_sort(runs->launches, runs->launch_count, sizeof(*runs->launches),
-			       compare_launches, NULL);
-	if (result != 0)
-		return result;
+	add_launches(runs, stacks->model);
+	gp_array_sort(runs->launches, runs->launch_count, sizeof(*runs->launches), compare_launches,
+		      NULL);
 	find_passes(runs, stacks);
 	result = divide(runs);
 	if (result == 0)
-		result = settle(runs);
+		settle(runs);
 	if (result == 0)
 		gp_autograd_stacks_finish(stacks);
 	return result == 0 ? stacks->error : result;

@@ -128,24 +128,20 @@ uint32_t gp_communicators_ranks(const struct gp_communicators *communicators, ui
 	return 0;
 }
 
-static int add(struct gp_communicators *communicators, const struct fields *fields)
+static void add(struct gp_communicators *communicators, const struct fields *fields)
 {
 	if (fields->ranks == 0 || fields->ranks > UINT32_MAX ||
 	    gp_communicators_ranks(communicators, fields->call.communicator) > 0)
-		return 0;
-	if (gp_array_grow(&communicators->all, &communicators->capacity, communicators->count,
-			  sizeof(*communicators->all)) != 0)
-		return -ENOMEM;
+		return;
+	gp_array_grow(&communicators->all, &communicators->capacity, communicators->count,
+		      sizeof(*communicators->all));
 	communicators->all[communicators->count++] =
 		(struct gp_communicator){fields->call.communicator, (uint32_t)fields->ranks};
-	return 0;
 }
 
 int gp_communicators_find(struct gp_communicators *communicators, const struct gp_model *model)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; i < model->range_count && result == 0; i++) {
+	for (uint32_t i = 0; i < model->range_count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 		struct fields fields;
 
@@ -153,9 +149,9 @@ int gp_communicators_find(struct gp_communicators *communicators, const struct g
 		    strncmp(gp_model_range_text(model, range), "ncclComm", 8) != 0)
 			continue;
 		fields = fields_of(model, range);
-		result = add(communicators, &fields);
+		add(communicators, &fields);
 	}
-	return result;
+	return 0;
 }
 
 void gp_communicators_free(struct gp_communicators *communicators)

@@ -12,20 +12,17 @@
 
 int gp_curve_add(struct gp_curve *curve, struct gp_curve_point point)
 {
-	int result = gp_array_grow_spill(&curve->points, &curve->capacity, curve->count,
-					 sizeof(*curve->points));
-
-	if (result == 0)
-		curve->points[curve->count++] = point;
-	return result;
+	gp_array_grow_spill(&curve->points, &curve->capacity, curve->count, sizeof(*curve->points));
+	curve->points[curve->count++] = point;
+	return 0;
 }
 
 GP_COMPARE_BY(compare_times, struct gp_curve_point, time_ns)
 
 static int sort(struct gp_curve *curve)
 {
-	return gp_array_sort(curve->points, curve->count, sizeof(*curve->points), compare_times,
-			     NULL);
+	gp_array_sort(curve->points, curve->count, sizeof(*curve->points), compare_times, NULL);
+	return 0;
 }
 
 /*
@@ -124,9 +121,7 @@ static struct rate *find_rate(struct rates *rates, const struct gp_model *model,
 		if (rates->rows[i].device_id == op->device_id &&
 		    rates->rows[i].direction == direction)
 			return &rates->rows[i];
-	if (gp_array_grow_spill(&rates->rows, &rates->capacity, rates->count,
-				sizeof(*rates->rows)) < 0)
-		return NULL;
+	gp_array_grow_spill(&rates->rows, &rates->capacity, rates->count, sizeof(*rates->rows));
 	rates->rows[rates->count] = (struct rate){op->device_id, direction, index, 0};
 	return &rates->rows[rates->count++];
 }
@@ -170,24 +165,19 @@ static int add_points(struct gp_curve *curve, const struct gp_model *model, uint
 static int add_up(struct gp_curve *curve, const struct gp_model *model)
 {
 	struct rates rates = {0};
-	int result = 0;
 
-	for (uint32_t i = 0; result == 0 && i < curve->count; i++) {
+	for (uint32_t i = 0; i < curve->count; i++) {
 		struct gp_curve_point *point = &curve->points[i];
 		const struct gp_op *op = &model->ops[point->index];
 		struct rate *rate = find_rate(&rates, model, point->index);
 
-		if (!rate) {
-			result = -ENOMEM;
-			break;
-		}
 		rate->bytes_per_s += point->kind == BEGINS ? rate_of(op) : -rate_of(op);
 		point->value = rate->bytes_per_s;
 		point->index = rate->op;
 		point->kind = 0;
 	}
 	gp_spill_free(rates.rows);
-	return result;
+	return 0;
 }
 
 int gp_curve_bandwidth(struct gp_curve *curve, const struct gp_model *model)

@@ -6,28 +6,25 @@
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 
-static int add_run(struct gp_device_ops *ops, struct gp_op_run run)
+static void add_run(struct gp_device_ops *ops, struct gp_op_run run)
 {
-	if (gp_array_grow_spill(&ops->runs, &ops->run_capacity, ops->run_count, sizeof(run)) < 0)
-		return -ENOMEM;
+	gp_array_grow_spill(&ops->runs, &ops->run_capacity, ops->run_count, sizeof(run));
 	ops->runs[ops->run_count++] = run;
-	return 0;
 }
 
 static int find_runs(struct gp_device_ops *ops, uint32_t number, struct gp_device_list *devices)
 {
 	const struct gp_model *model = ops->models[number];
-	int result = 0;
 
-	for (uint32_t first = 0, end; result == 0 && first < model->op_count; first = end) {
+	for (uint32_t first = 0, end; first < model->op_count; first = end) {
 		size_t device = gp_device_list_find(devices, model, model->ops[first].device_id);
 
 		end = gp_model_stream_end(model, first);
 		if (device == SIZE_MAX)
 			return -ENOMEM;
-		result = add_run(ops, (struct gp_op_run){device, number, first, end});
+		add_run(ops, (struct gp_op_run){device, number, first, end});
 	}
-	return result;
+	return 0;
 }
 
 int gp_device_ops_open(struct gp_device_ops *ops, struct gp_model *const *models,

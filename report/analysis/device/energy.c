@@ -43,10 +43,7 @@ static double joules_between(const struct gp_energy *before, const struct gp_ene
 static int add_span(struct gp_gpu_energy *gpu, const struct gp_model *model,
 		    const struct gp_energy *before)
 {
-	int result = gp_array_grow(&gpu->spans, &gpu->capacity, gpu->count, sizeof(*gpu->spans));
-
-	if (result != 0)
-		return result;
+	gp_array_grow(&gpu->spans, &gpu->capacity, gpu->count, sizeof(*gpu->spans));
 	gpu->spans[gpu->count++] = (struct gp_energy_span){
 		.start_ns = model->base_unix_ns + before->time_ns,
 		.end_ns = model->base_unix_ns + before[1].time_ns,
@@ -127,28 +124,23 @@ static void add_up(struct gp_gpu_energy *gpu)
 		gpu->lowered_mhz /= (double)gpu->lowered_ns;
 }
 
-static int find_interval(struct gp_gpu_energy *gpu)
+static void find_interval(struct gp_gpu_energy *gpu)
 {
 	uint64_t *lengths = malloc((gpu->count + 1) * sizeof(*lengths));
 
-	for (uint32_t i = 0; lengths && i < gpu->count; i++)
+	for (uint32_t i = 0; i < gpu->count; i++)
 		lengths[i] = gpu->spans[i].end_ns - gpu->spans[i].start_ns;
 	if (lengths && gpu->count > 0)
 		gpu->interval_ns = gp_stats_select(lengths, gpu->count, gpu->count / 2);
 	free(lengths);
-	return lengths ? 0 : -ENOMEM;
 }
 
-static int sum_up(struct gp_gpu_energy *gpu)
+static void sum_up(struct gp_gpu_energy *gpu)
 {
-	int result =
-		gp_array_sort(gpu->spans, gpu->count, sizeof(*gpu->spans), compare_spans, NULL);
-
-	if (result != 0)
-		return result;
+	gp_array_sort(gpu->spans, gpu->count, sizeof(*gpu->spans), compare_spans, NULL);
 	make_disjoint(gpu);
 	add_up(gpu);
-	return find_interval(gpu);
+	find_interval(gpu);
 }
 
 /* ---- all GPUs ---- */
@@ -202,7 +194,7 @@ int gp_energies_of(struct gp_energies *energies, struct gp_model *const *models,
 	for (size_t m = 0; result == 0 && m < model_count; m++)
 		result = take_model(energies, models[m], devices);
 	for (size_t i = 0; result == 0 && i < energies->count; i++)
-		result = sum_up(&energies->gpus[i]);
+		sum_up(&energies->gpus[i]);
 	drop_empty(energies);
 	return result;
 }

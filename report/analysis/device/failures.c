@@ -85,23 +85,18 @@ static bool begins_until(const struct gp_range *range, const struct gp_call *cal
 						   : range->start_ns <= call->start_ns;
 }
 
-static int open_until(struct nest *nest, const struct gp_call *call)
+static void open_until(struct nest *nest, const struct gp_call *call)
 {
 	const struct gp_range *ranges = nest->model->ranges;
-	int result = 0;
 
-	for (; result == 0 && nest->next < nest->model->range_count &&
-	       begins_until(&ranges[nest->next], call);
+	for (; nest->next < nest->model->range_count && begins_until(&ranges[nest->next], call);
 	     nest->next++) {
 		if (ranges[nest->next].style != GP_STYLE_PUSH_POP ||
 		    ranges[nest->next].thread_id != call->thread_id)
 			continue;
-		result = gp_array_grow_spill(&nest->open, &nest->capacity, nest->count,
-					     sizeof(*nest->open));
-		if (result == 0)
-			nest->open[nest->count++] = nest->next;
+		gp_array_grow_spill(&nest->open, &nest->capacity, nest->count, sizeof(*nest->open));
+		nest->open[nest->count++] = nest->next;
 	}
-	return result;
 }
 
 /*
@@ -124,14 +119,13 @@ static void close_before(struct nest *nest, const struct gp_call *call)
  */
 static int find_range(struct nest *nest, const struct gp_call *call, const char **text)
 {
-	int result = open_until(nest, call);
-
+	open_until(nest, call);
 	close_before(nest, call);
 	*text = nest->count > 0
 			? gp_model_range_text(nest->model,
 					      &nest->model->ranges[nest->open[nest->count - 1]])
 			: NULL;
-	return result;
+	return 0;
 }
 
 static struct gp_failure *row_of(struct gp_failures *failures, struct gp_api api,
@@ -142,13 +136,10 @@ static struct gp_failure *row_of(struct gp_failures *failures, struct gp_api api
 
 	snprintf(key, sizeof(key), "%u %u %.256s", call->status, site, api.name);
 	row = gp_groups_find(&failures->keys, key);
-	if (row == UINT32_MAX)
-		return NULL;
 	if (row < failures->count)
 		return &failures->rows[row];
-	if (gp_array_grow(&failures->rows, &failures->capacity, failures->count,
-			  sizeof(*failures->rows)) != 0)
-		return NULL;
+	gp_array_grow(&failures->rows, &failures->capacity, failures->count,
+		      sizeof(*failures->rows));
 	failures->rows[failures->count] = (struct gp_failure){
 		.function = api.name,
 		.code = call->status,

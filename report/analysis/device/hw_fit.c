@@ -34,7 +34,7 @@ struct fit {
 	uint64_t samples[GP_HW_METRICS];
 };
 
-static int open_fit(struct fit *fit, uint32_t labels, size_t work_count)
+static void open_fit(struct fit *fit, uint32_t labels, size_t work_count)
 {
 	size_t size = (size_t)labels + 1;
 
@@ -44,8 +44,6 @@ static int open_fit(struct fit *fit, uint32_t labels, size_t work_count)
 	fit->shares = calloc(size, sizeof(*fit->shares));
 	fit->present = calloc(size, sizeof(*fit->present));
 	fit->running = calloc(work_count + 1, sizeof(*fit->running));
-	return fit->products && fit->sums && fit->shares && fit->present && fit->running ? 0
-											 : -ENOMEM;
 }
 
 static void close_fit(struct fit *fit)
@@ -191,13 +189,11 @@ static double spread_of(const struct fit *fit, double *column, uint32_t label)
 	return column[label];
 }
 
-static int solve_fit(struct fit *fit, struct gp_hw_estimate *estimates)
+static void solve_fit(struct fit *fit, struct gp_hw_estimate *estimates)
 {
 	size_t sums_bytes = (size_t)fit->size * GP_HW_METRICS * sizeof(*fit->sums);
 	double *levels = malloc(sums_bytes), noise[GP_HW_METRICS];
 
-	if (!levels)
-		return -ENOMEM;
 	memcpy(levels, fit->sums, sums_bytes);
 	decompose(fit->products, fit->size);
 	for (uint32_t m = 0; m < GP_HW_METRICS; m++) {
@@ -217,7 +213,6 @@ static int solve_fit(struct fit *fit, struct gp_hw_estimate *estimates)
 				     &estimates[i]);
 	}
 	free(levels);
-	return 0;
 }
 
 int gp_hw_fit(const struct gp_record_hw_sample *samples, uint32_t count, uint64_t offset_ns,
@@ -227,9 +222,9 @@ int gp_hw_fit(const struct gp_record_hw_sample *samples, uint32_t count, uint64_
 	uint32_t every = count / MOST_SAMPLES + 1;
 	struct fit fit;
 	size_t next = 0;
-	int result = open_fit(&fit, labels, work_count);
 
-	for (uint32_t i = 0; result == 0 && i < count; i += every) {
+	open_fit(&fit, labels, work_count);
+	for (uint32_t i = 0; i < count; i += every) {
 		uint64_t start_ns = samples[i].start_ns + offset_ns;
 		uint64_t end_ns = samples[i].end_ns + offset_ns;
 
@@ -239,8 +234,7 @@ int gp_hw_fit(const struct gp_record_hw_sample *samples, uint32_t count, uint64_
 		add_shares(&fit, start_ns, end_ns);
 		add_sample(&fit, &samples[i]);
 	}
-	if (result == 0)
-		result = solve_fit(&fit, estimates);
+	solve_fit(&fit, estimates);
 	close_fit(&fit);
-	return result;
+	return 0;
 }

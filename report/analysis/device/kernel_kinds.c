@@ -107,12 +107,9 @@ static int add_row(struct gp_kinds *kinds, const char *kind, const char *pattern
 
 	if (number == GP_KINDS_LIMIT)
 		return -ENOSPC;
-	if (gp_array_grow(&kinds->rows, &kinds->row_capacity, kinds->row_count, sizeof(row)) < 0)
-		return -ENOMEM;
+	gp_array_grow(&kinds->rows, &kinds->row_capacity, kinds->row_count, sizeof(row));
 	row.kind = (uint8_t)number;
 	row.pattern = strdup(pattern);
-	if (!row.pattern)
-		return -ENOMEM;
 	to_small(row.pattern);
 	row.pairs = pairs_of(row.pattern);
 	kinds->rows[kinds->row_count++] = row;
@@ -360,7 +357,7 @@ uint8_t *gp_kinds_of_names(const struct gp_kinds *kinds, const struct gp_model *
 	uint8_t *found = calloc((size_t)model->name_count + 1, sizeof(*found));
 	struct gp_names *names = gp_names_new();
 
-	for (uint32_t i = 0; found && names && i < model->name_count; i++)
+	for (uint32_t i = 0; found && i < model->name_count; i++)
 		found[i] = (uint8_t)gp_kinds_find(kinds, gp_names_full(names, model->names[i]));
 	if (!names) {
 		free(found);

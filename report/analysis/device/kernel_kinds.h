@@ -24,7 +24,7 @@ struct gp_kinds;
 
 /*
  * The table, with the rows of a file in front of it (NULL = none).  NULL with one line for the user
- * in message: the file cannot be read, has a line that is no row, or there is no memory.
+ * in message: the file cannot be read, or has a line that is no row.
  */
 struct gp_kinds *gp_kinds_new(const char *file, char *message, size_t message_bytes);
 void gp_kinds_free(struct gp_kinds *kinds);
@@ -50,7 +50,7 @@ void gp_kinds_roles(const struct gp_kinds *kinds, const struct gp_kind_role *row
 
 /*
  * The kinds of a model's kernels, by their names' index; the last one, name_count, is of those
- * without a name.  Free it; NULL: no memory.
+ * without a name.  Free it.
  */
 uint8_t *gp_kinds_of_names(const struct gp_kinds *kinds, const struct gp_model *model);
 

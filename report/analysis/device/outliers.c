@@ -25,15 +25,13 @@ static bool are_alike(const struct gp_op *a, const struct gp_op *b)
 }
 
 /* Fills in the usual time of similar operations. */
-static int compare_with_alike(struct gp_outlier *found, const struct gp_model *model)
+static void compare_with_alike(struct gp_outlier *found, const struct gp_model *model)
 {
 	const struct gp_op *lone = found->op;
 	uint64_t *values = gp_spill_take(2 * ((size_t)model->op_count + 1) * sizeof(*values));
 	uint64_t *bytes = values + model->op_count, usual_bytes;
 	size_t count = 0;
 
-	if (!values)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->op_count; i++)
 		if (are_alike(&model->ops[i], lone)) {
 			found->like++;
@@ -49,7 +47,6 @@ static int compare_with_alike(struct gp_outlier *found, const struct gp_model *m
 		found->usual_ns = (uint64_t)((double)found->usual_ns * (double)lone->bytes /
 					     (double)usual_bytes);
 	gp_spill_free(values);
-	return 0;
 }
 
 /* The time that two operations of one device share. */
@@ -68,8 +65,8 @@ static struct gp_interval shared_time(struct gp_model *const *models,
 }
 
 /* How long no other known operation kept its device busy. */
-static int find_alone(struct gp_outlier *found, struct gp_model *const *models, size_t model_count,
-		      const struct gp_device_list *devices)
+static void find_alone(struct gp_outlier *found, struct gp_model *const *models, size_t model_count,
+		       const struct gp_device_list *devices)
 {
 	const struct gp_op *lone = found->op;
 	size_t device = gp_device_list_known(devices, models[found->model], lone->device_id);
@@ -79,8 +76,6 @@ static int find_alone(struct gp_outlier *found, struct gp_model *const *models, 
 	for (size_t m = 0; m < model_count; m++)
 		capacity += models[m]->op_count;
 	others = gp_spill_take(capacity * sizeof(*others));
-	if (!others)
-		return -ENOMEM;
 	for (size_t m = 0; m < model_count; m++)
 		for (uint32_t i = 0; i < models[m]->op_count; i++) {
 			const struct gp_op *op = &models[m]->ops[i];
@@ -92,7 +87,6 @@ static int find_alone(struct gp_outlier *found, struct gp_model *const *models, 
 		}
 	found->alone_ns = lone->end_ns - lone->start_ns - gp_interval_union(others, count);
 	gp_spill_free(others);
-	return 0;
 }
 
 /* ---- all of them ---- */
@@ -141,10 +135,10 @@ static int try(struct gp_outlier *found, struct gp_model *const *models, struct 
 	result = communicates(kinds, models[one.model], op);
 	if (result != 0)
 		return result < 0 ? result : 0;
-	result = compare_with_alike(&one, models[one.model]);
-	if (result == 0 && one.like >= LEAST_SIMILAR && ns >= OUTLIER_MEDIANS * one.usual_ns)
+	compare_with_alike(&one, models[one.model]);
+	if (one.like >= LEAST_SIMILAR && ns >= OUTLIER_MEDIANS * one.usual_ns)
 		*found = one;
-	return result;
+	return 0;
 }
 
 int gp_outlier_find(struct gp_outlier *found, struct gp_model *const *models, size_t model_count,
@@ -166,11 +160,12 @@ int gp_outlier_find(struct gp_outlier *found, struct gp_model *const *models, si
 		}
 	if (result < 0 || !found->op)
 		return result;
-	return find_alone(found, models, model_count, devices);
+	find_alone(found, models, model_count, devices);
+	return 0;
 }
 
-int gp_outlier_find_wrong(struct gp_outlier *found, struct gp_model *const *models,
-			  size_t model_count)
+void gp_outlier_find_wrong(struct gp_outlier *found, struct gp_model *const *models,
+			   size_t model_count)
 {
 	uint64_t all_ns = sum_up(models, model_count);
 
@@ -187,5 +182,6 @@ int gp_outlier_find_wrong(struct gp_outlier *found, struct gp_model *const *mode
 			found->op = &one->stated;
 			found->clashes = one->clashes;
 		}
-	return found->op ? compare_with_alike(found, models[found->model]) : 0;
+	if (found->op)
+		compare_with_alike(found, models[found->model]);
 }

@@ -50,7 +50,7 @@ int gp_outlier_find(struct gp_outlier *found, struct gp_model *const *models, si
  * Of those that their stream contradicts the longest, where that would be a good part of all GPU
  * time; alone_ns is 0.
  */
-int gp_outlier_find_wrong(struct gp_outlier *found, struct gp_model *const *models,
-			  size_t model_count);
+void gp_outlier_find_wrong(struct gp_outlier *found, struct gp_model *const *models,
+			   size_t model_count);
 
 #endif

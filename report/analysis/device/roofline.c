@@ -81,7 +81,7 @@ enum gp_roofline_role *gp_roofline_roles(char *const *metrics, uint32_t count)
 {
 	enum gp_roofline_role *roles = calloc((size_t)count + 1, sizeof(*roles));
 
-	for (uint32_t i = 0; roles && i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		roles[i] = role_of(metrics[i]);
 	return roles;
 }

@@ -19,16 +19,14 @@ struct finding {
 	bool lacks_times;
 };
 
-static int add(struct finding *f, const struct gp_unfinished *row)
+static void add(struct finding *f, const struct gp_unfinished *row)
 {
 	struct gp_unfinished_list *list = f->list;
 
 	if (gp_device_waits_cover(&f->waits, &f->model->calls[row->call]))
-		return 0;
-	if (gp_array_grow(&list->rows, &list->capacity, list->count, sizeof(*list->rows)) != 0)
-		return -ENOMEM;
+		return;
+	gp_array_grow(&list->rows, &list->capacity, list->count, sizeof(*list->rows));
 	list->rows[list->count++] = *row;
-	return 0;
 }
 
 static uint64_t since(const struct gp_call *call, uint64_t time_ns)
@@ -55,27 +53,25 @@ static bool is_overdue(const struct gp_model *model, const struct gp_in_flight *
 }
 
 /* CUPTI is asked for records until the process ends. */
-static int add_without_record(struct finding *f)
+static void add_without_record(struct finding *f)
 {
 	const struct gp_model *model = f->model;
 	uint64_t end_ns = gp_recorded_last_known_ns(model);
-	int result = 0;
 
-	for (uint32_t i = 0; i < model->in_flight_count && result == 0; i++) {
+	for (uint32_t i = 0; i < model->in_flight_count; i++) {
 		const struct gp_in_flight *one = &model->in_flight[i];
 		uint64_t until_ns = one->time_ns > end_ns ? one->time_ns : end_ns;
 
-		result = add(f, &(struct gp_unfinished){
-					.call = one->call,
-					.name = one->name,
-					.op = GP_NONE,
-					.open_ns = since(&model->calls[one->call], until_ns),
-					.state = is_overdue(model, one) ? GP_UNFINISHED_HANGS
-									: GP_UNFINISHED_OPEN,
-					.asked = one->asked,
-				});
+		add(f, &(struct gp_unfinished){
+			       .call = one->call,
+			       .name = one->name,
+			       .op = GP_NONE,
+			       .open_ns = since(&model->calls[one->call], until_ns),
+			       .state = is_overdue(model, one) ? GP_UNFINISHED_HANGS
+							       : GP_UNFINISHED_OPEN,
+			       .asked = one->asked,
+		       });
 	}
-	return result;
 }
 
 /* In the last flush, CUPTI gives operations that have not ended without times. */
@@ -103,14 +99,13 @@ static uint64_t last_timed_launch_ns(const struct gp_model *model, uint32_t firs
  * The first operation without times after the last timed one of a stream, in the order of launches.
  * state: of the first one.
  */
-static int add_end_of_stream(struct finding *f, uint32_t first, uint32_t end,
-			     enum gp_unfinished_state state)
+static void add_end_of_stream(struct finding *f, uint32_t first, uint32_t end,
+			      enum gp_unfinished_state state)
 {
 	const struct gp_model *model = f->model;
 	uint64_t last_ns = last_timed_launch_ns(model, first, end);
-	int result = 0;
 
-	for (uint32_t i = first; i < end && result == 0; i++) {
+	for (uint32_t i = first; i < end; i++) {
 		const struct gp_op *op = &model->ops[i];
 		uint32_t count = f->list->count;
 
@@ -120,19 +115,17 @@ static int add_end_of_stream(struct finding *f, uint32_t first, uint32_t end,
 		if (op->kind != GP_OP_KERNEL || op->graph_id != 0 ||
 		    model->calls[op->call].start_ns <= last_ns)
 			continue;
-		result = add(f, &(struct gp_unfinished){
-					.call = op->call,
-					.name = op->name,
-					.op = i,
-					.open_ns = since(&model->calls[op->call],
-							 gp_model_end_ns(model)),
-					.state = state,
-					.asked = true,
-				});
+		add(f, &(struct gp_unfinished){
+			       .call = op->call,
+			       .name = op->name,
+			       .op = i,
+			       .open_ns = since(&model->calls[op->call], gp_model_end_ns(model)),
+			       .state = state,
+			       .asked = true,
+		       });
 		if (f->list->count > count && state == GP_UNFINISHED_CUT_OFF)
 			state = GP_UNFINISHED_BEHIND;
 	}
-	return result;
 }
 
 static uint32_t context_end(const struct gp_model *model, uint32_t first)
@@ -147,32 +140,28 @@ static uint32_t context_end(const struct gp_model *model, uint32_t first)
 }
 
 /* If CUPTI had no buffer for times in the GPU's memory, no operation of a context has any. */
-static int add_ends_of_context(struct finding *f, uint32_t first, uint32_t end)
+static void add_ends_of_context(struct finding *f, uint32_t first, uint32_t end)
 {
 	const struct gp_model *model = f->model;
 	enum gp_unfinished_state state = GP_UNFINISHED_OPEN;
-	int result = 0;
 
 	for (uint32_t i = first; i < end && state == GP_UNFINISHED_OPEN; i++)
 		if (has_time(model, &model->ops[i]) && !gp_op_is_on_host(&model->ops[i]))
 			state = GP_UNFINISHED_CUT_OFF;
-	for (uint32_t i = first, next; i < end && result == 0; i = next) {
+	for (uint32_t i = first, next; i < end; i = next) {
 		next = gp_model_stream_end(model, i);
-		result = add_end_of_stream(f, i, next, state);
+		add_end_of_stream(f, i, next, state);
 	}
-	return result;
 }
 
-static int add_without_times(struct finding *f)
+static void add_without_times(struct finding *f)
 {
 	const struct gp_model *model = f->model;
-	int result = 0;
 
-	for (uint32_t i = 0, end; i < model->op_count && result == 0; i = end) {
+	for (uint32_t i = 0, end; i < model->op_count; i = end) {
 		end = context_end(model, i);
-		result = add_ends_of_context(f, i, end);
+		add_ends_of_context(f, i, end);
 	}
-	return result;
 }
 
 /* ---- operations without a record and a name ---- */
@@ -290,13 +279,13 @@ int gp_unfinished_find(const struct gp_model *model, struct gp_unfinished_list *
 		return 0;
 	result = gp_device_waits_find(model, &f.waits);
 	if (result == 0)
-		result = add_without_record(&f);
+		add_without_record(&f);
 	if (result == 0 && gp_model_is_whole(model)) /* a part has no streams' ends */
-		result = add_without_times(&f);
+		add_without_times(&f);
 	if (result == 0) {
 		count_nameless(&f);
-		result = gp_array_sort(list->rows, list->count, sizeof(*list->rows), compare_starts,
-				       model->calls);
+		gp_array_sort(list->rows, list->count, sizeof(*list->rows), compare_starts,
+			      model->calls);
 	}
 	gp_device_waits_free(&f.waits);
 	if (result != 0)

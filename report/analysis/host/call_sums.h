@@ -12,8 +12,8 @@ struct gp_call_sums {
 	struct gp_call_sum_block *blocks; /* 2.75 bytes a call */
 };
 
-/* Returns 0 or -ENOMEM; gp_call_sums_free() in either case. */
-int gp_call_sums_of(struct gp_call_sums *sums, const struct gp_model *model);
+/* Free them with gp_call_sums_free(). */
+void gp_call_sums_of(struct gp_call_sums *sums, const struct gp_model *model);
 void gp_call_sums_free(struct gp_call_sums *sums);
 
 /*

@@ -36,12 +36,7 @@ struct gp_host_places *gp_host_places_new(void)
 {
 	struct gp_host_places *places = calloc(1, sizeof(*places));
 
-	if (places)
-		places->symbols = gp_symbols_new();
-	if (places && !places->symbols) {
-		free(places);
-		return NULL;
-	}
+	places->symbols = gp_symbols_new();
 	return places;
 }
 
@@ -275,7 +270,7 @@ static void put_texts(struct gp_host_places *places, const struct gp_frame_numbe
 
 /* ---- numbers ---- */
 
-static bool append_pair(struct gp_host_places *places, const struct texts *texts)
+static void append_pair(struct gp_host_places *places, const struct texts *texts)
 {
 	bool is_own = *texts->own != '\0' && !has_verb(texts->what);
 	struct pair pair = {
@@ -284,13 +279,9 @@ static bool append_pair(struct gp_host_places *places, const struct texts *texts
 		gp_groups_find(&places->functions, texts->own_function),
 		gp_groups_find(&places->functions, is_own ? texts->own_function : texts->what)};
 
-	if (pair.what == UINT32_MAX || pair.own == UINT32_MAX || pair.own_function == UINT32_MAX ||
-	    pair.function == UINT32_MAX ||
-	    gp_array_grow(&places->pairs, &places->pair_capacity, places->pair_count,
-			  sizeof(*places->pairs)) != 0)
-		return false;
+	gp_array_grow(&places->pairs, &places->pair_capacity, places->pair_count,
+		      sizeof(*places->pairs));
 	places->pairs[places->pair_count++] = pair;
-	return true;
 }
 
 static uint32_t number_of(struct gp_host_places *places, const struct texts *texts)
@@ -300,9 +291,8 @@ static uint32_t number_of(struct gp_host_places *places, const struct texts *tex
 
 	snprintf(key, sizeof(key), "%s\n%s", texts->what, texts->own);
 	number = gp_groups_find(&places->keys, key);
-	while (number != UINT32_MAX && places->pair_count <= number)
-		if (!append_pair(places, texts))
-			return UINT32_MAX;
+	while (places->pair_count <= number)
+		append_pair(places, texts);
 	return number;
 }
 
@@ -383,14 +373,8 @@ enum gp_compiler gp_host_place_compiler(const struct gp_host_place *place)
 
 struct gp_host_place gp_host_places_at(const struct gp_host_places *places, uint32_t number)
 {
-	const struct pair *pair;
+	const struct pair *pair = &places->pairs[number];
 
-	if (number >= places->pair_count)
-		return (struct gp_host_place){.what = "(no memory)",
-					      .own = "",
-					      .own_function = "",
-					      .function = "(no memory)"};
-	pair = &places->pairs[number];
 	return (struct gp_host_place){
 		.what = places->whats.rows[pair->what].key,
 		.own = places->owns.rows[pair->own].key,

@@ -36,12 +36,12 @@ struct gp_host_place {
 
 struct gp_host_places;
 
-/* NULL if there is no memory.  Models that are asked for must outlive it. */
+/* Models that are asked for must outlive it. */
 struct gp_host_places *gp_host_places_new(void);
 void gp_host_places_free(struct gp_host_places *places);
 
 /*
- * The number of a stack's place, the same for equal ones; UINT32_MAX if there is no memory.  stack
+ * The number of a stack's place, the same for equal ones.  stack
  * is an index in frames.
  */
 uint32_t gp_host_places_find(struct gp_host_places *places, const struct gp_model *model,
@@ -63,10 +63,7 @@ bool gp_host_place_waits_for_thread(const struct gp_host_place *place);
 /* The compiler that the thread was in there, or the import, or GP_COMPILER_NONE. */
 enum gp_compiler gp_host_place_compiler(const struct gp_host_place *place);
 
-/*
- * The place of that number, good as long as places; of another number, one that says "(no memory)",
- * of function 0.
- */
+/* The place of that number of gp_host_places_find(); it lives as long as places. */
 struct gp_host_place gp_host_places_at(const struct gp_host_places *places, uint32_t number);
 
 #endif

@@ -147,19 +147,14 @@ static void open_span(struct finder *finder, uint32_t frame)
 {
 	struct path *open = &finder->open;
 	uint32_t caller = finder->model->frames[frame].parent;
-	int result;
 
 	if (finder->counts) {
 		finder->counts->spans[open->count]++;
 		open->frames[open->count++] = frame;
 		return;
 	}
-	result = gp_array_grow_spill(&finder->spans, &finder->capacity, finder->count,
-				     sizeof(*finder->spans));
-	if (result < 0) {
-		finder->error = result;
-		return;
-	}
+	gp_array_grow_spill(&finder->spans, &finder->capacity, finder->count,
+			    sizeof(*finder->spans));
 	finder->spans[finder->count] = (struct gp_host_span){
 		.frame = frame,
 		.depth = open->count,
@@ -175,13 +170,9 @@ static void add_turn(struct finder *finder, uint32_t depth, uint64_t start_ns)
 {
 	struct path *open = &finder->open;
 	uint32_t before = open->turns[depth];
-	int result = gp_array_grow_spill(&finder->turns, &finder->turn_capacity, finder->turn_count,
-					 sizeof(*finder->turns));
 
-	if (result < 0) {
-		finder->error = result;
-		return;
-	}
+	gp_array_grow_spill(&finder->turns, &finder->turn_capacity, finder->turn_count,
+			    sizeof(*finder->turns));
 	finder->turns[finder->turn_count] = (struct gp_host_turn){
 		.start_ns = start_ns, .frame = finder->wanted[depth], .next = GP_NONE};
 	if (before == GP_NONE)

@@ -41,16 +41,13 @@ static int stretch(struct projection *p, struct open *open, uint32_t stream, con
 {
 	uint32_t *known = &open->spans[stream % REMEMBERED];
 	struct gp_range_span *span = *known != GP_NONE ? &p->spans[*known] : NULL;
-	int result;
 
 	if (span && span->stream == stream) {
 		span->start_ns = op->start_ns < span->start_ns ? op->start_ns : span->start_ns;
 		span->end_ns = op->end_ns > span->end_ns ? op->end_ns : span->end_ns;
 		return 0;
 	}
-	result = gp_array_grow_spill(&p->spans, &p->capacity, p->count, sizeof(*p->spans));
-	if (result < 0)
-		return result;
+	gp_array_grow_spill(&p->spans, &p->capacity, p->count, sizeof(*p->spans));
 	*known = p->count;
 	p->spans[p->count++] =
 		(struct gp_range_span){op->start_ns, op->end_ns, open->range, stream};
@@ -140,12 +137,11 @@ static int compare_spans(const void *a, const void *b, const void *context)
 }
 
 /* Joins the pieces of each range and stream into one span. */
-static int join_pieces(struct projection *p)
+static void join_pieces(struct projection *p)
 {
 	uint32_t kept = 0;
 
-	if (gp_array_sort(p->spans, p->count, sizeof(*p->spans), compare_pieces, NULL) < 0)
-		return -ENOMEM;
+	gp_array_sort(p->spans, p->count, sizeof(*p->spans), compare_pieces, NULL);
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct gp_range_span *last = &p->spans[kept > 0 ? kept - 1 : 0];
 		const struct gp_range_span *piece = &p->spans[i];
@@ -159,7 +155,7 @@ static int join_pieces(struct projection *p)
 		last->end_ns = piece->end_ns > last->end_ns ? piece->end_ns : last->end_ns;
 	}
 	p->count = kept;
-	return gp_array_sort(p->spans, p->count, sizeof(*p->spans), compare_spans, NULL);
+	gp_array_sort(p->spans, p->count, sizeof(*p->spans), compare_spans, NULL);
 }
 
 int gp_range_spans_find(const struct gp_model *model, const uint32_t *first_ops,
@@ -171,7 +167,7 @@ int gp_range_spans_find(const struct gp_model *model, const uint32_t *first_ops,
 	int result = model->range_count > 0 ? project(&p) : 0;
 
 	if (result == 0)
-		result = join_pieces(&p);
+		join_pieces(&p);
 	*spans = p.spans;
 	*count = p.count;
 	*deep += p.deep;

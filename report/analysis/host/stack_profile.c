@@ -13,31 +13,25 @@
 
 /* ---- adding up ---- */
 
-static int reserve(struct gp_stack_profile *profile)
+static void reserve(struct gp_stack_profile *profile)
 {
 	uint32_t wanted = profile->tree.node_count, capacity = profile->capacity;
 	uint64_t(*values)[GP_STACK_METRICS];
 
 	if (wanted <= capacity)
-		return 0;
+		return;
 	capacity = wanted + wanted / 2;
 	values = realloc(profile->values, (size_t)capacity * sizeof(*values));
-	if (!values)
-		return -ENOMEM;
 	memset(values + profile->capacity, 0,
 	       (size_t)(capacity - profile->capacity) * sizeof(*values));
 	profile->values = values;
 	profile->capacity = capacity;
-	return 0;
 }
 
 static void add(struct gp_stack_profile *profile, uint32_t node, enum gp_stack_metric measure,
 		uint64_t value, uint32_t stack)
 {
-	if (reserve(profile) < 0) {
-		profile->tree.error = -ENOMEM;
-		return;
-	}
+	reserve(profile);
 	profile->values[node][measure] += value;
 	profile->totals[measure] += value;
 	profile->without_stack[measure] += stack == GP_NONE ? value : 0;
@@ -230,10 +224,6 @@ static bool only_waits(struct gp_stack_profile *profile, const struct gp_model *
 
 	if (!profile->places)
 		profile->places = gp_host_places_new();
-	if (!profile->places) {
-		profile->tree.error = -ENOMEM;
-		return false;
-	}
 	place = gp_host_places_at(profile->places,
 				  gp_host_places_find(profile->places, model, stack));
 	return gp_host_place_waits(&place);
@@ -295,7 +285,8 @@ int gp_stack_profile_open(struct gp_stack_profile *profile, bool with_lines, boo
 	*profile = (struct gp_stack_profile){.names = gp_names_new(), .full_names = full_names};
 	if (gp_call_tree_open(&profile->tree, with_lines) < 0 || !profile->names)
 		return -ENOMEM;
-	return reserve(profile);
+	reserve(profile);
+	return 0;
 }
 
 void gp_stack_profile_close(struct gp_stack_profile *profile)
@@ -370,10 +361,10 @@ int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_stac
 		if (gp_stack_profile_value(profile, i, value) == 0)
 			continue;
 		node = turn_round(&profile->tree, i, &inverted->tree);
-		result = reserve(inverted);
-		for (int m = 0; result == 0 && m < GP_STACK_METRICS; m++)
+		reserve(inverted);
+		for (int m = 0; m < GP_STACK_METRICS; m++)
 			inverted->values[node][m] += profile->values[i][m];
-		result = result == 0 ? inverted->tree.error : result;
+		result = inverted->tree.error;
 	}
 	return result;
 }

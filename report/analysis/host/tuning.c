@@ -39,8 +39,6 @@ static int mark_by_names(struct gp_tuning *tuning, const struct gp_model *model)
 {
 	bool *chosen = calloc((size_t)model->name_count + 1, sizeof(*chosen));
 
-	if (!chosen)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->name_count; i++)
 		chosen[i] = is_of_xla(model->names[i]);
 	for (uint32_t i = 0; i < model->op_count; i++) {
@@ -144,26 +142,18 @@ static void join_spans(struct spans *spans)
 	spans->count = count;
 }
 
-static int find_compiling(struct spans *spans, const struct gp_model *model)
+static void find_compiling(struct spans *spans, const struct gp_model *model)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; result == 0 && i < model->range_count; i++) {
+	for (uint32_t i = 0; i < model->range_count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 
 		if (!begins_with(model, range, XLA_COMPILES))
 			continue;
-		result = gp_array_grow(&spans->rows, &spans->capacity, spans->count,
-				       sizeof(*spans->rows));
-		if (result == 0)
-			spans->rows[spans->count++] =
-				(struct gp_time_span){range->start_ns, range->end_ns};
+		gp_array_grow(&spans->rows, &spans->capacity, spans->count, sizeof(*spans->rows));
+		spans->rows[spans->count++] = (struct gp_time_span){range->start_ns, range->end_ns};
 	}
-	if (result == 0)
-		result = gp_array_sort(spans->rows, spans->count, sizeof(*spans->rows),
-				       compare_spans, NULL);
+	gp_array_sort(spans->rows, spans->count, sizeof(*spans->rows), compare_spans, NULL);
 	join_spans(spans);
-	return result;
 }
 
 static bool ends_before(const void *element, const void *key)
@@ -211,13 +201,13 @@ static uint32_t mark_inside(struct gp_tuning *tuning, const struct gp_model *mod
 	return at;
 }
 
-static int mark_by_ranges(struct gp_tuning *tuning, const struct gp_model *model)
+static void mark_by_ranges(struct gp_tuning *tuning, const struct gp_model *model)
 {
 	struct spans spans = {0};
-	int result = find_compiling(&spans, model);
 	uint32_t done = 0;
 
-	for (uint32_t i = 0; result == 0 && spans.count > 0 && i < model->range_count; i++) {
+	find_compiling(&spans, model);
+	for (uint32_t i = 0; spans.count > 0 && i < model->range_count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 
 		if (begins_with(model, range, XLA_MODULE) && range->op_count > 0 &&
@@ -227,7 +217,6 @@ static int mark_by_ranges(struct gp_tuning *tuning, const struct gp_model *model
 	}
 	tuning->compiling = spans.rows;
 	tuning->compiling_count = spans.count;
-	return result;
 }
 
 /* ---- all together ---- */
@@ -250,7 +239,7 @@ int gp_tuning_of(struct gp_tuning *tuning, const struct gp_model *model)
 		.of = gp_spill_take_zeroed((size_t)model->op_count + 1, sizeof(*tuning->of))};
 	result = tuning->of ? mark_by_names(tuning, model) : -ENOMEM;
 	if (result == 0)
-		result = mark_by_ranges(tuning, model);
+		mark_by_ranges(tuning, model);
 	if (result == 0)
 		result = mark_by_stacks(tuning, model);
 	if (result == 0) {

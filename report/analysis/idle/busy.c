@@ -187,8 +187,6 @@ int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t 
 	struct gp_interval *intervals = malloc((model_count + 1) * sizeof(*intervals));
 
 	*lives_ns = 0;
-	if (!intervals)
-		return -ENOMEM;
 	*lives_ns = gp_interval_union(intervals, gather_lives(intervals, models, model_count,
 							      gp_busy_window(models, model_count)));
 	free(intervals);
@@ -359,7 +357,7 @@ static int measure_uses(struct gp_busy *busy, const struct use *uses, size_t use
 	uint32_t count = 0;
 	int result = -ENOMEM;
 
-	for (size_t i = 0; users && covers && i < use_count; i++)
+	for (size_t i = 0; i < use_count; i++)
 		if (uses[i].device == device) {
 			users[count] = uses[i].model;
 			covers[count++] = uses[i].cover;
@@ -389,8 +387,7 @@ static int measure_totals(struct gp_busy **busy, struct gp_model *const *models,
 	for (size_t i = 0; i < model_count; i++)
 		room += gp_totals_of(models[i])->cover.device_count;
 	uses = calloc(room, sizeof(*uses));
-	if (uses)
-		result = gather_uses(uses, &count, models, model_count, devices);
+	result = gather_uses(uses, &count, models, model_count, devices);
 	if (result == 0)
 		*busy = calloc(devices->count + 1, sizeof(**busy));
 	for (size_t i = 0; *busy && result == 0 && i < devices->count; i++)

@@ -90,7 +90,7 @@ int gp_busy_recorded_ns(uint64_t *recorded_ns, struct gp_model *const *models, s
  * How much of the GPUs' time was used, of the parts that count.
  *
  * One struct gp_busy per device, in the order of the list, which gets the devices that it lacked.
- * Free it. NULL if there is no memory.
+ * Free it.
  */
 struct gp_busy *gp_busy_of(struct gp_model *const *models, size_t model_count,
 			   struct gp_window window, struct gp_device_list *devices);

@@ -228,11 +228,9 @@ uint64_t gp_call_without_context_ns(const struct gp_model *model, uint32_t index
 static int add(struct gp_call_times *to, uint64_t start_ns, uint64_t end_ns, uint32_t device_id,
 	       enum gp_idle_cause cause)
 {
-	int result = gp_array_grow_spill(&to->times, &to->capacity, to->count, sizeof(*to->times));
-
-	if (result == 0)
-		to->times[to->count++] = (struct gp_call_time){start_ns, end_ns, device_id, cause};
-	return result;
+	gp_array_grow_spill(&to->times, &to->capacity, to->count, sizeof(*to->times));
+	to->times[to->count++] = (struct gp_call_time){start_ns, end_ns, device_id, cause};
+	return 0;
 }
 
 static int add_call(struct gp_call_times *to, const struct gp_call *call, uint32_t device_id,
@@ -337,12 +335,9 @@ static void make_disjoint(struct gp_call_times *all)
 
 static int put_in_order(struct gp_call_times *all)
 {
-	int result =
-		gp_array_sort(all->times, all->count, sizeof(*all->times), compare_times, NULL);
-
-	if (result == 0)
-		make_disjoint(all);
-	return result;
+	gp_array_sort(all->times, all->count, sizeof(*all->times), compare_times, NULL);
+	make_disjoint(all);
+	return 0;
 }
 
 /* The first event of the host, if operations began before: they were launched before it. */

@@ -23,12 +23,8 @@ static bool make_room(struct gp_gpu_line *line)
 	if (line->count < line->capacity)
 		return true;
 	ends_ns = gp_spill_resize(line->ends_ns, capacity * sizeof(*ends_ns));
-	if (!ends_ns)
-		return false;
 	line->ends_ns = ends_ns;
 	states = gp_spill_resize(line->states, capacity * sizeof(*states));
-	if (!states)
-		return false;
 	line->states = states;
 	line->capacity = capacity;
 	return true;
@@ -52,13 +48,11 @@ static void add_segment(void *context, size_t device, unsigned state, uint64_t s
 	}
 }
 
-static int sum_up(struct gp_gpu_line *line)
+static void sum_up(struct gp_gpu_line *line)
 {
 	uint64_t sums_ns[GP_STATES] = {0}, from_ns = line->start_ns;
 
 	line->sums_ns = gp_spill_take((line->count / STRIDE + 1) * sizeof(*line->sums_ns));
-	if (!line->sums_ns)
-		return -ENOMEM;
 	for (size_t i = 0; i <= line->count; i++) {
 		if (i % STRIDE == 0)
 			memcpy(line->sums_ns[i / STRIDE], sums_ns, sizeof(sums_ns));
@@ -67,7 +61,6 @@ static int sum_up(struct gp_gpu_line *line)
 		sums_ns[line->states[i]] += line->ends_ns[i] - from_ns;
 		from_ns = line->ends_ns[i];
 	}
-	return 0;
 }
 
 int gp_gpu_lines_of(struct gp_gpu_lines *lines, struct gp_model *const *models, size_t model_count,
@@ -87,7 +80,7 @@ int gp_gpu_lines_of(struct gp_gpu_lines *lines, struct gp_model *const *models, 
 	if (result == 0)
 		result = all.error;
 	for (size_t i = 0; result == 0 && i < lines->count; i++)
-		result = sum_up(&lines->devices[i]);
+		sum_up(&lines->devices[i]);
 	return result;
 }
 

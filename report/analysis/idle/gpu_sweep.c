@@ -326,8 +326,6 @@ static int sweep_device(struct sweep *sweep, size_t device)
 static int find_kinds(struct sweep *sweep, size_t model_count, const struct gp_kinds *kinds)
 {
 	sweep->kinds = calloc(model_count + 1, sizeof(*sweep->kinds));
-	if (!sweep->kinds)
-		return -ENOMEM;
 	for (size_t i = 0; i < model_count; i++) {
 		sweep->kinds[i] = gp_kinds_of_names(kinds, sweep->models[i]);
 		if (!sweep->kinds[i])
@@ -354,7 +352,7 @@ static int find_processes(struct sweep *sweep, size_t model_count, size_t device
 		result = gp_process_calls_of(&sweep->calls[i], sweep->models[i]);
 		/* of one device all calls are gone through once */
 		if (result == 0 && device_count > 1)
-			result = gp_call_sums_of(&sweep->sums[i], sweep->models[i]);
+			gp_call_sums_of(&sweep->sums[i], sweep->models[i]);
 	}
 	return result;
 }

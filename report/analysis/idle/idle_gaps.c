@@ -48,27 +48,20 @@ static void take_gap(void *context, const struct gp_gap *gap)
 {
 	struct gp_idle_gaps *idle_gaps = context;
 	struct gp_device_idle_gaps *device;
-	int result;
 
 	if (gap->device >= idle_gaps->device_count || gap->end_ns - gap->start_ns < LEAST_GAP_NS)
 		return;
 	device = &idle_gaps->devices[gap->device];
-	result = gp_array_grow_spill(&device->idle_gaps, &device->capacity, device->count,
-				     sizeof(*device->idle_gaps));
-	if (result == 0)
-		device->idle_gaps[device->count++] = idle_gap_of(gap);
-	else
-		idle_gaps->error = result;
+	gp_array_grow_spill(&device->idle_gaps, &device->capacity, device->count,
+			    sizeof(*device->idle_gaps));
+	device->idle_gaps[device->count++] = idle_gap_of(gap);
 }
 
-static int sum_up(struct gp_device_idle_gaps *device)
+static void sum_up(struct gp_device_idle_gaps *device)
 {
 	device->idle_ns = gp_spill_take_zeroed((size_t)device->count + 1, sizeof(*device->idle_ns));
-	if (!device->idle_ns)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < device->count; i++)
 		device->idle_ns[i + 1] = device->idle_ns[i] + gp_idle_gap_ns(&device->idle_gaps[i]);
-	return 0;
 }
 
 /* NULL = of none. */
@@ -120,16 +113,14 @@ static int deal_out(struct gp_idle_gaps *idle_gaps)
 		process->longest_ns =
 			gp_spill_take_zeroed((size_t)process->count / GP_IDLE_GAPS_BLOCK + 1,
 					     sizeof(*process->longest_ns));
-		if (!process->idle_gaps || !process->longest_ns)
-			return -ENOMEM;
 		process->count = 0;
 	}
 	each_of_process(idle_gaps, append_idle_gap);
 	return 0;
 }
 
-int gp_idle_gaps_open(struct gp_idle_gaps *idle_gaps, size_t device_count, size_t process_count,
-		      struct gp_sweep_taker *taker)
+void gp_idle_gaps_open(struct gp_idle_gaps *idle_gaps, size_t device_count, size_t process_count,
+		       struct gp_sweep_taker *taker)
 {
 	*idle_gaps =
 		(struct gp_idle_gaps){.device_count = device_count, .process_count = process_count};
@@ -137,7 +128,6 @@ int gp_idle_gaps_open(struct gp_idle_gaps *idle_gaps, size_t device_count, size_
 		(struct gp_sweep_taker){take_segment, take_gap, idle_gaps, gp_sweep_needs_no_order};
 	idle_gaps->devices = calloc(device_count + 1, sizeof(*idle_gaps->devices));
 	idle_gaps->processes = calloc(process_count + 1, sizeof(*idle_gaps->processes));
-	return idle_gaps->devices && idle_gaps->processes ? 0 : -ENOMEM;
 }
 
 int gp_idle_gaps_finish(struct gp_idle_gaps *idle_gaps)
@@ -145,7 +135,7 @@ int gp_idle_gaps_finish(struct gp_idle_gaps *idle_gaps)
 	int result = idle_gaps->error;
 
 	for (size_t i = 0; result == 0 && i < idle_gaps->device_count; i++)
-		result = sum_up(&idle_gaps->devices[i]);
+		sum_up(&idle_gaps->devices[i]);
 	return result == 0 ? deal_out(idle_gaps) : result;
 }
 

@@ -55,11 +55,11 @@ struct gp_idle_gaps {
 };
 
 /*
- * By a sweep over the whole time of the models: `takes` before it, and after it the rest. Return 0,
- * -ENOMEM or -EOVERFLOW; call gp_idle_gaps_free() in either case.
+ * By a sweep over the whole time of the models: opens before it, and finishes after it.
+ * gp_idle_gaps_finish() returns 0, -ENOMEM or -EOVERFLOW; call gp_idle_gaps_free() in either case.
  */
-int gp_idle_gaps_open(struct gp_idle_gaps *idle_gaps, size_t device_count, size_t process_count,
-		      struct gp_sweep_taker *taker);
+void gp_idle_gaps_open(struct gp_idle_gaps *idle_gaps, size_t device_count, size_t process_count,
+		       struct gp_sweep_taker *taker);
 int gp_idle_gaps_finish(struct gp_idle_gaps *idle_gaps);
 void gp_idle_gaps_free(struct gp_idle_gaps *idle_gaps);
 

@@ -87,22 +87,18 @@ static enum gp_end_part part_of(const struct gp_model *model, const struct gp_ca
 	return ends_context(gp_model_api(model, call->api).name) ? GP_END_NO_CONTEXT : GP_END_PARTS;
 }
 
-static int find_calls(struct told_calls *told, const struct gp_model *model)
+static void find_calls(struct told_calls *told, const struct gp_model *model)
 {
-	int result = 0;
-
 	*told = (struct told_calls){.model = model};
-	for (uint32_t i = 0; i < model->call_count && result == 0; i++) {
+	for (uint32_t i = 0; i < model->call_count; i++) {
 		enum gp_end_part part = part_of(model, &model->calls[i]);
 
 		if (part == GP_END_PARTS)
 			continue;
-		result = gp_array_grow_spill(&told->calls, &told->capacity, told->count,
-					     sizeof(*told->calls));
-		if (result == 0)
-			told->calls[told->count++] = (struct told_call){i, part};
+		gp_array_grow_spill(&told->calls, &told->capacity, told->count,
+				    sizeof(*told->calls));
+		told->calls[told->count++] = (struct told_call){i, part};
 	}
-	return result;
 }
 
 /* ---- one end ---- */
@@ -334,9 +330,8 @@ static int split_whole(struct gp_startup_shutdown *ends, const struct gp_model *
 	if (model->op_count > 0 || model->totals || model->call_count == 0 ||
 	    model->gate_count > 0 || gp_recorded_why_not_all(model))
 		return 0;
-	result = find_calls(&told, model);
-	if (result == 0)
-		result = split(&ends->whole, &told, model->first_call_ns, model->last_call_ns);
+	find_calls(&told, model);
+	result = split(&ends->whole, &told, model->first_call_ns, model->last_call_ns);
 	gp_spill_free(told.calls);
 	return result;
 }
@@ -363,9 +358,8 @@ int gp_startup_shutdown_of(struct gp_startup_shutdown *ends, const struct gp_mod
 	if (model->gate_count > 0 || (model->call_count == 0 && !model->totals))
 		return 0;
 	ends->before_ns = before_first_call_ns(model);
-	result = find_calls(&told, model);
-	if (result == 0)
-		result = sum_nccl(ends, model, false);
+	find_calls(&told, model);
+	result = sum_nccl(ends, model, false);
 	if (result == 0)
 		result = sum_nccl(ends, model, true);
 	ends->nccl_least_ns = least_made_ns(model, &made_ns);

@@ -8,15 +8,12 @@
 
 /* ---- lists ---- */
 
-static int add_thread(struct gp_toplevel_calls *outer, const struct gp_call *call)
+static void add_thread(struct gp_toplevel_calls *outer, const struct gp_call *call)
 {
-	int error = gp_array_grow_spill(&outer->threads, &outer->thread_capacity,
-					outer->thread_count, sizeof(*outer->threads));
-
-	if (error == 0)
-		outer->threads[outer->thread_count++] =
-			(struct gp_outer_thread){.start_ns = call->start_ns, .id = call->thread_id};
-	return error;
+	gp_array_grow_spill(&outer->threads, &outer->thread_capacity, outer->thread_count,
+			    sizeof(*outer->threads));
+	outer->threads[outer->thread_count++] =
+		(struct gp_outer_thread){.start_ns = call->start_ns, .id = call->thread_id};
 }
 
 static int list_calls(struct gp_toplevel_calls *outer, uint32_t call_count)
@@ -27,10 +24,8 @@ static int list_calls(struct gp_toplevel_calls *outer, uint32_t call_count)
 		const struct gp_call *call = &outer->calls[i];
 
 		if (!thread || call->thread_id != thread->id) {
-			int error = add_thread(outer, call);
 
-			if (error != 0)
-				return error;
+			add_thread(outer, call);
 			thread = &outer->threads[outer->thread_count - 1];
 		}
 		if (call->start_ns < thread->end_ns)
@@ -68,25 +63,20 @@ static int compare_ends(const void *a, const void *b, const void *context)
 
 GP_COMPARE_BY_AND_DOWN(compare_threads, struct gp_outer_thread, end_ns, id)
 
-static int order(struct gp_toplevel_calls *outer)
+static void order(struct gp_toplevel_calls *outer)
 {
 	size_t bytes = outer->count * sizeof(*outer->by_thread);
-	int error;
 
 	outer->by_start = gp_spill_take(bytes);
 	outer->by_end = gp_spill_take(bytes);
 	outer->threads_by_end = gp_array_order(outer->threads, outer->thread_count,
 					       sizeof(*outer->threads), compare_threads, NULL);
-	if (!outer->by_start || !outer->by_end || !outer->threads_by_end)
-		return -ENOMEM;
 	memcpy(outer->by_start, outer->by_thread, bytes);
-	error = gp_array_sort(outer->by_start, outer->count, sizeof(*outer->by_start),
-			      compare_starts, outer->calls);
-	if (error != 0)
-		return error;
+	gp_array_sort(outer->by_start, outer->count, sizeof(*outer->by_start), compare_starts,
+		      outer->calls);
 	memcpy(outer->by_end, outer->by_start, bytes);
-	return gp_array_sort(outer->by_end, outer->count, sizeof(*outer->by_end), compare_ends,
-			     outer->calls);
+	gp_array_sort(outer->by_end, outer->count, sizeof(*outer->by_end), compare_ends,
+		      outer->calls);
 }
 
 int gp_toplevel_calls_of(struct gp_toplevel_calls *outer, const struct gp_model *model)
@@ -100,7 +90,7 @@ int gp_toplevel_calls_of(struct gp_toplevel_calls *outer, const struct gp_model 
 	};
 	error = outer->by_thread ? list_calls(outer, model->call_count) : -ENOMEM;
 	if (error == 0)
-		error = order(outer);
+		order(outer);
 	outer->asked = outer->count;
 	return error;
 }

@@ -87,8 +87,6 @@ static int make_room(struct gp_where *where, size_t limit)
 		return 0;
 	}
 	gaps = gp_spill_resize(where->gaps, capacity * sizeof(*gaps));
-	if (!gaps)
-		return -ENOMEM;
 	where->gaps = gaps;
 	where->gaps_capacity = capacity;
 	return 0;
@@ -119,13 +117,12 @@ static void add_gap(void *context, const struct gp_gap *gap)
 		where->gaps[where->gaps_kept++] = *gap;
 }
 
-int gp_wheres_open(struct gp_wheres *wheres, size_t device_count, size_t gap_limit,
-		   struct gp_sweep_taker *taker)
+void gp_wheres_open(struct gp_wheres *wheres, size_t device_count, size_t gap_limit,
+		    struct gp_sweep_taker *taker)
 {
 	*wheres = (struct gp_wheres){.gap_limit = gap_limit, .count = device_count};
 	*taker = (struct gp_sweep_taker){add_segment, add_gap, wheres, gp_sweep_needs_no_order};
 	wheres->devices = calloc(device_count + 1, sizeof(*wheres->devices));
-	return wheres->devices ? 0 : -ENOMEM;
 }
 
 int gp_wheres_finish(struct gp_wheres *wheres)

@@ -32,10 +32,10 @@ struct gp_wheres {
 
 /*
  * Of so many devices, with the gap_limit longest gaps of each: filled by a sweep with this taker.
- * Each returns 0 or -ENOMEM; gp_wheres_free() in either case.
+ * gp_wheres_finish() returns 0 or -ENOMEM; call gp_wheres_free() in either case.
  */
-int gp_wheres_open(struct gp_wheres *wheres, size_t device_count, size_t gap_limit,
-		   struct gp_sweep_taker *taker);
+void gp_wheres_open(struct gp_wheres *wheres, size_t device_count, size_t gap_limit,
+		    struct gp_sweep_taker *taker);
 int gp_wheres_finish(struct gp_wheres *wheres);
 void gp_wheres_free(struct gp_wheres *wheres);
 

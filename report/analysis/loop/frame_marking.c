@@ -101,8 +101,6 @@ int gp_frames_mark(const struct gp_model *model, const struct gp_frame_marking *
 			memcpy(mark, (char *)marks + model->frames[i].parent * bytes, bytes);
 		add_own(&search, i, mark);
 	}
-	if (result == 0)
-		result = gp_symbols_error(search.symbols);
 	close_search(&search);
 	return result;
 }

@@ -47,8 +47,8 @@ static int append_row(struct gp_memory_sites *found, uint32_t site, size_t devic
 	int result = gp_memory_ledger_open(&found->ledger, device, kind);
 
 	if (result == 0)
-		result = gp_array_grow(&found->rows, &found->row_capacity, found->row_count,
-				       sizeof(*found->rows));
+		gp_array_grow(&found->rows, &found->row_capacity, found->row_count,
+			      sizeof(*found->rows));
 	if (result < 0)
 		return result;
 	found->rows[found->row_count++] = (struct gp_memory_site){
@@ -183,16 +183,13 @@ static int count_call(struct pass *pass, struct process *process, const struct g
 	struct gp_memory_calls *row;
 	int result;
 
-	if (site == UINT32_MAX)
-		return -ENOMEM;
 	result = find_number(&pass->calls, (const uint64_t[GP_TALLY_KEYS]){site, call->api},
 			     &number);
 	if (result == 0 && number == found->call_count) {
-		result = gp_array_grow(&found->calls, &found->call_capacity, found->call_count,
-				       sizeof(*found->calls));
-		if (result == 0)
-			found->calls[found->call_count++] = (struct gp_memory_calls){
-				.site = site, .api = call->api, .api_model = process->model};
+		gp_array_grow(&found->calls, &found->call_capacity, found->call_count,
+			      sizeof(*found->calls));
+		found->calls[found->call_count++] = (struct gp_memory_calls){
+			.site = site, .api = call->api, .api_model = process->model};
 	}
 	if (result != 0)
 		return result;
@@ -378,8 +375,6 @@ static int open_process(struct process *process, const struct gp_model *model,
 	process->model = model;
 	process->last_of_threads =
 		malloc(((size_t)model->thread_count + 1) * sizeof(*process->last_of_threads));
-	if (!process->last_of_threads)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->thread_count; i++)
 		process->last_of_threads[i] = GP_NONE;
 	return wanted == GP_MEMORY_ALL ? gp_device_work_open(&process->work, model) : 0;
@@ -391,8 +386,6 @@ static int open_pass(struct pass *pass, struct gp_model *const *models, size_t m
 
 	pass->found->sites = gp_call_sites_new();
 	pass->processes = calloc(model_count + 1, sizeof(*pass->processes));
-	if (!pass->processes || !pass->found->sites)
-		return -ENOMEM;
 	for (size_t i = 0; result == 0 && i < model_count; i++) {
 		result = open_process(&pass->processes[i], models[i], pass->wanted);
 		pass->process_count++;

@@ -41,8 +41,6 @@ static int add_all(struct gp_oom_snapshot *held, struct gp_tally *places,
 		if (!is_held(model, event, device_id, call->start_ns))
 			continue;
 		site = gp_call_sites_find(sites, model, &model->calls[event->call]);
-		if (site == UINT32_MAX)
-			return -ENOMEM;
 		row = gp_tally_find(places, (uint64_t[GP_TALLY_KEYS]){site});
 		row->sums[BYTES] += event->bytes;
 		held->bytes += event->bytes;

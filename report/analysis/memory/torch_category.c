@@ -75,27 +75,23 @@ static const struct gp_torch_purpose *find(struct gp_torch_purposes *purposes,
 
 	snprintf(key, sizeof(key), "%s\n%s", place->function, place->file);
 	number = gp_groups_find(&purposes->functions, key);
-	if (number == UINT32_MAX || gp_array_grow(&purposes->purposes, &purposes->capacity, number,
-						  sizeof(*purposes->purposes)) < 0)
-		return NULL;
+	gp_array_grow(&purposes->purposes, &purposes->capacity, number,
+		      sizeof(*purposes->purposes));
 	if (number == known)
 		purposes->purposes[number] = purpose_of(place);
 	return &purposes->purposes[number];
 }
 
-int gp_torch_purpose_call(struct gp_torch_purposes *purposes, struct gp_torch_purpose *stack,
-			  const struct gp_place *place)
+void gp_torch_purpose_call(struct gp_torch_purposes *purposes, struct gp_torch_purpose *stack,
+			   const struct gp_place *place)
 {
 	const struct gp_torch_purpose *called = find(purposes, place);
 
-	if (!called)
-		return -ENOMEM;
 	stack->is_known = true;
 	stack->phase = (uint8_t)gp_phase_inside((enum gp_phase_kind)stack->phase,
 						(enum gp_phase_kind)called->phase);
 	stack->is_of_parameters |= called->is_of_parameters;
 	stack->is_of_workspace |= called->is_of_workspace;
-	return 0;
 }
 
 enum gp_torch_category gp_torch_category_of(const struct gp_torch_purpose *stack)

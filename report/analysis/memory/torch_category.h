@@ -43,10 +43,10 @@ struct gp_torch_purposes {
 void gp_torch_purposes_free(struct gp_torch_purposes *purposes);
 
 /*
- * Add a frame to a stack, which begins zeroed, with the outermost one.  Returns 0 or -ENOMEM.
+ * Add a frame to a stack, which begins zeroed, with the outermost one.
  */
-int gp_torch_purpose_call(struct gp_torch_purposes *purposes, struct gp_torch_purpose *stack,
-			  const struct gp_place *place);
+void gp_torch_purpose_call(struct gp_torch_purposes *purposes, struct gp_torch_purpose *stack,
+			   const struct gp_place *place);
 
 enum gp_torch_category gp_torch_category_of(const struct gp_torch_purpose *stack);
 

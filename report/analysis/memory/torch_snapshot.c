@@ -41,8 +41,6 @@ static int read_stream(FILE *file, char **bytes, size_t *count)
 	do {
 		capacity = capacity ? 2 * capacity : 1 << 16;
 		grown = realloc(*bytes, capacity);
-		if (!grown)
-			return -ENOMEM;
 		*bytes = grown;
 		got = fread(*bytes + *count, 1, capacity - *count, file);
 		*count += got;
@@ -175,9 +173,8 @@ static int find_category(struct load *load, const struct gp_pickle_value *frames
 	const struct gp_pickle *pickle = &load->pickle;
 	struct gp_torch_purpose stack = {0};
 	uint32_t count = frames->kind == GP_PICKLE_LIST ? frames->count : 0;
-	int result = 0;
 
-	for (uint32_t i = count < FRAMES ? count : FRAMES; result == 0 && i-- > 0;) {
+	for (uint32_t i = count < FRAMES ? count : FRAMES; i-- > 0;) {
 		const struct gp_pickle_value *frame = gp_pickle_at(pickle, frames, i);
 		const char *file =
 			copy_text(gp_pickle_get(pickle, frame, "filename"), load->texts->files[0]);
@@ -189,10 +186,10 @@ static int find_category(struct load *load, const struct gp_pickle_value *frames
 			.kind = is_python(file) ? GP_FRAME_PYTHON : GP_FRAME_NATIVE,
 		};
 
-		result = gp_torch_purpose_call(&load->purposes, &stack, &place);
+		gp_torch_purpose_call(&load->purposes, &stack, &place);
 	}
 	*category = (uint8_t)gp_torch_category_of(&stack);
-	return result;
+	return 0;
 }
 
 /* Only Python's frames can be the user's: PyTorch's native frames are its own, without files. */
@@ -424,19 +421,16 @@ static int take_history(struct load *load, const struct gp_pickle_value *entries
 					   .live = live,
 					   .find_category = find_category_of_event,
 					   .context = &reading};
-	int result = events && live ? gp_array_grow(&s->peaks, &s->peak_capacity, s->peak_count,
-						    sizeof(*s->peaks))
-				    : -ENOMEM;
+	struct gp_torch_peak *peak;
+	int result;
 
-	if (result == 0) {
-		struct gp_torch_peak *peak = &s->peaks[s->peak_count];
-
-		*peak = (struct gp_torch_peak){.device_id = device};
-		history.event_count = read_events(&reading, events);
-		history.live_count = list_live(s, device, live, &history.reserved_bytes);
-		s->peak_count += history.event_count > 0;
-		result = gp_torch_peak_of(peak, &history);
-	}
+	gp_array_grow(&s->peaks, &s->peak_capacity, s->peak_count, sizeof(*s->peaks));
+	peak = &s->peaks[s->peak_count];
+	*peak = (struct gp_torch_peak){.device_id = device};
+	history.event_count = read_events(&reading, events);
+	history.live_count = list_live(s, device, live, &history.reserved_bytes);
+	s->peak_count += history.event_count > 0;
+	result = gp_torch_peak_of(peak, &history);
 	free(events);
 	free(live);
 	return result;
@@ -473,8 +467,6 @@ static int load_bytes(struct load *load, const char *bytes, size_t count, const 
 	load->by_address = gp_array_order(load->model->memory, load->model->memory_count,
 					  sizeof(*load->model->memory), compare_addresses, NULL);
 	load->texts = malloc(sizeof(*load->texts));
-	if (!load->snapshot->sites || !load->by_address || !load->texts)
-		return -ENOMEM;
 	if (result == 0)
 		result = take_segments(load, problem);
 	return result == 0 ? take_histories(load, problem) : result;

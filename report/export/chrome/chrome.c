@@ -28,9 +28,9 @@ double gp_export_chrome_bytes(const struct gp_model *model)
 	size_t *lengths = calloc((size_t)model->name_count + 1, sizeof(*lengths));
 	double bytes = (double)gp_export_most_slices(model) * SLICE_BYTES;
 
-	for (uint32_t i = 0; names && lengths && i < model->name_count; i++)
+	for (uint32_t i = 0; i < model->name_count; i++)
 		lengths[i] = strlen(gp_names_full(names, model->names[i]));
-	for (uint32_t i = 0; lengths && i < model->op_count; i++) {
+	for (uint32_t i = 0; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 
 		if (op->kind == GP_OP_KERNEL)
@@ -63,15 +63,13 @@ static int ignore_track(void *context, const struct gp_timeline_track *track)
 static int note_end(void *context, const struct gp_timeline_event *event)
 {
 	struct ends *ends = context;
-	int result;
 
 	if (event->is_instant ||
 	    (event->kind == GP_TIMELINE_RANGE && event->of.range->style == GP_STYLE_START_END))
 		return 0;
-	result = gp_array_grow(&ends->ns, &ends->capacity, ends->count, sizeof(*ends->ns));
-	if (result == 0)
-		ends->ns[ends->count++] = ends->offset_ns + event->end_ns;
-	return result;
+	gp_array_grow(&ends->ns, &ends->capacity, ends->count, sizeof(*ends->ns));
+	ends->ns[ends->count++] = ends->offset_ns + event->end_ns;
+	return 0;
 }
 
 static int collect_ends(struct gp_chrome *chrome, struct ends *ends)
@@ -428,32 +426,29 @@ static void write_tail(struct gp_chrome *chrome)
 /* ---- processes ---- */
 
 /* Take the tids of all threads with calls or ranges. */
-static int take_threads(const struct gp_model *model, struct gp_chrome_tids *tids)
+static void take_threads(const struct gp_model *model, struct gp_chrome_tids *tids)
 {
 	uint32_t *threads = gp_spill_take(((size_t)model->call_count + model->range_count + 1) *
 					  sizeof(*threads));
 	uint32_t count = 0;
-	int result;
 
-	if (!threads)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->call_count; i++)
 		if (i == 0 || model->calls[i].thread_id != threads[count - 1])
 			threads[count++] = model->calls[i].thread_id;
 	for (uint32_t i = 0; i < model->range_count; i++)
 		if (i == 0 || model->ranges[i].thread_id != threads[count - 1])
 			threads[count++] = model->ranges[i].thread_id;
-	result = gp_chrome_take_tids(tids, threads, count);
+	gp_chrome_take_tids(tids, threads, count);
 	gp_spill_free(threads);
-	return result;
 }
 
 static void write_events(struct gp_chrome *chrome)
 {
 	const struct gp_export_options *options = chrome->options;
 	uint64_t cut_ns = chrome->cut_in_file_ns, offset_ns = chrome->offset_ns;
-	int result = take_threads(chrome->model, &chrome->host_tids);
+	int result;
 
+	take_threads(chrome->model, &chrome->host_tids);
 	chrome->timeline = (struct gp_timeline){
 		.model = chrome->model,
 		.filter = gp_slice_filter_of(&options->choice, chrome->model),
@@ -470,8 +465,7 @@ static void write_events(struct gp_chrome *chrome)
 		.sink = &gp_chrome_sink,
 		.context = chrome,
 	};
-	if (result == 0)
-		result = gp_chrome_calls_open(chrome);
+	result = gp_chrome_calls_open(chrome);
 	if (result == 0)
 		result = gp_chrome_ops_open(chrome);
 	if (result == 0)

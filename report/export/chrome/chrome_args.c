@@ -20,16 +20,13 @@ static int compare_streams(const void *a, const void *b, void *context)
 	return (left > right) - (left < right);
 }
 
-static int order_streams(struct gp_chrome_args *args, const struct gp_model *model)
+static void order_streams(struct gp_chrome_args *args, const struct gp_model *model)
 {
 	args->streams = malloc(((size_t)model->stream_count + 1) * sizeof(*args->streams));
-	if (!args->streams)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->stream_count; i++)
 		args->streams[i] = i;
 	qsort_r(args->streams, model->stream_count, sizeof(*args->streams), compare_streams,
 		(void *)model);
-	return 0;
 }
 
 /* The streams that a call created, and the context, if the call created it. */
@@ -150,7 +147,8 @@ int gp_chrome_args_open(struct gp_chrome_args *args, const struct gp_model *mode
 {
 	args->events = gp_array_order(model->events, model->event_count, sizeof(*model->events),
 				      compare_events, NULL);
-	return args->events ? order_streams(args, model) : -ENOMEM;
+	order_streams(args, model);
+	return 0;
 }
 
 void gp_chrome_args_close(struct gp_chrome_args *args)

@@ -169,8 +169,6 @@ int gp_chrome_calls_open(struct gp_chrome *chrome)
 	struct gp_chrome_calls *calls = calloc(1, sizeof(*calls));
 
 	chrome->calls = calls;
-	if (!calls)
-		return -ENOMEM;
 	calls->openings = calloc(API_IDS, sizeof(*calls->openings));
 	calls->has_contexts = model->context_count > 1 ||
 			      (model->context_count == 1 && model->contexts[0].device_id != 0);

@@ -364,8 +364,7 @@ static int find_tracks(const struct gp_model *model, struct track **tracks, uint
 
 	for (uint32_t first = 0, end; first < model->op_count; first = end) {
 		end = gp_model_stream_end(model, first);
-		if (gp_array_grow(tracks, &capacity, *count, sizeof(**tracks)) < 0)
-			return -ENOMEM;
+		gp_array_grow(tracks, &capacity, *count, sizeof(**tracks));
 		(*tracks)[(*count)++] = (struct track){.first_op = first, .op_count = end - first};
 	}
 	return 0;
@@ -404,24 +403,20 @@ static void assign_ids(struct gp_chrome *chrome, struct track *tracks, uint32_t 
  * The tid of a stream is its id, with two exceptions that get unused tids: 0 outside pid 0, as
  * viewers take it for the process; and an id that an earlier context or process uses on the device.
  */
-static int assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t count,
-		       struct gp_chrome_gpu *gpu)
+static void assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t count,
+			struct gp_chrome_gpu *gpu)
 {
 	uint32_t *order =
 		gp_array_order(tracks, count, sizeof(*tracks), compare_streams, chrome->model);
 	uint32_t *ids = malloc(((size_t)count + 1) * sizeof(*ids));
-	int result = -ENOMEM;
 
-	if (order && ids) {
-		assign_ids(chrome, tracks, count, gpu, order, ids);
-		result = gp_chrome_take_tids(&gpu->tids, ids, count);
-	}
-	for (uint32_t i = 0; result == 0 && i < count; i++)
+	assign_ids(chrome, tracks, count, gpu, order, ids);
+	gp_chrome_take_tids(&gpu->tids, ids, count);
+	for (uint32_t i = 0; i < count; i++)
 		if (tracks[order[i]].wants_tid)
 			tracks[order[i]].tid = gp_chrome_fresh_tid(&gpu->tids);
 	gp_spill_free(order);
 	free(ids);
-	return result;
 }
 
 /* Truncates the text: names in a trace can have any length. */
@@ -473,9 +468,8 @@ static void begin_device(struct gp_chrome *chrome, struct gp_chrome_ops *ops)
 		if (chrome->model->ops[ops->tracks[ops->next_device].first_op].device_id !=
 		    device_id)
 			break;
-	if (assign_tids(chrome, ops->tracks + ops->at, ops->next_device - ops->at,
-			gp_chrome_gpu(chrome, device_id)) < 0)
-		chrome->error = -ENOMEM;
+	assign_tids(chrome, ops->tracks + ops->at, ops->next_device - ops->at,
+		    gp_chrome_gpu(chrome, device_id));
 }
 
 /* Called in the order of the model. */
@@ -519,8 +513,6 @@ int gp_chrome_ops_open(struct gp_chrome *chrome)
 	struct gp_chrome_ops *ops = calloc(1, sizeof(*ops));
 
 	chrome->ops = ops;
-	if (!ops)
-		return -ENOMEM;
 	ops->name_count = model->name_count + 1;
 	ops->shape_count = model->shape_count;
 	ops->names = calloc(ops->name_count, sizeof(*ops->names));

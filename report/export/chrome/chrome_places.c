@@ -35,11 +35,8 @@ static struct gp_chrome_boot *find_boot(struct gp_chrome *chrome, const char *id
 	for (uint32_t i = 0; i < chrome->boot_count; i++)
 		if (strcmp(chrome->boots[i].id, id) == 0)
 			return &chrome->boots[i];
-	if (gp_array_grow(&chrome->boots, &chrome->boot_capacity, chrome->boot_count,
-			  sizeof(*chrome->boots)) < 0) {
-		chrome->error = -ENOMEM;
-		return NULL;
-	}
+	gp_array_grow(&chrome->boots, &chrome->boot_capacity, chrome->boot_count,
+		      sizeof(*chrome->boots));
 	boot = &chrome->boots[chrome->boot_count++];
 	snprintf(boot->id, sizeof(boot->id), "%s", id);
 	boot->unix_minus_monotonic_ns =
@@ -103,11 +100,9 @@ static void choose_host_pid(struct gp_chrome *chrome)
 
 	if (chrome->is_merged && (pid >= GP_CHROME_GPU_BASE || has_host_pid(chrome, pid)))
 		pid = FIRST_FREE_PID + chrome->host_pid_count;
-	if (gp_array_grow(&chrome->host_pids, &chrome->host_pid_capacity, chrome->host_pid_count,
-			  sizeof(*chrome->host_pids)) == 0)
-		chrome->host_pids[chrome->host_pid_count++] = pid;
-	else
-		chrome->error = -ENOMEM;
+	gp_array_grow(&chrome->host_pids, &chrome->host_pid_capacity, chrome->host_pid_count,
+		      sizeof(*chrome->host_pids));
+	chrome->host_pids[chrome->host_pid_count++] = pid;
 	chrome->host_pid = pid;
 }
 
@@ -175,9 +170,8 @@ static uint32_t add_gpu(struct gp_chrome *chrome, uint16_t device_id)
 		record ? chrome->model->device_names[record - chrome->model->devices] : NULL;
 	struct gp_chrome_gpu *gpu;
 
-	if (gp_array_grow(&chrome->gpus, &chrome->gpu_capacity, chrome->gpu_count,
-			  sizeof(*chrome->gpus)) < 0)
-		return GP_NONE;
+	gp_array_grow(&chrome->gpus, &chrome->gpu_capacity, chrome->gpu_count,
+		      sizeof(*chrome->gpus));
 	gpu = &chrome->gpus[chrome->gpu_count];
 	*gpu = (struct gp_chrome_gpu){.gpu = gp_gpu_of(chrome->model, device_id),
 				      .is_known = record != NULL};
@@ -289,10 +283,6 @@ void gp_chrome_write_processes(struct gp_chrome *chrome)
 {
 	if (!chrome->gpu_of_device)
 		chrome->gpu_of_device = malloc(DEVICES * sizeof(*chrome->gpu_of_device));
-	if (!chrome->gpu_of_device) {
-		chrome->error = -ENOMEM;
-		return;
-	}
 	choose_host_pid(chrome);
 	mark_devices(chrome);
 	write_program(chrome);

@@ -42,8 +42,6 @@ struct gp_chrome_stacks *gp_chrome_stacks_new(void)
 {
 	struct gp_chrome_stacks *stacks = calloc(1, sizeof(*stacks));
 
-	if (!stacks)
-		return NULL;
 	stacks->symbols = gp_symbols_new();
 	if (stacks->symbols)
 		return stacks;

@@ -33,18 +33,15 @@ uint32_t gp_chrome_fresh_tid(struct gp_chrome_tids *tids)
 	return tids->next++;
 }
 
-int gp_chrome_take_tids(struct gp_chrome_tids *tids, const uint32_t *more, uint32_t count)
+void gp_chrome_take_tids(struct gp_chrome_tids *tids, const uint32_t *more, uint32_t count)
 {
 	uint32_t *taken =
 		realloc(tids->taken, ((size_t)tids->count + count + 1) * sizeof(*tids->taken));
 
-	if (!taken)
-		return -ENOMEM;
 	memcpy(taken + tids->count, more, count * sizeof(*more));
 	tids->taken = taken;
 	tids->count += count;
 	qsort(taken, tids->count, sizeof(*taken), compare_tids);
-	return 0;
 }
 
 /* The number of a key of the track, from 0; *is_new: it is new. */
@@ -55,8 +52,6 @@ static uint32_t number_of(struct gp_chrome *chrome, char what, uint32_t lane, bo
 
 	snprintf(key, sizeof(key), "%c%u %s", what, lane, chrome->track_key);
 	number = gp_groups_find(&chrome->tracks, key);
-	if (number == UINT32_MAX)
-		chrome->error = -ENOMEM;
 	*is_new = chrome->tracks.count > count;
 	return number;
 }
@@ -96,11 +91,8 @@ void gp_chrome_begin_track(struct gp_chrome *chrome, struct gp_chrome_tids *tids
 
 void gp_chrome_note_stream(struct gp_chrome *chrome, struct gp_chrome_stream stream)
 {
-	if (gp_array_grow(&chrome->streams, &chrome->stream_capacity, chrome->stream_count,
-			  sizeof(*chrome->streams)) < 0) {
-		chrome->error = -ENOMEM;
-		return;
-	}
+	gp_array_grow(&chrome->streams, &chrome->stream_capacity, chrome->stream_count,
+		      sizeof(*chrome->streams));
 	stream.sort_index = chrome->sort_index;
 	chrome->streams[chrome->stream_count++] = stream;
 	chrome->last_sort_index++; /* reserved for gp_chrome_begin_track_of() */
@@ -184,9 +176,7 @@ static bool add_lane(struct gp_chrome *chrome)
 	uint32_t lane = chrome->lane_count;
 	bool is_new = true;
 
-	if (gp_array_grow(&chrome->lane_tids, &chrome->lane_capacity, lane,
-			  sizeof(*chrome->lane_tids)) < 0)
-		return false;
+	gp_array_grow(&chrome->lane_tids, &chrome->lane_capacity, lane, sizeof(*chrome->lane_tids));
 	chrome->lane_tids[lane] = lane == 0           ? chrome->tid
 				  : chrome->are_parts ? lasting_tid(chrome, lane)
 						      : gp_chrome_fresh_tid(chrome->tids);

@@ -148,8 +148,8 @@ struct gp_chrome {
 uint32_t gp_chrome_fresh_tid(struct gp_chrome_tids *tids);
 bool gp_chrome_is_taken(const struct gp_chrome_tids *tids, uint32_t tid);
 
-/* Mark more tids as used.  Returns 0 or -ENOMEM. */
-int gp_chrome_take_tids(struct gp_chrome_tids *tids, const uint32_t *more, uint32_t count);
+/* Mark more tids as used. */
+void gp_chrome_take_tids(struct gp_chrome_tids *tids, const uint32_t *more, uint32_t count);
 
 /*
  * Begin a track with the name in track_name.  tid: of its first lane; nesting: its slices nest, as
@@ -206,7 +206,6 @@ void gp_chrome_free_places(struct gp_chrome *chrome);
 
 struct gp_chrome_stacks;
 
-/* NULL: no memory. */
 struct gp_chrome_stacks *gp_chrome_stacks_new(void);
 void gp_chrome_stacks_free(struct gp_chrome_stacks *stacks);
 

@@ -268,7 +268,7 @@ static int put_collectives(struct job *job, const struct gp_model *model)
 	uint64_t sequence = 0;
 
 	if (result == 0)
-		result = gp_collectives_sort(&c);
+		gp_collectives_sort(&c);
 	for (uint32_t i = 0; result == 0 && i < c.count; i++) {
 		sequence = i > 0 && gp_collectives_are_a_row(&c.parts[i - 1], &c.parts[i])
 				   ? sequence + 1
@@ -428,30 +428,23 @@ static int write_parquet(const struct gp_export_source *source,
 			 size_t message_bytes)
 {
 	struct job *job = calloc(1, sizeof(*job));
-	int result = job ? 0 : -ENOMEM;
+	int result;
 
-	snprintf(message, message_bytes, "no memory");
-	if (result == 0) {
-		describe_tables(job->tables);
-		job->kinds = gp_kinds_new(NULL, message, message_bytes);
-		job->names = gp_names_new();
-		result = job->kinds && job->names ? 0 : -ENOMEM;
-	}
-	if (result == 0)
-		result = gp_parquet_folder_open(&job->folder, path, job->tables, TABLES, message,
-						message_bytes);
+	describe_tables(job->tables);
+	job->kinds = gp_kinds_new(NULL, message, message_bytes);
+	job->names = gp_names_new();
+	result = gp_parquet_folder_open(&job->folder, path, job->tables, TABLES, message,
+					message_bytes);
 	if (result == 0) {
 		result = source->are_parts
 				 ? put_parts(job, source, options, message, message_bytes)
 				 : put_processes(job, source, options, message, message_bytes);
 		result = gp_parquet_folder_close(job->folder, result, message, message_bytes);
 	}
-	if (job) {
-		gp_kinds_free(job->kinds);
-		gp_names_free(job->names);
-		gp_interner_free(&job->kernels);
-		free(job->kernel_kinds);
-	}
+	gp_kinds_free(job->kinds);
+	gp_names_free(job->names);
+	gp_interner_free(&job->kernels);
+	free(job->kernel_kinds);
 	free(job);
 	return result;
 }

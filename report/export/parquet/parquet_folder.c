@@ -115,15 +115,15 @@ static int close_files(struct gp_parquet_folder *folder, int result, char *messa
 	return result;
 }
 
-static int open_parquet(struct file *file, const struct gp_parquet_table *table)
+static void open_parquet(struct file *file, const struct gp_parquet_table *table)
 {
 	struct gp_parquet_column columns[FIXED_COLUMNS + GP_PARQUET_MOST_COLUMNS] = {
 		[RANK] = {"rank", GP_PARQUET_SIGNED}, [HOST] = {"host", GP_PARQUET_TEXT}};
 
 	memcpy(columns + FIXED_COLUMNS, table->columns,
 	       table->column_count * sizeof(table->columns[0]));
-	return gp_parquet_open(&file->parquet, file->output.stream, columns,
-			       FIXED_COLUMNS + table->column_count);
+	gp_parquet_open(&file->parquet, file->output.stream, columns,
+			FIXED_COLUMNS + table->column_count);
 }
 
 static int open_file(struct gp_parquet_folder *folder, size_t table, const char *name,
@@ -146,9 +146,8 @@ static int open_file(struct gp_parquet_folder *folder, size_t table, const char 
 	free(path);
 	if (result != 0)
 		return result;
-	result = open_parquet(file, &folder->tables[table]);
-	return result == 0 ? 0
-			   : gp_output_file_close(&file->output, result, message, message_bytes);
+	open_parquet(file, &folder->tables[table]);
+	return 0;
 }
 
 static bool is_used(const struct gp_parquet_folder *folder, const char *name)
@@ -186,13 +185,9 @@ static int open_files(struct gp_parquet_folder *folder, char *message, size_t me
 
 	name_file(folder, name);
 	copy = strdup(name);
-	result = copy ? gp_array_grow(&folder->names, &folder->name_capacity, folder->name_count,
-				      sizeof(*folder->names))
-		      : -ENOMEM;
-	if (result != 0) {
-		free(copy);
-		return fail(result, folder->path, message, message_bytes);
-	}
+	gp_array_grow(&folder->names, &folder->name_capacity, folder->name_count,
+		      sizeof(*folder->names));
+	result = 0;
 	folder->names[folder->name_count++] = copy;
 	for (size_t i = 0; i < folder->table_count && result == 0; i++)
 		result = open_file(folder, i, name, message, message_bytes);

@@ -31,10 +31,8 @@ static void choose_pid(struct gp_perfetto *p, struct pids *pids)
 	for (uint32_t i = 0; i < pids->count; i++)
 		if (pids->used[i] == p->pid)
 			p->pid = FIRST_FREE_PID + pids->count;
-	if (gp_array_grow(&pids->used, &pids->capacity, pids->count, sizeof(*pids->used)) == 0)
-		pids->used[pids->count++] = p->pid;
-	else
-		p->error = -ENOMEM;
+	gp_array_grow(&pids->used, &pids->capacity, pids->count, sizeof(*pids->used));
+	pids->used[pids->count++] = p->pid;
 }
 
 static void free_names(struct gp_perfetto *p)

@@ -114,10 +114,7 @@ static void begin_launch(struct gp_perfetto *p, struct gp_perfetto_ops *ops, uin
 		put_shape(p, gp_model_device(p->model, ops->device_id), &p->model->shapes[index]);
 		part->bytes = malloc(p->inner.used + 1);
 		part->length = p->inner.used;
-		if (part->bytes)
-			memcpy(part->bytes, p->inner.bytes, part->length);
-		else
-			p->error = -ENOMEM;
+		memcpy(part->bytes, p->inner.bytes, part->length);
 		return;
 	}
 	gp_protobuf_raw(&p->inner, part->bytes, part->length);
@@ -394,10 +391,7 @@ int gp_perfetto_ops_open(struct gp_perfetto *p)
 	struct gp_perfetto_ops *ops = calloc(1, sizeof(*ops));
 
 	p->ops = ops;
-	if (ops)
-		ops->shapes = calloc((size_t)p->model->shape_count + 1, sizeof(*ops->shapes));
-	if (!ops || !ops->shapes)
-		return -ENOMEM;
+	ops->shapes = calloc((size_t)p->model->shape_count + 1, sizeof(*ops->shapes));
 	if (!p->is_merged && !p->is_later && p->model->device_count > 0)
 		write_gpus(p);
 	intern_stages(p, ops->stages);

@@ -43,9 +43,8 @@ static bool reserve_sites(struct gp_perfetto *p, uint32_t site)
 	uint32_t capacity = p->site_capacity;
 
 	while (site >= p->site_capacity) {
-		if (gp_array_grow(&p->shown_sites, &p->site_capacity, p->site_capacity,
-				  sizeof(*p->shown_sites)) < 0)
-			return false;
+		gp_array_grow(&p->shown_sites, &p->site_capacity, p->site_capacity,
+			      sizeof(*p->shown_sites));
 		memset(p->shown_sites + capacity, 0,
 		       (p->site_capacity - capacity) * sizeof(*p->shown_sites));
 		capacity = p->site_capacity;

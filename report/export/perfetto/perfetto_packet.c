@@ -116,11 +116,8 @@ uint64_t gp_perfetto_text_name(struct gp_perfetto *p, const char *name)
 {
 	uint32_t number = gp_groups_find(&p->event_names, name);
 
-	if (number == UINT32_MAX || gp_array_grow(&p->event_name_iids, &p->event_name_capacity,
-						  number, sizeof(*p->event_name_iids)) < 0) {
-		p->error = -ENOMEM;
-		return 0;
-	}
+	gp_array_grow(&p->event_name_iids, &p->event_name_capacity, number,
+		      sizeof(*p->event_name_iids));
 	if (number >= p->event_name_count) {
 		p->event_name_count = number + 1;
 		p->event_name_iids[number] = 0;
@@ -137,10 +134,6 @@ static uint64_t find_key(struct gp_perfetto *p, const char *key)
 		if (strcmp(notes[i], key) == 0)
 			return i;
 	number = gp_groups_find(&p->note_names, key);
-	if (number == UINT32_MAX) {
-		p->error = -ENOMEM;
-		return 1;
-	}
 	if (number >= p->note_name_count) {
 		p->note_name_count = number + 1;
 		intern(p, INTERNED_NOTE_NAMES, GP_PERFETTO_NOTES + number, key);

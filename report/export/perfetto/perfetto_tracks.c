@@ -48,12 +48,8 @@ uint64_t *gp_perfetto_lasting(struct gp_perfetto *p, const char *what, const cha
 
 	snprintf(key, sizeof(key), "%s %s", what, name);
 	number = gp_groups_find(&p->lasting, key);
-	if (number == UINT32_MAX || gp_array_grow(&p->lasting_numbers, &p->lasting_capacity, number,
-						  sizeof(*p->lasting_numbers)) < 0) {
-		p->error = -ENOMEM;
-		p->unlasting = 0;
-		return &p->unlasting;
-	}
+	gp_array_grow(&p->lasting_numbers, &p->lasting_capacity, number,
+		      sizeof(*p->lasting_numbers));
 	if (number >= p->lasting_count) {
 		p->lasting_count = number + 1;
 		p->lasting_numbers[number] = 0;
@@ -72,11 +68,7 @@ static uint64_t add_lane(struct gp_perfetto *p, bool *is_new)
 	*is_new = *known == 0;
 	if (*is_new)
 		*known = ++p->last_track;
-	if (gp_array_grow(&p->lane_tracks, &p->lane_capacity, p->lane_count,
-			  sizeof(*p->lane_tracks)) < 0) {
-		p->error = -ENOMEM;
-		return 0;
-	}
+	gp_array_grow(&p->lane_tracks, &p->lane_capacity, p->lane_count, sizeof(*p->lane_tracks));
 	return p->lane_tracks[p->lane_count++] = *known;
 }
 

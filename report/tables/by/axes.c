@@ -299,8 +299,8 @@ int gp_axes_find(struct gp_axes *axes, struct gp_model *const *models, size_t mo
 	}
 	result = gp_collectives_each(c, add_waits, &finding);
 	if (result == 0)
-		result = gp_array_sort(finding.members, finding.member_count,
-				       sizeof(*finding.members), compare_members, NULL);
+		gp_array_sort(finding.members, finding.member_count, sizeof(*finding.members),
+			      compare_members, NULL);
 	if (result == 0)
 		add_groups(&finding);
 	join_lone(axes);

@@ -50,9 +50,9 @@ static void put_function(struct gp_scope *scope, struct gp_table *table,
 static int fill_functions(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
-	int result = gp_scope_calls(scope, &tally, take_function);
 
-	return gp_scope_rows(scope, table, &tally, result, put_function);
+	gp_scope_calls(scope, &tally, take_function);
+	return gp_scope_rows(scope, table, &tally, 0, put_function);
 }
 
 static void take_thread(struct gp_tally *tally, const struct gp_scope_call *at)
@@ -99,11 +99,10 @@ static void put_thread(struct gp_scope *scope, struct gp_table *table,
 static int fill_threads(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
-	int result = gp_scope_calls(scope, &tally, take_thread);
 
-	if (result == 0)
-		result = gp_scope_ops(scope, &tally, take_operation);
-	return gp_scope_rows(scope, table, &tally, result, put_thread);
+	gp_scope_calls(scope, &tally, take_thread);
+	gp_scope_ops(scope, &tally, take_operation);
+	return gp_scope_rows(scope, table, &tally, 0, put_thread);
 }
 
 #define NOTHING "no API call was recorded; `gpuprof summary FILE` shows the recorded data"

@@ -156,17 +156,15 @@ static bool ends_until(const void *element, const void *key)
 }
 
 /* Of the parts of one process. */
-static int find_since(struct gp_collective_part *parts, uint32_t count)
+static void find_since(struct gp_collective_part *parts, uint32_t count)
 {
 	struct end *ends = gp_spill_take(((size_t)count + 1) * sizeof(*ends));
-	int result = ends ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; ends && i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		ends[i] =
 			(struct end){parts[i].start_ns + parts[i].duration_ns, parts[i].device_id};
-	if (ends)
-		result = gp_array_sort(ends, count, sizeof(*ends), compare_ends, NULL);
-	for (uint32_t i = 0; result == 0 && i < count; i++) {
+	gp_array_sort(ends, count, sizeof(*ends), compare_ends, NULL);
+	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at =
 			gp_array_lower_bound(ends, count, sizeof(*ends), ends_until, &parts[i]);
 
@@ -174,7 +172,6 @@ static int find_since(struct gp_collective_part *parts, uint32_t count)
 			parts[i].since_ns = ends[at - 1].end_ns;
 	}
 	gp_spill_free(ends);
-	return result;
 }
 
 int gp_collectives_add(struct gp_collectives *c, const struct gp_model *model, uint16_t process)
@@ -191,7 +188,7 @@ int gp_collectives_add(struct gp_collectives *c, const struct gp_model *model, u
 	else
 		c->error = -ENOMEM;
 	if (c->error == 0 && c->count > first)
-		c->error = find_since(&c->parts[first], c->count - first);
+		find_since(&c->parts[first], c->count - first);
 	gp_communicators_free(&known);
 	free(kinds);
 	free(numbers);
@@ -328,8 +325,8 @@ static void keep_waits(const struct row *rows, uint32_t gpus, uint32_t index,
 }
 
 /* Matching kernels, sorted by GPU: the n-th of each are one operation. */
-static int take_alike(struct gp_collective_part *parts, uint32_t count, gp_collective_take *take,
-		      void *context)
+static void take_alike(struct gp_collective_part *parts, uint32_t count, gp_collective_take *take,
+		       void *context)
 {
 	struct row *rows = calloc(count, sizeof(*rows));
 	struct gp_collective_part *of_one = calloc(count, sizeof(*of_one));
@@ -356,12 +353,11 @@ static int take_alike(struct gp_collective_part *parts, uint32_t count, gp_colle
 	}
 	free(rows);
 	free(of_one);
-	return rows && of_one ? 0 : -ENOMEM;
 }
 
-int gp_collectives_sort(struct gp_collectives *c)
+void gp_collectives_sort(struct gp_collectives *c)
 {
-	return gp_array_sort(c->parts, c->count, sizeof(*c->parts), compare, NULL);
+	gp_array_sort(c->parts, c->count, sizeof(*c->parts), compare, NULL);
 }
 
 bool gp_collectives_are_a_row(const struct gp_collective_part *a,
@@ -372,15 +368,14 @@ bool gp_collectives_are_a_row(const struct gp_collective_part *a,
 
 int gp_collectives_each(struct gp_collectives *c, gp_collective_take *take, void *context)
 {
-	int result = gp_collectives_sort(c);
-
-	for (uint32_t first = 0, end; result == 0 && first < c->count; first = end) {
+	gp_collectives_sort(c);
+	for (uint32_t first = 0, end; first < c->count; first = end) {
 		for (end = first + 1;
 		     end < c->count && are_alike(&c->parts[first], &c->parts[end]);)
 			end++;
-		result = take_alike(&c->parts[first], end - first, take, context);
+		take_alike(&c->parts[first], end - first, take, context);
 	}
-	return result;
+	return 0;
 }
 
 void gp_collectives_free(struct gp_collectives *c)

@@ -80,9 +80,9 @@ int gp_collectives_add(struct gp_collectives *c, const struct gp_model *model, u
 
 /*
  * Sorts the parts: those of one kernel, communicator, channel and GPU follow each other, in order of
- * time.  Returns 0 or -ENOMEM.
+ * time.
  */
-int gp_collectives_sort(struct gp_collectives *c);
+void gp_collectives_sort(struct gp_collectives *c);
 
 /* Whether b is the next operation after a, of the same kernel, communicator, channel and GPU. */
 bool gp_collectives_are_a_row(const struct gp_collective_part *a,

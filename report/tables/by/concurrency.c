@@ -102,8 +102,7 @@ static int take_kernel(struct walk *walk, struct gp_op_at at, const struct gp_op
 	int result = walk->tally->error;
 
 	if (result == 0)
-		result = gp_array_grow(&walk->running, &walk->capacity, walk->count,
-				       sizeof(*walk->running));
+		gp_array_grow(&walk->running, &walk->capacity, walk->count, sizeof(*walk->running));
 	if (result < 0 || !walk->running)
 		return result < 0 ? result : -ENOMEM;
 	row->count++;

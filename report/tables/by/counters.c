@@ -59,25 +59,21 @@ static int compare_calls(const void *a, const void *b, const void *context)
 	return (left > right) - (left < right);
 }
 
-static int list(struct walk *walk)
+static void list(struct walk *walk)
 {
 	const struct gp_model *model = walk->model;
 
 	walk->kernels = gp_spill_take(((size_t)model->counted_count + 1) * sizeof(*walk->kernels));
 	walk->calls = gp_spill_take(((size_t)model->call_count + 1) * sizeof(*walk->calls));
-	if (!walk->kernels || !walk->calls)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->counted_count; i++)
 		if (begins_kernel(model, i))
 			walk->kernels[walk->kernel_count++] = i;
 	for (uint32_t i = 0; i < model->call_count; i++)
 		if (gp_model_api_class(model, model->calls[i].api) == GP_API_LAUNCH)
 			walk->calls[walk->call_count++] = i;
-	if (gp_array_sort(walk->kernels, walk->kernel_count, sizeof(*walk->kernels),
-			  compare_kernels, model) < 0)
-		return -ENOMEM;
-	return gp_array_sort(walk->calls, walk->call_count, sizeof(*walk->calls), compare_calls,
-			     model);
+	gp_array_sort(walk->kernels, walk->kernel_count, sizeof(*walk->kernels), compare_kernels,
+		      model);
+	gp_array_sort(walk->calls, walk->call_count, sizeof(*walk->calls), compare_calls, model);
 }
 
 static bool is_before(const void *element, const void *key)
@@ -89,14 +85,12 @@ static bool is_before(const void *element, const void *key)
 						   : range->start_ns <= call->start_ns;
 }
 
-static int list_ranges(struct walk *walk)
+static void list_ranges(struct walk *walk)
 {
 	const struct gp_model *model = walk->model;
 
 	walk->earlier = gp_spill_take(((size_t)model->range_count + 1) * sizeof(*walk->earlier));
 	walk->outer = gp_spill_take(((size_t)model->range_count + 1) * sizeof(*walk->outer));
-	if (!walk->earlier || !walk->outer)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->range_count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 
@@ -104,7 +98,6 @@ static int list_ranges(struct walk *walk)
 			i > 0 && range[-1].thread_id == range->thread_id ? i - 1 : GP_NONE;
 		walk->outer[i] = range->parent < i ? walk->outer[range->parent] : i;
 	}
-	return 0;
 }
 
 static bool goes_on(const struct gp_range *range, uint64_t ns)
@@ -199,23 +192,19 @@ static void take_all(struct walk *walk)
 	}
 }
 
-static int take_model(struct gp_scope *scope, struct gp_tally *tally, const struct gp_model *model)
+static void take_model(struct gp_scope *scope, struct gp_tally *tally, const struct gp_model *model)
 {
 	struct walk walk = {.scope = scope, .tally = tally, .model = model};
-	int result = 0;
 
 	if (model->counted_count == 0)
-		return 0;
-	result = list(&walk);
-	if (result == 0)
-		result = list_ranges(&walk);
-	if (result == 0)
-		take_all(&walk);
+		return;
+	list(&walk);
+	list_ranges(&walk);
+	take_all(&walk);
 	gp_spill_free(walk.kernels);
 	gp_spill_free(walk.calls);
 	gp_spill_free(walk.earlier);
 	gp_spill_free(walk.outer);
-	return result;
 }
 
 /*
@@ -301,8 +290,9 @@ static int order_rows(struct gp_table *table)
 
 	if (result < 0)
 		return result;
-	return gp_array_sort(table->cells, (uint32_t)gp_table_rows(table),
-			     COUNT(columns) * sizeof(*table->cells), compare_counters, NULL);
+	gp_array_sort(table->cells, (uint32_t)gp_table_rows(table),
+		      COUNT(columns) * sizeof(*table->cells), compare_counters, NULL);
+	return 0;
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *table)
@@ -311,7 +301,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = take_model(scope, &tally, scope->models[i]);
+		take_model(scope, &tally, scope->models[i]);
 	result = gp_scope_rows(scope, table, &tally, result, put_row);
 	return result == 0 ? order_rows(table) : result;
 }

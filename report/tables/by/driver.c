@@ -159,13 +159,13 @@ static void put_module(struct gp_scope *scope, struct gp_table *table,
 static int fill_modules(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
-	int result = gp_scope_calls(scope, &tally, take_call);
 
+	gp_scope_calls(scope, &tally, take_call);
 	for (size_t m = 0; m < scope->model_count; m++) {
 		take_jits(&tally, scope->models[m]);
 		take_loading(&tally, scope->models[m]);
 	}
-	return gp_scope_rows(scope, table, &tally, result, put_module);
+	return gp_scope_rows(scope, table, &tally, 0, put_module);
 }
 
 const struct gp_breakdown gp_breakdown_sync = {

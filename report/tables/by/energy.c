@@ -136,8 +136,6 @@ static int fill_kernels_of(struct gp_scope *scope, struct gp_table *table,
 		.samples = samples, .count = gpu->count, .device = number_of(scope, gpu)};
 	int result;
 
-	if (!samples)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < gpu->count; i++)
 		samples[i] = (struct gp_record_hw_sample){
 			.start_ns = gpu->spans[i].start_ns,

@@ -30,8 +30,7 @@ static void put_held(struct gp_table *table, const struct gp_failures *failures,
 		return;
 	}
 	out = open_memstream(&text, &length);
-	if (out)
-		gp_oom_snapshot_tell_places(out, held, failures->sites);
+	gp_oom_snapshot_tell_places(out, held, failures->sites);
 	if (out && gp_memstream_close(out, &text) == 0) {
 		gp_table_put_whole(table, held->bytes);
 		gp_table_put_text(table, text);

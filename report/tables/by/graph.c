@@ -102,13 +102,12 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
-	int result = gp_scope_ops(scope, &tally, take_operation);
 
-	if (result == 0)
-		result = gp_scope_calls(scope, &tally, take_launch);
+	gp_scope_ops(scope, &tally, take_operation);
+	gp_scope_calls(scope, &tally, take_launch);
 	for (uint32_t i = 0; i < tally.count; i++)
 		end_launch(&tally, &tally.rows[i]);
-	return gp_scope_rows(scope, table, &tally, result, put_row);
+	return gp_scope_rows(scope, table, &tally, 0, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_graph = {

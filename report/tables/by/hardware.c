@@ -45,8 +45,6 @@ static int tell_run(struct gp_scope *scope, const struct gp_model *model, uint32
 		.device = gp_scope_device(scope, model, model->hw_samples[first].device_id)};
 	uint64_t *room = gp_spill_take(run.count * sizeof(*room));
 
-	if (!room)
-		return -ENOMEM;
 	run.interval_ns = median_length(run.samples, run.count, room);
 	gp_spill_free(room);
 	for (uint32_t i = 0; i < run.count; i++)
@@ -99,11 +97,9 @@ static int gather_work(struct gp_scope *scope, const struct gp_hw_run *run, stru
 		const struct gp_op *op = gp_op_of(scope->models, at);
 		uint64_t base_ns = scope->models[at.model]->base_unix_ns;
 
-		result = gp_array_grow_spill(&work->list, &work->capacity, work->count,
-					     sizeof(*work->list));
-		if (result == 0)
-			work->list[work->count++] = (struct gp_hw_work){
-				base_ns + op->start_ns, base_ns + op->end_ns, label(context, at)};
+		gp_array_grow_spill(&work->list, &work->capacity, work->count, sizeof(*work->list));
+		work->list[work->count++] = (struct gp_hw_work){
+			base_ns + op->start_ns, base_ns + op->end_ns, label(context, at)};
 	}
 	gp_device_ops_close(&ops);
 	return result;
@@ -125,7 +121,7 @@ static uint64_t *busy_times(const struct gp_hw_run *run, const struct work *work
 	uint64_t base_ns = run->model->base_unix_ns;
 	uint32_t sample = 0;
 
-	for (uint32_t i = 0; busy_ns && i < work->count; i++) {
+	for (uint32_t i = 0; i < work->count; i++) {
 		uint64_t start_ns = work->list[i].start_ns, end_ns = work->list[i].end_ns;
 
 		if (work->list[i].label == 0 || end_ns <= reached_ns)
@@ -180,7 +176,7 @@ int gp_hw_levels_of(struct gp_scope *scope, const struct gp_hw_run *run,
 {
 	struct work work = {0};
 	uint64_t *room = malloc(run->count * sizeof(*room)), *busy_ns = NULL;
-	int result = room ? gather_work(scope, run, &work, is_kernel, scope) : -ENOMEM;
+	int result = gather_work(scope, run, &work, is_kernel, scope);
 
 	if (result == 0)
 		busy_ns = busy_times(run, &work);
@@ -322,38 +318,31 @@ static int compare_times(const void *a, const void *b, const void *context)
 }
 
 /* The kinds with the most time get their own labels, from 1 on. */
-static int choose_labels(struct kinds *kinds, struct work *work)
+static void choose_labels(struct kinds *kinds, struct work *work)
 {
 	uint32_t *order = malloc((kinds->index.count + 1) * sizeof(*order));
-	int result;
 
 	kinds->label_of = calloc(kinds->index.count + 1, sizeof(*kinds->label_of));
-	if (!order || !kinds->label_of) {
-		free(order);
-		return -ENOMEM;
-	}
 	for (uint32_t i = 0; i < kinds->index.count; i++)
 		order[i] = i;
-	result = gp_array_sort(order, kinds->index.count, sizeof(*order), compare_times,
-			       kinds->index.rows);
+	gp_array_sort(order, kinds->index.count, sizeof(*order), compare_times, kinds->index.rows);
 	kinds->labels = 1;
 	for (uint32_t i = 0; i < kinds->index.count && kinds->labels < MOST_LABELS; i++)
 		kinds->label_of[order[i]] = kinds->labels++;
 	free(order);
 	for (uint32_t i = 0; i < work->count; i++)
 		work->list[i].label = kinds->label_of[work->list[i].label];
-	return result;
 }
 
 static int open_names(struct kinds *kinds)
 {
 	kinds->names = calloc(kinds->scope->model_count + 1, sizeof(*kinds->names));
-	for (size_t m = 0; kinds->names && m < kinds->scope->model_count; m++) {
+	for (size_t m = 0; m < kinds->scope->model_count; m++) {
 		kinds->names[m] = gp_scope_names(kinds->scope->models[m]);
 		if (!kinds->names[m])
 			return -ENOMEM;
 	}
-	return kinds->names ? 0 : -ENOMEM;
+	return 0;
 }
 
 static void close_kinds(struct kinds *kinds)
@@ -413,14 +402,14 @@ int gp_hw_fill_kernels(struct gp_scope *scope, struct gp_table *table, const str
 	struct gp_hw_estimate *estimates = calloc(MOST_LABELS, sizeof(*estimates));
 	struct kinds kinds = {.scope = scope};
 	struct work work = {0};
-	int result = estimates ? open_names(&kinds) : -ENOMEM;
+	int result = open_names(&kinds);
 
 	if (result == 0)
 		result = gather_work(scope, run, &work, number_kind, &kinds);
 	if (result == 0)
 		result = kinds.index.error;
 	if (result == 0)
-		result = choose_labels(&kinds, &work);
+		choose_labels(&kinds, &work);
 	if (result == 0)
 		result = gp_hw_fit(run->samples, run->count, run->base_unix_ns, work.list,
 				   work.count, kinds.labels, estimates);

@@ -93,16 +93,14 @@ static void put_row(const struct filling *filling, const struct gp_hw_run *run, 
 
 GP_COMPARE_BY_TWO(compare_pieces, struct piece, row, start_ns)
 
-static int put_rows(const struct filling *filling, const struct gp_hw_run *run,
-		    struct pieces *pieces)
+static void put_rows(const struct filling *filling, const struct gp_hw_run *run,
+		     struct pieces *pieces)
 {
 	struct gp_interval *times = gp_spill_take((pieces->count + 1) * sizeof(*times));
-	int result = times ? gp_array_sort(pieces->list, pieces->count, sizeof(*pieces->list),
-					   compare_pieces, NULL)
-			   : -ENOMEM;
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; result == 0 && i < pieces->count; i++) {
+	gp_array_sort(pieces->list, pieces->count, sizeof(*pieces->list), compare_pieces, NULL);
+	for (uint32_t i = 0; i < pieces->count; i++) {
 		const struct piece *piece = &pieces->list[i];
 
 		times[count++] = (struct gp_interval){piece->start_ns, piece->end_ns};
@@ -112,7 +110,6 @@ static int put_rows(const struct filling *filling, const struct gp_hw_run *run,
 		count = 0;
 	}
 	gp_spill_free(times);
-	return result;
 }
 
 static size_t find_device(const struct gp_scope *scope, uint32_t number)
@@ -133,7 +130,7 @@ static int fill_run(void *context, const struct gp_hw_run *run)
 	if (result == 0)
 		result = pieces.error;
 	if (result == 0)
-		result = put_rows(filling, run, &pieces);
+		put_rows(filling, run, &pieces);
 	gp_spill_free(pieces.list);
 	return result;
 }
@@ -152,21 +149,18 @@ static int fill_with(struct filling *filling)
 }
 
 /* Calls take for each process that has operations on the device. */
-static int each_user(struct filling *filling, struct pieces *pieces, size_t device,
-		     void (*take)(struct filling *filling, struct pieces *pieces, size_t process))
+static void each_user(struct filling *filling, struct pieces *pieces, size_t device,
+		      void (*take)(struct filling *filling, struct pieces *pieces, size_t process))
 {
 	struct gp_scope *scope = filling->scope;
 
 	for (size_t i = 0; i < scope->model_count; i++) {
 		bool *used = gp_device_list_used(&scope->devices, scope->models[i]);
 
-		if (!used)
-			return -ENOMEM;
 		if (used[device])
 			take(filling, pieces, i);
 		free(used);
 	}
-	return 0;
 }
 
 static void put_process(const struct filling *filling, size_t process)
@@ -201,9 +195,8 @@ static void take_ranges(struct filling *filling, struct pieces *pieces, size_t p
 
 static int gather_ranges(struct filling *filling, struct pieces *pieces, size_t device)
 {
-	int result = each_user(filling, pieces, device, take_ranges);
-
-	return result == 0 ? filling->keys.error : result;
+	each_user(filling, pieces, device, take_ranges);
+	return filling->keys.error;
 }
 
 static void put_range(const struct filling *filling, uint64_t row, uint32_t count)
@@ -319,7 +312,8 @@ static void take_parts(struct filling *filling, struct pieces *pieces, size_t pr
 
 static int gather_parts(struct filling *filling, struct pieces *pieces, size_t device)
 {
-	return each_user(filling, pieces, device, take_parts);
+	each_user(filling, pieces, device, take_parts);
+	return 0;
 }
 
 static void put_part(const struct filling *filling, uint64_t row, uint32_t count)
@@ -343,7 +337,8 @@ static void take_steps(struct filling *filling, struct pieces *pieces, size_t pr
 
 static int gather_steps(struct filling *filling, struct pieces *pieces, size_t device)
 {
-	return each_user(filling, pieces, device, take_steps);
+	each_user(filling, pieces, device, take_steps);
+	return 0;
 }
 
 static void put_step(const struct filling *filling, uint64_t row, uint32_t count)

@@ -410,8 +410,6 @@ int gp_clock_fit_solve(struct gp_clock_fit *fit)
 	choose_reference(fit);
 	s.error = gp_collectives_each(&fit->collectives, take_operation, &s);
 	s.scratch = calloc((size_t)s.operations + 1, sizeof(*s.scratch));
-	if (!s.scratch)
-		s.error = -ENOMEM;
 	if (s.error == 0)
 		add_distances(&s);
 	while (s.error == 0 && align_more(&s) > 0)

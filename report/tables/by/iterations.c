@@ -55,8 +55,8 @@ struct beginnings {
 	uint32_t *first; /* first start of each device; one more entry for the end */
 };
 
-static int gather_beginnings(struct beginnings *all, struct gp_scope *scope,
-			     struct gp_device_ops *ops)
+static void gather_beginnings(struct beginnings *all, struct gp_scope *scope,
+			      struct gp_device_ops *ops)
 {
 	size_t devices = scope->devices.count, most = 1;
 	struct gp_op_at at;
@@ -66,8 +66,6 @@ static int gather_beginnings(struct beginnings *all, struct gp_scope *scope,
 		most += scope->models[i]->op_count;
 	all->unix_ns = gp_spill_take(most * sizeof(*all->unix_ns));
 	all->first = calloc(devices + 1, sizeof(*all->first));
-	if (!all->unix_ns || !all->first)
-		return -ENOMEM;
 	for (size_t device = 0; device < devices; device++) {
 		gp_device_ops_start(ops, device);
 		while (gp_device_ops_next(ops, &at))
@@ -75,7 +73,6 @@ static int gather_beginnings(struct beginnings *all, struct gp_scope *scope,
 						gp_op_of(scope->models, at)->start_ns;
 		all->first[device + 1] = count;
 	}
-	return 0;
 }
 
 static int open_beginnings(struct beginnings *all, struct gp_scope *scope)
@@ -85,7 +82,7 @@ static int open_beginnings(struct beginnings *all, struct gp_scope *scope)
 
 	*all = (struct beginnings){0};
 	if (result == 0)
-		result = gather_beginnings(all, scope, &ops);
+		gather_beginnings(all, scope, &ops);
 	gp_device_ops_close(&ops);
 	return result;
 }
@@ -190,7 +187,7 @@ static int fill_model(struct gp_scope *scope, struct gp_table *table, uint32_t p
 {
 	struct loop loop = {.steps = {0}};
 	bool *used = gp_device_list_used(&scope->devices, scope->models[process]);
-	int result = used ? find_loop(&loop, scope->models[process]) : -ENOMEM;
+	int result = find_loop(&loop, scope->models[process]);
 
 	for (size_t device = 0; result == 0 && device < done->lines.count; device++)
 		for (uint32_t i = 0; used[device] && i < loop.iterations.count; i++)
@@ -247,8 +244,7 @@ static struct inside *find_inside(struct insides *all, struct gp_range_key key)
 	at = all->rows.last;
 	if (at < before)
 		return &all->inside[at];
-	if (gp_array_grow(&all->inside, &all->capacity, at, sizeof(*all->inside)) < 0)
-		return NULL;
+	gp_array_grow(&all->inside, &all->capacity, at, sizeof(*all->inside));
 	all->inside[at] = (struct inside){.key = key};
 	return &all->inside[at];
 }
@@ -275,7 +271,7 @@ static int take_ranges(struct gp_scope *scope, struct insides *all, const struct
 		       const struct gp_gpu_lines *lines)
 {
 	bool *used = gp_device_list_used(&scope->devices, model);
-	int result = used ? 0 : -ENOMEM;
+	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < model->range_count; i++)
 		if (model->ranges[i].gpu_end_ns > 0)

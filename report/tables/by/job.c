@@ -32,8 +32,7 @@ int gp_job_add(struct gp_job *job, struct gp_model *model)
 	uint32_t process = job->fit.process_count;
 
 	if (result == 0)
-		result = gp_array_grow(&job->models, &job->capacity, job->count,
-				       sizeof(struct gp_model *));
+		gp_array_grow(&job->models, &job->capacity, job->count, sizeof(struct gp_model *));
 	if (result == 0)
 		result = gp_clock_fit_add(&job->fit, model);
 	if (result == 0)
@@ -53,8 +52,6 @@ static int mark_shared(const struct gp_job *job)
 	struct gp_model **models = calloc((size_t)job->count + 1, sizeof(struct gp_model *));
 	int result;
 
-	if (!models)
-		return -ENOMEM;
 	memcpy((void *)models, (const void *)job->models, job->count * sizeof(struct gp_model *));
 	result = gp_process_order(models, job->count);
 	free((void *)models);
@@ -110,8 +107,6 @@ static int choose(struct gp_job *job)
 	uint32_t *order = gp_array_order(job->ranks.rows, job->ranks.count,
 					 sizeof(*job->ranks.rows), compare_held_up, NULL);
 
-	if (!order)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < job->ranks.count && job->shown_count < GP_JOB_SHOWN; i++) {
 		const struct gp_rank_row *row = &job->ranks.rows[order[i]];
 
@@ -122,8 +117,8 @@ static int choose(struct gp_job *job)
 			show(job, row->peers[k]);
 	}
 	gp_spill_free(order);
-	return gp_array_sort(job->shown, job->shown_count, sizeof(*job->shown), compare_numbers,
-			     job);
+	gp_array_sort(job->shown, job->shown_count, sizeof(*job->shown), compare_numbers, job);
+	return 0;
 }
 
 int gp_job_end(struct gp_job *job)

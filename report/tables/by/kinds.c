@@ -101,8 +101,6 @@ static int take_kernels(struct gp_scope *scope, struct gp_tally *tally,
 	struct gp_tuning tuning;
 	int result = gp_tuning_of(&tuning, model);
 
-	if (!names)
-		result = -ENOMEM;
 	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 		uint64_t key[GP_TALLY_KEYS] = {0, tuning.of[i] != GP_TUNER_NONE};

@@ -221,12 +221,11 @@ static int fill_devices(struct gp_scope *scope, struct gp_table *table)
 	struct gp_busy *busy =
 		gp_busy_of(scope->models, scope->model_count, window, &scope->devices);
 	struct gp_tally tally = {0};
-	int result = busy ? gp_scope_ops(scope, &tally, take_device) : -ENOMEM;
+	int result;
 
-	if (result == 0)
-		put_devices(scope, table, &tally, busy);
-	if (result == 0)
-		result = tally.error;
+	gp_scope_ops(scope, &tally, take_device);
+	put_devices(scope, table, &tally, busy);
+	result = tally.error;
 	gp_tally_free(&tally);
 	free(busy);
 	return result;
@@ -276,11 +275,10 @@ static void put_process(struct gp_scope *scope, struct gp_table *table,
 static int fill_processes(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
-	int result = gp_scope_ops(scope, &tally, take_process);
 
-	if (result == 0)
-		result = gp_scope_calls(scope, &tally, take_process_call);
-	return gp_scope_rows(scope, table, &tally, result, put_process);
+	gp_scope_ops(scope, &tally, take_process);
+	gp_scope_calls(scope, &tally, take_process_call);
+	return gp_scope_rows(scope, table, &tally, 0, put_process);
 }
 
 #define NOTHING "no GPU operation was recorded; `gpuprof summary FILE` shows the recorded data"

@@ -124,9 +124,8 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	uint64_t *only = malloc(GP_DEVICE_LIMIT * sizeof(*only));
 	struct gp_tally tally = {0};
-	int result = only ? 0 : -ENOMEM;
 
-	for (size_t m = 0; only && m < scope->model_count; m++) {
+	for (size_t m = 0; m < scope->model_count; m++) {
 		const struct gp_model *model = scope->models[m];
 
 		find_only_pools(model, only);
@@ -136,7 +135,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 			take_pool(scope, &tally, m, &model->pools[i]);
 	}
 	free(only);
-	return gp_scope_rows(scope, table, &tally, result, put_row);
+	return gp_scope_rows(scope, table, &tally, 0, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_memory_pool = {

@@ -121,7 +121,7 @@ static uint32_t *find_first_values(const struct gp_model *model)
 {
 	uint32_t *first = gp_spill_take(((size_t)model->op_count + 1) * sizeof(*first));
 
-	for (uint32_t i = 0; first && i < model->op_count; i++)
+	for (uint32_t i = 0; i < model->op_count; i++)
 		first[i] = GP_NONE;
 	for (uint32_t i = model->counted_count; first && i-- > 0;)
 		if (model->counted[i].op != GP_NONE)
@@ -210,9 +210,8 @@ static int add_to_range(struct results *results, const struct gathering *gatheri
 	if (results->counters.error != 0)
 		return results->counters.error;
 	if (results->count < results->counters.count) {
-		if (gp_array_grow_spill(&results->figures, &results->capacity, results->count,
-					sizeof(*results->figures)) != 0)
-			return -ENOMEM;
+		gp_array_grow_spill(&results->figures, &results->capacity, results->count,
+				    sizeof(*results->figures));
 		results->figures[results->count++] = (struct figures){.most = -INFINITY};
 	}
 	add_values(&results->figures[row - results->counters.rows], &values->series[0],

@@ -86,8 +86,8 @@ static uint64_t number_names(const struct walk *walk, const struct opened *opene
 	if (!out)
 		return number;
 	write_names(walk, opened, out);
-	if (gp_memstream_close(out, &text) == 0)
-		number = gp_scope_text(walk->scope, text);
+	gp_memstream_close(out, &text);
+	number = gp_scope_text(walk->scope, text);
 	free(text);
 	return number;
 }

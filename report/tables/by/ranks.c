@@ -108,9 +108,8 @@ int gp_ranks_add(struct gp_ranks *ranks, const struct gp_kinds *kinds, struct gp
 
 	if (gp_model_rank(model) == GP_NONE)
 		return 0;
-	result = gp_array_grow(&ranks->rows, &ranks->capacity, ranks->count, sizeof(*ranks->rows));
-	if (result == 0)
-		result = gp_rank_times_add(&times, kinds, model);
+	gp_array_grow(&ranks->rows, &ranks->capacity, ranks->count, sizeof(*ranks->rows));
+	result = gp_rank_times_add(&times, kinds, model);
 	if (result != 0)
 		return result;
 	row = &ranks->rows[ranks->count++];

@@ -59,9 +59,8 @@ static struct gp_tally_row *row_of(struct gathering *gathering, const struct gp_
 					  gp_scope_device(gathering->scope, model, op->device_id)});
 
 	while (gathering->sum_count < gathering->tally.count) {
-		if (gp_array_grow(&gathering->sums, &gathering->sum_capacity, gathering->sum_count,
-				  sizeof(*gathering->sums)) != 0)
-			return NULL;
+		gp_array_grow(&gathering->sums, &gathering->sum_capacity, gathering->sum_count,
+			      sizeof(*gathering->sums));
 		gathering->sums[gathering->sum_count++] = (struct sums){.theoretical = (double)NAN};
 	}
 	return gathering->tally.error == 0 ? row : NULL;
@@ -209,14 +208,12 @@ static int compare_rows(const void *a, const void *b, const void *context)
 	return (left->total_ns < right->total_ns) - (left->total_ns > right->total_ns);
 }
 
-static int make_rows(const struct gathering *gathering, struct gp_roofline_rows *rows)
+static void make_rows(const struct gathering *gathering, struct gp_roofline_rows *rows)
 {
 	double of_device[GP_ROLES];
 	uint64_t device = UINT64_MAX;
 
 	rows->rows = calloc((size_t)gathering->sum_count + 1, sizeof(*rows->rows));
-	if (!rows->rows)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < gathering->sum_count; i++) {
 		if (gathering->sums[i].measured + gathering->sums[i].without_times == 0)
 			continue;
@@ -227,7 +224,7 @@ static int make_rows(const struct gathering *gathering, struct gp_roofline_rows 
 		rows->rows[rows->count++] = make_row(gathering, i, of_device);
 	}
 	rows->all_ns = gathering->all_ns;
-	return gp_array_sort(rows->rows, rows->count, sizeof(*rows->rows), compare_rows, NULL);
+	gp_array_sort(rows->rows, rows->count, sizeof(*rows->rows), compare_rows, NULL);
 }
 
 int gp_roofline_open(struct gp_scope *scope, struct gp_roofline_rows *rows)
@@ -243,9 +240,7 @@ int gp_roofline_open(struct gp_scope *scope, struct gp_roofline_rows *rows)
 	if (result == 0)
 		result = gathering.tally.error;
 	if (result == 0)
-		result = scope->error;
-	if (result == 0)
-		result = make_rows(&gathering, rows);
+		make_rows(&gathering, rows);
 	gp_tally_free(&gathering.tally);
 	gp_spill_free(gathering.sums);
 	return result;

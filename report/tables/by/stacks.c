@@ -23,7 +23,7 @@ static void free_stacks(void *stacks)
 static int find_stacks(struct gp_scope *scope)
 {
 	struct gp_stack_profile *profile = calloc(1, sizeof(*profile));
-	int result = profile ? gp_stack_profile_open(profile, true, scope->full_names) : -ENOMEM;
+	int result = gp_stack_profile_open(profile, true, scope->full_names);
 
 	scope->stacks = profile;
 	scope->free_stacks = free_stacks;

@@ -142,7 +142,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table, unsigned keys)
 {
 	struct gp_tally tally = {0}, kernels = {0};
 	struct gp_source_text *sources = gp_stalls_sources(scope);
-	int result = sources ? gp_stalls_add(scope, keys, &tally) : -ENOMEM;
+	int result = gp_stalls_add(scope, keys, &tally);
 	uint64_t total = gp_stalls_total(&tally);
 
 	if (result == 0)

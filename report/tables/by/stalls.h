@@ -15,7 +15,7 @@ int gp_stalls_add(struct gp_scope *scope, unsigned keys, struct gp_tally *tally)
 
 uint64_t gp_stalls_total(const struct gp_tally *tally);
 
-/* The files as they were when the recording began.  NULL: no memory. */
+/* The files as they were when the recording began. */
 struct gp_source_text *gp_stalls_sources(const struct gp_scope *scope);
 
 #endif

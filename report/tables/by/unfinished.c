@@ -48,7 +48,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_call_sites *sites = gp_call_sites_new();
-	int result = sites ? 0 : -ENOMEM;
+	int result = 0;
 
 	for (size_t m = 0; m < scope->model_count && result == 0; m++) {
 		struct gp_unfinished_list list;

@@ -123,25 +123,21 @@ static int compare_managed(const void *a, const void *b)
 	return left->address >= right->end_address;
 }
 
-static int gather_managed(const struct gp_model *model, struct managed_memory *memory)
+static void gather_managed(const struct gp_model *model, struct managed_memory *memory)
 {
 	uint32_t capacity = 0;
-	int result = 0;
 
 	*memory = (struct managed_memory){.model = model};
-	for (uint32_t i = 0; result == 0 && i < model->memory_count; i++) {
+	for (uint32_t i = 0; i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
 
 		if (event->op != GP_MEMORY_ALLOC || event->memory_kind != GP_MEMORY_MANAGED ||
 		    event->bytes == 0 || event->bytes > UINT64_MAX - event->address)
 			continue;
-		result = gp_array_grow_spill(&memory->all, &capacity, memory->count,
-					     sizeof(*memory->all));
-		if (result == 0)
-			memory->all[memory->count++] = (struct managed){
-				event->address, event->address + event->bytes, i, false};
+		gp_array_grow_spill(&memory->all, &capacity, memory->count, sizeof(*memory->all));
+		memory->all[memory->count++] =
+			(struct managed){event->address, event->address + event->bytes, i, false};
 	}
-	return result;
 }
 
 static struct managed *find_living(const struct managed_memory *memory, uint64_t address)
@@ -337,8 +333,9 @@ static int take_addresses(struct gp_scope *scope, uint64_t process, struct gp_ta
 {
 	const struct gp_model *model = scope->models[process];
 	struct managed_memory memory;
-	int result = gather_managed(model, &memory);
+	int result = 0;
 
+	gather_managed(model, &memory);
 	for (uint32_t i = 0; result == 0 && i < model->unified_count; i++) {
 		const struct gp_record_unified *event = &model->unifieds[i];
 

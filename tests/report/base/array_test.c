@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/base/array.h"
+#include "report/base/memory.h"
 #include "report/base/spill_memory.h"
 #include "tests/unit.h"
 
@@ -52,7 +53,9 @@ static void test_growth_ends_at_32_bits(void **state)
 	uint32_t capacity = UINT32_MAX - 5;
 	void *array = NULL;
 
+	gp_memory_begin_attempt();
 	assert_int_equal(gp_array_grow(&array, &capacity, UINT32_MAX - 5, 1), -EOVERFLOW);
+	assert_false(gp_memory_end_attempt());
 	assert_null(array);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "report/base/array.h"
+#include "report/base/memory.h"
 #include "report/base/spill_memory.h"
 #include "tests/lib/sanitizer.h"
 #include "tests/unit.h"
@@ -210,7 +211,9 @@ static void test_a_file_that_cannot_grow_stays(void **state)
 	room = gp_spill_take(2 * MIB);
 	memset(room, 5, 2 * MIB);
 	setrlimit(RLIMIT_FSIZE, &some);
+	gp_memory_begin_attempt();
 	assert_null(gp_spill_resize(room, 4 * MIB));
+	assert_false(gp_memory_end_attempt());
 	setrlimit(RLIMIT_FSIZE, &before);
 	assert_true(is_filled(room, 2 * MIB, 5));
 	gp_spill_trouble(trouble);
@@ -290,8 +293,10 @@ static void test_more_than_there_is_of_anything(void **state)
 	if (UNDER_ASAN || UNDER_TSAN) /* they end the program instead */
 		skip();
 	gp_spill_limit(0);
+	gp_memory_begin_attempt();
 	assert_null(gp_spill_take(SIZE_MAX / 2));
 	assert_null(gp_spill_take_zeroed(SIZE_MAX / 2, 3));
+	assert_false(gp_memory_end_attempt());
 	gp_spill_trouble(trouble);
 	assert_true(trouble[0] != '\0');
 }

@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "report/base/memory.h"
 #include "report/base/worker_process.h"
+#include "tests/lib/sanitizer.h"
 #include "tests/unit.h"
 
 struct task {
@@ -120,6 +122,40 @@ static void test_files_of_an_isolated_child(void **state)
 	}
 }
 
+static int told[2];
+
+static void tell(void)
+{
+	(void)!write(told[1], "!", 1);
+}
+
+static volatile size_t too_many_bytes = SIZE_MAX / 2;
+
+static int take_too_much(void *context, FILE *messages)
+{
+	(void)context;
+	(void)messages;
+	return malloc(too_many_bytes) ? 0 : -EIO;
+}
+
+/* What the parent does before it ends is not for the worker. */
+static void test_worker_without_memory(void **state)
+{
+	struct gp_worker_process worker;
+	char byte;
+
+	if (UNDER_ASAN || UNDER_TSAN) /* their malloc() ends the program at once */
+		skip();
+	assert_int_equal(pipe(told), 0);
+	gp_memory_add_last_act(tell);
+	assert_true(gp_worker_process_begin(&worker, take_too_much, NULL));
+	assert_int_equal(gp_worker_process_end(&worker, stderr), -ENOMEM);
+	gp_memory_remove_last_act(tell);
+	close(told[1]);
+	assert_int_equal(read(told[0], &byte, 1), 0);
+	close(told[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +163,7 @@ int main(void)
 		cmocka_unit_test(test_process_that_is_ended),
 		cmocka_unit_test(test_work_is_apart),
 		cmocka_unit_test(test_files_of_an_isolated_child),
+		cmocka_unit_test(test_worker_without_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

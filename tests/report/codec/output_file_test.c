@@ -5,9 +5,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "report/codec/output_file.h"
+#include "tests/lib/sanitizer.h"
 
 struct scene {
 	char folder[32], path[64], temporary[64], other[64];
@@ -52,6 +54,14 @@ static void begin(struct scene *s)
 	snprintf(s->path, sizeof(s->path), "%s/out", s->folder);
 	snprintf(s->temporary, sizeof(s->temporary), "%s/out.tmp", s->folder);
 	snprintf(s->other, sizeof(s->other), "%s/other", s->folder);
+}
+
+static const char *in_folder_of(const struct scene *s, const char *name)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "%s/%s", s->folder, name);
+	return path;
 }
 
 static void end(struct scene *s)
@@ -262,6 +272,39 @@ static void test_a_trace_is_not_written_over(void **state)
 	end(&s);
 }
 
+static volatile size_t too_many_bytes = SIZE_MAX / 2;
+
+/* Of three files, the one that is complete stays. */
+static void test_no_temporary_file_is_left_without_memory(void **state)
+{
+	struct gp_output_file third;
+	struct scene s;
+	int status;
+	pid_t child;
+
+	if (UNDER_ASAN || UNDER_TSAN) /* their malloc() ends the program at once */
+		skip();
+	begin(&s);
+	child = fork();
+	if (child == 0) {
+		struct gp_output_file first;
+
+		gp_output_file_open(&first, s.other, NULL, s.message, sizeof(s.message));
+		gp_output_file_open(&s.file, s.path, NULL, s.message, sizeof(s.message));
+		gp_output_file_open(&third, in_folder_of(&s, "third"), NULL, s.message,
+				    sizeof(s.message));
+		fputs("text", s.file.stream);
+		gp_output_file_close(&s.file, 0, s.message, sizeof(s.message));
+		free(malloc(too_many_bytes));
+		_exit(99);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(WEXITSTATUS(status), 1);
+	assert_file(s.path, "text");
+	assert_int_equal(unlink(s.path), 0);
+	assert_int_equal(rmdir(s.folder), 0); /* it is empty */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +318,7 @@ int main(void)
 		cmocka_unit_test(test_a_folder_is_swapped),
 		cmocka_unit_test(test_a_summary_is_written_over),
 		cmocka_unit_test(test_a_compressed_file_is_whole_or_not_there),
+		cmocka_unit_test(test_no_temporary_file_is_left_without_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void test_against_every_ns(void **state)
 	struct gp_model *m = build_calls(&dice);
 	struct gp_call_sums sums = {0};
 
-	assert_int_equal(gp_call_sums_of(&sums, m), 0);
+	gp_call_sums_of(&sums, m);
 	for (uint32_t i = 0; i < 300; i++) {
 		uint32_t thread = (uint32_t)(roll_dice(&dice) % 3) * CALLS;
 		uint32_t first = 1 + (uint32_t)(roll_dice(&dice) % (CALLS - 1));

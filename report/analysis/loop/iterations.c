@@ -16,6 +16,7 @@
 #include "report/analysis/loop/module_layers.h"
 #include "report/analysis/loop/sequences.h"
 #include "report/analysis/loop/stretches.h"
+#include "report/analysis/loop/training_steps.h"
 #include "report/base/array.h"
 #include "report/analysis/idle/busy.h"
 #include "report/base/group_by.h"
@@ -421,11 +422,9 @@ static int find_by_range(struct gp_iterations *iterations, const struct gp_model
 /* ---- by sequence ---- */
 
 /* Untimed operations begin where their call did: the first timed one's start, and the last end. */
-static int take_pass(struct gp_iterations *iterations, const struct gp_model *model,
-		     const struct gp_sequences *sequences, const struct gp_pass *pass)
+static int take_operations(struct gp_iterations *iterations, const struct gp_model *model,
+			   uint32_t first, uint32_t end)
 {
-	uint32_t first = sequences->elements[pass->first].op;
-	uint32_t end = sequences->elements[pass->end].op;
 	struct gp_iteration row = {.start_ns = UINT64_MAX,
 				   .first_op = first,
 				   .place = first,
@@ -441,6 +440,13 @@ static int take_pass(struct gp_iterations *iterations, const struct gp_model *mo
 			row.end_ns = model->ops[i].end_ns;
 	}
 	return row.start_ns <= row.end_ns ? add(iterations, row) : 0;
+}
+
+static int take_pass(struct gp_iterations *iterations, const struct gp_model *model,
+		     const struct gp_sequences *sequences, const struct gp_pass *pass)
+{
+	return take_operations(iterations, model, sequences->elements[pass->first].op,
+			       sequences->elements[pass->end].op);
 }
 
 struct stream {
@@ -613,6 +619,21 @@ static int take_regular(struct gp_iterations *iterations, const struct gp_model 
 
 /* ---- all ways ---- */
 
+/* In place of iterations that are parts of a training's steps. */
+static int take_training_steps(struct gp_iterations *iterations, const struct gp_model *model,
+			       const struct stream *stream)
+{
+	struct gp_training_steps steps;
+	int result = gp_training_steps_of(&steps, model, iterations, stream->first, stream->end);
+
+	if (result == 0 && steps.count > 0)
+		iterations->count = iterations->passes = 0;
+	for (uint32_t i = 0; result == 0 && i < steps.count; i++)
+		result = take_operations(iterations, model, steps.rows[i].first, steps.rows[i].end);
+	gp_training_steps_free(&steps);
+	return result;
+}
+
 static int find_in_stream(struct gp_iterations *iterations, const struct gp_model *model,
 			  const struct gp_tuning *tuning, const struct stream *stream)
 {
@@ -634,7 +655,7 @@ static int find_in_stream(struct gp_iterations *iterations, const struct gp_mode
 			result = take_regular(iterations, model, &sequences, regular);
 	}
 	gp_sequences_free(&sequences);
-	return result;
+	return result == 0 ? take_training_steps(iterations, model, stream) : result;
 }
 
 /* How long a loop goes on, with all gaps between its parts: -ENOMEM or 0. */

@@ -19,7 +19,7 @@
  * eight iterations or more that do not run side by side in bunches.  A loop found so is none if it
  * has less than a twentieth of the GPU's work and of the time, or is the layers of a model
  * (module_layers.h).  iteration_search.h decides where in the sequence an iteration begins, and
- * which similar ones count.
+ * which similar ones count; training_steps.h, whether they are parts of a training's steps.
  *
  * Operations of tuning (report/analysis/host/tuning.h) are neither GPU work of a range nor a part
  * of a stream.

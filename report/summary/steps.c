@@ -133,6 +133,7 @@ static void print_parts(const struct gp_summary *summary, const struct shown *sh
 		[GP_RUN_BETWEEN] = "between steps", [GP_RUN_SHUTDOWN] = "shutdown",
 	};
 	const struct gp_steps *steps = shown->steps;
+	bool is_whole = gp_recorded_is_whole(summary->models[shown->process]);
 	const char *separator = "  parts     ";
 	uint64_t longest_ns;
 	uint32_t longest = find_longest(shown, &longest_ns);
@@ -140,7 +141,8 @@ static void print_parts(const struct gp_summary *summary, const struct shown *sh
 	for (unsigned part = 0; part < GP_RUN_PARTS; part++) {
 		if (steps->ns[part] == 0)
 			continue;
-		fprintf(summary->out, "%s%s %s", separator, names[part],
+		fprintf(summary->out, "%s%s %s", separator,
+			part == GP_RUN_SHUTDOWN && !is_whole ? "after the steps" : names[part],
 			gp_format_ns(steps->ns[part]).text);
 		separator = ", ";
 		if (steps->counts[part] > 0)

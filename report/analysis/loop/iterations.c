@@ -16,6 +16,7 @@
 #include "report/analysis/loop/module_layers.h"
 #include "report/analysis/loop/sequences.h"
 #include "report/analysis/loop/stretches.h"
+#include "report/analysis/loop/training_steps.h"
 #include "report/base/array.h"
 #include "report/analysis/idle/busy.h"
 #include "report/base/group_by.h"
@@ -92,13 +93,28 @@ static int complete(struct gp_iterations *iterations, const struct gp_model *mod
 
 /* ---- by range ---- */
 
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* A program that XLA runs: a function that is compiled, or one operation of JAX. */
+static bool is_xla_module(const char *text)
+{
+	return begins_with(text, "XlaModule:");
+}
+
 /* Ranges of one thread and one text, without the numbers in it. */
 struct kind {
 	uint64_t count, operations, ended_ns;
-	bool nests;
+	bool nests, is_xla_module;
 };
 
+/* Which ranges are compared. */
+enum whose { OF_PROGRAM, OF_PROGRAM_OR_LITTLE, OF_LIBRARIES };
+
 struct kinds {
+	enum whose whose;
 	uint64_t most_operations; /* of one that may be a loop */
 	struct gp_groups keys;
 	struct kind *rows; /* parallel to the keys */
@@ -121,7 +137,7 @@ static uint32_t find_kind(struct kinds *kinds, const struct gp_model *model,
 		return number;
 	if (gp_array_grow(&kinds->rows, &kinds->capacity, number, sizeof(*kinds->rows)) < 0)
 		return GP_NONE;
-	kinds->rows[number] = (struct kind){0};
+	kinds->rows[number] = (struct kind){.is_xla_module = is_xla_module(name)};
 	return number;
 }
 
@@ -155,6 +171,12 @@ static bool is_named_by_emit_nvtx(const char *text)
 	return strstr(text, ", seq = ") != NULL;
 }
 
+/* Of XLA's own work: what its compiler does, and the parts of a module that it runs. */
+static bool is_named_by_xla(const char *text)
+{
+	return begins_with(text, "Thunk:") || (begins_with(text, "Xla") && !is_xla_module(text));
+}
+
 /*
  * Ranges of PyTorch's operators, which torch.profiler tells from the program's own
  * (report/import/kineto.c).
@@ -164,11 +186,9 @@ static bool is_operator(const struct gp_model *model, const struct gp_range *ran
 	if (range->category != 0 &&
 	    strcmp(gp_model_category(model, range->domain, range->category), "operator") == 0)
 		return true;
-	return is_named_by_emit_nvtx(gp_model_range_text(model, range));
+	return is_named_by_emit_nvtx(gp_model_range_text(model, range)) ||
+	       is_named_by_xla(gp_model_range_text(model, range));
 }
-
-/* Which ranges are compared. */
-enum whose { OF_PROGRAM, OF_PROGRAM_OR_LITTLE, OF_LIBRARIES };
 
 static bool is_asked_for(const struct gp_model *model, const struct gp_range *range,
 			 enum whose whose)
@@ -187,7 +207,7 @@ static bool has_work(const struct gp_model *model, const struct gp_tuning *tunin
 }
 
 static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
-			const struct gp_tuning *tuning, enum whose whose)
+			const struct gp_tuning *tuning)
 {
 	uint32_t own = 0;
 
@@ -199,7 +219,8 @@ static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
 		struct kind *kind;
 
 		kinds->of[i] = GP_NONE;
-		if (!is_asked_for(model, range, whose) || !has_work(model, tuning, range, &own))
+		if (!is_asked_for(model, range, kinds->whose) ||
+		    !has_work(model, tuning, range, &own))
 			continue;
 		kinds->of[i] = find_kind(kinds, model, range);
 		if (kinds->of[i] == GP_NONE)
@@ -225,9 +246,18 @@ static const char *name_of(const struct kinds *kinds, uint32_t number)
 	return name ? name : "";
 }
 
+/* JAX runs each operation outside of compiled functions as a module of its own. */
+static bool is_one_operation(const struct kind *kind)
+{
+	return kind->is_xla_module && kind->operations < 2 * kind->count;
+}
+
 static bool is_loop(const struct kinds *kinds, uint32_t number)
 {
-	return kinds->rows[number].count >= LEAST_ITERATIONS && !kinds->rows[number].nests;
+	const struct kind *kind = &kinds->rows[number];
+
+	return kind->count >= LEAST_ITERATIONS && !kind->nests &&
+	       (kinds->whose == OF_PROGRAM_OR_LITTLE || !is_one_operation(kind));
 }
 
 static bool has_most(const struct kinds *kinds, uint32_t number)
@@ -400,8 +430,8 @@ static bool is_little(const struct kinds *kinds, const struct gp_model *model, u
 static int find_by_range(struct gp_iterations *iterations, const struct gp_model *model,
 			 const struct gp_tuning *tuning, enum whose whose)
 {
-	struct kinds kinds = {0};
-	int result = gather_kinds(&kinds, model, tuning, whose);
+	struct kinds kinds = {.whose = whose};
+	int result = gather_kinds(&kinds, model, tuning);
 	uint32_t chosen = result == 0 ? find_pytorch(&kinds) : GP_NONE;
 
 	if (result == 0 && chosen == GP_NONE) {
@@ -421,11 +451,9 @@ static int find_by_range(struct gp_iterations *iterations, const struct gp_model
 /* ---- by sequence ---- */
 
 /* Untimed operations begin where their call did: the first timed one's start, and the last end. */
-static int take_pass(struct gp_iterations *iterations, const struct gp_model *model,
-		     const struct gp_sequences *sequences, const struct gp_pass *pass)
+static int take_operations(struct gp_iterations *iterations, const struct gp_model *model,
+			   uint32_t first, uint32_t end)
 {
-	uint32_t first = sequences->elements[pass->first].op;
-	uint32_t end = sequences->elements[pass->end].op;
 	struct gp_iteration row = {.start_ns = UINT64_MAX,
 				   .first_op = first,
 				   .place = first,
@@ -441,6 +469,13 @@ static int take_pass(struct gp_iterations *iterations, const struct gp_model *mo
 			row.end_ns = model->ops[i].end_ns;
 	}
 	return row.start_ns <= row.end_ns ? add(iterations, row) : 0;
+}
+
+static int take_pass(struct gp_iterations *iterations, const struct gp_model *model,
+		     const struct gp_sequences *sequences, const struct gp_pass *pass)
+{
+	return take_operations(iterations, model, sequences->elements[pass->first].op,
+			       sequences->elements[pass->end].op);
 }
 
 struct stream {
@@ -613,6 +648,21 @@ static int take_regular(struct gp_iterations *iterations, const struct gp_model 
 
 /* ---- all ways ---- */
 
+/* In place of iterations that are parts of a training's steps. */
+static int take_training_steps(struct gp_iterations *iterations, const struct gp_model *model,
+			       const struct stream *stream)
+{
+	struct gp_training_steps steps;
+	int result = gp_training_steps_of(&steps, model, iterations, stream->first, stream->end);
+
+	if (result == 0 && steps.count > 0)
+		iterations->count = iterations->passes = 0;
+	for (uint32_t i = 0; result == 0 && i < steps.count; i++)
+		result = take_operations(iterations, model, steps.rows[i].first, steps.rows[i].end);
+	gp_training_steps_free(&steps);
+	return result;
+}
+
 static int find_in_stream(struct gp_iterations *iterations, const struct gp_model *model,
 			  const struct gp_tuning *tuning, const struct stream *stream)
 {
@@ -634,7 +684,7 @@ static int find_in_stream(struct gp_iterations *iterations, const struct gp_mode
 			result = take_regular(iterations, model, &sequences, regular);
 	}
 	gp_sequences_free(&sequences);
-	return result;
+	return result == 0 ? take_training_steps(iterations, model, stream) : result;
 }
 
 /* How long a loop goes on, with all gaps between its parts: -ENOMEM or 0. */
@@ -932,6 +982,32 @@ static int drop_other_loop(struct gp_iterations *iterations, const struct gp_mod
 	return result;
 }
 
+/* Operations of JAX, one by one, that last shortly initialize parameters: the loop is to come. */
+static bool are_short_modules(const struct gp_iterations *iterations, const struct gp_model *model)
+{
+	uint64_t start_ns = UINT64_MAX, end_ns = 0;
+
+	for (uint32_t i = 0; i < iterations->count; i++) {
+		const struct gp_iteration *row = &iterations->rows[i];
+
+		start_ns = row->start_ns < start_ns ? row->start_ns : start_ns;
+		end_ns = row->end_ns > end_ns ? row->end_ns : end_ns;
+	}
+	return iterations->count > 0 && is_xla_module(iterations->name) &&
+	       (end_ns - start_ns) * LEAST_PART < gp_model_end_ns(model) - model->first_call_ns;
+}
+
+/* If nothing else tells the loop. */
+static int find_little(struct gp_iterations *iterations, const struct gp_model *model,
+		       const struct gp_tuning *tuning)
+{
+	int result = find_by_range(iterations, model, tuning, OF_PROGRAM_OR_LITTLE);
+
+	if (result == 0 && are_short_modules(iterations, model))
+		gp_iterations_free(iterations);
+	return result;
+}
+
 int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model,
 		     const struct gp_tuning *tuning)
 {
@@ -946,7 +1022,7 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 	if (result == 0 && !iterations->by_range)
 		result = drop_other_loop(iterations, model, tuning);
 	if (result == 0 && iterations->count == 0)
-		result = find_by_range(iterations, model, tuning, OF_PROGRAM_OR_LITTLE);
+		result = find_little(iterations, model, tuning);
 	if (result == 0)
 		result = drop_set_up(iterations, model);
 	if (result == 0 && iterations->count == 0)

@@ -8,7 +8,10 @@
  * lie in those of another group, and so many of them as take as long as half of them do make up
  * less than half of the time of those, the other group is the loop.  (Not if 32 and more lie in
  * each: an epoch with a long evaluation is no iteration.)  PyTorch's operators are no iterations:
- * one of them runs many times in each.  Ranges of libraries (NCCL, CUB, ...) come last.
+ * one of them runs many times in each; nor is what XLA's compiler does, or a part of a module that
+ * XLA runs.  Modules are functions that JAX compiled; those of one operation, which JAX runs outside
+ * of such functions, count if nothing else tells the loop and they take a twentieth of the time.
+ * Ranges of libraries (NCCL, CUB, ...) come last.
  *
  * Else, from the sequence of operations that an iteration is (iteration_sequence.h), in one stream:
  * the one with the most operations, or one that copies data from or to the host and has a quarter as
@@ -19,7 +22,7 @@
  * eight iterations or more that do not run side by side in bunches.  A loop found so is none if it
  * has less than a twentieth of the GPU's work and of the time, or is the layers of a model
  * (module_layers.h).  iteration_search.h decides where in the sequence an iteration begins, and
- * which similar ones count.
+ * which similar ones count; training_steps.h, whether they are parts of a training's steps.
  *
  * Operations of tuning (report/analysis/host/tuning.h) are neither GPU work of a range nor a part
  * of a stream.

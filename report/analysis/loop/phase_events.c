@@ -2,10 +2,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/analysis/loop/phase_lines.h"
 #include "report/analysis/loop/phase_ranges.h"
+#include "report/analysis/loop/training_steps.h"
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 
@@ -17,8 +17,7 @@
  */
 #define BACKWARD_PERCENT       90u
 #define BACKWARD_ALONE_PERCENT 10u
-#define MOST_OF_RUN            256u          /* more do not change what a gap is */
-#define BACKWARD_THREAD        "pt_autograd" /* PyTorch's name for it */
+#define MOST_OF_RUN            256u /* more do not change what a gap is */
 
 struct thread {
 	uint32_t first, end;                    /* in calls */
@@ -78,22 +77,6 @@ static enum gp_phase_kind phase_of_call(const struct search *search, const struc
 
 /* ---- threads ---- */
 
-static const char *name_of_thread(const struct gp_model *model, uint32_t id)
-{
-	for (uint32_t i = 0; i < model->thread_count; i++)
-		if (model->threads[i].id == id)
-			return model->threads[i].name;
-	return "";
-}
-
-static bool is_named_backward(const struct search *search, const struct thread *thread)
-{
-	uint32_t id = search->model->calls[thread->first].thread_id;
-
-	return strncmp(name_of_thread(search->model, id), BACKWARD_THREAD,
-		       strlen(BACKWARD_THREAD)) == 0;
-}
-
 static bool is_backward(const struct search *search, const struct thread *thread)
 {
 	uint64_t all = thread->in_loop, backward = thread->backward;
@@ -136,7 +119,9 @@ static int find_threads(struct search *search)
 	for (uint32_t i = 0; i < search->thread_count; i++)
 		search->threads[i].is_named_backward =
 			search->threads[i].in_loop > 0 &&
-			is_named_backward(search, &search->threads[i]);
+			gp_training_is_backward_thread(
+				search->model,
+				search->model->calls[search->threads[i].first].thread_id);
 	return result;
 }
 

@@ -349,11 +349,14 @@ static void operators_name_no_step(void **state)
 }
 
 /* Those of emit_nvtx() have no category: their names tell. */
-static void operators_of_emit_nvtx_name_no_step(void **state)
+static void operators_and_parts_of_modules_name_no_step(void **state)
 {
-	static const char *const names[] = {"aten::linear", "aten::linear, op_id = 7",
+	static const char *const names[] = {"aten::linear",
+					    "aten::linear, op_id = 7",
 					    "AddmmBackward0, seq = 12",
-					    "autograd::engine::evaluate_function: AddmmBackward0"};
+					    "autograd::engine::evaluate_function: AddmmBackward0",
+					    "Thunk:#hlo_op=copy.4,unique_hlo_op_id=12#",
+					    "XlaCompileBackend:#module=jit_step,program_id=7#"};
 
 	for (size_t name = 0; name < sizeof(names) / sizeof(names[0]); name++) {
 		struct build b = build_begin(1);
@@ -377,6 +380,56 @@ static void operators_of_emit_nvtx_name_no_step(void **state)
 		gp_iterations_free(&found);
 		gp_model_free(model);
 	}
+}
+
+/* JAX's operations, one by one, each a module; then steps; then a call so much later. */
+static struct gp_iterations find_modules(uint32_t steps, uint64_t later_ns)
+{
+	struct build b = build_begin(1);
+	struct gp_iterations found;
+	struct gp_model *model;
+	uint64_t at = 0;
+
+	build_name(&b, "k");
+	for (uint32_t i = 0; i < 40; i++, at += 1000) {
+		build_range(&b, 1, "XlaModule:#hlo_module=jit_add,program_id=7#", at, at + 900);
+		build_kernel(&b, at + 10, 0);
+	}
+	for (uint32_t i = 0; i < steps; i++, at += 1000) {
+		build_range(&b, 1, "XlaModule:#hlo_module=jit_step,program_id=9#", at, at + 900);
+		for (uint32_t part = 0; part < 4; part++) {
+			uint64_t start = at + 10 + part * 200;
+
+			build_range(&b, 1, "Thunk:#hlo_op=dot#", start, start + 90);
+			build_kernel(&b, start, 0);
+		}
+	}
+	build_call(&b, 1, BUILD_DEVICE_SYNC, at + later_ns, 10, b.model->call_count + 1);
+	model = end(&b);
+	found = find(model);
+	gp_model_free(model);
+	return found;
+}
+
+static void modules_of_one_operation_are_the_loop_if_nothing_else_is(void **state)
+{
+	struct gp_iterations found = find_modules(6, 0);
+
+	assert_int_equal(found.count, 6);
+	assert_string_equal(found.name, "XlaModule:#hlo_module=jit_step,program_id=*#");
+	gp_iterations_free(&found);
+	found = find_modules(0, 0);
+	assert_int_equal(found.count, 40);
+	assert_string_equal(found.name, "XlaModule:#hlo_module=jit_add,program_id=*#");
+	gp_iterations_free(&found);
+	/* what comes first in a run is no loop */
+	found = find_modules(0, 20 * 40 * 1000);
+	assert_int_equal(found.count, 0);
+	gp_iterations_free(&found);
+	/* steps are, however long the run */
+	found = find_modules(6, 20 * 40 * 1000);
+	assert_int_equal(found.count, 6);
+	gp_iterations_free(&found);
 }
 
 /* A graph that repeats the operations of a layer: each launch is one iteration. */
@@ -1148,7 +1201,8 @@ int main(void)
 		cmocka_unit_test(a_pause_is_no_part_of_an_iteration),
 		cmocka_unit_test(pytorch_says_what_a_step_is),
 		cmocka_unit_test(operators_name_no_step),
-		cmocka_unit_test(operators_of_emit_nvtx_name_no_step),
+		cmocka_unit_test(operators_and_parts_of_modules_name_no_step),
+		cmocka_unit_test(modules_of_one_operation_are_the_loop_if_nothing_else_is),
 		cmocka_unit_test(a_launch_of_a_graph_is_one_iteration),
 		cmocka_unit_test(ranges_of_libraries_name_no_step),
 		cmocka_unit_test(ranges_with_a_small_part_of_the_work_are_no_loop),

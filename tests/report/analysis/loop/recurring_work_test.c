@@ -10,8 +10,11 @@
 #include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
+enum thread { MAIN = 1, AUTOGRAD };
+
 enum operation {
 	H2D,
+	INPUT, /* of a whole batch */
 	D2H,
 	FORWARD,
 	ATTEND,
@@ -34,6 +37,9 @@ enum operation {
 #define INTERVALS    3
 #define ANY_PROGRAMS 60
 #define BATCHES      4 /* of an evaluation */
+#define IMAGES       16
+#define EPOCH        10 /* rounds */
+#define INPUT_BYTES  4096
 
 struct program {
 	struct build b;
@@ -42,19 +48,26 @@ struct program {
 	uint64_t starts_ns[MOST_ROUNDS + 1];
 };
 
+static bool is_backward(enum operation what)
+{
+	return what == NORM_BACK || what == ATTEND_BACK || what == BACKWARD || what == FAKE_BACK;
+}
+
 static void put(struct program *program, enum operation what)
 {
 	uint32_t id = program->b.model->call_count + 1;
-	bool copies = what == H2D || what == D2H;
+	bool copies = what == H2D || what == INPUT || what == D2H;
 	uint64_t at_ns = program->time_ns;
 	struct gp_op *op;
 
-	build_call(&program->b, 1, BUILD_LAUNCH, at_ns, 5, id);
+	build_call(&program->b, is_backward(what) ? AUTOGRAD : MAIN, BUILD_LAUNCH, at_ns, 5, id);
 	op = build_op(&program->b, copies ? GP_OP_COPY : GP_OP_KERNEL, 7, at_ns + 100, at_ns + 150,
 		      id);
 	op->name = copies ? GP_NONE : (uint32_t)what;
 	if (copies)
-		op->copy_kind = what == H2D ? GP_COPY_HTOD : GP_COPY_DTOH;
+		op->copy_kind = what == D2H ? GP_COPY_DTOH : GP_COPY_HTOD;
+	if (what == INPUT)
+		op->bytes = INPUT_BYTES;
 	program->time_ns += 200;
 }
 
@@ -78,7 +91,7 @@ static void train(struct program *program)
 
 static void infer(struct program *program)
 {
-	PUT(program, 1, H2D, FAKE, FAKE_BACK, D2H);
+	PUT(program, 1, H2D, FAKE, NORM, D2H);
 }
 
 static void train_layers(struct program *program)
@@ -134,6 +147,36 @@ static void train_after_warm_up(struct program *program)
 	PUT(program, 1, ATTEND, NORM, NORM_BACK, ATTEND_BACK, BACKWARD, STEP);
 }
 
+/* What is done for each image depends on it: no two batches are the same. */
+static void match_images(struct program *program)
+{
+	PUT(program, 1, INPUT, H2D, FORWARD, ATTEND);
+	for (uint32_t image = 0; image < IMAGES; image++) {
+		PUT(program, 1, H2D, NORM, FAKE, CLIP, METRIC);
+		PUT(program, (uint32_t)rand() % 4, D2H, FAKE_STEP);
+	}
+}
+
+static void train_images(struct program *program)
+{
+	match_images(program);
+	PUT(program, 1, NORM, NORM_BACK, ATTEND_BACK, BACKWARD, STEP, STEP);
+}
+
+static void infer_images(struct program *program)
+{
+	match_images(program);
+	PUT(program, 1, NORM, STEP, STEP);
+}
+
+/* After an epoch, much with another model. */
+static void train_epochs(struct program *program)
+{
+	train(program);
+	for (uint32_t i = 0; (program->round + 1) % EPOCH == 0 && i < 6 * EPOCH; i++)
+		infer(program);
+}
+
 /* All data is on the GPU. */
 static void train_without_copies(struct program *program)
 {
@@ -158,6 +201,7 @@ static struct gp_model *run(struct program *program, put_round *round, uint32_t 
 			    const uint32_t *intervals, uint32_t batches)
 {
 	*program = (struct program){.b = build_begin(1)};
+	build_thread(&program->b, AUTOGRAD, "pt_autograd_0");
 	for (char name = 'a'; name < 'a' + NAMES; name++)
 		build_name(&program->b, (char[]){name, '\0'});
 	PUT(program, 1, TRIED, SHAPES, CLIP, H2D);
@@ -289,6 +333,11 @@ static void steps_after_a_warm_up(void **state)
 	expect_all(train_after_warm_up);
 }
 
+static void steps_not_images_of_a_batch(void **state)
+{
+	expect_all(train_images);
+}
+
 static void steps_without_copies(void **state)
 {
 	expect_changing(train_without_copies);
@@ -326,6 +375,39 @@ static void a_few_rounds_are_parts_of_an_iteration(void **state)
 	}
 }
 
+static uint32_t count_found(put_round *round, uint32_t rounds, const uint32_t *intervals,
+			    uint32_t batches)
+{
+	struct program *program = malloc(sizeof(*program));
+	struct gp_iterations found;
+	struct gp_model *model;
+	uint32_t count;
+
+	build_check(program != NULL);
+	srand(rounds);
+	model = run(program, round, rounds, intervals, batches);
+	found = find(model);
+	count = found.count;
+	gp_iterations_free(&found);
+	gp_model_free(model);
+	free(program);
+	return count;
+}
+
+/* Nothing tells that they are parts of something. */
+static void images_without_a_backward_pass(void **state)
+{
+	assert_in_range(count_found(infer_images, 100, (const uint32_t[INTERVALS]){0}, BATCHES),
+			100 * IMAGES - 1, 100 * IMAGES);
+}
+
+/* Each epoch has several backward passes in a row, and is no step of a training. */
+static void batches_of_another_model_in_each_epoch(void **state)
+{
+	assert_in_range(count_found(train_epochs, 20 * EPOCH, (const uint32_t[INTERVALS]){0}, 0),
+			20 * 6 * EPOCH - 1, 20 * 6 * EPOCH);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,8 +420,11 @@ int main(void)
 		cmocka_unit_test(steps_with_other_shapes),
 		cmocka_unit_test(steps_with_a_rare_branch),
 		cmocka_unit_test(steps_after_a_warm_up),
+		cmocka_unit_test(steps_not_images_of_a_batch),
 		cmocka_unit_test(steps_without_copies),
 		cmocka_unit_test(epochs_with_a_validation),
+		cmocka_unit_test(images_without_a_backward_pass),
+		cmocka_unit_test(batches_of_another_model_in_each_epoch),
 		cmocka_unit_test(a_few_rounds_are_parts_of_an_iteration),
 	};
 

@@ -10,6 +10,11 @@ const PART_NAMES = {
 };
 const PART_HUES = { startup: 'library', 'warm-up': 'call', steady: 'elementwise', slow: 'norm', between: 'overhead', shutdown: 'library' };
 
+/* In a trace without its end, it is not known what came after the steps. */
+function nameOfPart(about, part) {
+	return part === 'shutdown' && about.incomplete?.length ? 'after the steps' : PART_NAMES[part];
+}
+
 /* The rows of the shown process on its first GPU, in order. */
 function stepRows({ steps: [steps] }) {
 	const process = processOfSteps(steps),
@@ -127,7 +132,7 @@ function stepsSection(about) {
 		parts = about.parts
 			.filter((part) => part.time_ns > 0)
 			.map((part) => ({
-				name: PART_NAMES[part.part] + (part.step_count ? ' (' + fmtCount(part.step_count) + ')' : ''),
+				name: nameOfPart(about, part.part) + (part.step_count ? ' (' + fmtCount(part.step_count) + ')' : ''),
 				value: part.time_ns,
 				color: hueOf(PART_HUES[part.part]),
 				go: () => openView('tables', 'iteration'),

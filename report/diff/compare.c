@@ -13,6 +13,7 @@
 #include "report/diff/energy_figures.h"
 #include "report/diff/lacking.h"
 #include "report/diff/rank.h"
+#include "report/diff/step_change.h"
 #include "report/symbols/names.h"
 
 #define LEVEL 0.05 /* of the rank test, both sides together */
@@ -24,6 +25,7 @@ struct comparing {
 	struct gp_names *names;
 	struct gp_rank rank;
 	double *values_a, *values_b; /* the values of one metric */
+	bool are_other_steps;        /* a step is other work in A than in B */
 	struct gp_compare_result *result;
 	int error; /* 0 or -ENOMEM */
 };
@@ -159,11 +161,17 @@ static bool is_worth(const struct comparing *c, const struct pair *time, double 
 	       strcmp(time->sure, "yes") == 0 || !(effect < GP_COMPARE_LEAST * all);
 }
 
+static bool is_of_step(enum gp_metric metric)
+{
+	return metric == GP_METRIC_STEP || metric == GP_METRIC_STEP_SPREAD ||
+	       metric == GP_METRIC_STEP_MEAN || metric == GP_METRIC_STEP_ENERGY ||
+	       metric == GP_METRIC_STEP_ENERGY_ERROR;
+}
+
 /* A part of the wall time is no measure for the time of one step, or for energy. */
 static bool is_measured_by_itself(enum gp_metric metric)
 {
-	return metric == GP_METRIC_STEP || metric == GP_METRIC_STEP_SPREAD ||
-	       metric == GP_METRIC_STEP_MEAN || gp_metric_rows[metric].unit != GP_UNIT_NS;
+	return is_of_step(metric) || gp_metric_rows[metric].unit != GP_UNIT_NS;
 }
 
 static size_t list_metrics(struct comparing *c, enum gp_unit unit, struct metric_row *rows)
@@ -175,7 +183,8 @@ static size_t list_metrics(struct comparing *c, enum gp_unit unit, struct metric
 		struct metric_row row = {.metric = (enum gp_metric)i};
 		double all;
 
-		if (gp_metric_rows[i].unit != unit || i == GP_METRIC_NEW_KERNELS)
+		if (gp_metric_rows[i].unit != unit || i == GP_METRIC_NEW_KERNELS ||
+		    (c->are_other_steps && is_of_step(row.metric)))
 			continue;
 		row.pair = metric_pair(c, row.metric);
 		if ((isnan(row.pair.a) && isnan(row.pair.b)) || row.pair.a == row.pair.b)
@@ -358,7 +367,7 @@ static bool is_comparable(struct comparing *c, enum gp_named_kind kind, const st
 {
 	struct pair leaked;
 
-	if (isnan(sum->a) || isnan(sum->b))
+	if (isnan(sum->a) || isnan(sum->b) || (kind == GP_NAMED_PHASE && c->are_other_steps))
 		return false;
 	if (gp_lacking_may_be(kind) || kind == GP_NAMED_RANK)
 		return sum->a != 0 && sum->b != 0;
@@ -520,6 +529,8 @@ int gp_compare_write(struct gp_table_writer *writer, const struct gp_run_set *a,
 		c.error = -ENOMEM;
 	else
 		c.error = tell_kernels_apart(&c);
+	if (c.error == 0)
+		c.error = gp_step_change_is_other_work(a, b, &c.are_other_steps);
 	if (c.error == 0) {
 		put_metrics(&c, GP_UNIT_NS, "diff-times", "Times");
 		put_metrics(&c, GP_UNIT_JOULES, "diff-energy", "Energy in J");

@@ -21,7 +21,7 @@ struct side {
 	const struct gp_run_set *set;
 	double *values;   /* scratch: one for each run */
 	uint32_t unknown; /* runs without a step time */
-	double step_ns, spread_ns;
+	double step_ns, spread_ns, mean_ns;
 	double steps, launches; /* in a run, the medians; 0 = unknown */
 };
 
@@ -50,6 +50,8 @@ static int open_side(struct side *side, const struct gp_run_set *set)
 	side->step_ns = gp_median(side->values, set->count);
 	gp_run_set_metric(set, GP_METRIC_STEP_SPREAD, side->values);
 	side->spread_ns = gp_median(side->values, set->count);
+	gp_run_set_metric(set, GP_METRIC_STEP_MEAN, side->values);
+	side->mean_ns = gp_median(side->values, set->count);
 	count_work(side);
 	return 0;
 }
@@ -146,8 +148,8 @@ static bool are_other_work(const struct side *before, const struct side *now)
 	double steps = now->steps / before->steps, launches = now->launches / before->launches;
 	double each = launches / steps;
 
-	if (!(before->steps > 0 && now->steps > 0)) /* unknown of a baseline */
-		return false;
+	if (before->unknown + now->unknown > 0 || !(before->steps > 0 && now->steps > 0))
+		return false; /* the steps of a baseline are unknown */
 	return fmax(steps, 1 / steps) > OTHER_WORK_RATIO && fmax(each, 1 / each) > OTHER_WORK_RATIO;
 }
 
@@ -156,10 +158,12 @@ static void say_other_work(const struct side *before, const struct side *now, ch
 {
 	snprintf(
 		text, bytes,
-		"The steps of both are not the same work, so their times do not compare: %s of %s, %s of %s before",
+		"The steps of both are not the same work, so their times do not compare: %s of %s, %s of %s before. In all they take %s, %s before",
 		gp_format_count((uint64_t)now->steps).text, gp_format_ns_about(now->step_ns).text,
 		gp_format_count((uint64_t)before->steps).text,
-		gp_format_ns_about(before->step_ns).text);
+		gp_format_ns_about(before->step_ns).text,
+		gp_format_ns_about(now->steps * now->mean_ns).text,
+		gp_format_ns_about(before->steps * before->mean_ns).text);
 }
 
 static int say_change(struct side *before, struct side *now, char *text, size_t bytes)
@@ -220,7 +224,7 @@ static int say(struct side *before, struct side *now, char *text, size_t bytes)
 	text[0] = '\0';
 	if (unknown == before->set->count + now->set->count)
 		return 0;
-	if (unknown == 0 && are_other_work(before, now)) {
+	if (are_other_work(before, now)) {
 		say_other_work(before, now, text, bytes);
 		return 0;
 	}
@@ -229,16 +233,35 @@ static int say(struct side *before, struct side *now, char *text, size_t bytes)
 	return say_unknown(before, now, text, bytes);
 }
 
+static int open_sides(struct side *from, struct side *to, const struct gp_run_set *before,
+		      const struct gp_run_set *now)
+{
+	int result = open_side(from, before);
+
+	*to = (struct side){0};
+	return result == 0 ? open_side(to, now) : result;
+}
+
 int gp_step_change_say(const struct gp_run_set *before, const struct gp_run_set *now, char *text,
 		       size_t bytes)
 {
-	struct side from, to = {0};
-	int result = open_side(&from, before);
+	struct side from, to;
+	int result = open_sides(&from, &to, before, now);
 
 	if (result == 0)
-		result = open_side(&to, now);
-	if (result == 0)
 		result = say(&from, &to, text, bytes);
+	free(from.values);
+	free(to.values);
+	return result;
+}
+
+int gp_step_change_is_other_work(const struct gp_run_set *before, const struct gp_run_set *now,
+				 bool *is_other)
+{
+	struct side from, to;
+	int result = open_sides(&from, &to, before, now);
+
+	*is_other = result == 0 && are_other_work(&from, &to);
 	free(from.values);
 	free(to.values);
 	return result;

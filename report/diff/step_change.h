@@ -5,6 +5,7 @@
 #ifndef REPORT_DIFF_STEP_CHANGE_H
 #define REPORT_DIFF_STEP_CHANGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "report/diff/run_set.h"
@@ -17,5 +18,9 @@
  */
 int gp_step_change_say(const struct gp_run_set *before, const struct gp_run_set *now, char *text,
 		       size_t bytes);
+
+/* Whether a step is another part of the run in each set, so that nothing of a step compares. */
+int gp_step_change_is_other_work(const struct gp_run_set *before, const struct gp_run_set *now,
+				 bool *is_other);
 
 #endif

@@ -88,16 +88,22 @@ static void a_phase_of_another_name_did_not_change(void **state)
 static void steps_of_other_work_do_not_compare(void **state)
 {
 	struct scene scene;
+	bool is_other;
 
 	begin(&scene, 1e6, 10e6);
 	runs_set(&scene.before, GP_METRIC_LAUNCHES, 5000);
 	runs_set(&scene.now, GP_METRIC_LAUNCHES, 4000);
+	runs_set(&scene.before, GP_METRIC_STEP_MEAN, 1.5e6);
+	runs_set(&scene.now, GP_METRIC_STEP_MEAN, 11e6);
 	for (uint32_t i = 0; i < scene.before.count; i++)
 		scene.before.runs[i].figures.step_count = 1000;
 	for (uint32_t i = 0; i < scene.now.count; i++)
 		scene.now.runs[i].figures.step_count = 100;
 	say(&scene);
-	expect(scene.text, " do not compare: 100 of 10.00ms, 1,000 of 1.000ms before");
+	expect(scene.text,
+	       " do not compare: 100 of 10.00ms, 1,000 of 1.000ms before. In all they take 1.100s, 1.500s before");
+	assert_int_equal(gp_step_change_is_other_work(&scene.before, &scene.now, &is_other), 0);
+	assert_true(is_other);
 	runs_set(&scene.now, GP_METRIC_LAUNCHES, 500); /* it ran for a tenth of the steps */
 	say(&scene);
 	expect(scene.text, ": 900.0 % slower");

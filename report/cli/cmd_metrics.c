@@ -26,10 +26,11 @@ static const char usage[] =
 	"  list    metrics with every TEXT in their names or descriptions; a TEXT with * is a pattern\n"
 	"          for the whole name\n"
 	"  passes  how often a kernel must run for each METRIC, alone and with those before it\n"
-	"  sets    the named sets below, and which of their metrics the chip measures in one pass\n"
+	"  sets    the named sets below, and which of their metrics the chip measures\n"
 	"  chips   the chips that libcupti knows, and GPUs that have them\n"
 	"\n"
-	"  -c, --chip CHIP      the chip (default GH100, or the first of gpuprof metrics chips)\n"
+	"  -c, --chip CHIP      the chip, or a GPU that has it, such as H200 (default GH100, or the first\n"
+	"                       of gpuprof metrics chips)\n"
 	"      --pm             metrics for sampling over time, not for kernels and ranges\n"
 	"  -e, --ends           list full names, with their ends: .sum, .avg.per_second, ...\n"
 	"      --cupti FILE     load this libcupti.so (default: GPUPROF_CUPTI, else an installed one)\n"
@@ -151,6 +152,7 @@ int gp_command_metrics(int argc, char **argv)
 		return gp_command_fail(GP_EXIT_FAILED, "metrics: %s", message);
 	if (!a.request.chip)
 		a.request.chip = default_chip(&host);
+	a.request.chip = gp_metric_chip_of(a.request.chip);
 	gp_table_open(&table, &a.table->head);
 	status = a.table->fill(&a.request, &table);
 	if (status == 0 && table.error != 0)

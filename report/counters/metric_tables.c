@@ -60,6 +60,21 @@ static const char *find_gpus(const char *chip)
 	return NULL;
 }
 
+const char *gp_metric_chip_of(const char *name)
+{
+	const size_t length = strlen(name);
+
+	for (size_t i = 0; i < COUNT(products); i++) {
+		const char *gpus = products[i].gpus;
+
+		for (const char *at = gpus; length > 0 && (at = strcasestr(at, name)) != NULL; at++)
+			if ((at == gpus || at[-1] == ' ') &&
+			    (at[length] == ',' || at[length] == '\0'))
+				return products[i].chip;
+	}
+	return name;
+}
+
 static int fill_chips(const struct gp_metric_request *request, struct gp_table *table)
 {
 	const char *const *names;

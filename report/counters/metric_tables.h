@@ -26,4 +26,7 @@ struct gp_metric_table {
 /* All tables; the last one has no name. */
 extern const struct gp_metric_table gp_metric_tables[];
 
+/* The chip of a GPU such as "H200"; else the name itself. */
+const char *gp_metric_chip_of(const char *name);
+
 #endif

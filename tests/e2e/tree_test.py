@@ -460,7 +460,7 @@ class Ranks(Tree):
         self.assertEqual(len(Facts(self.path("all.json")).kernels), 100)
         names = self.process_names("all.json")
         for rank in range(4):
-            self.assertEqual(sum(f"rank {rank}, pid" in name for name in names), 1, names)
+            self.assertEqual(sum(f"rank {rank} on" in name for name in names), 1, names)
         self.assertEqual(sum("GPU 0" in name for name in names), 1, names)
 
     def test_merged_processes_are_in_their_order(self):

@@ -199,33 +199,53 @@ static void put_phase(struct gp_table *table, const struct gp_phases *phases, ui
 	for (unsigned i = 0; i < GP_PHASE_MEASURES; i++)
 		gp_table_put_whole(table,
 				   gp_phases_step_ns(phases, (enum gp_phase_measure)i, number));
+	if (gp_phases_step_ns(phases, GP_PHASE_IDLE, number) == 0)
+		idle_ns = 0; /* in the usual step */
 	gp_table_put_whole(table, phase->steps);
 	gp_table_put_text(table, phase->name);
 	gp_table_put_text(table, idle_ns > 0 ? gp_idle_cause_words(cause) : "");
 	gp_table_put_text(table, phase->place);
 }
 
-/* The next phase of any step by host time, after one; GP_PHASE_KINDS: there is none. */
+/* Of the host or of the GPU, which work beside each other. */
+static uint64_t larger_ns(const struct gp_phase *phase)
+{
+	return phase->host_ns > phase->gpu_ns ? phase->host_ns : phase->gpu_ns;
+}
+
+/* The next phase of any step by time, after one; GP_PHASE_KINDS: there is none. */
 static uint32_t next_phase(const struct gp_phases *phases, uint32_t after)
 {
 	uint32_t next = GP_PHASE_KINDS;
 
 	for (uint32_t i = 0; i < GP_PHASE_KINDS; i++) {
-		uint64_t ns = phases->rows[i].host_ns;
+		uint64_t ns = larger_ns(&phases->rows[i]);
 		uint64_t most_ns =
-			after < GP_PHASE_KINDS ? phases->rows[after].host_ns : UINT64_MAX;
+			after < GP_PHASE_KINDS ? larger_ns(&phases->rows[after]) : UINT64_MAX;
 		bool is_left = ns < most_ns || (ns == most_ns && i > after);
 
 		if (phases->rows[i].name && phases->rows[i].steps > 0 && is_left &&
-		    (next == GP_PHASE_KINDS || ns > phases->rows[next].host_ns))
+		    (next == GP_PHASE_KINDS || ns > larger_ns(&phases->rows[next])))
 			next = i;
 	}
 	return next;
 }
 
+static void print_rest(const struct gp_summary *summary, const struct gp_phases *phases,
+		       uint32_t next)
+{
+	uint32_t count = 0;
+
+	for (; next < GP_PHASE_KINDS; next = next_phase(phases, next))
+		count++;
+	if (count > 0)
+		fprintf(summary->out, "  ... %u more: gpuprof summary --by phase FILE\n", count);
+}
+
 static int print_phases(const struct gp_summary *summary, const struct gp_phases *phases)
 {
 	size_t rows = summary->rows.phases > 0 ? summary->rows.phases : GP_PHASE_KINDS;
+	uint32_t next = next_phase(phases, GP_PHASE_KINDS);
 	struct gp_table table;
 	int result;
 
@@ -235,11 +255,11 @@ static int print_phases(const struct gp_summary *summary, const struct gp_phases
 	fputs("  phases    medians of host, GPU and idle time, over the steps that have the phase\n",
 	      summary->out);
 	gp_table_open(&table, &phase_head);
-	for (uint32_t i = next_phase(phases, GP_PHASE_KINDS); i < GP_PHASE_KINDS && rows > 0;
-	     i = next_phase(phases, i), rows--)
-		put_phase(&table, phases, i);
+	for (; next < GP_PHASE_KINDS && rows > 0; next = next_phase(phases, next), rows--)
+		put_phase(&table, phases, next);
 	result = gp_table_print(&table, summary->out, gp_summary_columns(summary));
 	gp_table_close(&table);
+	print_rest(summary, phases, next);
 	return result;
 }
 

@@ -26,7 +26,7 @@ static const char usage[] =
 	"  list    metrics with every TEXT in their names or descriptions; a TEXT with * is a pattern\n"
 	"          for the whole name\n"
 	"  passes  how often a kernel must run for each METRIC, alone and with those before it\n"
-	"  sets    the named sets below, and which of their metrics the chip measures in one pass\n"
+	"  sets    the named sets below: their passes, and which of their metrics the chip measures\n"
 	"  chips   the chips that libcupti knows, and GPUs that have them\n"
 	"\n"
 	"  -c, --chip CHIP      the chip (default GH100, or the first of gpuprof metrics chips)\n"

@@ -513,10 +513,14 @@ static void close_from_here(void)
 	windows.driver.cuCtxPopCurrent(&popped);
 }
 
-/* The program launches nothing more for now: such a time is none of the window. */
+/*
+ * The program launches nothing more for now: such a time is none of the window.  Or recording has
+ * paused: soon no callback would tell of a launch that the window must not have.
+ */
 static bool is_late(void)
 {
-	return gp_clock_ticks() - windows.window.start_ticks > ticks_of(WINDOW_MOST_NS);
+	return gp_clock_ticks() - windows.window.start_ticks > ticks_of(WINDOW_MOST_NS) ||
+	       !gp_recording_gate_is_open();
 }
 
 static void close_late_window(void)

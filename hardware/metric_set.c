@@ -85,12 +85,15 @@ static int open_again(struct gp_profiler_config *config, const char *chip,
 
 /*
  * Replaces the config by one of the taken metrics.  It has no passes if the metrics exclude each
- * other.
+ * other.  CUPTI has an error, and not always the same, for a config without metrics.
  */
 static int make(struct gp_metric_choice *choice, const char *chip, enum gp_profiler_kind kind)
 {
-	int error = open_again(&choice->config, chip, kind);
+	int error;
 
+	if (choice->taken_count == 0)
+		return -ENOTSUP;
+	error = open_again(&choice->config, chip, kind);
 	if (error == 0)
 		error = gp_profiler_config_add(&choice->config, choice->taken, choice->taken_count);
 	if (error == 0)
@@ -189,6 +192,8 @@ static int divide(struct gp_metric_choice *choice, const char *chip,
 		else
 			choice->fits[i] = GP_METRIC_LEFT_OUT;
 	}
+	if (error == 0 && passes->count == 0)
+		error = -ENOTSUP;
 	for (size_t i = 0; error == 0 && i < passes->count; i++)
 		error = gp_profiler_config_add(&choice->config, passes->list[i].names,
 					       passes->list[i].count);
@@ -211,8 +216,6 @@ int gp_metric_set_choose(struct gp_metric_choice *choice, struct gp_profiler_hos
 		error = divide(choice, chip, set);
 	else if (error == 0 && choice->config.passes != 1)
 		error = fit(choice, chip, set);
-	if (error == 0 && choice->taken_count == 0)
-		error = -ENOTSUP;
 	if (error != 0 && choice->config.object != NULL)
 		gp_profiler_config_close(&choice->config);
 	return error;

@@ -185,7 +185,7 @@ static uint64_t pass_duration(uint64_t now_ns)
 	if (end_ns == 0 || !gp_recording_gate_is_open())
 		return UINT64_MAX;
 	if (is_sampling() && gp_load32(&control.in_range)) /* its end ends the window */
-		end_ns = gp_load64(&control.window_start_ns) + GP_SAMPLE_MOST_NS;
+		end_ns += GP_SAMPLE_RANGE_MOST_NS;
 	if (now_ns < end_ns)
 		return end_ns - now_ns;
 	end_window(is_sampling() ? GP_GATE_SAMPLE : GP_GATE_TIME);

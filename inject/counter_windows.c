@@ -30,7 +30,7 @@
 #define NS_PER_S       1000000000u
 
 enum state {
-	NOT_READY, /* the sets are not chosen yet */
+	NOT_READY, /* the metrics are not chosen yet */
 	WAITING,   /* for the time of the next window */
 	OPENING,
 	OPEN,
@@ -52,7 +52,7 @@ static struct {
 	uint32_t state;       /* enum state */
 	uint32_t captures;    /* of graphs, at the moment */
 	uint32_t tries;       /* to open a window, since the last one */
-	uint32_t has_awaited; /* a thread has waited for the sets */
+	uint32_t has_awaited; /* a thread has waited for the metrics */
 	uint32_t failures;    /* windows that CUPTI did not end well, in a row */
 	bool has_opened, has_closed, has_noted_context, has_noted_hang;
 
@@ -413,7 +413,7 @@ static void try_to_open(void)
 }
 
 /* Without pauses between windows, short programs are to have windows, too. */
-static void await_sets(void)
+static void await_metrics(void)
 {
 	uint64_t now_ns = gp_sys_now_ns(), until_ns = now_ns + SETUP_MOST_NS;
 
@@ -465,7 +465,7 @@ void gp_counter_windows_exit(struct gp_counter_launch *launch, const struct gp_a
 		release_lock();
 	} else if (has_kernel) {
 		if (windows.interval_ns == 0)
-			await_sets();
+			await_metrics();
 		if (is_due(data))
 			try_to_open();
 	}
@@ -513,10 +513,14 @@ static void close_from_here(void)
 	windows.driver.cuCtxPopCurrent(&popped);
 }
 
-/* The program launches nothing more for now: such a time is none of the window. */
+/*
+ * The program launches nothing more for now: such a time is none of the window.  Or recording has
+ * paused: soon no callback would tell of a launch that the window must not have.
+ */
 static bool is_late(void)
 {
-	return gp_clock_ticks() - windows.window.start_ticks > ticks_of(WINDOW_MOST_NS);
+	return gp_clock_ticks() - windows.window.start_ticks > ticks_of(WINDOW_MOST_NS) ||
+	       !gp_recording_gate_is_open();
 }
 
 static void close_late_window(void)
@@ -531,8 +535,8 @@ static void close_late_window(void)
 	release_lock();
 }
 
-/* Choosing metrics takes 0.1 s and a large stack. */
-static void choose_sets(void)
+/* Takes up to 0.5 s and a large stack. */
+static void choose_metrics(void)
 {
 	int result;
 
@@ -550,7 +554,7 @@ static void serve(void)
 	close_late_window();
 	if (gp_load32_acquire(&windows.state) == NOT_READY &&
 	    gp_load64_acquire(&windows.context) != 0)
-		choose_sets();
+		choose_metrics();
 }
 
 /* The program ends within a window: its kernels so far get their values. */

@@ -297,7 +297,7 @@ uint8_t *gp_buffers_take(size_t *bytes)
 	gp_add32(&requests, 1);
 	if (buffer == NULL && one_per_thread)
 		buffer = take_or_add(first_bytes());
-	if (buffer == NULL && one_per_thread)
+	if (buffer == NULL) /* one of another size is better than none */
 		buffer = take_free(0);
 	if (buffer == NULL)
 		buffer = wait_for_free();

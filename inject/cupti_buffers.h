@@ -42,7 +42,8 @@ void gp_buffers_use_small(void);
 /*
  * Before gp_buffers_init(): each program thread has its own buffer.  Ten thousand threads may
  * launch once each: the first buffer of a thread has GP_CUPTI_FIRST_BUFFER_BYTES.  A thread that
- * filled its last buffer gets one of the usual size, as long as these take at most half of the memory.
+ * filled its last buffer gets one of the usual size, as long as these take at most half of the
+ * memory.
  */
 void gp_buffers_use_per_thread(void);
 

@@ -164,7 +164,10 @@ static int call_with_object(int (*function)(struct gp_range_object *))
 	return function(&object);
 }
 
-/* CUPTI initializes data with the size that its object was asked for last, whatever size they have. */
+/*
+ * CUPTI initializes data with the size that its object was asked for last, whatever size these
+ * have.
+ */
 static int make_data(void)
 {
 	struct gp_range_data_size size = {

@@ -22,7 +22,8 @@ const char *gp_option_text(enum gp_option option);
 const char *gp_option_variable(enum gp_option option);
 
 /*
- * For options of type NUMBER, SECONDS, INTERVAL, EXPONENT, SHARE, SIZE; the default if the value is invalid or out of bounds.
+ * For options of type NUMBER, SECONDS, INTERVAL, EXPONENT, SHARE, SIZE; the default if the value is
+ * invalid or out of bounds.
  */
 uint64_t gp_option_number(enum gp_option option);
 uint64_t gp_option_ns(enum gp_option option);

@@ -17,8 +17,8 @@
 /* The length of a window without --duration: 20 steps and more of most loops. */
 #define GP_SAMPLE_WINDOW_NS 500000000u
 
-/* A window that waits for the end of a range ends after so long in any case. */
-#define GP_SAMPLE_MOST_NS 30000000000u
+/* A window whose time is over waits so long for the end of a range. */
+#define GP_SAMPLE_RANGE_MOST_NS 30000000000u
 
 /* The mean time from the first context to the first window, which leaves most of the startup out. */
 #define GP_SAMPLE_FIRST_NS 1000000000u

@@ -26,7 +26,7 @@ static const char usage[] =
 	"  list    metrics with every TEXT in their names or descriptions; a TEXT with * is a pattern\n"
 	"          for the whole name\n"
 	"  passes  how often a kernel must run for each METRIC, alone and with those before it\n"
-	"  sets    the named sets below, and which of their metrics the chip measures\n"
+	"  sets    the named sets below: their passes, and which of their metrics the chip measures\n"
 	"  chips   the chips that libcupti knows, and GPUs that have them\n"
 	"\n"
 	"  -c, --chip CHIP      the chip, or a GPU that has it, such as H200 (default GH100, or the first\n"

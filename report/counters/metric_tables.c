@@ -315,17 +315,15 @@ static int fill_passes(const struct gp_metric_request *request, struct gp_table 
 /* ---- sets ---- */
 
 static void put_fit(const struct gp_metric_request *request, struct gp_table *table,
-		    enum gp_metric_fit fit)
+		    enum gp_profiler_kind kind, enum gp_metric_fit fit)
 {
-	static const char *const words[] = {
-		[GP_METRIC_TAKEN] = "yes",
-		[GP_METRIC_LEFT_OUT] = "no, needs another pass",
-	};
-
 	if (fit == GP_METRIC_LACKING)
 		gp_table_put_words(table, "no, not on %s", request->chip);
+	else if (fit == GP_METRIC_TAKEN)
+		gp_table_put_text(table, "yes");
 	else
-		gp_table_put_text(table, words[fit]);
+		gp_table_put_text(table, kind == GP_PROFILER_RANGE ? "no, needs several passes"
+								   : "no, needs another pass");
 }
 
 static void put_set(const struct gp_metric_request *request, struct gp_table *table,
@@ -339,7 +337,7 @@ static void put_set(const struct gp_metric_request *request, struct gp_table *ta
 		put_passes(table, choice->config.passes);
 		gp_table_put_text(table, choice->names[i]);
 		gp_table_put_text(table, metric.unit);
-		put_fit(request, table, choice->fits[i]);
+		put_fit(request, table, set->kind, choice->fits[i]);
 	}
 }
 

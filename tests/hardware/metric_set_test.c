@@ -120,6 +120,25 @@ static void test_metrics_of_several_passes(void **state)
 	gp_profiler_config_close(&choice.config);
 }
 
+/* -ENOTSUP, with the reason for each metric. */
+static void test_no_metric_can_be_measured(void **state)
+{
+	static const struct gp_metric_names metrics[] = {
+		{{"gpu__nothing.sum"}},
+		{{"sm__throughput.avg.pct_of_peak_sustained_elapsed"}},
+	};
+	struct gp_metric_set set = {"own", GP_PROFILER_RANGE, "", metrics, 1};
+	struct gp_metric_choice choice;
+
+	assert_int_equal(gp_metric_set_choose(&choice, &host, "GH100", &set), -ENOTSUP);
+	assert_int_equal(choice.fits[0], GP_METRIC_LACKING);
+	set.count = 2;
+	assert_int_equal(gp_metric_set_choose(&choice, &host, "GH100", &set), -ENOTSUP);
+	assert_int_equal(choice.fits[0], GP_METRIC_LACKING);
+	assert_int_equal(choice.fits[1], GP_METRIC_LEFT_OUT); /* it needs eight passes */
+	assert_null(choice.config.object);
+}
+
 static void test_a_chip_without_the_profiler_is_refused(void **state)
 {
 	const struct gp_metric_set *set = gp_metric_set_find("timeline");
@@ -147,6 +166,7 @@ int main(void)
 		cmocka_unit_test(test_all_metrics_fit_on_gh100),
 		cmocka_unit_test(test_metrics_that_exclude_each_other),
 		cmocka_unit_test(test_metrics_of_several_passes),
+		cmocka_unit_test(test_no_metric_can_be_measured),
 		cmocka_unit_test(test_a_chip_without_the_profiler_is_refused),
 	};
 	void *libcupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);

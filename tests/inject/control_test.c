@@ -346,10 +346,13 @@ static void a_sample_has_many_ranges(void)
 	REQUIRE(is_closed());
 }
 
+/* It has 30 s more than its time. */
 static void a_sample_of_a_range_without_an_end(void)
 {
-	sample_of_ranges("GPUPROF_DURATION=1");
-	gp_control_pass(gp_sys_now_ns() + 31 * (uint64_t)SECOND_NS);
+	sample_of_ranges("GPUPROF_DURATION=1000");
+	gp_control_pass(start_ns + 1029 * (uint64_t)SECOND_NS);
+	REQUIRE(gp_recording_gate_is_open());
+	gp_control_pass(gp_sys_now_ns() + 1031 * (uint64_t)SECOND_NS);
 	REQUIRE(is_closed());
 }
 

@@ -316,6 +316,19 @@ static void memory_of_a_burst_is_released(void **state)
 	assert_int_equal(there, GP_BUFFERS_KEPT);
 }
 
+/* There is no memory for small buffers: the large ones are free. */
+static void large_buffers_serve_if_small_ones_cannot_be_made(void **state)
+{
+	size_t bytes;
+
+	gp_buffers_use_small();
+	take_all();
+	for (uint32_t i = 0; i < LIMIT; i++)
+		assert_true(gp_buffers_give(taken[i], 0));
+	assert_true(gp_buffers_give(gp_buffers_take(&bytes), 0));
+	assert_int_equal(bytes, GP_CUPTI_BUFFER_BYTES);
+}
+
 /* The last test: from then on there is no decoder. */
 static void requests_do_not_wait_without_a_decoder(void **state)
 {
@@ -343,6 +356,7 @@ int main(void)
 		cmocka_unit_test(requests_wait_for_a_lagging_decoder),
 		cmocka_unit_test(requests_do_not_wait_if_waits_are_off),
 		cmocka_unit_test(memory_of_a_burst_is_released),
+		cmocka_unit_test(large_buffers_serve_if_small_ones_cannot_be_made),
 		cmocka_unit_test(requests_do_not_wait_without_a_decoder),
 	};
 

@@ -7,6 +7,7 @@
 #include "inject/sample_budget.h"
 
 #define MS_NS   1000000u
+#define DAY_NS  (86400 * (uint64_t)1000000000)
 #define PERCENT 10000u
 
 static void the_cost_of_the_calls_decides(void **state)
@@ -31,6 +32,8 @@ static void huge_costs_do_not_overflow(void **state)
 
 	assert_true(most >= gp_sample_period_ns(UINT64_MAX / GP_SAMPLE_CALL_NS, 1, PERCENT / 10));
 	assert_true(most > 365 * (uint64_t)86400 * 1000000);
+	/* a window of ten days, which gpuprof_start() can open */
+	assert_true(gp_sample_period_ns(0, 10 * DAY_NS, PERCENT / 10) >= most);
 }
 
 static void times_vary_about_their_mean(void **state)

@@ -157,6 +157,8 @@ CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetri
 {
 	struct sim_config_image *image = &params->pHostObject->image;
 
+	if (params->numMetrics == 0)
+		return CUPTI_ERROR_INVALID_PARAMETER;
 	for (size_t i = 0; i < params->numMetrics; i++)
 		if (find_metric(params->ppMetricNames[i]) < 0)
 			return CUPTI_ERROR_INVALID_PARAMETER;
@@ -179,13 +181,18 @@ CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_P
 	return CUPTI_SUCCESS;
 }
 
+bool sim_is_peak(int metric)
+{
+	return strstr(names[metric], ".peak_sustained") != NULL;
+}
+
 /* A pass has counters for so many metrics; more of one call would need more passes. */
 static size_t passes_of(uint64_t metrics)
 {
 	size_t counted = 0;
 
 	for (int i = 0; i < SIM_METRICS; i++)
-		counted += (metrics >> i & 1) != 0 && !strstr(names[i], ".peak_sustained");
+		counted += (metrics >> i & 1) != 0 && !sim_is_peak(i);
 	return counted > 0 ? (counted + METRICS_OF_PASS - 1) / METRICS_OF_PASS : 1;
 }
 
@@ -198,11 +205,6 @@ CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_P
 	for (size_t i = 0; i < image.count; i++)
 		params->numOfPasses += passes_of(image.passes[i]);
 	return CUPTI_SUCCESS;
-}
-
-bool sim_is_peak(int metric)
-{
-	return strstr(names[metric], ".peak_sustained") != NULL;
 }
 
 /* Nobody calls these for the simulated chip, but clients need them to exist. */

@@ -6,8 +6,8 @@
  * was set first after the profiler was enabled.  Counter data are initialized for the size and the
  * metrics that were asked for last.  Further ranges than the session has places for are dropped
  * silently.  After a graph launch in a session, stopping fails until the profiler is disabled.
- * CUPTI runs a kernel of its own before each measured one.  If kernels have records, these add instructions, and patched code
- * counts nothing.  Starting and stopping take a large stack.
+ * CUPTI runs a kernel of its own before each measured one.  If kernels have records, these add
+ * instructions, and patched code counts nothing.  Starting and stopping take a large stack.
  */
 #include "tests/sim/cupti_sim.h"
 

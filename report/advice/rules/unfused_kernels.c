@@ -55,8 +55,8 @@ struct chain {
 
 struct own {
 	uint64_t all_ns;        /* of all operations of the process */
-	uint64_t most_ns;       /* of the longest chain: ... */
-	uint32_t kernels;       /* ... its length ... */
+	uint32_t kernels;       /* of the chain that has most */
+	uint64_t most_ns;       /* of the chain that takes longest ... */
 	uint64_t kernel, other; /* ... and the names of its two longest kernels */
 };
 
@@ -86,7 +86,6 @@ static void keep_names(struct gp_advisor *advisor, struct own *own, const struct
 		}
 	}
 	own->most_ns = chain->sum_ns;
-	own->kernels = chain->count;
 	own->kernel = gp_advisor_text(advisor, gp_model_kernel_name(advisor->model, most));
 	own->other = gp_advisor_text(advisor, gp_model_kernel_name(advisor->model, next));
 }
@@ -102,6 +101,8 @@ static void add_chain(struct gp_advisor *advisor, struct look *l, const struct c
 		       chain->sum_ns - chain->longest_ns, NULL);
 	gp_advisor_show_time(advisor, found, first->start_ns, chain->end_ns - first->start_ns);
 	own->all_ns = l->all_ns;
+	if (chain->count > own->kernels)
+		own->kernels = chain->count;
 	if (chain->sum_ns > own->most_ns)
 		keep_names(advisor, own, chain);
 	for (uint32_t i = 0; i < chain->count; i++)

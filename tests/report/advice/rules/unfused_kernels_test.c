@@ -37,6 +37,18 @@ static const struct {
 	 400,
 	 200,
 	 2},
+	/* the chain with most kernels is not the one that takes longest */
+	{{{MUL, MODEL "20", 200},
+	  {ADD, MODEL "22", 200},
+	  {GEMM, OTHERS "9", 9},
+	  {MUL, MODEL "20", 50},
+	  {ADD, MODEL "21", 50},
+	  {SUM, MODEL "22", 50},
+	  {GEMM, OTHERS "9", 9}},
+	 2,
+	 550,
+	 300,
+	 3},
 	/* a product in between; another function; one kernel alone; copies alone */
 	{{{MUL, MODEL "20", 100},
 	  {GEMM, MODEL "21", 100},

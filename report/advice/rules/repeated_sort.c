@@ -10,7 +10,7 @@
 
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(SORT_PERCENT, 25, PERCENT, "of the function's GPU time: sorts are not its purpose")  \
-	LIMIT(SAME_PERCENT, 80, PERCENT,                                                           \
+	LIMIT(SAME_PERCENT, 90, PERCENT,                                                           \
 	      "of the times with equal kernels: its input may be equal")                           \
 	LIMIT(PASSES, 2, COUNT, "in a step: a single one can have new input in each step")
 GP_LIMITS(LIMITS);
@@ -54,11 +54,11 @@ struct pass {
 struct own {
 	uint64_t all_ns; /* of all operations of the process */
 	uint64_t sum_ns, sort_ns;
-	uint64_t hash, votes; /* most passes' */
+	uint64_t hash, votes; /* most passes', and how many more of them there are than of others */
+	uint32_t kernels;     /* of each of these */
 	uint64_t in_loop;     /* passes in the loop's steps after the warm-up */
 	uint64_t kernel;      /* the text of the longest */
 	uint64_t longest_ns;
-	uint32_t kernels;
 	bool changes;
 };
 
@@ -96,9 +96,10 @@ static void add_pass(struct gp_advisor *advisor, struct look *l, const struct pa
 	own->sort_ns += pass->sort_ns;
 	own->in_loop += loop && loop->recurs[gp_steps_part_at(loop, start_ns)];
 	own->changes |= pass->changes;
+	if (pass->hash == own->hash)
+		own->kernels = pass->kernels;
 	if (pass->longest_ns > own->longest_ns) {
 		own->longest_ns = pass->longest_ns;
-		own->kernels = pass->kernels;
 		own->kernel = gp_advisor_text(advisor, model->names[pass->longest]);
 	}
 	for (uint32_t i = pass->first; i < pass->end; i++)
@@ -168,7 +169,7 @@ static bool may_be_same(const struct gp_case *found)
 	const struct own *own = found->own;
 
 	return !own->changes && own->sort_ns * 100 >= found->time_ns * SORT_PERCENT &&
-	       own->votes * 100 >= found->count * SAME_PERCENT;
+	       (found->count + own->votes) / 2 * 100 >= found->count * SAME_PERCENT;
 }
 
 /* How often in each step of the loop; 0: there is none. */

@@ -121,6 +121,34 @@ static void other_grids_are_other_input(void **state)
 	}
 }
 
+/* Of 40 passes four may be others, such as the longer first ones. */
+static void a_few_passes_may_be_others(void **state)
+{
+	for (uint32_t others = 4; others <= 5; others++) {
+		struct training t = training_begin();
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_model *model;
+
+		build_device(&t.b, 0, "GPU");
+		for (uint32_t i = 0; i < TIMES; i++) {
+			training_work(&t, TRAINING_PROGRAM, MODEL "20", SORT,
+				      i < others ? 120 : 100);
+			if (i < others)
+				training_work(&t, TRAINING_PROGRAM, MODEL "20", ADD, 10);
+			training_work(&t, TRAINING_PROGRAM, OTHERS "8", GEMM, 300);
+		}
+		model = training_end(&t);
+		advice = ask(&model, 1);
+		found = find(&advice, "repeated-sort");
+		assert_int_equal(found != NULL, others == 4);
+		if (found)
+			assert_int_equal(value_of(found, "kernels"), 1);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +156,7 @@ int main(void)
 		cmocka_unit_test(is_silent_without_stacks),
 		cmocka_unit_test(waits_within_it_are_saved),
 		cmocka_unit_test(other_grids_are_other_input),
+		cmocka_unit_test(a_few_passes_may_be_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

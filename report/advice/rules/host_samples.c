@@ -381,13 +381,19 @@ bool gp_host_samples_use_result(const struct gp_advisor *advisor, const struct g
 				uint32_t before_site, uint32_t after_site)
 {
 	const struct gp_host_places *places = advisor->scope.host_places;
-	const char *reads = gp_call_sites_at(advisor->sites, before_site).place;
-	size_t bytes = function_bytes(reads);
 	uint64_t ns = 0;
 	uint32_t count;
-	struct gp_host_function *functions = functions_of(advisor, found, &count);
-	struct sums sums = sums_of(places, functions, count);
+	struct gp_host_function *functions;
+	struct sums sums;
+	const char *reads;
+	size_t bytes;
 
+	if (!gp_advisor_knows(advisor, before_site) || !gp_advisor_knows(advisor, after_site))
+		return false;
+	reads = gp_call_sites_at(advisor->sites, before_site).place;
+	bytes = function_bytes(reads);
+	functions = functions_of(advisor, found, &count);
+	sums = sums_of(places, functions, count);
 	for (uint32_t i = 0; i < count; i++) {
 		const char *own = gp_host_places_at(places, functions[i].place).own;
 
@@ -395,6 +401,5 @@ bool gp_host_samples_use_result(const struct gp_advisor *advisor, const struct g
 	}
 	free(functions);
 	return sums.samples >= GP_SPOT_SAMPLES && ns * 2 >= sums.time_ns &&
-	       gp_advisor_knows(advisor, before_site) && gp_advisor_knows(advisor, after_site) &&
 	       !is_of_function(gp_call_sites_at(advisor->sites, after_site).place, reads, bytes);
 }

@@ -402,6 +402,35 @@ static void test_what_is_new_behind_it(void **state)
 	}
 }
 
+/* The operation before has no call, nor has the thread; samples tell what it did. */
+static void test_no_call_before(void **state)
+{
+	struct build b = build_begin(1);
+	uint32_t main = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 1);
+	uint32_t index = BUILD_GROW(&b, samples, sample_count);
+	const struct gp_finding *found;
+	struct gp_advice advice;
+	struct gp_model *model;
+
+	build_device(&b, 0, "GPU");
+	build_call(&b, 101, BUILD_DEVICE_SYNC, MS, 1000, 0);
+	build_op(&b, GP_OP_KERNEL, 7, 2 * MS, 3 * MS, 77);
+	build_call(&b, 100, BUILD_LAUNCH, 304 * MS, 10000, 2);
+	build_op(&b, GP_OP_KERNEL, 7, 305 * MS, 306 * MS, 2);
+	b.model->samples[index] = build_sample(100, main, 10, 300);
+	b.model->samples[index].count = 50;
+	build_stacks_end(&b);
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "gpu-gaps");
+	assert_non_null(found);
+	assert_int_equal(found->count, 1);
+	assert_int_equal(found->time_ns, 301010000);
+	assert_string_equal(text_of(found, "before"), "");
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /*
  * The host waits for 3 ms for a kernel that had ended a millisecond before: where others have the
  * GPU, what is done is told late.
@@ -587,6 +616,7 @@ int main(void)
 		cmocka_unit_test(test_waits_at_no_place_of_their_own),
 		cmocka_unit_test(test_what_begins_late_now_and_then),
 		cmocka_unit_test(test_what_is_new_behind_it),
+		cmocka_unit_test(test_no_call_before),
 		cmocka_unit_test(test_a_wait_that_ends_late_beside_others),
 		cmocka_unit_test(test_long_waits),
 		cmocka_unit_test(test_allocations_are_where_to_look),

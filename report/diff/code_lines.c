@@ -15,15 +15,13 @@ static int add_place(struct gp_groups *lines, const struct gp_place *place)
 {
 	const char *file = gp_place_file(place);
 	char *text;
-	int result;
-
 	if (*file == '\0' || place->line == 0 || gp_code_owner_of_frame(place) != GP_CODE_OWN)
 		return 0;
 	if (asprintf(&text, "%s (%s:%u)", place->function, file, place->line) < 0)
 		return -ENOMEM;
-	result = gp_groups_find(lines, text) == UINT32_MAX ? -ENOMEM : 0;
+	gp_groups_find(lines, text);
 	free(text);
-	return result;
+	return 0;
 }
 
 static int add_frame(struct gp_groups *lines, struct gp_symbols *symbols,

@@ -72,8 +72,6 @@ uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
 	if (known && *known != GP_NO_SITE)
 		return *known;
 	site = gp_call_sites_find(advisor->sites, advisor->model, call);
-	if (site == UINT32_MAX)
-		advisor->error = -ENOMEM;
 	if (known)
 		*known = site;
 	return site;
@@ -330,11 +328,7 @@ void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns)
 
 uint64_t gp_advisor_text(struct gp_advisor *advisor, const char *text)
 {
-	uint64_t number = gp_scope_text(&advisor->scope, text);
-
-	if (number == GP_SCOPE_NO_TEXT)
-		advisor->error = -ENOMEM;
-	return number;
+	return gp_scope_text(&advisor->scope, text);
 }
 
 const char *gp_advisor_text_of(const struct gp_advisor *advisor, uint64_t number)
@@ -393,11 +387,7 @@ bool gp_advisor_knows(const struct gp_advisor *advisor, uint32_t site)
 uint32_t gp_advisor_same_site(struct gp_advisor *advisor, const struct gp_call_sites *others,
 			      uint32_t site)
 {
-	uint32_t same = gp_call_sites_of_text(advisor->sites, gp_call_sites_at(others, site));
-
-	if (same == GP_NO_SITE)
-		advisor->error = -ENOMEM;
-	return same;
+	return gp_call_sites_of_text(advisor->sites, gp_call_sites_at(others, site));
 }
 
 const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct gp_call *call)

@@ -117,8 +117,6 @@ static void add_part(struct gp_advisor *advisor, const struct gpu *gpu,
 	gp_advisor_add(advisor, found, part->start_ns, part->duration_ns, 0, NULL);
 	gp_advisor_show_time(advisor, found, part->start_ns, part->duration_ns);
 	gp_advisor_vote(found, site, exposed_ns);
-	if (call && site == UINT32_MAX)
-		advisor->error = -ENOMEM;
 	found->bytes += part->bytes;
 	own->exposed_ns += exposed_ns;
 	own->unmatched += !part->is_matched;

@@ -93,10 +93,7 @@ static int gather(struct blocks *blocks, struct gp_call_sites *sites, const stru
 			continue;
 		block.kind = event->memory_kind;
 		block.site = gp_call_sites_find(sites, model, &model->calls[event->call]);
-		if (block.site == UINT32_MAX ||
-		    gp_array_grow_spill(&blocks->rows, &blocks->capacity, blocks->count,
-					sizeof(block)) < 0)
-			return -ENOMEM;
+		gp_array_grow_spill(&blocks->rows, &blocks->capacity, blocks->count, sizeof(block));
 		blocks->rows[blocks->count++] = block;
 	}
 	return 0;

@@ -113,31 +113,29 @@ struct callers {
 	uint32_t count, capacity;
 };
 
-static struct caller *find_caller(struct gp_advisor *advisor, struct callers *callers,
-				  const char *function)
+static struct caller *find_caller(struct callers *callers, const char *function)
 {
 	uint32_t number = gp_groups_find(&callers->functions, function);
 
-	while (advisor->error == 0 && number != UINT32_MAX && callers->count <= number) {
-		advisor->error = gp_array_grow(&callers->rows, &callers->capacity, callers->count,
-					       sizeof(*callers->rows));
-		if (advisor->error == 0)
-			callers->rows[callers->count++] =
-				(struct caller){.least_line = UINT32_MAX, .last_site = GP_NO_SITE};
+	while (callers->count <= number) {
+		gp_array_grow(&callers->rows, &callers->capacity, callers->count,
+			      sizeof(*callers->rows));
+		callers->rows[callers->count++] =
+			(struct caller){.least_line = UINT32_MAX, .last_site = GP_NO_SITE};
 	}
-	return number < callers->count ? &callers->rows[number] : NULL;
+	return &callers->rows[number];
 }
 
-static void note_caller(struct gp_advisor *advisor, struct callers *callers, const char *place,
-			size_t length, uint32_t site, uint32_t depth, uint64_t ns)
+static void note_caller(struct callers *callers, const char *place, size_t length, uint32_t site,
+			uint32_t depth, uint64_t ns)
 {
 	uint32_t line = gp_call_site_line(place, &length);
 	struct caller *caller;
 	char function[TEXT_BYTES];
 
 	snprintf(function, sizeof(function), "%.*s", (int)length, place);
-	caller = find_caller(advisor, callers, function);
-	if (!caller || caller->last_site == site)
+	caller = find_caller(callers, function);
+	if (caller->last_site == site)
 		return;
 	caller->last_site = site;
 	caller->ns += ns;
@@ -155,7 +153,7 @@ static void note_callers(struct gp_advisor *advisor, struct callers *callers, ui
 	struct part part = first_part(advisor, site, helpers);
 
 	for (uint32_t depth = 0; part.length > 0; depth++, part = next_part(part))
-		note_caller(advisor, callers, part.text, part.length, site, depth, ns);
+		note_caller(callers, part.text, part.length, site, depth, ns);
 }
 
 /* The innermost function with most of the time, or NULL. */
@@ -229,29 +227,23 @@ static void put_shares(const struct gp_groups *named, const uint32_t *order, uin
 }
 
 /* A place can have several sites, with other callers. */
-static void name_shares(struct gp_advisor *advisor, const struct gp_launch_places *places,
+static void name_shares(const struct gp_advisor *advisor, const struct gp_launch_places *places,
 			uint32_t helpers, uint64_t all_ns, char text[PLACES_BYTES])
 {
 	struct gp_groups named = {0};
 	uint32_t *order;
 
-	for (uint32_t i = 0; i < places->count && advisor->error == 0; i++) {
+	for (uint32_t i = 0; i < places->count; i++) {
 		struct part part = first_part(advisor, i, helpers);
 		char name[TEXT_BYTES];
-		uint32_t row;
 
 		if (places->site_ns[i] == 0)
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)part.length, part.text);
-		row = gp_groups_find(&named, name);
-		advisor->error = row == UINT32_MAX ? -ENOMEM
-						   : gp_groups_add(&named, row, places->site_ns[i]);
+		gp_groups_add(&named, gp_groups_find(&named, name), places->site_ns[i]);
 	}
-	order = advisor->error == 0 ? gp_groups_by_time(&named) : NULL;
-	if (order)
-		put_shares(&named, order, all_ns, text);
-	else if (advisor->error == 0)
-		advisor->error = -ENOMEM;
+	order = gp_groups_by_time(&named);
+	put_shares(&named, order, all_ns, text);
 	free(order);
 	gp_groups_free(&named);
 }

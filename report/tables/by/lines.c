@@ -48,11 +48,8 @@ static uint64_t text_of_site(struct gathering *at, const struct gp_call *call)
 
 	if (site >= at->text_count) {
 		uint32_t count = site + 1 > 2 * at->text_count ? site + 1 : 2 * at->text_count;
-		uint64_t *texts =
-			site == UINT32_MAX ? NULL : realloc(at->texts, count * sizeof(*texts));
+		uint64_t *texts = realloc(at->texts, count * sizeof(*texts));
 
-		if (!texts)
-			return GP_SCOPE_NO_TEXT;
 		for (uint32_t i = at->text_count; i < count; i++)
 			texts[i] = 0;
 		at->texts = texts;

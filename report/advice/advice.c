@@ -543,6 +543,16 @@ static bool lacks_unified(const struct gp_model *model)
 	return bytes >= GP_MANAGED_BYTES;
 }
 
+/* The summary also takes loops of a few steps, which are too short for advice. */
+static void put_loop_process(const struct gp_advisor *advisor, struct gp_advice *advice)
+{
+	size_t process = gp_analysis_main_process(advisor->basis);
+
+	if (advisor->loop && advisor->loop != &advisor->basis->steps[process])
+		advice->loop_process = gp_process_name(
+			advisor->scope.models[advisor->loop - advisor->basis->steps]);
+}
+
 int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
 		   struct gp_advice *advice)
 {
@@ -557,6 +567,7 @@ int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, si
 		result = look(&advisor);
 	advice->loop_ns = advisor.loop_ns;
 	advice->loop_steps = advisor.loop ? gp_steps_recurring(advisor.loop) : 0;
+	put_loop_process(&advisor, advice);
 	advice->idle_most_ns = advisor.idle_ns;
 	for (size_t i = 0; i < model_count && !advice->doubt; i++)
 		advice->doubt = gp_recorded_why_not_all(models[i]);

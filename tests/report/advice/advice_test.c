@@ -54,17 +54,18 @@ static void test_turns_of_host_and_gpu(void **state)
 	gp_model_free(model);
 }
 
-/* Six steps, and in one of them a call that fails. */
-static struct gp_model *take_steps(const char *recorder)
+/* Steps that are marked, and after them a call that fails. */
+static struct gp_model *take_steps(uint32_t pid, uint32_t steps, uint64_t host_ns,
+				   const char *recorder)
 {
-	struct build b = build_begin(1);
+	struct build b = build_begin(pid);
 	uint64_t at_ns = MS;
 
 	build_device(&b, 0, "GPU");
-	for (uint32_t i = 1; i <= 6; i++) {
+	for (uint32_t i = 1; i <= steps; i++) {
 		uint64_t start_ns = at_ns;
 
-		at_ns = take_turn(&b, i, at_ns) + MS / 6;
+		at_ns = take_turn(&b, i, at_ns) + host_ns;
 		build_range(&b, 100, "step", start_ns, at_ns - 1000);
 	}
 	build_call(&b, 100, BUILD_MALLOC, at_ns - MS / 12, 1000, 0)->status = 2;
@@ -91,7 +92,7 @@ static void test_few_steps_stand_for_all(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct gp_model *model = take_steps(cases[i].recorder);
+		struct gp_model *model = take_steps(1, 6, MS / 6, cases[i].recorder);
 		struct gp_advice advice = ask(&model, 1);
 
 		assert_int_equal(find(&advice, "sync-calls") != NULL, cases[i].stands_for_all);
@@ -137,6 +138,25 @@ static void test_several_processes(void **state)
 	assert_int_equal(both.findings[0].processes, 2);
 	assert_int_equal(both.findings[0].pid, 2);
 	gp_advice_free(&one);
+	gp_advice_free(&both);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
+/* Six long steps are those of the summary, but too few for advice, which names its process. */
+static void test_steps_of_another_process_are_named(void **state)
+{
+	struct gp_model *models[2] = {take_steps(2, 50, MS / 2, NULL),
+				      take_steps(3, 6, 100 * MS, NULL)};
+	struct gp_advice alone = ask(models, 1), both;
+
+	models[1]->devices[0].uuid[0] = 77; /* a GPU of its own */
+	both = ask(models, 2);
+	assert_true(alone.loop_ns > 0);
+	assert_int_equal(both.loop_ns, alone.loop_ns);
+	assert_string_equal(alone.loop_process.text, "");
+	assert_string_equal(both.loop_process.text, "pid 2");
+	gp_advice_free(&alone);
 	gp_advice_free(&both);
 	gp_model_free(models[0]);
 	gp_model_free(models[1]);
@@ -1225,6 +1245,7 @@ int main(void)
 		cmocka_unit_test(test_few_steps_stand_for_all),
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_several_processes),
+		cmocka_unit_test(test_steps_of_another_process_are_named),
 		cmocka_unit_test(test_loading_of_code),
 		cmocka_unit_test(test_what_is_no_load),
 		cmocka_unit_test(test_several_loads),

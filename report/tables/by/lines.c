@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "gpuprof/count.h"
+#include "report/base/array.h"
 #include "report/analysis/analysis.h"
 #include "report/base/text/format.h"
 #include "report/model/process_name.h"
@@ -39,21 +40,16 @@ struct gathering {
 	uint64_t process; /* the model's index */
 	uint64_t *
 		texts; /* by number of a site: its line's number in the scope, plus 1; 0 = not known */
-	uint32_t text_count;
+	uint32_t text_count, text_capacity;
 };
 
 static uint64_t text_of_site(struct gathering *at, const struct gp_call *call)
 {
 	uint32_t site = gp_call_sites_find(at->sites, at->model, call);
 
-	if (site >= at->text_count) {
-		uint32_t count = site + 1 > 2 * at->text_count ? site + 1 : 2 * at->text_count;
-		uint64_t *texts = realloc(at->texts, count * sizeof(*texts));
-
-		for (uint32_t i = at->text_count; i < count; i++)
-			texts[i] = 0;
-		at->texts = texts;
-		at->text_count = count;
+	while (at->text_count <= site) {
+		gp_array_grow(&at->texts, &at->text_capacity, at->text_count, sizeof(*at->texts));
+		at->texts[at->text_count++] = 0;
 	}
 	if (at->texts[site] == 0)
 		at->texts[site] =

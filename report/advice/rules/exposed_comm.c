@@ -228,7 +228,8 @@ static void look_at_all(struct gp_advisor *advisor)
 			end++;
 		advisor->process = i;
 		advisor->model = advisor->scope.models[i];
-		look_at_process(advisor, &c.parts[first], end - first);
+		if (end > first)
+			look_at_process(advisor, &c.parts[first], end - first);
 	}
 	gp_collectives_free(&c);
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
+#include <lzma.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +20,33 @@
 /* Debug information of real programs packs to a third; of texts alone, to a tenth. */
 #define MOST_EXPANSION 64u
 
+#define XZ_MEMORY_BYTES (UINT64_C(64) << 20) /* as xz -9 needs */
+
 #define DEBUG_FOLDER "/usr/lib/debug"
 
 /* ---- one file ---- */
 
-/* The length of a section in memory; a packed one tells it in its header. */
-static uint64_t unpacked_bytes(Elf_Scn *section, const GElf_Shdr *header, const char *name)
+/* What elfutils unpacks to read the symbols of a stripped file: at most `most`, and one piece. */
+static uint64_t unpacked_xz_bytes(const Elf_Data *data, uint64_t most)
+{
+	lzma_stream stream = LZMA_STREAM_INIT;
+	lzma_ret result = lzma_stream_decoder(&stream, XZ_MEMORY_BYTES, 0);
+	uint8_t piece[1 << 14];
+
+	stream.next_in = data->d_buf;
+	stream.avail_in = data->d_size;
+	while (result == LZMA_OK && stream.total_out <= most) {
+		stream.next_out = piece;
+		stream.avail_out = sizeof(piece);
+		result = lzma_code(&stream, LZMA_FINISH);
+	}
+	lzma_end(&stream);
+	return result == LZMA_MEMLIMIT_ERROR ? UINT64_MAX : stream.total_out;
+}
+
+/* The length of a section in memory, as far as it is at most `most`. */
+static uint64_t unpacked_bytes(Elf_Scn *section, const GElf_Shdr *header, const char *name,
+			       uint64_t most)
 {
 	GElf_Chdr packed;
 	Elf_Data *data;
@@ -32,7 +54,11 @@ static uint64_t unpacked_bytes(Elf_Scn *section, const GElf_Shdr *header, const 
 
 	if (header->sh_flags & SHF_COMPRESSED)
 		return gelf_getchdr(section, &packed) ? packed.ch_size : UINT64_MAX;
-	data = name && strncmp(name, ".zdebug", 7) == 0 ? elf_rawdata(section, NULL) : NULL;
+	if (strcmp(name, ".gnu_debugdata") == 0) {
+		data = elf_rawdata(section, NULL);
+		return data && data->d_buf ? unpacked_xz_bytes(data, most) : 0;
+	}
+	data = strncmp(name, ".zdebug", 7) == 0 ? elf_rawdata(section, NULL) : NULL;
 	for (size_t i = 4; data && data->d_size >= 12 && i < 12; i++) /* after "ZLIB" */
 		bytes = bytes << 8 | ((const uint8_t *)data->d_buf)[i];
 	return bytes;
@@ -91,7 +117,7 @@ static int check_sections(Elf *elf, uint64_t file_bytes, int fd, bool may_lead_o
 		const char *name = gelf_getshdr(section, &header)
 					   ? elf_strptr(elf, names, header.sh_name)
 					   : NULL;
-		uint64_t bytes = name ? unpacked_bytes(section, &header, name) : 0;
+		uint64_t bytes = name ? unpacked_bytes(section, &header, name, left) : 0;
 
 		if (bytes > left)
 			return -EFBIG;

@@ -79,7 +79,7 @@ static int open_folder(const char *path, const char *trace)
 		return -ENOMEM;
 	fd = trace ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC)
 		   : gp_shared_folder_enter(folder, link);
-	if (fd == -1)
+	if (trace && fd < 0)
 		fd = -errno;
 	free(folder);
 	if (fd >= 0 && trace && fstatat(fd, trace + bytes, &status, AT_SYMLINK_NOFOLLOW) != 0) {

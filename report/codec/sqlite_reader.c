@@ -212,10 +212,13 @@ static int has_table(struct gp_database *database, const char *table)
 	return code == SQLITE_ROW;
 }
 
-/* Whether SQLite would compute columns, in whatever time. Negative: a negated SQLite error. */
-static int has_generated(struct gp_database *database, const char *table)
+/*
+ * Whether SQLite would compute columns, in whatever time, or repeat a long text of the schema in each
+ * row. Negative: a negated SQLite error.
+ */
+static int makes_values(struct gp_database *database, const char *table)
 {
-	enum { HIDDEN = 6 };
+	enum { DEFAULT = 4, HIDDEN = 6, LONGEST_DEFAULT = 256 };
 	sqlite3_stmt *statement;
 	bool is_found = false;
 	char text[128];
@@ -225,7 +228,9 @@ static int has_generated(struct gp_database *database, const char *table)
 	code = begin(database, text, &statement);
 	while (code == SQLITE_OK || code == SQLITE_ROW) {
 		code = sqlite3_step(statement);
-		is_found |= code == SQLITE_ROW && sqlite3_column_int(statement, HIDDEN) != 0;
+		is_found |= code == SQLITE_ROW &&
+			    (sqlite3_column_int(statement, HIDDEN) != 0 ||
+			     sqlite3_column_bytes(statement, DEFAULT) > LONGEST_DEFAULT);
 	}
 	sqlite3_finalize(statement);
 	return code != SQLITE_DONE ? -code : is_found;
@@ -278,7 +283,7 @@ int gp_database_each(struct gp_database *database, const char *table,
 
 	if (result <= 0)
 		return result < 0 ? note_error(database, -result) : 0;
-	result = has_generated(database, table);
+	result = makes_values(database, table);
 	if (result != 0)
 		return note_error(database, result < 0 ? -result : SQLITE_ERROR);
 	snprintf(text, sizeof(text), "SELECT * FROM \"%s\"", table);

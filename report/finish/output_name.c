@@ -7,9 +7,14 @@
 #include "report/base/memstream.h"
 #include "report/model/process_name.h"
 
-/* Prints a value; slashes or dots in it must not lead to another folder, nor hide the file. */
+/*
+ * Prints a value; slashes or dots in it must not lead to another folder, nor hide the file.  Without
+ * a value, "%h/x" would be a path from the root on.
+ */
 static void put_value(FILE *out, const char *value)
 {
+	if (!value || *value == '\0')
+		fputc('_', out);
 	for (const char *at = value; at && *at; at++)
 		fputc(*at == '/' || (*at == '.' && at == value) ? '_' : *at, out);
 }

@@ -1,5 +1,6 @@
 """Files that were made to fill memory, to take for ever, or to keep somebody waiting: commands end soon, with little memory."""
 import gzip
+import lzma
 import os
 import resource
 import shutil
@@ -79,6 +80,11 @@ class Hostile(Case):
         subprocess.run(["sh", "-ec", "rm program; objcopy --only-keep-debug kept x.debug; "
                         "objcopy --strip-debug --add-gnu-debuglink=x.debug kept program; rm x.debug; mkfifo x.debug"], cwd=self.folder, check=True)
         self.check_stacks(";allocate;")
+        with open(self.path("bomb.xz"), "wb") as packed:
+            packer = lzma.LZMACompressor()
+            packed.write(b"".join(packer.compress(ZEROS) for _ in range(1200)) + packer.flush())
+        subprocess.run(["sh", "-ec", "strip -o program kept; objcopy --add-section .gnu_debugdata=bomb.xz program"], cwd=self.folder, check=True)
+        self.check_stacks(";program+0x")
         self.run_gpuprof("finish", "-q", "--chrome", "none", "t.gpuprof")  # the rings
 
 

@@ -338,11 +338,15 @@ class FolderOfAnother(Case):
             for name, result in (
                     ("t.json", self.run_gpuprof("export", "-o", os.path.join(place, "t.json"), self.path("t.gpuprof"))),
                     ("summary", self.run_gpuprof("finish", "--chrome", "none", "--summary", summary, self.path("t.gpuprof"))),
+                    ("pq", self.run_gpuprof("export", "--format", "parquet", "-o", os.path.join(place, "pq"), self.path("t.gpuprof"))),
                     ("u.gpuprof", self.run_program([*GPU, "launch=3"], options=["-q", "--chrome", "none", "-o", os.path.join(place, "u")]))):
                 with self.subTest(name, link=link):
                     self.assertEqual(place in result.stderr, is_refused, result.stderr)
                     self.assertEqual(os.path.exists(os.path.join(place, name)), not is_refused)
         self.assertEqual(os.listdir(self.path("mine")), [])
+        self.assertIn("another user's link", self.run_gpuprof("export", "-o", self.path("bob", "out", "t.json"), self.path("t.gpuprof")).stderr)
+        result = self.run_gpuprof("export", "--format", "parquet", "-o", self.path("bob", "out"), self.path("t.gpuprof"))
+        self.assertEqual((result.returncode, os.listdir(self.path("mine"))), (1, []))
 
     def test_doctor_empties_the_folder_that_it_made(self):
         """Not the one that he leads its name to while it runs."""

@@ -29,16 +29,29 @@ static bool ends_in_word(const char *name, size_t bytes, const char *word)
 	       (at == name || !isalpha((unsigned char)at[-1]) || isupper((unsigned char)*at));
 }
 
+static bool has(const char *name, size_t bytes, const char *part)
+{
+	size_t length = strlen(part);
+
+	for (; bytes >= length; name++, bytes--)
+		if (strncasecmp(name, part, length) == 0)
+			return true;
+	return false;
+}
+
 /* "hf_token", but not "tokenizer", and no "tokens", which are counted. */
 static bool is_secret(const char *name, size_t bytes)
 {
+	static const char *const parts[] = {"password", "passwd", "secret"};
 	static const char *const endings[] = {
-		"token",       "secret",    "secrets",   "password",  "passwords",     "passwd",
-		"passphrase",  "apikey",    "secretkey", "accesskey", "authorization", "credential",
-		"credentials", "signature", "cookie",    "bearer",
+		"token",      "passphrase",  "apikey",    "accesskey", "authorization",
+		"credential", "credentials", "signature", "cookie",    "bearer",
 	};
 	static const char *const words[] = {"key", "keys", "pass", "pwd", "auth", "sig"};
 
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (has(name, bytes, parts[i]))
+			return true;
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
 		if (ends_in(name, bytes, endings[i]))
 			return true;
@@ -79,6 +92,8 @@ static const char *find_value(const char *name, const char *at, const char *end)
 
 	if (at < end && (*at == '"' || *at == '\''))
 		at++;
+	while (at < end && *at == ' ')
+		at++;
 	if (at == end || (*at != '=' && *at != ':') || !is_secret(name, bytes))
 		return NULL;
 	for (at++; at < end && *at == ' '; at++)
@@ -95,6 +110,14 @@ static const char *end_of_user(const char *at, const char *end)
 		if (*at == '@')
 			user = at;
 	return user;
+}
+
+/* "--token VALUE", "--token= VALUE": the next word is the value. */
+static bool asks_for_secret(const char *word, const char *end)
+{
+	if (word < end && end[-1] == '=')
+		end--;
+	return word < end && *word == '-' && is_secret(word, (size_t)(end - word));
 }
 
 /* Prints a word; the value of an option that begins it ends with the word. */
@@ -120,6 +143,10 @@ static void put_word(FILE *out, const char *word, const char *end)
 			put(out, name, at + 3);
 			fputs(MASK, out);
 			at = user;
+		} else if (at + 1 < end && *at == ' ' && asks_for_secret(name, at)) {
+			put(out, name, at + 1); /* in a quoted command */
+			fputs(MASK, out);
+			at = end_of_value(at + 1, end);
 		} else {
 			at = put(out, name, at < end ? at + 1 : at);
 		}
@@ -142,12 +169,6 @@ static const char *end_of_word(const char *at)
 	return at;
 }
 
-/* "--token VALUE": the next word is the value. */
-static bool asks_for_secret(const char *word, const char *end)
-{
-	return word < end && *word == '-' && is_secret(word, (size_t)(end - word));
-}
-
 char *gp_secrets_mask(const char *command)
 {
 	bool is_value = false;
@@ -160,7 +181,7 @@ char *gp_secrets_mask(const char *command)
 	while (*command) {
 		const char *end = end_of_word(command);
 
-		if (is_value && *command != '-' && end > command)
+		if (is_value && strncmp(command, "--", 2) != 0 && end > command)
 			fputs(MASK, out);
 		else
 			put_word(out, command, end);

@@ -3,13 +3,16 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "report/base/array.h"
+#include "report/base/shared_folder.h"
 #include "report/codec/output_file.h"
 #include "report/model/process_name.h"
 
@@ -55,13 +58,53 @@ static int fail(int error, const char *path, char *message, size_t message_bytes
 	return error;
 }
 
+static int refuse(int error, const char *path, char *message, size_t message_bytes)
+{
+	char text[GP_SHARED_FOLDER_TEXT];
+
+	snprintf(message, message_bytes, "cannot write to %s: %s", path,
+		 gp_shared_folder_error(error, path, text));
+	return error;
+}
+
+/* Makes a folder, not through another user's link. Returns 0 or -errno. */
+static int make_below(const char *path)
+{
+	char parent[PATH_MAX], link[PATH_MAX];
+	size_t bytes = strlen(path);
+	int folder, result;
+	char *name;
+
+	while (bytes > 1 && path[bytes - 1] == '/')
+		bytes--;
+	if (bytes >= sizeof(parent) - 2)
+		return -ENAMETOOLONG;
+	snprintf(parent, sizeof(parent), "%s%.*s", memchr(path, '/', bytes) ? "" : "./", (int)bytes,
+		 path);
+	name = strrchr(parent, '/');
+	*name = '\0';
+	folder = gp_shared_folder_enter(name == parent ? "/" : parent, link);
+	if (folder < 0)
+		return folder;
+	result = mkdirat(folder, name + 1, 0777) < 0 ? -errno : 0;
+	close(folder);
+	if (result != -EEXIST)
+		return result;
+	folder = gp_shared_folder_enter(path, link);
+	if (folder >= 0)
+		close(folder);
+	return folder < 0 ? folder : -EEXIST;
+}
+
 /* Files of another export beside the new ones would be read as the same job. */
 static int make_folder(const char *path, char *message, size_t message_bytes)
 {
-	if (mkdir(path, 0777) == 0 || (errno == EEXIST && is_empty(path)))
+	int result = make_below(path);
+
+	if (result == 0 || (result == -EEXIST && is_empty(path)))
 		return 0;
-	if (errno != EEXIST)
-		return fail(-errno, path, message, message_bytes);
+	if (result != -EEXIST)
+		return refuse(result, path, message, message_bytes);
 	snprintf(message, message_bytes,
 		 "%s exists, but is not an empty folder; name a new folder after -o", path);
 	return -EEXIST;
@@ -136,10 +179,9 @@ static int open_file(struct gp_parquet_folder *folder, size_t table, const char 
 	if (asprintf(&path, "%s/%s/%s.parquet", folder->path, folder->tables[table].name, name) < 0)
 		return fail(-ENOMEM, folder->path, message, message_bytes);
 	*strrchr(path, '/') = '\0';
-	if (mkdir(path, 0777) < 0 && errno != EEXIST)
-		result = fail(-errno, path, message, message_bytes);
-	else
-		result = 0;
+	result = make_below(path);
+	result =
+		result == 0 || result == -EEXIST ? 0 : refuse(result, path, message, message_bytes);
 	path[strlen(path)] = '/';
 	if (result == 0)
 		result = gp_output_file_open(&file->output, path, NULL, message, message_bytes);

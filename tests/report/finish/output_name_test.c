@@ -14,7 +14,8 @@ static void test_names(void **state)
 		{"%h%%", "vm_1%"},
 		{"%q{GPUPROF_TEST_RANK}x", "_._etcx"},
 		{"/a/%q{GPUPROF_TEST_UP}/x", "/a/_./x"},
-		{"%q{GPUPROF_TEST_ABSENT}x", "x"},
+		{"%q{GPUPROF_TEST_ABSENT}x", "_x"},
+		{"%q{GPUPROF_TEST_ABSENT}/x", "_/x"},
 		{"%z%q%q{A", "%z%q%q{A"},
 		{"100%", "100%"},
 		{"", ""},
@@ -34,12 +35,13 @@ static void test_names(void **state)
 	}
 }
 
-static void test_what_the_trace_does_not_tell_is_empty(void **state)
+/* Not empty: "%h/x" would be a path from the root on. */
+static void test_what_the_trace_does_not_tell_is_a_line(void **state)
 {
 	struct gp_model model = {0};
 	char *name = gp_output_name("a%n-%h-%p", &model);
 
-	assert_string_equal(name, "a--0");
+	assert_string_equal(name, "a_-_-0");
 	free(name);
 }
 
@@ -47,7 +49,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_what_the_trace_does_not_tell_is_empty),
+		cmocka_unit_test(test_what_the_trace_does_not_tell_is_a_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,11 @@ static void secrets_are_masked(void **state)
 		{"t 'https://host/x?sv=1&sig=abc&se=2'", "t 'https://host/x?sv=1&sig=***&se=2'"},
 		{"t --auth me:abc --db-pwd=a --pass a", "t --auth *** --db-pwd=*** --pass ***"},
 		{"t --session-cookie=a --secrets a,b", "t --session-cookie=*** --secrets ***"},
+		{"t --password -abc --token= abc", "t --password *** --token= ***"},
+		{"t --cmd 'app --token abc --lr 1'", "t --cmd 'app --token *** --lr 1'"},
+		{"t '{\"private_key\" : \"abc\"}' 'password = abc'",
+		 "t '{\"private_key\" : \"***\"}' 'password = ***'"},
+		{"t --secret-name=abc --password2 abc", "t --secret-name=*** --password2 ***"},
 		{"t --secretKey x --KEY y -key z", "t --secretKey *** --KEY *** -key ***"},
 	};
 

@@ -9,6 +9,9 @@
 #include "report/codec/sqlite_reader.h"
 #include "tests/unit.h"
 
+#define A_50  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define A_300 A_50 A_50 A_50 A_50 A_50 A_50
+
 enum { NUMBER, TEXT, OTHER, COLUMNS };
 static const char *const columns[COLUMNS] = {"number", "text", "other"};
 
@@ -115,6 +118,8 @@ static void tables_that_are_computed_are_refused(void **state)
 	static const char *const tables[] = {
 		"CREATE TABLE t (number, text AS (hex(zeroblob(60000000)))); INSERT INTO t VALUES (1)",
 		"CREATE TABLE t (number, x AS (number || zeroblob(60000000)) STORED)",
+		"CREATE TABLE t (number, text DEFAULT '" A_300
+		"'); INSERT INTO t (number) VALUES (1)",
 		("PRAGMA writable_schema = 1; CREATE TABLE t (number); INSERT INTO t VALUES (1);"
 		 "UPDATE sqlite_master SET sql = 'CREATE/**/VIRTUAL TABLE t USING fts3(number)'"),
 	};

@@ -228,8 +228,7 @@ static void look_at_all(struct gp_advisor *advisor)
 			end++;
 		advisor->process = i;
 		advisor->model = advisor->scope.models[i];
-		if (end > first)
-			look_at_process(advisor, &c.parts[first], end - first);
+		look_at_process(advisor, c.parts ? c.parts + first : NULL, end - first);
 	}
 	gp_collectives_free(&c);
 }

@@ -151,7 +151,7 @@ static void begin_window(void)
 	windows.tries = 0;
 	window->id++;
 	window->device_id = windows.device_id;
-	window->pass = windows.next_pass + 1;
+	window->set_id = windows.next_pass + 1;
 	window->thread_id = gp_sys_thread_id();
 	window->launches = 0;
 	window->flags = gp_kernel_counters_patch_code() ? 0 : GP_HW_WINDOW_HAS_RECORDS;
@@ -201,7 +201,7 @@ static void close_window(void)
 	result = gp_kernel_counters_end(&ranges);
 	emit_window(ranges);
 	note_failure(result);
-	windows.next_pass = windows.window.pass % windows.passes;
+	windows.next_pass = windows.window.set_id % windows.passes;
 	wait_for(windows.interval_ns);
 	if (!windows.has_closed)
 		gp_hw_stay_before_others();

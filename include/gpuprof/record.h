@@ -892,7 +892,7 @@ struct gp_record_hw_window {
 
 	uint64_t close_ticks;
 	uint32_t thread_id; /* the thread that opened it */
-	uint32_t pass;      /* that counted, from 1 on; in older traces: of GP_STRING_METRIC_SET */
+	uint32_t set_id;    /* its pass, from 1 on; in older traces: of GP_STRING_METRIC_SET */
 	uint32_t launches;  /* of kernels, between start and stop */
 	uint32_t measured;  /* of these, the ones with values */
 	uint32_t flags;     /* GP_HW_WINDOW_* */

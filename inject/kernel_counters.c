@@ -112,7 +112,7 @@ static bool has_all(const struct gp_metric_set *set, const struct gp_metric_choi
 				name);
 		else if (choice->fits[i] == GP_METRIC_LEFT_OUT)
 			gp_hw_note(
-				"no hardware counters: the metric '%s' cannot be measured, because it needs several passes by itself, or those before it exclude it (--counters); see gpuprof metrics passes",
+				"no hardware counters: the metric '%s' cannot be measured, because it needs several passes by itself, or cannot be combined with the metrics before it (--counters); see gpuprof metrics passes",
 				name);
 		else
 			continue;

@@ -30,7 +30,7 @@ static const char usage[] =
 	"  chips   the chips that libcupti knows, and GPUs that have them\n"
 	"\n"
 	"  -c, --chip CHIP      the chip, or a GPU that has it, such as H200 (default GH100, or the first\n"
-	"                       of gpuprof metrics chips)\n"
+	"                       that gpuprof metrics chips lists)\n"
 	"      --pm             metrics for sampling over time, not for kernels and ranges\n"
 	"  -e, --ends           list full names, with their ends: .sum, .avg.per_second, ...\n"
 	"      --cupti FILE     load this libcupti.so (default: GPUPROF_CUPTI, else an installed one)\n"

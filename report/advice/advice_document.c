@@ -114,7 +114,7 @@ static const struct note reasons[] = {
 /* Limits of the findings, other possible recordings, and without findings the main idle time. */
 static const struct note notes[] = {
 	{"no-sum",
-	 "[{?warns_of_sums}savings must not be added up: findings may be about the same time; gpuprof's own cost is not taken out of them]",
+	 "[{?warns_of_sums}savings must not be added up: findings may count the same time; savings include gpuprof's own cost]",
 	 ""},
 	{"no-end", "[{!count}the trace has no end: {why_no_end}]", ""},
 	{"failed-calls", "[{!count}{failures} call[{!failures=1}s] failed]",

@@ -556,7 +556,7 @@ void gp_rules_document(FILE *out)
 	      "important findings. These are the rules, as `gpuprof explain RULE` prints them.\n\n"
 	      "The saving of a finding is an upper bound for this finding alone: several findings can be about\n"
 	      "the same time, so their savings must not be added. Steps and savings are those of the recorded\n"
-	      "run: gpuprof's own cost, which the summary states, is not taken out.\n",
+	      "run: they include gpuprof's own cost, which the summary states.\n",
 	      out);
 	for (size_t i = 0; gp_rules[i]; i++) {
 		fprintf(out, "\n## %s\n\n```\n", gp_rules[i]->id);

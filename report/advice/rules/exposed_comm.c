@@ -263,7 +263,7 @@ const struct gp_rule gp_rule_exposed_comm = {
 	.found =
 		"{count} [{collective}|communication] operations[, {collective_bytes} in all,] take {time_ns}, [{?is_all}all|{exposed_ns}] of it while the GPU does nothing else"
 		"[{?is_in_stream}; they are in the stream of the kernels before and after them]"
-		"[{?may_wait}; waits for late ranks may be a part of it: read the traces of all ranks together]",
+		"[{?may_wait}; waits for late ranks may be part of this time: read the traces of all ranks together]",
 	.change =
 		"[{?is_in_stream}[{?language=torch}start them with async_op=True as soon as their data is ready, and wait() where the result is needed|launch them in a stream of their own as soon as their data is ready (cudaEventRecord, cudaStreamWaitEvent), and compute meanwhile]"
 		"|{?language=torch}[{?collective=AllReduce}overlap them with the backward pass: other bucket sizes (DistributedDataParallel: bucket_cap_mb), static_graph=True; or communicate less: no_sync() while gradients are accumulated, larger batches, gradients in bfloat16 (bf16_compress_hook)"
@@ -273,14 +273,14 @@ const struct gp_rule gp_rule_exposed_comm = {
 		"|overlap them with other work: DistributedDataParallel with other bucket sizes (bucket_cap_mb), FSDP with forward_prefetch=True, others with async_op=True; or communicate less: no_sync() while gradients are accumulated, larger batches]"
 		"|start them as soon as their data is ready, in parts, so that they run while the GPU computes; or communicate less often, with larger batches]",
 	.meaning =
-		"Kernels of collective operations (NCCL) ran while the GPU did nothing else: no kernel, copy or memset of the same process. The time counts from the moment when the last rank came, if the traces of the ranks are read together: until then the others wait, which late-rank reports. With the trace of one rank such waits cannot be told from the transfer. Only operations in steps after the warm-up count; without a loop, all but the first. The saving is all of the exposed time, an upper bound: what runs beside communication becomes slower, as both use the same SMs and memory, and the last operation of a step often has nothing to run beside it. The rule reports nothing if operations are missing from the trace.",
+		"Kernels of collective operations (NCCL) ran while the GPU did nothing else: no kernel, copy or memset of the same process. If the traces of all ranks are read together, the time counts from the arrival of the last rank: the rule late-rank reports the wait before it. In the trace of a single rank, the wait cannot be told from the transfer. Only operations in steps after the warm-up count; without a loop, all but the first. The saving is all of the exposed time. This is an upper bound: work that runs beside communication becomes slower, as both use the same SMs and memory, and the last operation of a step often has no work to overlap with. The rule reports nothing if operations are missing from the trace.",
 	.remedy =
-		"Start an operation as soon as its data is ready, in a stream of its own, and compute what does not depend on it. Frameworks do so in buckets or by layers: choose their sizes so that communication starts early. Communicate less: accumulate gradients without synchronization, use larger batches or a smaller data type, keep communication within a node.",
+		"Start an operation as soon as its data is ready, in a stream of its own. Compute meanwhile what does not depend on it. Frameworks do so in buckets or by layers: choose their sizes so that communication starts early. Communicate less: accumulate gradients without synchronization, use larger batches or a smaller data type, keep communication within a node.",
 	.ignore = "The next work depends on the result, and nothing else is left to compute.",
 	.threshold = {.saves_percent = 10,
 		      .saves_ns = 1000000,
 		      .count = 4,
-		      .reason = "The last operation of a step has nothing to run beside it"},
+		      .reason = "The last operation of a step often has no work to overlap with"},
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),
 	.look_at_all = look_at_all,

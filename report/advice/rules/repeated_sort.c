@@ -11,8 +11,8 @@
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(SORT_PERCENT, 25, PERCENT, "of the function's GPU time: sorts are not its purpose")  \
 	LIMIT(SAME_PERCENT, 90, PERCENT,                                                           \
-	      "of the times with equal kernels: its input may be equal")                           \
-	LIMIT(PASSES, 2, COUNT, "in a step: a single one can have new input in each step")
+	      "of the runs with the same kernels: the input may be the same")                      \
+	LIMIT(PASSES, 2, COUNT, "runs in a step: a single one can have new input in each step")
 GP_LIMITS(LIMITS);
 
 /* What an operation can be to a function that prepares data. */
@@ -263,14 +263,14 @@ const struct gp_rule gp_rule_repeated_sort = {
 	.change =
 		"if its input is the same each time (a graph, a mesh, a mask), compute the result once, before the loop, and keep it",
 	.meaning =
-		"A function of the program sorts data, finds unique values, coalesces a sparse matrix or builds a histogram. It runs the same kernels with the same grids in {SAME_PERCENT} % of the times or more, as it does if the input does not change. gpuprof does not see the data: the finding is only a question if the function runs less than {PASSES} times in a step, and then comes last. At least {SORT_PERCENT} % of the function's GPU time is in kernels that sort, scan or coalesce. Functions that draw random numbers, select the largest values (top-k) or copy more than {GP_RESULT_BYTES} to the device have new input, and are not reported; nor is the backward pass. The saving is an upper bound: the time from the function's first operation to its last, with waits in between.",
+		"A function of the program sorts data, finds unique values, coalesces a sparse matrix or builds a histogram. At least {SAME_PERCENT} % of its runs have the same kernels with the same grids, so its input may be the same each time. gpuprof does not see the data. If the function runs fewer than {PASSES} times in a step, the finding is only a question and comes last. At least {SORT_PERCENT} % of the function's GPU time is in kernels that sort, scan or coalesce. Functions that draw random numbers, select the largest values (top-k) or copy more than {GP_RESULT_BYTES} to the device have new input: they are not reported. Nor is the backward pass. The saving is an upper bound: the time from the function's first operation to its last, including gaps.",
 	.remedy =
 		"Compute an index, a permutation, a normalized adjacency matrix or a sparse layout once and keep it (PyTorch: register_buffer()), or use the library's own cache (PyTorch Geometric: GCNConv(cached=True)).",
 	.ignore = "The input changes: particles that move, batches of other graphs.",
 	.threshold = {.saves_percent = 10,
 		      .saves_ns = 1000000,
 		      .count = 16,
-		      .reason = "Less is usual where an algorithm sorts new data"},
+		      .reason = "Algorithms that sort new data usually take less"},
 	.limits = limits,
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),

@@ -11,7 +11,7 @@
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(LEAST_NS, 20000, NS, "a shorter kernel costs its launch: short-kernels")             \
 	LIMIT(PAUSE_NS, 20000, NS, "after a longer one the GPU waited for the host in between")    \
-	LIMIT(MOST_KERNELS, 32, COUNT, "of a chain: a longer one is more than one chain")
+	LIMIT(MOST_KERNELS, 32, COUNT, "kernels of a chain: a longer one counts as several")
 GP_LIMITS(LIMITS);
 
 /* What a kernel can be in a chain. */
@@ -229,9 +229,9 @@ const struct gp_rule gp_rule_unfused_kernels = {
 	.change =
 		"if each uses the result of the one before, fuse them: [{?language=torch}torch.compile for this function, or one operator that does the same|{?language=cupy}cupy.fuse(), an ElementwiseKernel or a ReductionKernel; distances between two sets of points as a matrix product|one kernel that keeps intermediate results in registers]; at best the time of the longest kernel remains",
 	.meaning =
-		"Kernels that compute each element from a few others are limited by memory: each reads its input and writes its result. As one kernel they read and write once. gpuprof finds chains of such kernels in the order of a stream: at least two in a row, by the names of the kernels, which one function of the program launches, or its lines in the backward pass. Kernels shorter than {LEAST_NS} do not count, and a pause of more than {PAUSE_NS} ends a chain. A kernel that occurs again begins a new chain, as it can be the next round of a loop over other data. Kernels of compilers (Triton, XLA) and optimizers over lists of tensors are fused already. The saving is an upper bound: of each chain all but the longest kernel. gpuprof does not see which data a kernel reads: kernels of a chain that share none save little. Therefore the finding comes last.",
+		"Kernels that compute each element from a few others are limited by memory: each reads its input and writes its result. One fused kernel reads and writes once. gpuprof recognizes such kernels by their names. A chain is two or more of them in a row on a stream, all launched by one function of the program or by the backward pass for its lines. Kernels shorter than {LEAST_NS} do not count, and a pause of more than {PAUSE_NS} ends a chain. A kernel that occurs again begins a new chain, because it can belong to the next round of a loop over other data. Kernels of compilers (Triton, XLA) and optimizers over lists of tensors are fused already. The saving is an upper bound: the time of each chain without its longest kernel. gpuprof does not see which data a kernel reads, and fusing kernels that share no data saves little. Therefore the finding comes last.",
 	.remedy =
-		"PyTorch: torch.compile fuses elementwise operations and reductions; an optimizer has fused=True. CuPy: cupy.fuse() for elementwise operations, a ReductionKernel with its map expression for those before a reduction. A large temporary that is only reduced, as of the differences of all pairs, need not be written: the squared distance is aa + bb - 2 ab, a matrix product and two sums.",
+		"PyTorch: torch.compile fuses elementwise operations and reductions; an optimizer has fused=True. CuPy: cupy.fuse() for elementwise operations, a ReductionKernel with its map expression for those before a reduction. Do not write a large temporary only to reduce it, such as the differences of all pairs: a squared distance is aa + bb - 2 ab, a matrix product and two sums.",
 	.ignore = "The kernels work on different data, or a library makes them.",
 	.threshold = {.saves_percent = 5,
 		      .saves_ns = 1000000,

@@ -164,7 +164,7 @@ const struct gp_rule gp_rule_wind_down = {
 		"|NCCL took {nccl_ns} to destroy communicators]",
 	.change =
 		"[{?part=host}[{?needs_prefetch}prefetch the memory that the host reads (cudaMemPrefetchAsync to the host), else each piece takes a page fault; ]"
-		"[no change is known: no sample found Python at work in the last {exit_ns}, in which it deleted its objects and modules"
+		"[no change is known: the last {exit_ns} have no Python sample, because Python deletes its objects and modules then"
 		"|process the results in pieces while the GPU works on the next ones, or on the GPU[{?language=native}; perf record -g shows the host's time]]"
 		"|{?part=contexts}remove {ending} before the program ends: the driver frees everything itself; only tools that report unfreed memory need it"
 		"|create few communicators, split others from them (ncclCommSplit), and destroy them as a group (ncclGroupStart, ncclGroupEnd)]",

@@ -630,7 +630,7 @@ static void doubt_machine(struct doubts *doubts, const struct gp_machine *a,
 			      gp_machine_fact_text(a, fact), gp_machine_fact_text(b, fact));
 	if (gp_machine_has_other_gpu(a, b))
 		doubt(doubts,
-		      "the GPUs differ: for each, libraries choose other kernels and calls, so those that only one side has are no change of the program");
+		      "the GPUs differ: libraries choose other kernels and calls for each GPU, so a kernel or call that only one side has is no change of the program");
 }
 
 int gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,

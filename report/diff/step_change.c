@@ -158,7 +158,7 @@ static void say_other_work(const struct side *before, const struct side *now, ch
 {
 	snprintf(
 		text, bytes,
-		"The steps of both are not the same work, so their times do not compare: %s of %s, %s of %s before. In all they take %s, %s before",
+		"The steps of the two runs do different work, so their times are not compared: %s steps of %s, %s of %s before. All steps together take %s, %s before",
 		gp_format_count((uint64_t)now->steps).text, gp_format_ns_about(now->step_ns).text,
 		gp_format_count((uint64_t)before->steps).text,
 		gp_format_ns_about(before->step_ns).text,

@@ -480,7 +480,7 @@ static int note_counts(struct gp_importing *im)
 	if (result == 0)
 		result = gp_import_note_count(
 			im, im->untimed,
-			"calls and other records that were left out, because they have no time (it is 0)");
+			"calls and other records that were left out, because their time is 0");
 	if (result == 0)
 		result = gp_import_note_count(
 			im, im->wide_count,

@@ -648,7 +648,7 @@ static void tell_other_json(const char *path, char *message, size_t message_byte
 	else if (strstr(head, "\"CPU functions\""))
 		snprintf(
 			message, message_bytes,
-			"%s is of the older profiler of PyTorch, without kernels and calls; record the program with torch.profiler.profile or gpuprof-run",
+			"%s is a trace of PyTorch's older profiler, which records no kernels and calls; record the program with torch.profiler.profile or gpuprof-run",
 			path);
 	else if (strstr(head, "\"gpuprof_check\""))
 		snprintf(message, message_bytes, "%s is a report of gpuprof check, not a trace",

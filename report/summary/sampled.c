@@ -75,7 +75,7 @@ int gp_summary_print_sampled(const struct gp_summary *summary)
 		return result;
 	fprintf(summary->out, "\nTotals since the first window, estimated%s\n",
 		isnan(totals.totals[0].error)
-			? "; their errors are unknown: a process had less than 5 windows"
+			? "; their errors are unknown: a process had fewer than 5 windows"
 			: " (95 % confidence)");
 	for (int i = 0; i < GP_SAMPLED_TOTALS; i++)
 		print_total(summary->out, i, &totals.totals[i]);

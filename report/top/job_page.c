@@ -151,7 +151,8 @@ static void print_title(FILE *out, const struct gp_job_page *page)
 	if (page->unread > 0)
 		fprintf(out, "; %s file%s cannot be read%s", gp_format_count(page->unread).text,
 			page->unread > 1 ? "s" : "",
-			page->is_full ? ", as no more may be open: ulimit -n says how many" : "");
+			page->is_full ? ", because the limit of open files is reached (ulimit -n)"
+				      : "");
 	fputs("\n", out);
 }
 

@@ -118,7 +118,7 @@ static void events_at_time_zero_are_left_out(void **state)
 	assert_int_equal(m->losses.ops_untimed, 1);
 	assert_int_equal(m->calls[1].start_ns - m->calls[0].start_ns, 100000);
 	assert_int_equal(m->calls[0].start_ns, 0);
-	assert_non_null(strstr(m->notes[1], "no time (it is 0): 3"));
+	assert_non_null(strstr(m->notes[1], "their time is 0: 3"));
 	gp_model_free(m);
 }
 

@@ -54,12 +54,6 @@ static bool is_empty(const char *path)
 
 static int fail(int error, const char *path, char *message, size_t message_bytes)
 {
-	snprintf(message, message_bytes, "cannot write to %s: %s", path, strerror(-error));
-	return error;
-}
-
-static int refuse(int error, const char *path, char *message, size_t message_bytes)
-{
 	char text[GP_SHARED_FOLDER_TEXT];
 
 	snprintf(message, message_bytes, "cannot write to %s: %s", path,
@@ -104,7 +98,7 @@ static int make_folder(const char *path, char *message, size_t message_bytes)
 	if (result == 0 || (result == -EEXIST && is_empty(path)))
 		return 0;
 	if (result != -EEXIST)
-		return refuse(result, path, message, message_bytes);
+		return fail(result, path, message, message_bytes);
 	snprintf(message, message_bytes,
 		 "%s exists, but is not an empty folder; name a new folder after -o", path);
 	return -EEXIST;
@@ -180,8 +174,7 @@ static int open_file(struct gp_parquet_folder *folder, size_t table, const char 
 		return fail(-ENOMEM, folder->path, message, message_bytes);
 	*strrchr(path, '/') = '\0';
 	result = make_below(path);
-	result =
-		result == 0 || result == -EEXIST ? 0 : refuse(result, path, message, message_bytes);
+	result = result == 0 || result == -EEXIST ? 0 : fail(result, path, message, message_bytes);
 	path[strlen(path)] = '/';
 	if (result == 0)
 		result = gp_output_file_open(&file->output, path, NULL, message, message_bytes);

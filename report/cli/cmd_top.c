@@ -18,7 +18,9 @@
 #include "report/base/monotonic.h"
 #include "report/base/text/secrets.h"
 #include "report/base/text/text.h"
+#include "report/codec/output_file.h"
 #include "report/top/job_page.h"
+#include "report/top/openmetrics.h"
 #include "report/top/page.h"
 #include "report/trace/running.h"
 #include "report/top/screen.h"
@@ -43,11 +45,14 @@ static const char usage[] =
 	"                        0 = all)\n"
 	"  -b, --batch           print pages one after the other as plain text; the default if the\n"
 	"                        output is not a terminal\n"
+	"  -o, --openmetrics FILE  write the numbers to FILE at each update, for a monitoring system,\n"
+	"                        instead of showing pages\n"
 	"  -h, --help            print this text\n"
 	"\n"
 	"  gpuprof top 1234\n"
 	"  gpuprof top traces\n"
 	"  gpuprof top --batch --iterations 1 gpuprof-app-1234.gpuprof\n"
+	"  gpuprof top --delay 15 --openmetrics /var/lib/node_exporter/textfile/train.prom traces\n"
 	"\n"
 	"Exit status: 0; 1 if there is nothing to watch, or more than one program; 2 for a wrong\n"
 	"command line.\n";
@@ -59,6 +64,7 @@ struct arguments {
 	size_t rows;         /* SIZE_MAX = all */
 	bool has_rows;
 	bool batch;
+	const char *openmetrics; /* a file; NULL = pages */
 };
 
 /* ---- the command line ---- */
@@ -96,6 +102,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		{"iterations", 'n', .number = &a->iterations, .most = GP_COMMAND_MOST},
 		{"rows", 'r', .take = take_rows},
 		{"batch", 'b', .flag = &a->batch},
+		{"openmetrics", 'o', .text = &a->openmetrics},
 		{0},
 	};
 	const struct gp_command_line line = {
@@ -106,7 +113,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		return gp_command_fail(GP_EXIT_USAGE,
 				       "top: name one process, one trace file or one folder");
 	a->target = argv[optind];
-	a->batch |= !gp_screen_is_possible();
+	a->batch |= a->openmetrics || !gp_screen_is_possible();
 	if (a->batch && !a->has_rows)
 		a->rows = BATCH_ROWS;
 	return status;
@@ -224,7 +231,8 @@ struct watch {
 	bool is_full;    /* ... because no more files may be open */
 	struct gp_names *names;
 	uint64_t now_ns;
-	enum gp_screen_event event; /* the last event */
+	enum gp_screen_event event;   /* the last event */
+	char error[GP_MESSAGE_BYTES]; /* why a file could not be written */
 };
 
 /* ---- the traces ---- */
@@ -376,9 +384,19 @@ static struct gp_page make_page(const struct watch *w)
 	return page;
 }
 
-static int print_job(FILE *out, const struct watch *w, const struct gp_page *sized)
+/* Free them. */
+static struct gp_page *pages_of(const struct watch *w)
 {
 	struct gp_page *pages = calloc((size_t)w->count + 1, sizeof(*pages));
+
+	for (uint32_t i = 0; i < w->count; i++)
+		pages[i] = page_of(w, &w->members[i]);
+	return pages;
+}
+
+static int print_job(FILE *out, const struct watch *w, const struct gp_page *sized)
+{
+	struct gp_page *pages = pages_of(w);
 	const struct gp_job_page job = {.folder = w->folder,
 					.ranks = pages,
 					.count = w->count,
@@ -386,12 +404,8 @@ static int print_job(FILE *out, const struct watch *w, const struct gp_page *siz
 					.is_full = w->is_full,
 					.columns = sized->columns,
 					.rows = sized->kernel_rows};
-	int result = -ENOMEM;
+	int result = gp_job_page_print(out, &job);
 
-	for (uint32_t i = 0; pages && i < w->count; i++)
-		pages[i] = page_of(w, &w->members[i]);
-	if (pages)
-		result = gp_job_page_print(out, &job);
 	free(pages);
 	return result;
 }
@@ -404,13 +418,32 @@ static int print_page(FILE *out, const struct watch *w)
 	return result == 0 && !w->folder ? gp_page_print_kernels(out, &page) : result;
 }
 
-static int show(const struct watch *w)
+static int write_openmetrics(struct watch *w)
+{
+	struct gp_output_file file;
+	struct gp_page *pages;
+	int result = gp_output_file_open(&file, w->arguments->openmetrics, NULL, w->error,
+					 sizeof(w->error));
+
+	if (result < 0)
+		return result;
+	pages = pages_of(w);
+	gp_top_openmetrics_print(file.stream, pages, w->count);
+	free(pages);
+	return gp_output_file_close(&file, 0, w->error, sizeof(w->error));
+}
+
+static int show(struct watch *w)
 {
 	char *text = NULL;
 	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-	int result = out ? print_page(out, w) : -ENOMEM;
+	FILE *out;
+	int result;
 
+	if (w->arguments->openmetrics)
+		return write_openmetrics(w);
+	out = open_memstream(&text, &bytes);
+	result = out ? print_page(out, w) : -ENOMEM;
 	if (out && gp_memstream_close(out, &text) != 0)
 		result = -ENOMEM;
 	if (result == 0 && w->arguments->batch) {
@@ -558,10 +591,12 @@ static int watch_path(const struct arguments *a, const char *path)
 		result = w.folder ? add_folder(&w, message) : add_member(&w, path, message);
 	if (result == 0) {
 		result = watch_on_terminal(&w);
-		snprintf(message, sizeof(message), "top: %s",
-			 result == -ENODATA
-				 ? "the trace has no readable records, and no process writes to it"
-				 : strerror(-result));
+		snprintf(
+			message, sizeof(message), "%s",
+			result == -ENODATA
+				? "top: the trace has no readable records, and no process writes to it"
+			: *w.error ? w.error
+				   : strerror(-result));
 	}
 	if (result == 0)
 		say_farewell(&w);

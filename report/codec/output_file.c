@@ -90,6 +90,19 @@ static int open_folder(const char *path, const char *trace)
 }
 
 /*
+ * Who else may read the user's existing file may read the new one, too: a monitoring system, for
+ * example.
+ */
+static void keep_mode(const struct gp_output_file *file, int fd)
+{
+	struct stat status;
+
+	if (fstatat(file->folder, basename(file->path), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(status.st_mode) && status.st_uid == geteuid())
+		(void)fchmod(fd, 0600 | (status.st_mode & 0044));
+}
+
+/*
  * Creates a file of our own, also in a folder that everybody can write to. It first removes an
  * existing file: the rest of a killed run, or a file that another user has put there to read the
  * output.
@@ -110,7 +123,11 @@ static int create(struct gp_output_file *file, const char *trace)
 	if (unlinkat(file->folder, name, 0) != 0 && errno != ENOENT)
 		return -errno;
 	fd = openat(file->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	return fd >= 0 ? fd : -errno;
+	if (fd < 0)
+		return -errno;
+	if (!trace)
+		keep_mode(file, fd);
+	return fd;
 }
 
 void gp_output_file_clean(const char *path, const char *trace)

@@ -1,6 +1,7 @@
 /*
  * output_file: a file that appears complete or not at all. Like traces, only its owner can read it:
- * it holds names of programs, their arguments and folders.
+ * it holds names of programs, their arguments and folders. But who may read the file of a typed
+ * path may read the one that replaces it.
  */
 #ifndef REPORT_CODEC_OUTPUT_FILE_H
 #define REPORT_CODEC_OUTPUT_FILE_H

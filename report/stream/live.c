@@ -354,9 +354,15 @@ static int live_range(struct gp_live *l, const struct gp_record_view *seen)
 
 static int live_gate(struct gp_live *l, const struct gp_record_view *seen)
 {
-	l->is_paused = !seen->record->gate.on;
-	l->has_paused |= l->is_paused && seen->record->gate.reason != GP_GATE_FULL;
-	l->gate_reason = seen->record->gate.reason;
+	const struct gp_record_gate *r = &seen->record->gate;
+
+	if (r->on && l->is_paused && r->ticks > l->paused_since_ticks)
+		l->paused_ticks += r->ticks - l->paused_since_ticks;
+	if (!r->on && !l->is_paused)
+		l->paused_since_ticks = r->ticks;
+	l->is_paused = !r->on;
+	l->has_paused |= l->is_paused && r->reason != GP_GATE_FULL;
+	l->gate_reason = r->reason;
 	return 0;
 }
 

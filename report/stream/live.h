@@ -58,9 +58,10 @@ struct gp_live {
 	struct gp_record_anchor first_anchor, last_anchor; /* slots 0: there was none */
 	struct gp_record_anchor cupti_anchor;              /* the last with CUPTI's clock */
 	uint64_t end_ticks;                                /* 0 = not closed */
-	bool has_paused;     /* nothing was, for a time that the figures hold */
-	bool is_paused;      /* nothing is recorded now ... */
-	uint8_t gate_reason; /* ... for that reason */
+	bool has_paused; /* nothing was, for a time that the figures hold */
+	uint64_t paused_ticks, paused_since_ticks; /* the pauses that ended; the present one */
+	bool is_paused;                            /* nothing is recorded now ... */
+	uint8_t gate_reason;                       /* ... for that reason */
 
 	struct gp_sums sums; /* those of graphs all under the number 0 */
 	struct gp_api_table api_names;
@@ -137,6 +138,9 @@ uint64_t gp_live_from_cupti(const struct gp_live *live, uint64_t cupti_ns);
 
 /* When the recording began, by CLOCK_MONOTONIC; 0 = not known. */
 uint64_t gp_live_start_ns(const struct gp_live *live);
+
+/* How long it was recorded until the end of the interval, without pauses. */
+uint64_t gp_live_recorded_ns(const struct gp_live *live);
 
 /*
  * The current time by CLOCK_MONOTONIC of the recorded host.  If that is not this host, the wall

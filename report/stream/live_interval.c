@@ -73,6 +73,16 @@ uint64_t gp_live_start_ns(const struct gp_live *l)
 	return l->first_anchor.slots != 0 ? l->first_anchor.monotonic_ns : 0;
 }
 
+uint64_t gp_live_recorded_ns(const struct gp_live *l)
+{
+	uint64_t start_ns = gp_live_start_ns(l), end_ns = l->interval.end_ns, paused_ns;
+
+	if (l->is_paused && gp_live_from_ticks(l, l->paused_since_ticks) < end_ns)
+		end_ns = gp_live_from_ticks(l, l->paused_since_ticks);
+	paused_ns = (uint64_t)((double)l->paused_ticks * ns_per_tick(l));
+	return start_ns != 0 && end_ns > start_ns + paused_ns ? end_ns - start_ns - paused_ns : 0;
+}
+
 /* When the recording gave its last sign of life, by CLOCK_MONOTONIC; 0 = not known. */
 static uint64_t last_sign_ns(const struct gp_live *l)
 {

@@ -105,6 +105,29 @@ class Batch(Watched):
         self.assertRegex(pages[-1], rf"gpuprof: gpu, pid {program.pid}, ended; to see a summary, type: gpuprof summary app.gpuprof\n$")
         self.assertNotIn("\033", text + rest)
 
+    def test_numbers_for_a_monitoring_system(self):
+        """Those of a program that runs go on, and at its end they are those of the trace."""
+        program = self.start("launch=1000", "leak=3", "copy=20", "touch=there", "wait")
+        os.close(os.open(self.path("app.prom"), os.O_CREAT, 0o644))
+        top = self.watch("--openmetrics", "app.prom", "app.gpuprof")
+        while ('kernel="step_kernel"', 1000.0) not in self.samples("app.prom", "gpuprof_kernels_total"):
+            self.assertIsNone(top.poll())
+        program.communicate()
+        self.assertEqual(top.communicate()[1], "")
+        self.assertEqual(self.run_gpuprof("export", "-F", "openmetrics", "-o", "all.prom", "app.gpuprof").returncode, 0)
+        for metric in ("gpuprof_kernels_total", "gpuprof_kernel_seconds_total", "gpuprof_copies_total", "gpuprof_copy_bytes_total",
+                       "gpuprof_api_calls_total", "gpuprof_device_busy_seconds_total", "gpuprof_memory_peak_bytes"):
+            self.assertEqual(self.samples("app.prom", metric), self.samples("all.prom", metric), metric)
+        self.assertEqual(os.stat(self.path("app.prom")).st_mode & 0o777, 0o644)
+        result = self.run_gpuprof("top", "--openmetrics", "nowhere/app.prom", "app.gpuprof")
+        self.assertEqual(result.returncode, 1)
+        self.assert_one_line(result.stderr, "nowhere/app.prom")
+
+    def samples(self, name, metric):
+        """{(own labels, value)} of a metric."""
+        with open(self.path(name), encoding="utf-8") as file:
+            return {(labels, float(value)) for labels, value in re.findall(rf'(?m)^{metric}{{pid="\d+",program="gpu",(.*)}} (\S+)$', file.read())}
+
     def test_wherever_the_rings_are(self):
         for rings in ("shm", "file", "memory"):
             with self.subTest(rings):

@@ -87,10 +87,21 @@ static void test_it_is_there_as_a_whole_for_its_owner(void **state)
 	struct scene s;
 
 	begin(&s);
-	write_file(s.path, "old", 0644);
 	assert_int_equal(write_output(&s, "new", 0), 0);
 	assert_file(s.path, "new");
 	assert_int_equal(mode_of(s.path), 0600);
+	end(&s);
+}
+
+static void test_who_may_read_the_old_file_may_read_the_new_one(void **state)
+{
+	struct scene s;
+
+	begin(&s);
+	write_file(s.path, "old", 0666);
+	assert_int_equal(write_output(&s, "new", 0), 0);
+	assert_file(s.path, "new");
+	assert_int_equal(mode_of(s.path), 0644);
 	end(&s);
 }
 
@@ -309,6 +320,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_is_there_as_a_whole_for_its_owner),
+		cmocka_unit_test(test_who_may_read_the_old_file_may_read_the_new_one),
 		cmocka_unit_test(test_what_fails_leaves_what_was_there),
 		cmocka_unit_test(test_a_file_that_may_not_grow_is_told),
 		cmocka_unit_test(test_the_reason_is_that_of_the_write),

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/top/openmetrics.h"
 #include "report/top/page.h"
 #include "tests/unit.h"
 #include "tests/report/trace_builder.h"
@@ -490,6 +491,91 @@ static void a_thread_has_its_own_name(void **state)
 	end(s);
 }
 
+/* ---- for a monitoring system ---- */
+
+static void gate(struct scene *s, bool on, uint64_t ns)
+{
+	const struct gp_record_gate record = {.kind = GP_RECORD_GATE,
+					      .slots = 2,
+					      .on = on,
+					      .reason = GP_GATE_SAMPLE,
+					      .ticks = GP_TEST_AT_TICK(ns)};
+
+	take(s, &record, 0);
+}
+
+/* The text for the interval that ends then, without comments. */
+static const char *print_openmetrics(struct scene *s, uint64_t now_ns)
+{
+	struct gp_page page = {.live = s->live, .tail = &s->tail, .names = s->names};
+	size_t bytes;
+	FILE *out;
+
+	free(s->text);
+	out = open_memstream(&s->text, &bytes);
+	assert_non_null(out);
+	assert_int_equal(gp_live_end_interval(s->live, GP_TEST_MONOTONIC + now_ns, false), 0);
+	gp_top_openmetrics_print(out, &page, 1);
+	fclose(out);
+	return s->text;
+}
+
+#define OF "{pid=\"42\",program=\"app\",rank=\"3\""
+
+/* Counters go on from interval to interval. */
+static void test_numbers_for_a_monitoring_system(void **state)
+{
+	struct scene *s = begin();
+	const char *text;
+
+	define(s, GP_STRING_INFO, GP_INFO_RANK, 0, "3");
+	define(s, GP_STRING_INFO, GP_INFO_HOST, 0, "node\"7");
+	define(s, GP_STRING_KERNEL, 4, 0, "_Z3addPd"); /* the same when shortened */
+	s->tail.counters[GP_COUNTER_LOST_NO_RING] = 5;
+	for (uint64_t at = 1; at <= 2; at++) {
+		launch(s, at * S);
+		call(s, GP_TEST_COPY, 2, at * S + MS);
+		kernel(s, 2, at * S, at * S + 10 * MS);
+		kernel(s, 4, at * S + 10 * MS, at * S + 13 * MS);
+		copy(s, 1, at * S + 20 * MS, at * S + 21 * MS, 4096);
+		take_anchor(s, at * S + 500 * MS);
+		text = print_openmetrics(s, at * S + 500 * MS);
+		gp_live_next_interval(s->live);
+	}
+	assert_has(text, "\ngpuprof_info" OF ",host=\"node\\\"7\"} 1\n");
+	assert_has(text, "\ngpuprof_recording" OF "} 1\n");
+	assert_has(text, "\ngpuprof_recorded_seconds_total" OF "} 2.500000000\n");
+	assert_has(text, "\ngpuprof_kernels_total" OF ",kernel=\"add\"} 4\n");
+	assert_has(text, "\ngpuprof_kernel_seconds_total" OF ",kernel=\"add\"} 0.026000000\n");
+	assert_has(text, "\ngpuprof_copies_total" OF ",operation=\"[memcpy HtoD");
+	assert_has(text, "\ngpuprof_api_calls_total" OF ",function=\"cudaMemcpy\"} 2\n");
+	assert_has(text, "\ngpuprof_api_failures_total" OF ",function=\"cudaMemcpy\"} 2\n");
+	assert_has(text, "\ngpuprof_device_busy_seconds_total" OF
+			 ",device=\"0\",name=\"Test GPU\"} 0.028000000\n");
+	assert_has(text, "\ngpuprof_missing" OF);
+	assert_has(text, "\n# EOF\n");
+	end(s);
+}
+
+static void test_pauses_are_not_recorded_time(void **state)
+{
+	struct scene *s = begin();
+
+	gate(s, false, 0);
+	gate(s, true, 2 * S);
+	gate(s, false, 3 * S);
+	take_anchor(s, 4 * S);
+	assert_has(print_openmetrics(s, 4 * S),
+		   "\ngpuprof_recorded_seconds_total{pid=\"42\",program=\"app\"} 1.000000000\n");
+	assert_has(s->text, "\ngpuprof_recording{pid=\"42\",program=\"app\"} 0\n");
+	gp_live_next_interval(s->live);
+	gate(s, true, 5 * S);
+	take_anchor(s, 7 * S);
+	assert_has(print_openmetrics(s, 7 * S),
+		   "\ngpuprof_recorded_seconds_total{pid=\"42\",program=\"app\"} 3.000000000\n");
+	end(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -505,6 +591,8 @@ int main(void)
 		cmocka_unit_test(test_the_end),
 		cmocka_unit_test(a_thread_has_its_own_name),
 		cmocka_unit_test(test_rows_of_kernels),
+		cmocka_unit_test(test_numbers_for_a_monitoring_system),
+		cmocka_unit_test(test_pauses_are_not_recorded_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -356,6 +356,8 @@ static int live_gate(struct gp_live *l, const struct gp_record_view *seen)
 {
 	const struct gp_record_gate *r = &seen->record->gate;
 
+	if (r->reason == GP_GATE_KEPT) /* also during a pause */
+		return 0;
 	if (r->on && l->is_paused && r->ticks > l->paused_since_ticks)
 		l->paused_ticks += r->ticks - l->paused_since_ticks;
 	if (!r->on && !l->is_paused)

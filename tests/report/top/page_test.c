@@ -493,12 +493,12 @@ static void a_thread_has_its_own_name(void **state)
 
 /* ---- for a monitoring system ---- */
 
-static void gate(struct scene *s, bool on, uint64_t ns)
+static void gate(struct scene *s, bool on, uint8_t reason, uint64_t ns)
 {
 	const struct gp_record_gate record = {.kind = GP_RECORD_GATE,
 					      .slots = 2,
 					      .on = on,
-					      .reason = GP_GATE_SAMPLE,
+					      .reason = reason,
 					      .ticks = GP_TEST_AT_TICK(ns)};
 
 	take(s, &record, 0);
@@ -561,15 +561,17 @@ static void test_pauses_are_not_recorded_time(void **state)
 {
 	struct scene *s = begin();
 
-	gate(s, false, 0);
-	gate(s, true, 2 * S);
-	gate(s, false, 3 * S);
+	gate(s, false, GP_GATE_SAMPLE, 0);
+	gate(s, true, GP_GATE_KEPT, 1 * S);
+	gate(s, true, GP_GATE_SAMPLE, 2 * S);
+	gate(s, false, GP_GATE_SAMPLE, 3 * S);
+	gate(s, true, GP_GATE_KEPT, 2 * S);
 	take_anchor(s, 4 * S);
 	assert_has(print_openmetrics(s, 4 * S),
 		   "\ngpuprof_recorded_seconds_total{pid=\"42\",program=\"app\"} 1.000000000\n");
 	assert_has(s->text, "\ngpuprof_recording{pid=\"42\",program=\"app\"} 0\n");
 	gp_live_next_interval(s->live);
-	gate(s, true, 5 * S);
+	gate(s, true, GP_GATE_SAMPLE, 5 * S);
 	take_anchor(s, 7 * S);
 	assert_has(print_openmetrics(s, 7 * S),
 		   "\ngpuprof_recorded_seconds_total{pid=\"42\",program=\"app\"} 3.000000000\n");

@@ -129,6 +129,41 @@ void gp_summary_print_cost(const struct gp_summary *summary)
 	fputs("\n", summary->out);
 }
 
+static void add_estimate(struct gp_document *document, const char *id, double cost_ns)
+{
+	gp_document_add_row(document);
+	gp_document_add_text(document, "id", id);
+	gp_document_add(document, "estimate_ns", GP_UNIT_NS, gp_value_real(cost_ns));
+	gp_document_add(document, "least_ns", GP_UNIT_NS,
+			gp_value_real(cost_ns / GP_OWN_OVERHEAD_MOST_PART));
+	gp_document_add(document, "most_ns", GP_UNIT_NS,
+			gp_value_real(cost_ns / GP_OWN_OVERHEAD_LEAST_PART));
+}
+
+int gp_summary_add_cost(const struct gp_summary *summary, struct gp_document *document)
+{
+	struct gp_own_overhead cost = gp_own_overhead_of(summary->models, summary->model_count);
+	uint64_t step_ns = 0;
+	double in_step_ns = step_cost_ns(summary, &step_ns);
+
+	if (!has_own_trace(summary))
+		return 0;
+	gp_document_add_section(document, "cost");
+	add_estimate(document, "all", gp_own_overhead_total_ns(&cost));
+	if (cost.hooks_unknown)
+		gp_document_add_unknown(document, "hooks_ns");
+	else
+		gp_document_add(document, "hooks_ns", GP_UNIT_NS, gp_value_real(cost.hooks_ns));
+	gp_document_add(document, "callbacks_ns", GP_UNIT_NS, gp_value_real(cost.callbacks_ns));
+	gp_document_add(document, "records_ns", GP_UNIT_NS, gp_value_real(cost.records_ns));
+	gp_document_add(document, "setup_ns", GP_UNIT_NS, gp_value_real(cost.setup_ns));
+	if (in_step_ns > 0) {
+		add_estimate(document, "step", in_step_ns);
+		gp_document_add_number(document, "step_ns", GP_UNIT_NS, step_ns);
+	}
+	return 0;
+}
+
 /* ---- overhead that CUPTI reports ---- */
 
 struct overheads {

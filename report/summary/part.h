@@ -179,9 +179,10 @@ uint64_t gp_summary_overhead_within_ns(struct gp_model *model, const struct gp_o
 
 /*
  * The cost of recording, if gpuprof recorded; and the overhead that CUPTI reports for itself and
- * the driver, by kind, which the cost does not include.
+ * the driver, by kind, which the cost does not include.  As data: a section "cost".
  */
 void gp_summary_print_cost(const struct gp_summary *summary);
+int gp_summary_add_cost(const struct gp_summary *summary, struct gp_document *document);
 int gp_summary_print_overheads(const struct gp_summary *summary);
 
 /* Memory never freed, by call site; nothing if all was freed.  As data: a section "left". */

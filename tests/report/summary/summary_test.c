@@ -220,6 +220,33 @@ static void the_cost_is_of_the_threads_time(void **state)
 	free(text);
 }
 
+/* 190 ns for the callbacks of a call; hooks that were never sampled are unknown. */
+static void the_cost_is_data(void **state)
+{
+	struct build b = build_begin(7);
+	struct gp_document document = {0};
+	const struct gp_section *cost;
+	struct gp_summary summary;
+	struct gp_model *model;
+
+	build_call(&b, 1, BUILD_DEVICE_SYNC, 0, 19000, 1);
+	b.model->counters[GP_COUNTER_HOOKS] = 1;
+	model = build_end(&b);
+	assert_int_equal(gp_summary_open(&summary, &model, 1, NULL), 0);
+	assert_int_equal(gp_summary_describe(&summary, &document), 0);
+	gp_summary_close(&summary);
+	cost = gp_document_section(&document, "cost");
+	assert_non_null(cost);
+	assert_int_equal(cost->count, 1); /* there are no steps */
+	assert_string_equal(gp_fields_text(&cost->rows[0], "id"), "all");
+	assert_true(gp_fields_value(&cost->rows[0], "estimate_ns")->real == 190);
+	assert_true(gp_fields_value(&cost->rows[0], "callbacks_ns")->real == 190);
+	assert_true(gp_fields_value(&cost->rows[0], "records_ns")->real == 0);
+	assert_int_equal(gp_fields_value(&cost->rows[0], "hooks_ns")->kind, GP_VALUE_NONE);
+	gp_document_free(&document);
+	gp_model_free(model);
+}
+
 static void what_is_not_known_of_the_gpu_is_not_said(void **state)
 {
 	struct build b = build_ordinary(42), none = build_begin(43), memory = build_begin(44);
@@ -961,6 +988,7 @@ int main(void)
 		cmocka_unit_test(the_gpu_is_busy_while_anything_runs),
 		cmocka_unit_test(the_gpu_is_busy_of_what_was_recorded),
 		cmocka_unit_test(the_cost_is_of_the_threads_time),
+		cmocka_unit_test(the_cost_is_data),
 		cmocka_unit_test(what_is_not_known_of_the_gpu_is_not_said),
 		cmocka_unit_test(the_limit_folds_rows_and_says_so),
 		cmocka_unit_test(failures_are_counted_and_named),

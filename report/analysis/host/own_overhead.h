@@ -23,13 +23,11 @@ struct gp_own_overhead {
 };
 
 /*
- * The estimate was between these parts of the measured time, in loops of one call and in real
- * programs (docs/design/performance.md, "gpuprof's own cost"). The least is of PyTorch programs that
- * wait for the host, whose own code becomes slower, too; the most is of a loop that waits for each
- * kernel.
+ * The estimate was between these parts of the measured time, in loops of one call and in training
+ * steps (docs/design/performance.md, "gpuprof's own cost").
  */
-#define GP_OWN_OVERHEAD_LEAST_PART 0.4
-#define GP_OWN_OVERHEAD_MOST_PART  1.8
+#define GP_OWN_OVERHEAD_LEAST_PART 0.5
+#define GP_OWN_OVERHEAD_MOST_PART  1.5
 
 struct gp_own_overhead gp_own_overhead_of(struct gp_model *const *models, size_t model_count);
 double gp_own_overhead_total_ns(const struct gp_own_overhead *cost);

@@ -210,13 +210,13 @@ static void the_cost_is_of_the_threads_time(void **state)
 	one.model->counters[GP_COUNTER_HOOKS] = 1;
 	text = summarize(&one);
 	expect(text,
-	       "cost: about 190ns, 1.0 % of the time above (an estimate: 105ns to 475ns)\n hooks not measured, ");
+	       "cost: about 190ns, 1.0 % of the time above (an estimate: 126ns to 380ns)\n hooks not measured, ");
 	free(text);
 	build_call(&two, 1, BUILD_DEVICE_SYNC, 0, 9000, 1);
 	build_call(&two, 2, BUILD_DEVICE_SYNC, 0, 10000, 2);
 	text = summarize(&two);
 	expect(text,
-	       "cost: about 380ns, 2.0 % of its 2 threads' time (an estimate: 211ns to 950ns)\n hooks ");
+	       "cost: about 380ns, 2.0 % of its 2 threads' time (an estimate: 253ns to 760ns)\n hooks ");
 	free(text);
 }
 

@@ -74,22 +74,43 @@ static void leave_signals(const struct gp_child_signals *signals)
 	sigprocmask(SIG_BLOCK, &kept, NULL);
 }
 
+/* Whether the entry is of the variable and names the parent of this process, the launcher. */
+static bool names_launcher(const char *entry, const char *variable)
+{
+	size_t length = strlen(variable);
+
+	return !strncmp(entry, variable, length) && atol(entry + length) == getppid();
+}
+
+/* Drops the variable, which is written with its "=". */
+static void drop(char **environment, const char *variable)
+{
+	char **kept = environment;
+
+	for (char **at = environment; *at; at++)
+		if (strncmp(*at, variable, strlen(variable)) != 0)
+			*kept++ = *at;
+	*kept = NULL;
+}
+
 /*
- * A service manager names the process that may take its sockets, or that its watchdog waits for. It
- * named the parent of this process, because it started that.
+ * A service manager names the process that it started: the one that may take its sockets, or that
+ * its watchdog waits for. It named the launcher. LISTEN_PIDFDID is another name of the launcher;
+ * without it, a program checks LISTEN_PID alone.
  */
 static void take_over(char **environment)
 {
-	static const char *const names[] = {"LISTEN_PID=", "WATCHDOG_PID="};
+	static const char *const names[] = {"LISTEN_PID=", "WATCHDOG_PID=", "SYSTEMD_EXEC_PID="};
 	static char own[sizeof(names) / sizeof(names[0])][32];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		for (char **at = environment; *at; at++)
-			if (!strncmp(*at, names[i], strlen(names[i])) &&
-			    atol(*at + strlen(names[i])) == getppid()) {
+			if (names_launcher(*at, names[i])) {
 				snprintf(own[i], sizeof(own[i]), "%s%d", names[i], (int)getpid());
 				*at = own[i];
 			}
+	if (*own[0])
+		drop(environment, "LISTEN_PIDFDID=");
 }
 
 /*

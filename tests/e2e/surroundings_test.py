@@ -578,13 +578,21 @@ class Containers(Case):
 class Service(Case):
 
     def test_the_program_takes_the_sockets_of_a_service_manager(self):
-        """As gpuprof-run did not take them; other numbers stay."""
-        script = 'test "$LISTEN_PID" = $$ && echo "$LISTEN_FDS $WATCHDOG_PID"'
-        for watchdog in ("$$", "1"):
-            start = f'LISTEN_FDS=2 LISTEN_PID=$$ WATCHDOG_PID={watchdog} exec "$0" -q sh -c \'{script}\''
+        """As gpuprof-run did not take them; other numbers stay.  The id that goes with the launcher's number does not."""
+        script = 'test "$LISTEN_PID" = $$ && echo "$LISTEN_FDS $LISTEN_FDNAMES ${LISTEN_PIDFDID-none} $WATCHDOG_PID $SYSTEMD_EXEC_PID"'
+        given = "LISTEN_PIDFDID=7 LISTEN_FDNAMES=web LISTEN_FDS=2 LISTEN_PID=$$"
+        for other in ("$$", "1"):
+            start = f'{given} WATCHDOG_PID={other} SYSTEMD_EXEC_PID={other} exec "$0" -q sh -c \'{script}\''
             result = self.run_program(["sh", "-c", start, support.LAUNCHER], PLAIN)
-            fds, pid = result.stdout.split()
-            self.assertEqual((result.returncode, fds, pid == "1"), (0, "2", watchdog == "1"))
+            *of_sockets, watchdog, started = result.stdout.split()
+            self.assertEqual((result.returncode, of_sockets), (0, ["2", "web", "none"]))
+            self.assertEqual((watchdog == "1", started == "1"), (other == "1", other == "1"))
+
+    def test_sockets_that_are_not_the_launchers(self):
+        """As without gpuprof: the program sees that they are not its own."""
+        script = 'echo "$LISTEN_PID $LISTEN_PIDFDID"'
+        result = self.run_program(["sh", "-c", script], LAUNCHED, ["-q"], LISTEN_PID=1, LISTEN_PIDFDID=7)
+        self.assertEqual((result.returncode, result.stdout), (0, "1 7\n"))
 
 
 # Ranges alone, and processes that fork: of Python, and as daemons do.

@@ -3,6 +3,8 @@ and the trace has all that it did."""
 import json
 import os
 import shutil
+import socket
+import struct
 import subprocess
 import sys
 import unittest
@@ -575,6 +577,13 @@ class Containers(Case):
                     self.check()
 
 
+# Tells a service manager that it is ready, as sd_notify() does.
+NOTIFY = """
+import os, socket
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", os.environ["NOTIFY_SOCKET"])
+"""
+
+
 class Service(Case):
 
     def test_the_program_takes_the_sockets_of_a_service_manager(self):
@@ -593,6 +602,19 @@ class Service(Case):
         script = 'echo "$LISTEN_PID $LISTEN_PIDFDID"'
         result = self.run_program(["sh", "-c", script], LAUNCHED, ["-q"], LISTEN_PID=1, LISTEN_PIDFDID=7)
         self.assertEqual((result.returncode, result.stdout), (0, "1 7\n"))
+
+    def test_a_service_that_says_when_it_is_ready(self):
+        """Under gpuprof-run it is a child of the main process, from which systemd takes the message only with NotifyAccess=all."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            manager.bind(self.path("notify"))
+            for way in (PLAIN, BARE, LAUNCHED):
+                line, own = support.command(way, [sys.executable, "-c", NOTIFY], ["-q"])
+                with subprocess.Popen(line, env=support.environment(NOTIFY_SOCKET=self.path("notify"), **own), cwd=self.folder) as main:
+                    self.assertEqual(main.wait(support.LIMIT_S), 0)
+                text, about, *_ = manager.recvmsg(64, socket.CMSG_SPACE(12), socket.MSG_DONTWAIT)
+                sender = struct.unpack("3i", about[0][2])[0]
+                self.assertEqual((text, sender == main.pid), (b"READY=1", way != LAUNCHED), way)
 
 
 # Ranges alone, and processes that fork: of Python, and as daemons do.

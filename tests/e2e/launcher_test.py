@@ -125,9 +125,10 @@ sys.exit(7)
 
     def start(self, *arguments, code=REPORTER, before=(), **variables):
         """The launcher, and the process id of the program under it."""
-        process = subprocess.Popen([LAUNCHER, "-q", *before, sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE,
+        process = subprocess.Popen([LAUNCHER, "-q", *before, sys.executable, "-c", code, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    env=support.environment(**{"TMPDIR": self.folder, "XDG_RUNTIME_DIR": None, **variables}),
                                    cwd=self.folder, universal_newlines=True, start_new_session=True)
+        self.addCleanup(process.stdin.close)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -275,6 +276,21 @@ print("in all:", seen, flush=True)
     @unittest.skipIf(os.geteuid() != 0 or not shutil.which("setpriv"), "needs root and setpriv")
     def test_nor_does_a_program_with_other_rights(self):
         self.check_that_all_end(self.start(code=self.WAITER, before=NOBODY)[0])
+
+    def test_a_program_in_a_session_of_its_own_may_outlive_a_killed_group(self):
+        """If the witness is killed as well.  The program records to its end, and finishes its trace."""
+        code = "import os, sys; os.setsid(); print('ready', os.getpid(), flush=True); os.execv(sys.argv[1], sys.argv[1:])"
+        process, pid = self.start(*GPU, "line", "launch=100", "say=done", code=code, GPUPROF_OUTPUT="t", GPUPROF_SUMMARY="none")
+        witness, = set(self.members(process)) - {process.pid}
+        os.kill(witness, signal.SIGKILL)
+        process.kill()
+        process.wait()
+        os.kill(pid, 0)
+        process.stdin.write("\n")
+        process.stdin.close()
+        self.assertEqual(process.stdout.read(), "launches 100\ndone\n")
+        events = self.run_gpuprof("export", "--format", "jsonl", "-o", "-", "t.gpuprof").stdout.splitlines()
+        self.assertEqual(sum(json.loads(event)["kind"] == "kernel" for event in events), 100)
 
     def test_the_folder_of_a_killed_launcher_is_removed(self):
         """By the next one, which leaves the folders of those that run."""

@@ -381,6 +381,8 @@ static void load_piece(struct finishing *f, struct piece *piece)
 	char message[GP_MESSAGE_BYTES];
 	int result = gp_model_load_with(piece->path, &options, model, message, sizeof(message));
 
+	if (result == -ENOENT && f->options->ended_only)
+		gp_nothing_explain_vanished(piece->path, message, sizeof(message));
 	if (result != 0) {
 		fail(f, result, message);
 		return;

@@ -51,8 +51,16 @@ void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 			program);
 	else
 		fprintf(stderr,
-			"gpuprof: nothing was recorded: gpuprof-run saw no process of %s use the GPU; if one did, a line above says why it was not recorded, or gpuprof's library was not loaded into it (a container, a sandbox, another user); type: gpuprof doctor %s\n",
+			"gpuprof: nothing was recorded, as far as gpuprof-run knows: it saw no process of %s use the GPU. If one did, a line above says more, or only the program saw the folder of its trace (a private /tmp), or gpuprof's library was not loaded into it (a container, a sandbox, another user); type: gpuprof doctor %s\n",
 			program, gp_shell_word(program, word, sizeof(word)));
+}
+
+void gp_nothing_explain_vanished(const char *trace, char *message, size_t message_bytes)
+{
+	snprintf(
+		message, message_bytes,
+		"a process recorded %s, but gpuprof-run does not find this file: it or its folder was removed, or only the program sees the folder (a private /tmp, a container); to keep the trace, run again with -o FOLDER/, a folder that both see",
+		trace);
 }
 
 void gp_nothing_print_driver(FILE *out)

@@ -31,6 +31,9 @@ void gp_nothing_read(struct gp_nothing *nothing, const struct gp_session *sessio
 /* Prints the reason, as far as it is known, and the command to run. program: its name. */
 void gp_nothing_print(const struct gp_nothing *nothing, const char *program);
 
+/* Explains that the file of a trace is not there, which a process announced to gpuprof-run. */
+void gp_nothing_explain_vanished(const char *trace, char *message, size_t message_bytes);
+
 /* Whether the loader finds a driver on this machine. Loads it. */
 bool gp_nothing_finds_driver(void);
 

@@ -412,7 +412,7 @@ static void say_how_it_ended(const struct run *run, const struct gp_run_traces *
 		fprintf(stderr, "gpuprof: %s", program);
 		say_new_name(run);
 		fprintf(stderr, " was ended by %s (%s)%s\n", strsigno(number), strsignal(number),
-			has_trace || run->stands_aside ? "" : "; nothing was recorded");
+			has_trace || run->stands_aside ? "" : "; no trace was found");
 	} else if (!has_trace && !run->stands_aside)
 		say_nothing(run);
 	if (has_trace && traces->found == 0 && !run->nothing.has_driver)

@@ -33,12 +33,12 @@ class Program(Case):
             self.assertEqual(result.returncode, -number)
 
     def test_the_programs_signal_is_named(self):
-        for steps, rest in (([], "; nothing was recorded"), (["launch=1"], "")):
+        for steps, rest in (([], "; no trace was found"), (["launch=1"], "")):
             for name, text in (("SIGSEGV", "Segmentation fault"), ("SIGTERM", "Terminated")):
                 result = self.run_program([*support.GPU, *steps, f"raise={int(signal.Signals[name])}"], options=["-s", "none"])
                 lines = support.own_lines(result.stderr)
                 self.assertEqual(lines[0], f"gpuprof: {sys.executable} was ended by {name} ({text}){rest}")
-                self.assertEqual("nothing was recorded" in result.stderr, bool(rest))
+                self.assertEqual("no trace was found" in result.stderr, bool(rest))
 
     def test_a_program_that_became_another_has_both_names(self):
         result = self.run_program(["env", *support.GPU, "raise=15"], options=["-s", "none"])
@@ -487,6 +487,20 @@ class OutOfReach(Case):
             os.unlink(self.path("t.json"))
         self.assertEqual(os.listdir(self.path("tmp")), [])
 
+    @unittest.skipUnless(can_unshare(), "needs the right to mount")
+    def test_a_trace_in_a_folder_that_only_the_program_sees(self):
+        """It is gone with the program.  The launcher knows of it if its own folder is elsewhere."""
+        for name in ("tmp", "other"):
+            os.mkdir(self.path(name))
+        script = f'mount -t tmpfs none {self.path("tmp")} && exec "$@"'
+        for own, said in (("other", f"a process recorded {self.path('tmp', 't.gpuprof')}, but gpuprof-run does not find"),
+                          ("tmp", "as far as gpuprof-run knows: it saw no process of unshare use the GPU")):
+            result = self.run_program(["unshare", "-m", "sh", "-c", script, "sh", *GPU, "launch=100"], options=["-o", "tmp/t"],
+                                      TMPDIR=self.path(own), XDG_RUNTIME_DIR=None)
+            self.assertEqual((result.returncode, result.stdout), (0, "launches 100\n"), result.stderr)
+            self.assertIn(said, support.own_lines(result.stderr)[-1])
+            self.assertIn("(a private /tmp", support.own_lines(result.stderr)[-1])
+
     def test_a_program_that_removes_the_temporary_files(self):
         os.mkdir(self.path("tmp"))
         for script in ('"$@"; rm -r tmp/*', 'rm -r tmp/*; "$@"'):
@@ -601,7 +615,7 @@ class OtherPrograms(Case):
         loader = re.search(r"program interpreter: (\S+)\]", headers).group(1)
         result = self.run_program([loader, sys.executable, "-c", PRELOADED])
         self.assertEqual(result.returncode, 0)
-        self.assert_one_line(result.stderr, "nothing was recorded: ", loader)
+        self.assert_one_line(result.stderr, "nothing was recorded", loader)
 
     def test_32_bit(self):
         self.check(self.compile_to_run("narrow", self.SOURCE, "-m32"), "it is built for another processor")
@@ -718,7 +732,7 @@ class Words(Case):
 
     def test_that_no_use_was_seen_is_said_in_one_line(self):
         result = self.run_program(["true"])
-        self.assert_one_line(result.stderr, "nothing was recorded: gpuprof-run saw no process of true use the GPU", "type: gpuprof doctor true")
+        self.assert_one_line(result.stderr, "nothing was recorded, as far as gpuprof-run knows: it saw no process of true use the GPU", "type: gpuprof doctor true")
 
     def test_a_program_that_came_no_further_than_the_start_of_cuda(self):
         source = "extern int cuInit(unsigned); int main(void) { return cuInit(0) ? 1 : 5; }"

@@ -237,7 +237,7 @@ class Moments(Case):
         self.assertEqual(self.count(LAUNCHED, "cat", "kernel"), self.launches(LAUNCHED))
         for way in (BARE, LAUNCHED):
             self.assertIn("late failures 0\n", results[way].stderr)
-            self.assertNotIn("nothing was recorded: ", results[way].stderr)
+            self.assertNotIn("nothing was recorded", results[way].stderr)
 
     def test_ranges_in_a_constructor_before_ours(self):
         self.compile("libearly.so", EARLY_RANGES, "-shared", "-fPIC", "-ldl", "-I" + os.path.join(CUDA, "include"))

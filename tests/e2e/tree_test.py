@@ -568,7 +568,7 @@ class Daemons(Tree):
     def test_nobody_waits_where_nothing_is_left(self):
         result = self.run_program(["sh", "-c", "exit 4"], options=["--wait=all"])
         self.assertEqual(result.returncode, 4)
-        self.assert_one_line(result.stderr, "nothing was recorded: ", "use the GPU")
+        self.assert_one_line(result.stderr, "nothing was recorded", "use the GPU")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,23 +117,37 @@ size_t gp_metric_passes(struct gp_profiler_host *host, const char *chip, enum gp
 	return passes;
 }
 
-/* Takes one metric after the other while they fit into one pass. */
-static int fit(struct gp_metric_choice *choice, const char *chip, const struct gp_metric_set *set)
+/* Without the other metrics. */
+static bool is_too_large(const struct gp_metric_choice *choice, const char *chip,
+			 enum gp_profiler_kind kind, size_t index)
 {
+	return gp_metric_passes(choice->config.host, chip, kind, &choice->names[index], 1) != 1;
+}
+
+/* Takes one metric after the other while they fit into so many passes, and none excludes another. */
+static int fit(struct gp_metric_choice *choice, const char *chip, const struct gp_metric_set *set,
+	       size_t most_passes)
+{
+	bool fits = false;
 	int error = 0;
 
 	choice->taken_count = 0;
 	for (size_t i = 0; i < set->count && error == 0; i++) {
 		if (choice->fits[i] == GP_METRIC_LACKING)
 			continue;
+		if (is_too_large(choice, chip, set->kind, i)) {
+			choice->fits[i] = GP_METRIC_TOO_LARGE;
+			continue;
+		}
 		take(choice, i);
 		error = make(choice, chip, set->kind);
-		if (error == 0 && choice->config.passes != 1) {
+		fits = choice->config.passes != 0 && choice->config.passes <= most_passes;
+		if (error == 0 && !fits) {
 			choice->fits[i] = GP_METRIC_LEFT_OUT;
 			choice->taken_count--;
 		}
 	}
-	return error == 0 && choice->config.passes != 1 ? make(choice, chip, set->kind) : error;
+	return error == 0 && !fits ? make(choice, chip, set->kind) : error;
 }
 
 /* Metrics of each pass. */
@@ -185,12 +200,14 @@ static int divide(struct gp_metric_choice *choice, const char *chip,
 
 	choice->taken_count = 0;
 	for (size_t i = 0; i < set->count && error == 0; i++) {
-		if (choice->fits[i] == GP_METRIC_LACKING)
+		if (choice->fits[i] != GP_METRIC_TAKEN)
 			continue;
 		if (place(passes, choice->config.host, chip, choice->names[i]))
 			take(choice, i);
 		else
-			choice->fits[i] = GP_METRIC_LEFT_OUT;
+			choice->fits[i] = is_too_large(choice, chip, set->kind, i)
+						  ? GP_METRIC_TOO_LARGE
+						  : GP_METRIC_LEFT_OUT;
 	}
 	if (error == 0 && passes->count == 0)
 		error = -ENOTSUP;
@@ -204,6 +221,7 @@ static int divide(struct gp_metric_choice *choice, const char *chip,
 int gp_metric_set_choose(struct gp_metric_choice *choice, struct gp_profiler_host *host,
 			 const char *chip, const struct gp_metric_set *set)
 {
+	size_t most_passes = set->kind == GP_PROFILER_RANGE ? SIZE_MAX : 1;
 	int error;
 
 	memset(choice, 0, sizeof(*choice));
@@ -212,10 +230,10 @@ int gp_metric_set_choose(struct gp_metric_choice *choice, struct gp_profiler_hos
 		return error;
 	take_known(choice, set);
 	error = make(choice, chip, set->kind);
-	if (error == 0 && choice->config.passes > 1 && set->kind == GP_PROFILER_RANGE)
+	if (error == 0 && (choice->config.passes == 0 || choice->config.passes > most_passes))
+		error = fit(choice, chip, set, most_passes);
+	if (error == 0 && choice->config.passes > 1)
 		error = divide(choice, chip, set);
-	else if (error == 0 && choice->config.passes != 1)
-		error = fit(choice, chip, set);
 	if (error != 0 && choice->config.object != NULL)
 		gp_profiler_config_close(&choice->config);
 	return error;

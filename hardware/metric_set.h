@@ -45,8 +45,9 @@ const struct gp_metric_set *gp_metric_set_find(const char *name);
 
 enum gp_metric_fit {
 	GP_METRIC_TAKEN,
-	GP_METRIC_LACKING,  /* the chip has none of the names */
-	GP_METRIC_LEFT_OUT, /* it needs several passes alone, or those before it exclude it */
+	GP_METRIC_LACKING,   /* the chip has none of the names */
+	GP_METRIC_TOO_LARGE, /* it needs several passes alone */
+	GP_METRIC_LEFT_OUT,  /* those before it exclude it, or have all passes */
 };
 
 struct gp_metric_choice {

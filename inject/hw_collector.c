@@ -43,7 +43,7 @@ static struct {
 
 void gp_hw_note(const char *format, ...)
 {
-	char text[640];
+	char text[1280];
 	va_list values;
 
 	va_start(values, format);

@@ -100,26 +100,40 @@ static struct gp_metric_set roofline_set(void)
 	return set;
 }
 
-/* Says what is wrong with listed metrics.  True: nothing. */
-static bool has_all(const struct gp_metric_set *set, const struct gp_metric_choice *choice)
+/* Says which listed metric no run can measure.  False: none. */
+static bool note_impossible(const struct gp_metric_set *set, const struct gp_metric_choice *choice)
 {
-	for (size_t i = 0; i < set->count; i++) {
+	for (size_t i = 0; i < set->count && !counters.has_noted; i++) {
 		const char *name = set->metrics[i].names[0];
 
+		counters.has_noted = true;
 		if (choice->fits[i] == GP_METRIC_LACKING)
 			gp_hw_note(
 				"no hardware counters: this GPU has no metric '%s' (--counters); the metrics and sets that it has: gpuprof metrics list --ends, gpuprof metrics sets",
 				name);
-		else if (choice->fits[i] == GP_METRIC_LEFT_OUT)
+		else if (choice->fits[i] == GP_METRIC_TOO_LARGE)
 			gp_hw_note(
-				"no hardware counters: the metric '%s' cannot be measured, because it needs several passes by itself, or cannot be combined with the metrics before it (--counters); see gpuprof metrics passes",
+				"no hardware counters: the metric '%s' (--counters) needs several passes by itself; leave it out, and see gpuprof metrics passes",
 				name);
 		else
-			continue;
-		counters.has_noted = true;
-		return false;
+			counters.has_noted = false;
 	}
-	return true;
+	return counters.has_noted;
+}
+
+/* The other metrics are measured. */
+static void note_left_out(const struct gp_metric_set *set, const struct gp_metric_choice *choice)
+{
+	char list[LIST_BYTES] = "", *end = list;
+
+	for (size_t i = 0; i < set->count; i++)
+		if (choice->fits[i] == GP_METRIC_LEFT_OUT)
+			end += sprintf(end, "%s%s", end == list ? "" : ",",
+				       set->metrics[i].names[0]);
+	if (end != list)
+		gp_hw_note(
+			"some hardware counters are missing, because they cannot be combined with the metrics before them; to count these, too, record another run with --counters=%s",
+			list);
 }
 
 /* The passes of the metrics of the options; 0: none of them can be measured. */
@@ -135,8 +149,11 @@ static uint32_t choose(const char *chip)
 					       : *named;
 	int error = gp_metric_set_choose(&counters.choice, &counters.host, chip, &set);
 
-	if (is_listed && (error == 0 || error == -ENOTSUP) && !has_all(&set, &counters.choice))
-		return 0;
+	if (is_listed && (error == 0 || error == -ENOTSUP)) {
+		if (note_impossible(&set, &counters.choice))
+			return 0;
+		note_left_out(&set, &counters.choice);
+	}
 	return error == 0 ? (uint32_t)counters.choice.config.passes : 0;
 }
 

@@ -321,8 +321,10 @@ static void put_fit(const struct gp_metric_request *request, struct gp_table *ta
 		gp_table_put_words(table, "no, not on %s", request->chip);
 	else if (fit == GP_METRIC_TAKEN)
 		gp_table_put_text(table, "yes");
+	else if (fit == GP_METRIC_TOO_LARGE)
+		gp_table_put_text(table, "no, needs several passes");
 	else
-		gp_table_put_text(table, kind == GP_PROFILER_RANGE ? "no, needs several passes"
+		gp_table_put_text(table, kind == GP_PROFILER_RANGE ? "no, excluded by others"
 								   : "no, needs another pass");
 }
 

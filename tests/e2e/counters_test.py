@@ -136,8 +136,9 @@ class Counters(Case):
 
     def test_passes_of_a_list(self):
         """The simulated chip counts 20 metrics in a pass."""
-        names = ("dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_bytes.sum", "pcie__read_bytes.sum", "pcie__write_bytes.sum",
-                 "nvlrx__bytes.sum", "nvltx__bytes.sum", TIME, "sm__cycles_active.avg", "smsp__inst_executed.sum", "l1tex__t_bytes.sum",
+        names = ("dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_bytes.sum", "smsp__inst_executed_op_local_ld.sum",
+                 "smsp__inst_executed_op_local_st.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                 "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", TIME, "sm__cycles_active.avg", "smsp__inst_executed.sum", "l1tex__t_bytes.sum",
                  "sm__cycles_elapsed.avg.per_second", "dram__cycles_elapsed.avg.per_second", "lts__cycles_elapsed.avg.per_second",
                  "l1tex__cycles_elapsed.avg.per_second", "sm__warps_active.avg.pct_of_peak_sustained_active",
                  "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "sm__ops_path_tensor_src_bf16_dst_fp32.sum",
@@ -148,6 +149,10 @@ class Counters(Case):
         first, second = counts[TIME], counts["smsp__inst_executed_op_global_st.sum"]
         self.assertGreater(min(first, second), 40)  # more than a window
         self.assertEqual(first + second, counts["dram__bytes.sum.peak_sustained"])
+        # traffic of links excludes that of DRAM; the others are measured as before
+        result = self.record("--counters=" + ",".join((*names, "pcie__read_bytes.sum", "nvltx__bytes.sum")), *EVERY)
+        self.assertIn("another run with --counters=pcie__read_bytes.sum,nvltx__bytes.sum\n", result.stderr)
+        self.assertEqual(set(self.counters()), set(names))
 
     def test_advice(self):
         """Each load of the kernel touches 32 sectors: 56 of its 68 are in vain."""

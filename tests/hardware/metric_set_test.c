@@ -7,6 +7,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ static void print_choice(FILE *out, const char *chip, const struct gp_metric_set
 	for (size_t i = 0; i < choice.taken_count; i++) /* else it has a value in no window */
 		assert_int_equal(gp_metric_passes(&host, chip, set->kind, &choice.taken[i], 1), 1);
 	print_fits(out, &choice, set->count, GP_METRIC_LACKING, "lacking");
+	print_fits(out, &choice, set->count, GP_METRIC_TOO_LARGE, "too large");
 	print_fits(out, &choice, set->count, GP_METRIC_LEFT_OUT, "left out");
 	gp_profiler_config_close(&choice.config);
 }
@@ -115,8 +117,39 @@ static void test_metrics_of_several_passes(void **state)
 	assert_int_equal(gp_metric_set_choose(&choice, &host, "TU102", &set), 0);
 	assert_int_equal(choice.config.passes, 2);
 	assert_int_equal(choice.taken_count, 3);
-	assert_int_equal(choice.fits[3], GP_METRIC_LEFT_OUT);
+	assert_int_equal(choice.fits[3], GP_METRIC_TOO_LARGE);
 	assert_int_equal(choice.fits[4], GP_METRIC_TAKEN);
+	gp_profiler_config_close(&choice.config);
+}
+
+static void append(struct gp_metric_names *metrics, struct gp_metric_set *set,
+		   enum gp_metric_set_id id)
+{
+	memcpy(&metrics[set->count], gp_metric_sets[id].metrics,
+	       gp_metric_sets[id].count * sizeof(*metrics));
+	set->count += gp_metric_sets[id].count;
+}
+
+/* Traffic of links excludes that of DRAM.  The others keep their passes. */
+static void test_metrics_of_several_passes_that_exclude_each_other(void **state)
+{
+	static struct gp_metric_names metrics[GP_METRIC_SET_MOST];
+	struct gp_metric_set set = {"own", GP_PROFILER_RANGE, "", metrics, 0};
+	size_t links = gp_metric_sets[GP_METRIC_SET_LINKS].count;
+	struct gp_metric_choice choice;
+
+	append(metrics, &set, GP_METRIC_SET_PIPES);
+	append(metrics, &set, GP_METRIC_SET_MEMORY);
+	append(metrics, &set, GP_METRIC_SET_LINKS);
+	assert_int_equal(gp_metric_set_choose(&choice, &host, "GH100", &set), 0);
+	assert_in_range(choice.config.passes, 2, GP_METRIC_MOST_PASSES);
+	for (size_t i = 0; i < set.count; i++) {
+		bool is_time = strcmp(choice.names[i], "gpu__time_duration.sum") == 0;
+		bool is_left_out = i >= set.count - links && !is_time;
+
+		assert_int_equal(choice.fits[i],
+				 is_left_out ? GP_METRIC_LEFT_OUT : GP_METRIC_TAKEN);
+	}
 	gp_profiler_config_close(&choice.config);
 }
 
@@ -135,7 +168,7 @@ static void test_no_metric_can_be_measured(void **state)
 	set.count = 2;
 	assert_int_equal(gp_metric_set_choose(&choice, &host, "GH100", &set), -ENOTSUP);
 	assert_int_equal(choice.fits[0], GP_METRIC_LACKING);
-	assert_int_equal(choice.fits[1], GP_METRIC_LEFT_OUT); /* it needs eight passes */
+	assert_int_equal(choice.fits[1], GP_METRIC_TOO_LARGE); /* it needs eight passes */
 	assert_null(choice.config.object);
 }
 
@@ -166,6 +199,7 @@ int main(void)
 		cmocka_unit_test(test_all_metrics_fit_on_gh100),
 		cmocka_unit_test(test_metrics_that_exclude_each_other),
 		cmocka_unit_test(test_metrics_of_several_passes),
+		cmocka_unit_test(test_metrics_of_several_passes_that_exclude_each_other),
 		cmocka_unit_test(test_no_metric_can_be_measured),
 		cmocka_unit_test(test_a_chip_without_the_profiler_is_refused),
 	};

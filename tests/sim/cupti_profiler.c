@@ -96,6 +96,7 @@ void sim_profiler_operation(const struct sim_op *op)
 /* ---- the host's half ---- */
 
 struct CUpti_Profiler_Host_Object {
+	CUpti_ProfilerType type;
 	struct sim_config_image image;
 };
 
@@ -144,13 +145,30 @@ CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *p
 	if (strcmp(params->pChipName, "SIM100") != 0)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	params->pHostObject = calloc(1, sizeof(*params->pHostObject));
-	return params->pHostObject ? CUPTI_SUCCESS : CUPTI_ERROR_OUT_OF_MEMORY;
+	if (!params->pHostObject)
+		return CUPTI_ERROR_OUT_OF_MEMORY;
+	params->pHostObject->type = params->profilerType;
+	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params *params)
 {
 	free(params->pHostObject);
 	return CUPTI_SUCCESS;
+}
+
+/* Counters of ranges read either the traffic of DRAM or that of the links, whatever the passes. */
+static bool exclude_each_other(const struct sim_config_image *image)
+{
+	const uint64_t dram = UINT64_C(1) << GP_HW_DRAM_READ | UINT64_C(1) << GP_HW_DRAM_WRITE;
+	const uint64_t links = UINT64_C(1) << GP_HW_PCIE_READ | UINT64_C(1) << GP_HW_PCIE_WRITE |
+			       UINT64_C(1) << GP_HW_NVLINK_RECEIVED |
+			       UINT64_C(1) << GP_HW_NVLINK_SENT;
+	uint64_t metrics = 0;
+
+	for (size_t i = 0; i < image->count; i++)
+		metrics |= image->passes[i];
+	return (metrics & dram) != 0 && (metrics & links) != 0;
 }
 
 CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params *params)
@@ -165,6 +183,11 @@ CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetri
 	if (image->count == SIM_MOST_PASSES)
 		return CUPTI_ERROR_INVALID_OPERATION;
 	image->passes[image->count++] = sim_metric_bits(params->ppMetricNames, params->numMetrics);
+	if (params->pHostObject->type == CUPTI_PROFILER_TYPE_RANGE_PROFILER &&
+	    exclude_each_other(image)) {
+		image->count--;
+		return CUPTI_ERROR_NOT_SUPPORTED;
+	}
 	return CUPTI_SUCCESS;
 }
 

@@ -20,6 +20,9 @@
 #include "hardware/metric_set.def"
 #undef GP_METRIC_SET
 
+#define PLUS(NAME) +COUNT(metrics_##NAME)
+_Static_assert(GP_METRIC_SETS_OF_ROOFLINE(PLUS) <= GP_METRIC_SET_MOST, "--roofline");
+
 const struct gp_metric_set gp_metric_sets[GP_METRIC_SETS] = {
 #define GP_METRIC_SET(NAME, name, KIND, meaning, ...)                                              \
 	{name, GP_PROFILER_##KIND, meaning, metrics_##NAME, COUNT(metrics_##NAME)},

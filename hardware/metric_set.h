@@ -38,6 +38,9 @@ enum gp_metric_set_id {
 	GP_METRIC_SETS
 };
 
+/* The sets of --roofline: together at most GP_METRIC_SET_MOST metrics, which metric_set.c proves. */
+#define GP_METRIC_SETS_OF_ROOFLINE(X) X(ROOFLINE) X(TENSOR) X(PIPES) X(MEMORY)
+
 extern const struct gp_metric_set gp_metric_sets[GP_METRIC_SETS];
 
 /* NULL: there is no such set. */

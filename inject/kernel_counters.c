@@ -67,10 +67,12 @@ int gp_kernel_counters_open(void *libcupti)
 
 static struct gp_metric_names names[GP_METRIC_SET_MOST];
 
+/* What is beyond the most only counts. */
 static void add_metric(struct gp_metric_set *set, const struct gp_metric_names *metric)
 {
 	if (set->count < GP_METRIC_SET_MOST)
-		names[set->count++] = *metric;
+		names[set->count] = *metric;
+	set->count++;
 }
 
 /* The metrics of --counters as a set. */
@@ -90,14 +92,27 @@ static struct gp_metric_set listed_set(const char *list)
 /* The sets of --roofline as one.  What several of them have is measured in several passes. */
 static struct gp_metric_set roofline_set(void)
 {
-	static const enum gp_metric_set_id ids[] = {GP_METRIC_SET_ROOFLINE, GP_METRIC_SET_TENSOR,
-						    GP_METRIC_SET_PIPES, GP_METRIC_SET_MEMORY};
+#define X(NAME) GP_METRIC_SET_##NAME,
+	static const enum gp_metric_set_id ids[] = {GP_METRIC_SETS_OF_ROOFLINE(X)};
+#undef X
 	struct gp_metric_set set = {"--roofline", GP_PROFILER_RANGE, "", names, 0};
 
 	for (size_t i = 0; i < COUNT(ids); i++)
 		for (size_t j = 0; j < gp_metric_sets[ids[i]].count; j++)
 			add_metric(&set, &gp_metric_sets[ids[i]].metrics[j]);
 	return set;
+}
+
+/* A list of more metrics than a config takes. */
+static bool note_too_many(const struct gp_metric_set *set)
+{
+	if (set->count <= GP_METRIC_SET_MOST)
+		return false;
+	gp_hw_note(
+		"no hardware counters: --counters takes %d metrics at most, not %zu; record the others in another run",
+		GP_METRIC_SET_MOST, set->count);
+	counters.has_noted = true;
+	return true;
 }
 
 /* Says which listed metric no run can measure.  False: none. */
@@ -147,8 +162,11 @@ static uint32_t choose(const char *chip)
 	struct gp_metric_set set = is_roofline ? roofline_set()
 				   : is_listed ? listed_set(name)
 					       : *named;
-	int error = gp_metric_set_choose(&counters.choice, &counters.host, chip, &set);
+	int error;
 
+	if (note_too_many(&set))
+		return 0;
+	error = gp_metric_set_choose(&counters.choice, &counters.host, chip, &set);
 	if (is_listed && (error == 0 || error == -ENOTSUP)) {
 		if (note_impossible(&set, &counters.choice))
 			return 0;

@@ -224,7 +224,8 @@ class Counters(Case):
 
     def test_metrics_that_cannot_be_measured(self):
         for metrics, words in (("roofline-hv", "no metric 'roofline-hv'"), ("timeline", "no metric 'timeline'"),
-                               ("gpu__time_duration.sum,sm__nothing.sum", "no metric 'sm__nothing.sum'")):
+                               ("gpu__time_duration.sum,sm__nothing.sum", "no metric 'sm__nothing.sum'"),
+                               (",".join(["lts__t_bytes"] * 73), "takes 72 metrics at most, not 73")):
             result = self.record("--counters=" + metrics, *EVERY, program=(STREAMS, "1", "1", "1"))
             self.assertIn(words, result.stderr)
 

@@ -598,6 +598,15 @@ static void serve(void)
 		choose_metrics();
 }
 
+static const char *why_none(void)
+{
+	if (!gp_recording_gate_was_open_since(1))
+		return "recording was paused from the start to the end";
+	if (windows.interval_ns > 0)
+		return "the program ended before the first window of hardware counters; record it with --counters-interval=0";
+	return "no window of hardware counters opened; kernels of graphs cannot be measured";
+}
+
 /* The program ends within a window: its kernels so far get their values. */
 static void end_windows(void)
 {
@@ -605,11 +614,7 @@ static void end_windows(void)
 		return;
 	close_from_here();
 	if (windows.window.id == 0 && !windows.try.is_given_up)
-		gp_hw_note(
-			"no kernel was measured: %s",
-			windows.interval_ns > 0
-				? "the program ended before the first window of hardware counters; record it with --counters-interval=0"
-				: "no window of hardware counters opened; kernels of graphs cannot be measured");
+		gp_hw_note("no kernel was measured: %s", why_none());
 	set_state(ENDED);
 	release_lock();
 }

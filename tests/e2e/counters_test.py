@@ -170,6 +170,10 @@ class Counters(Case):
                             "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum": 320})
         self.assertEqual(self.table("roofline", "roofline-kernel")[0]["FLOPs"], 6720)
 
+    def test_recording_is_paused(self):
+        result = self.record("--counters", *EVERY, "--delay", "1000")
+        self.assert_one_line("\n".join(line for line in result.stderr.splitlines() if line.startswith("gpuprof: no kernel")), "paused from the start to the end")
+
     def test_the_first_window_comes_later(self):
         result = self.record("--counters", "--counters-interval", "1000")
         self.assertEqual(self.counters(), {})

@@ -188,7 +188,7 @@ static void open_window(void)
 	int result;
 
 	windows.window.open_ticks = gp_clock_ticks();
-	result = gp_kernel_counters_begin(windows.next_pass, gp_load64(&windows.context));
+	result = gp_kernel_counters_begin(windows.next_pass, gp_load64(&windows.context), device());
 	if (result == UNKNOWN_RESULT)
 		note_failure(result);
 	else if (result != 0 || !windows.has_opened)

@@ -40,6 +40,21 @@ device.start(11)
 device.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
 device.call("cuCtxDestroy_v2", device.context)
 """
+# The second context is on another device.
+NEXT_DEVICE = """
+import ctypes
+import gpu
+
+device = gpu.Device()
+device.start(31)
+device.sync()
+device.call("cuCtxDestroy_v2", device.context)
+device.call("cuCtxCreate_v2", ctypes.byref(device.context), 0, 1)
+device.call("cuModuleLoadData", ctypes.byref(device.module), gpu.PTX)
+device.call("cuModuleGetFunction", ctypes.byref(device.kernel), device.module, b"step_kernel")
+device.start(31)
+device.sync()
+"""
 # The second capture of the stream cannot begin.
 FAILED_CAPTURE = """
 import ctypes
@@ -61,9 +76,9 @@ class Counters(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result
 
-    def record_script(self, text):
+    def record_script(self, text, **variables):
         program = self.write("script.py", text)
-        return self.record("--counters", *EVERY, program=(sys.executable, program), PYTHONPATH=os.path.dirname(GPU[1]))
+        return self.record("--counters", *EVERY, program=(sys.executable, program), PYTHONPATH=os.path.dirname(GPU[1]), **variables)
 
     def table(self, words, name):
         found = json.loads(self.run_gpuprof("summary", "--by", words, "-F", "json", self.path("t.gpuprof")).stdout or "[]")
@@ -220,6 +235,17 @@ class Counters(Case):
         result = self.record("--counters", *EVERY, GPUSIM_FAULT="counters-forbidden")
         self.assertIn("NVreg_RestrictProfilingToAdminUsers=0", result.stderr)
         self.assertEqual(self.counters(), {})
+
+    def test_a_later_context_on_another_chip(self):
+        """The metrics of the first chip say nothing about the second one."""
+        result = self.record_script(NEXT_DEVICE, GPUSIM_DEVICES="2", GPUSIM_FAULT="other-chip")
+        self.assertEqual(self.counters()[TIME]["Count"], 30)
+        self.assertEqual({row["Device"] for row in self.table("roofline", "roofline-kernel") if row["Measured"]}, {0})
+        self.assertIn("GPU 1 has another chip", result.stderr)
+
+    def test_a_later_context_on_an_equal_chip(self):
+        self.record_script(NEXT_DEVICE, GPUSIM_DEVICES="2")
+        self.assertEqual(self.counters()[TIME]["Count"], 60)
 
     def test_counters_in_use_elsewhere(self):
         result = self.record("--counters", *EVERY, GPUSIM_FAULT="counters-busy")

@@ -29,7 +29,7 @@ static struct {
 
 int __wrap_gp_kernel_counters_open(void *libcupti);
 int __wrap_gp_kernel_counters_choose(uint16_t device_id, uint32_t *passes);
-int __wrap_gp_kernel_counters_begin(uint32_t pass, uint64_t context);
+int __wrap_gp_kernel_counters_begin(uint32_t pass, uint64_t context, uint16_t device_id);
 int __wrap_gp_kernel_counters_end(size_t *ranges);
 void __wrap_gp_kernel_counters_forget(void);
 
@@ -44,7 +44,7 @@ int __wrap_gp_kernel_counters_choose(uint16_t device_id, uint32_t *passes)
 	return 0;
 }
 
-int __wrap_gp_kernel_counters_begin(uint32_t pass, uint64_t context)
+int __wrap_gp_kernel_counters_begin(uint32_t pass, uint64_t context, uint16_t device_id)
 {
 	counters.begun++;
 	counters.context = context;

@@ -85,6 +85,10 @@ static uint64_t ticks_of(uint64_t duration_ns)
 
 static void set_state(enum state state)
 {
+	if (state == OPEN)
+		gp_watch_set(GP_WATCH_WINDOW);
+	else
+		gp_watch_clear(GP_WATCH_WINDOW);
 	gp_store32_release(&windows.state, state);
 	gp_sys_wake(&windows.state);
 }
@@ -184,7 +188,7 @@ static void open_window(void)
 	int result;
 
 	windows.window.open_ticks = gp_clock_ticks();
-	result = gp_kernel_counters_begin(windows.next_pass, gp_load64(&windows.context));
+	result = gp_kernel_counters_begin(windows.next_pass, gp_load64(&windows.context), device());
 	if (result == UNKNOWN_RESULT)
 		note_failure(result);
 	else if (result != 0 || !windows.has_opened)
@@ -301,7 +305,8 @@ static bool close_and_release(void)
  * that counts is held until it returns.  If another one lasts long, its kernel may wait for this
  * thread.  So this one goes on without the lock, and so do the next ones, which wait no more.
  */
-static bool enter_window(const struct gp_api_entry *entry, const CUpti_CallbackData *data)
+static bool enter_window(struct gp_counter_launch *launch, const struct gp_api_entry *entry,
+			 const CUpti_CallbackData *data)
 {
 	bool has_lock = take_lock(gp_load32(&windows.is_disordered) != 0 ? 0 : LAUNCH_MOST_NS);
 
@@ -313,6 +318,7 @@ static bool enter_window(const struct gp_api_entry *entry, const CUpti_CallbackD
 		windows.launches[windows.window.launches++] = data->correlationId;
 		gp_store64(&windows.launch_ticks, gp_clock_ticks());
 		gp_store32_release(&windows.holder, data->correlationId);
+		launch->has_lock = true;
 		return true;
 	}
 	if (has_lock && close_and_release())
@@ -334,6 +340,15 @@ static void end_launch(struct gp_counter_launch *launch)
 	if (launch->is_made)
 		gp_add32_ordered(&windows.launching, UINT32_MAX);
 	launch->is_made = false;
+}
+
+/* The thread left a launch of the window by longjmp(): its kernel may not have been launched. */
+static void leave_old_launch(struct gp_counter_launch *launch)
+{
+	launch->has_lock = false;
+	gp_store32(&windows.is_disordered, 1);
+	gp_store32(&windows.holder, 0);
+	release_lock();
 }
 
 static bool is_in_window(const CUpti_CallbackData *data)
@@ -362,6 +377,8 @@ bool gp_counter_windows_enter(struct gp_counter_launch *launch, const struct gp_
 	bool is_done = false;
 	int saved;
 
+	if (launch->has_lock)
+		leave_old_launch(launch);
 	if (entry == NULL)
 		return false;
 	if (entry->class == GP_API_CAPTURE_BEGIN)
@@ -376,7 +393,7 @@ bool gp_counter_windows_enter(struct gp_counter_launch *launch, const struct gp_
 		if (is_done)
 			break;
 		end_launch(launch);
-		is_done = enter_window(entry, data);
+		is_done = enter_window(launch, entry, data);
 	}
 	errno = saved;
 	return true;
@@ -462,7 +479,8 @@ void gp_counter_windows_exit(struct gp_counter_launch *launch, const struct gp_a
 		gp_add32_ordered(&windows.captures, UINT32_MAX);
 	if (entry->class != GP_API_LAUNCH)
 		return;
-	if (gp_load32(&windows.holder) == data->correlationId && gp_load32(&windows.lock) != 0) {
+	if (launch->has_lock) {
+		launch->has_lock = false;
 		if (has_kernel && gp_kernel_counters_patch_code())
 			gp_kernel_counters_emit_kernel(entry, data, device());
 		windows.window.launches -= !has_kernel;
@@ -580,6 +598,15 @@ static void serve(void)
 		choose_metrics();
 }
 
+static const char *why_none(void)
+{
+	if (!gp_recording_gate_was_open_since(1))
+		return "recording was paused from the start to the end";
+	if (windows.interval_ns > 0)
+		return "the program ended before the first window of hardware counters; record it with --counters-interval=0";
+	return "no window of hardware counters opened; kernels of graphs cannot be measured";
+}
+
 /* The program ends within a window: its kernels so far get their values. */
 static void end_windows(void)
 {
@@ -587,11 +614,7 @@ static void end_windows(void)
 		return;
 	close_from_here();
 	if (windows.window.id == 0 && !windows.try.is_given_up)
-		gp_hw_note(
-			"no kernel was measured: %s",
-			windows.interval_ns > 0
-				? "the program ended before the first window of hardware counters; record it with --counters-interval=0"
-				: "no window of hardware counters opened; kernels of graphs cannot be measured");
+		gp_hw_note("no kernel was measured: %s", why_none());
 	set_state(ENDED);
 	release_lock();
 }

@@ -31,6 +31,7 @@
 /* In a thread's variables: it is in a launch, which counts in windows. */
 struct gp_counter_launch {
 	bool is_made;
+	bool has_lock; /* of the window */
 };
 
 /*

@@ -64,6 +64,12 @@ static void note_result(uint16_t device_id, int result, const char *none)
 			none, samples, device_id);
 		return;
 	}
+	if (result == GP_HW_OTHER_CHIP) {
+		gp_hw_note(
+			"%s %s from here on: GPU %u has another chip than the GPU for which the metrics were chosen; record its work in a run of its own (CUDA_VISIBLE_DEVICES)",
+			none, samples, device_id);
+		return;
+	}
 	state.cupti->cuptiGetResultString((CUptiResult)result, &name);
 	gp_hw_note("%s %s of GPU %u: CUPTI cannot read its counters (%s)", none, samples, device_id,
 		   name != NULL ? name : "unknown error");

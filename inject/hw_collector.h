@@ -102,5 +102,7 @@ void gp_hw_stay_before_others(void);
 #define GP_HW_BUSY      26 /* CUPTI_ERROR_HARDWARE_BUSY */
 #define GP_HW_NO_MEMORY 8  /* CUPTI_ERROR_OUT_OF_MEMORY: the hardware's buffer was full */
 #define GP_HW_FORBIDDEN 35 /* CUPTI_ERROR_INSUFFICIENT_PRIVILEGES */
+/* None of CUPTI's: the metrics were chosen for another chip. */
+#define GP_HW_OTHER_CHIP (-1)
 
 #endif

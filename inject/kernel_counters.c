@@ -20,6 +20,7 @@ static struct {
 	struct gp_range_profiler range;
 	struct gp_profiler_host host;
 	struct gp_metric_choice choice;
+	char chip[32]; /* of the choice */
 	uint8_t *data; /* counter data: the values of each range */
 	size_t data_bytes;
 	bool is_defined;  /* the names are in the trace */
@@ -175,17 +176,28 @@ static uint32_t choose(const char *chip)
 	return error == 0 ? (uint32_t)counters.choice.config.passes : 0;
 }
 
-int gp_kernel_counters_choose(uint16_t device_id, uint32_t *passes)
+static int find_chip(uint16_t device_id, const char **name)
 {
 	struct gp_cupti_chip_name chip = {GP_CUPTI_HEAD(struct gp_cupti_chip_name, name), device_id,
 					  NULL};
 	int result = counters.range.chip_name(&chip);
 
-	*passes = result == 0 ? choose(chip.name) : 0;
+	*name = chip.name;
+	return result;
+}
+
+int gp_kernel_counters_choose(uint16_t device_id, uint32_t *passes)
+{
+	const char *chip;
+	int result = find_chip(device_id, &chip);
+
+	*passes = result == 0 ? choose(chip) : 0;
+	if (result == 0)
+		strncpy(counters.chip, chip, sizeof(counters.chip) - 1);
 	if (result == 0 && *passes == 0 && !counters.has_noted)
 		gp_hw_note(
 			"no hardware counters of GPU %u: CUPTI's range profiler cannot read these metrics on a %s",
-			device_id, chip.name);
+			device_id, chip);
 	return result;
 }
 
@@ -224,12 +236,17 @@ static int make_data(void)
 	return counters.data != NULL ? 0 : GP_HW_NO_MEMORY;
 }
 
-static int enable(uint64_t context)
+static int enable(uint64_t context, uint16_t device_id)
 {
+	const char *chip;
 	struct gp_range_enable enabled = {GP_CUPTI_HEAD(struct gp_range_enable, object),
 					  (void *)(uintptr_t)context, NULL};
-	int result = counters.range.enable(&enabled);
+	int result = find_chip(device_id, &chip);
 
+	if (result == 0 && strncmp(chip, counters.chip, sizeof(counters.chip) - 1) != 0)
+		return GP_HW_OTHER_CHIP;
+	if (result == 0)
+		result = counters.range.enable(&enabled);
 	if (result != 0)
 		return result;
 	counters.object = enabled.object;
@@ -274,9 +291,9 @@ void gp_kernel_counters_disable(void)
 }
 
 /* Only start() fails if another process uses the counters. */
-int gp_kernel_counters_begin(uint32_t pass, uint64_t context)
+int gp_kernel_counters_begin(uint32_t pass, uint64_t context, uint16_t device_id)
 {
-	int result = counters.object == NULL ? enable(context) : 0;
+	int result = counters.object == NULL ? enable(context, device_id) : 0;
 
 	if (result == 0)
 		result = start(pass);

@@ -41,7 +41,7 @@ bool gp_kernel_counters_patch_code(void);
 int gp_kernel_counters_choose(uint16_t device_id, uint32_t *passes);
 
 /* Fails if another process uses the counters.  All sessions are of the same context. */
-int gp_kernel_counters_begin(uint32_t pass, uint64_t context);
+int gp_kernel_counters_begin(uint32_t pass, uint64_t context, uint16_t device_id);
 
 /* ranges: the measured kernels, in the order in which they ran. */
 int gp_kernel_counters_end(size_t *ranges);

@@ -284,6 +284,8 @@ uint64_t gp_recording_gate_poll(uint64_t now_ns)
 		return UINT64_MAX;
 	if (now_ns < due_ns)
 		return due_ns - now_ns;
+	if (gp_load32(&gp_watch) & GP_WATCH_WINDOW)
+		return GP_RECORDING_GATE_LINGER_NS;
 	change(old, (old & ~3u) | LEVEL_OFF); /* fails if the gate was opened at this moment */
 	return UINT64_MAX;
 }

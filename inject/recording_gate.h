@@ -37,6 +37,7 @@ enum gp_watch {
 	GP_WATCH_SHORT = 64,     /* short calls are excluded */
 	GP_WATCH_COUNTERS = 128, /* launches open and close windows (inject/counter_windows.h) */
 	GP_WATCH_SAMPLE = 256,   /* calls are counted, for the budget of --sample */
+	GP_WATCH_WINDOW = 512,   /* such a window is open: CUPTI must tell the end of its launches */
 };
 extern uint32_t gp_watch __attribute__((visibility("hidden"))); /* one load, in every callback */
 
@@ -66,7 +67,7 @@ void gp_recording_gate_emit_start(void);
 
 /*
  * By the fetching thread, periodically: switch CUPTI off if the gate has been closed for long
- * enough.  Returns the remaining nanoseconds; UINT64_MAX if there is nothing to wait for.
+ * enough, and no window of hardware counters is open.  Returns the remaining nanoseconds; UINT64_MAX if there is nothing to wait for.
  */
 uint64_t gp_recording_gate_poll(uint64_t now_ns);
 

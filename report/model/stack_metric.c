@@ -25,7 +25,7 @@ const struct gp_stack_metric_about gp_stack_metrics[GP_STACK_METRICS] = {
 					  "host time by Python stack, without idle threads",
 					  "nanoseconds", "--host-samples=5"},
 	[GP_STACK_METRIC_STALLS] = {"stalls",
-				    "samples of warps by kernel, source line and reason to wait",
+				    "samples of warps by launching stack, kernel, line and reason",
 				    "count", "--stalls"},
 };
 

@@ -1,5 +1,6 @@
 /* The summary's section of the hardware samples (--hw-timeline). */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "report/base/text/format.h"
@@ -73,12 +74,21 @@ static void print_peak(FILE *out, const struct gp_hw_run *run)
 			(double)device->memory_bandwidth_kbytes_per_s / 1e6);
 }
 
+struct printing {
+	FILE *out;
+	bool has_several; /* processes */
+};
+
 static int print_run(void *context, const struct gp_hw_run *run, const struct gp_hw_levels *levels)
 {
-	FILE *out = context;
+	const struct printing *printing = context;
+	FILE *out = printing->out;
 
-	fprintf(out, "\nHardware of GPU %u, sampled every %s for %s\n", run->device,
-		gp_format_ns(run->interval_ns).text, gp_format_ns(run->covered_ns).text);
+	fprintf(out, "\nHardware of GPU %u, sampled", run->device);
+	if (printing->has_several)
+		fprintf(out, " by pid %u", run->model->pid);
+	fprintf(out, " every %s for %s\n", gp_format_ns(run->interval_ns).text,
+		gp_format_ns(run->covered_ns).text);
 	print_active(out, "  SM active", levels, GP_HW_SM_ACTIVE);
 	print_active(out, ", warps", levels, GP_HW_WARPS_ACTIVE);
 	print_active(out, ", tensor pipes", levels, GP_HW_TENSOR_ACTIVE);
@@ -95,7 +105,9 @@ static int print_run(void *context, const struct gp_hw_run *run, const struct gp
 
 int gp_summary_print_hardware(const struct gp_summary *summary)
 {
-	return each_run(summary, print_run, summary->out);
+	struct printing printing = {summary->out, summary->model_count > 1};
+
+	return each_run(summary, print_run, &printing);
 }
 
 /* ---- the document ---- */

@@ -76,16 +76,16 @@ static int print_rows(void *context, struct gp_scope *scope, const struct gp_roo
 	}
 	if (!gp_roofline_ceilings_of(rows, 0, &ceilings))
 		return 0;
-	fprintf(out, "\nHardware counters of %s kernels", gp_format_count(kernels).text);
+	fprintf(out, "\nHardware counters of %s kernels, by GPU time", gp_format_count(kernels).text);
 	print_peaks(out, &ceilings);
 	for (uint32_t i = 0; i < rows->count && i < KERNELS; i++)
 		if (rows->rows[i].total_ns > 0)
 			print_kernel(out, scope, &rows->rows[i], rows->all_ns);
 	if (measured_ns > 0)
-		fprintf(out, "  measured: kernels with %s %% of the GPU time of all kernels;",
+		fprintf(out,
+			"  measured: kernels with %s %% of the GPU time; their windows count in totals, not in averages\n",
 			gp_format_percent((double)measured_ns, (double)rows->all_ns).text);
-	fputs(measured_ns > 0 ? " " : "  ", out);
-	fputs("tables: --by roofline,counter\n", out);
+	fputs("  tables: --by roofline,counter\n", out);
 	return 0;
 }
 

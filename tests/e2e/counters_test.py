@@ -40,6 +40,21 @@ device.start(11)
 device.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
 device.call("cuCtxDestroy_v2", device.context)
 """
+# The second context is on another device.
+NEXT_DEVICE = """
+import ctypes
+import gpu
+
+device = gpu.Device()
+device.start(31)
+device.sync()
+device.call("cuCtxDestroy_v2", device.context)
+device.call("cuCtxCreate_v2", ctypes.byref(device.context), 0, 1)
+device.call("cuModuleLoadData", ctypes.byref(device.module), gpu.PTX)
+device.call("cuModuleGetFunction", ctypes.byref(device.kernel), device.module, b"step_kernel")
+device.start(31)
+device.sync()
+"""
 # The second capture of the stream cannot begin.
 FAILED_CAPTURE = """
 import ctypes
@@ -61,9 +76,9 @@ class Counters(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result
 
-    def record_script(self, text):
+    def record_script(self, text, **variables):
         program = self.write("script.py", text)
-        return self.record("--counters", *EVERY, program=(sys.executable, program), PYTHONPATH=os.path.dirname(GPU[1]))
+        return self.record("--counters", *EVERY, program=(sys.executable, program), PYTHONPATH=os.path.dirname(GPU[1]), **variables)
 
     def table(self, words, name):
         found = json.loads(self.run_gpuprof("summary", "--by", words, "-F", "json", self.path("t.gpuprof")).stdout or "[]")
@@ -170,6 +185,10 @@ class Counters(Case):
                             "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum": 320})
         self.assertEqual(self.table("roofline", "roofline-kernel")[0]["FLOPs"], 6720)
 
+    def test_recording_is_paused(self):
+        result = self.record("--counters", *EVERY, "--delay", "1000")
+        self.assert_one_line("\n".join(line for line in result.stderr.splitlines() if line.startswith("gpuprof: no kernel")), "paused from the start to the end")
+
     def test_the_first_window_comes_later(self):
         result = self.record("--counters", "--counters-interval", "1000")
         self.assertEqual(self.counters(), {})
@@ -216,6 +235,17 @@ class Counters(Case):
         result = self.record("--counters", *EVERY, GPUSIM_FAULT="counters-forbidden")
         self.assertIn("NVreg_RestrictProfilingToAdminUsers=0", result.stderr)
         self.assertEqual(self.counters(), {})
+
+    def test_a_later_context_on_another_chip(self):
+        """The metrics of the first chip say nothing about the second one."""
+        result = self.record_script(NEXT_DEVICE, GPUSIM_DEVICES="2", GPUSIM_FAULT="other-chip")
+        self.assertEqual(self.counters()[TIME]["Count"], 30)
+        self.assertEqual({row["Device"] for row in self.table("roofline", "roofline-kernel") if row["Measured"]}, {0})
+        self.assertIn("GPU 1 has another chip", result.stderr)
+
+    def test_a_later_context_on_an_equal_chip(self):
+        self.record_script(NEXT_DEVICE, GPUSIM_DEVICES="2")
+        self.assertEqual(self.counters()[TIME]["Count"], 60)
 
     def test_counters_in_use_elsewhere(self):
         result = self.record("--counters", *EVERY, GPUSIM_FAULT="counters-busy")

@@ -15,6 +15,7 @@
 #define SIDE     1024u
 #define CHAIN    1024u
 #define BLOCKS   1056u /* 8 for each SM of an H200 */
+#define ROW      8192u
 
 __global__ void saxpy(float *y, const float *x, float a)
 {
@@ -98,6 +99,35 @@ __global__ void mma(float *data)
 	data[(size_t)blockIdx.x * blockDim.x + threadIdx.x] = c[0] + c[1] + c[2] + c[3];
 }
 
+/* The rows above and below are read from the L2 cache. */
+__global__ void stencil(float *y, const float *x)
+{
+	size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+	y[i] = x[(i - ROW) % ELEMENTS] + x[i] + x[(i + ROW) % ELEMENTS];
+}
+
+__global__ void axpy64(double *y, const double *x, double a)
+{
+	size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+	y[i] = a * x[i] + y[i];
+}
+
+/* Atomics in shared memory, and in global memory at the end. */
+__global__ void histogram(int *bins, const float *x)
+{
+	__shared__ int parts[THREADS];
+
+	parts[threadIdx.x] = 0;
+	__syncthreads();
+	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < ELEMENTS;
+	     i += (size_t)gridDim.x * THREADS)
+		atomicAdd(&parts[(unsigned)x[i] % THREADS], 1);
+	__syncthreads();
+	atomicAdd(&bins[threadIdx.x], parts[threadIdx.x]);
+}
+
 static void say_counts(void)
 {
 	const double n = ELEMENTS, bytes = 4 * n, threads = (double)BLOCKS * THREADS;
@@ -115,6 +145,13 @@ static void say_counts(void)
 		{"copy", "written", bytes},
 		{"fma32", "ffma", threads * CHAIN},
 		{"fma64", "dfma", threads * CHAIN},
+		{"stencil", "fadd", 2 * n},
+		{"stencil", "read", bytes},
+		{"stencil", "written", bytes},
+		{"axpy64", "dfma", n / 2},
+		{"axpy64", "read", 2 * bytes},
+		{"axpy64", "written", bytes},
+		{"histogram", "read", bytes},
 		{"mma", "tensor", threads / 32 * CHAIN * 2 * 16 * 8 * 16},
 	};
 
@@ -144,6 +181,9 @@ int main(int argc, char **argv)
 		fma32<<<BLOCKS, THREADS>>>(y, 0.5f, 1);
 		fma64<<<BLOCKS, THREADS>>>((double *)y, 0.5, 1);
 		mma<<<BLOCKS, THREADS>>>(y);
+		stencil<<<ELEMENTS / THREADS, THREADS>>>(y, x);
+		axpy64<<<ELEMENTS / 2 / THREADS, THREADS>>>((double *)y, (const double *)x, 0.5);
+		histogram<<<BLOCKS, THREADS>>>((int *)y, x);
 		nvtxRangePop();
 		if (i % 10 == 9)
 			CHECK(cudaDeviceSynchronize());

@@ -1,5 +1,6 @@
 /*
- * counter_windows: the end of the measured context, while no thread, or another one, has the lock.
+ * counter_windows: launches that return late or never, and the end of the measured context, while no
+ * thread, or another one, has the lock.
  * Functions of kernel_counters are replaced (tests/tests.mk): no CUPTI.
  */
 #include "tests/unit.h"
@@ -28,7 +29,7 @@ static struct {
 
 int __wrap_gp_kernel_counters_open(void *libcupti);
 int __wrap_gp_kernel_counters_choose(uint16_t device_id, uint32_t *passes);
-int __wrap_gp_kernel_counters_begin(uint32_t pass, uint64_t context);
+int __wrap_gp_kernel_counters_begin(uint32_t pass, uint64_t context, uint16_t device_id);
 int __wrap_gp_kernel_counters_end(size_t *ranges);
 void __wrap_gp_kernel_counters_forget(void);
 
@@ -43,7 +44,7 @@ int __wrap_gp_kernel_counters_choose(uint16_t device_id, uint32_t *passes)
 	return 0;
 }
 
-int __wrap_gp_kernel_counters_begin(uint32_t pass, uint64_t context)
+int __wrap_gp_kernel_counters_begin(uint32_t pass, uint64_t context, uint16_t device_id)
 {
 	counters.begun++;
 	counters.context = context;
@@ -77,17 +78,36 @@ static int begin(void **state)
 	return gp_counter_windows.open(NULL, NULL);
 }
 
+struct call {
+	struct gp_api_entry entry;
+	CUpti_CallbackData data;
+};
+
+static struct call enter(struct gp_counter_launch *launch, enum gp_api_class class,
+			 CUcontext context)
+{
+	static uint32_t correlation_id;
+	struct call call = {.entry = {.class = (uint8_t)class},
+			    .data = {.context = context,
+				     .correlationId = gp_add32(&correlation_id, 1) + 1}};
+
+	gp_counter_windows_enter(launch, &call.entry, &call.data, UINT64_MAX);
+	return call;
+}
+
+static void leave(struct gp_counter_launch *launch, const struct call *call)
+{
+	gp_counter_windows_exit(launch, &call->entry, &call->data,
+				call->entry.class == GP_API_LAUNCH);
+}
+
 /* A launch that succeeds, or another call. */
 static void call(enum gp_api_class class, CUcontext context)
 {
-	static uint32_t correlation_id;
-	struct gp_api_entry entry = {.class = (uint8_t)class};
-	struct gp_counter_launch launch = {false};
-	CUpti_CallbackData data = {.context = context,
-				   .correlationId = gp_add32(&correlation_id, 1) + 1};
+	struct gp_counter_launch launch = {false, false};
+	struct call call = enter(&launch, class, context);
 
-	gp_counter_windows_enter(&launch, &entry, &data, UINT64_MAX);
-	gp_counter_windows_exit(&launch, &entry, &data, class == GP_API_LAUNCH);
+	leave(&launch, &call);
 }
 
 static void begin_context(CUcontext context)
@@ -111,6 +131,45 @@ static void a_context_ends(void **state)
 	call(GP_API_LAUNCH, CONTEXT(2));
 	assert_int_equal(counters.begun, 2);
 	assert_int_equal(counters.context, (uint64_t)(uintptr_t)CONTEXT(2));
+}
+
+/*
+ * Runs after that, and in its window.  While it is open, CUPTI must not be switched off: else the
+ * end of a launch that has the lock would not be seen.
+ */
+static void recording_pauses_during_a_launch(void **state)
+{
+	struct gp_counter_launch launch = {false, false};
+	struct call long_call = enter(&launch, GP_API_LAUNCH, CONTEXT(2));
+
+	assert_true(launch.has_lock);
+	gp_recording_gate_set(false, GP_GATE_API);
+	gp_counter_windows.serve(); /* has no lock to close the window */
+	assert_true(gp_watch & GP_WATCH_WINDOW);
+	leave(&launch, &long_call);
+	assert_false(launch.has_lock);
+	call(GP_API_CONTROL, CONTEXT(2));
+	assert_false(gp_watch & GP_WATCH_WINDOW);
+	gp_recording_gate_set(true, GP_GATE_API);
+	call(GP_API_LAUNCH, CONTEXT(2));
+	assert_int_equal(counters.begun, 3);
+}
+
+/* By longjmp().  Its next launch closes the window, and opens another one at its end. */
+static void a_thread_leaves_a_launch(void **state)
+{
+	struct gp_counter_launch launch = {false, false};
+	struct call next;
+
+	enter(&launch, GP_API_LAUNCH, CONTEXT(2));
+	assert_true(launch.has_lock);
+	next = enter(&launch, GP_API_LAUNCH, CONTEXT(2));
+	assert_false(launch.has_lock);
+	assert_false(gp_watch & GP_WATCH_WINDOW);
+	leave(&launch, &next);
+	assert_int_equal(counters.begun, 4);
+	call(GP_API_LAUNCH, CONTEXT(2));
+	assert_true(gp_watch & GP_WATCH_WINDOW);
 }
 
 static void *close_window(void *unused)
@@ -139,13 +198,15 @@ static void a_context_ends_while_another_thread_closes_its_window(void **state)
 	gp_counter_windows.serve();
 	gp_counter_windows.fetch_last();
 	assert_int_equal(counters.forgotten, 1);
-	assert_int_equal(counters.begun, 2);
+	assert_int_equal(counters.begun, 4);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_context_ends),
+		cmocka_unit_test(recording_pauses_during_a_launch),
+		cmocka_unit_test(a_thread_leaves_a_launch),
 		cmocka_unit_test(a_context_ends_while_another_thread_closes_its_window),
 	};
 

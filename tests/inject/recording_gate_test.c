@@ -87,6 +87,21 @@ static void closing_leaves_cupti_on_for_a_while(void **state)
 	assert_true(switched_on && !is_closed());
 }
 
+/* Its launches may last long.  Without CUPTI, nobody would learn of their ends. */
+static void cupti_stays_on_while_a_window_of_counters_is_open(void **state)
+{
+	begin(state);
+	gp_watch_set(GP_WATCH_WINDOW);
+	gp_recording_gate_set(false, GP_GATE_API);
+	assert_int_equal(
+		gp_recording_gate_poll(gp_sys_now_ns() + 10 * GP_RECORDING_GATE_LINGER_NS),
+		GP_RECORDING_GATE_LINGER_NS);
+	assert_true(switched_on);
+	gp_watch_clear(GP_WATCH_WINDOW);
+	rest();
+	assert_false(switched_on);
+}
+
 static void setting_the_current_state_changes_nothing(void **state)
 {
 	begin(state);
@@ -206,6 +221,7 @@ int main(void)
 		cmocka_unit_test(an_unmoved_gate_excludes_nothing),
 		cmocka_unit_test(open_from_the_beginning),
 		cmocka_unit_test(closing_leaves_cupti_on_for_a_while),
+		cmocka_unit_test(cupti_stays_on_while_a_window_of_counters_is_open),
 		cmocka_unit_test(setting_the_current_state_changes_nothing),
 		cmocka_unit_test(a_forked_child_does_not_switch),
 		cmocka_unit_test(gpu_records_follow_their_calls),

@@ -27,6 +27,7 @@ static const struct {
 	{"kernel-fails", SIM_FAULT_KERNEL_FAILS},
 	{"counters-forbidden", SIM_FAULT_COUNTERS_FORBIDDEN},
 	{"counters-busy", SIM_FAULT_COUNTERS_BUSY},
+	{"other-chip", SIM_FAULT_OTHER_CHIP},
 	{"counters-overflow", SIM_FAULT_COUNTERS_OVERFLOW},
 	{"counters-slow", SIM_FAULT_COUNTERS_SLOW},
 	{"counters-drop", SIM_FAULT_COUNTERS_DROP},

@@ -127,7 +127,9 @@ CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *params)
 
 CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *params)
 {
-	params->pChipName = "SIM100";
+	bool is_other = sim_config()->faults & SIM_FAULT_OTHER_CHIP && params->deviceIndex > 0;
+
+	params->pChipName = is_other ? "SIM200" : "SIM100";
 	return CUPTI_SUCCESS;
 }
 

@@ -119,6 +119,7 @@
  *		counters-drop		fetches of PC samples have 7 more outside of kernels, and 5
  *					dropped ones
  *		counters-broken		stopping the range profiler returns 999
+ *		other-chip		the first device has a chip of its own, which alone can be measured
  *	The folder old/ beside the libraries holds a libcupti without the functions that came after
  *	11.8.  The libcupti in broken/ lacks cuptiActivityRegisterCallbacks.  Select one with
  *	--cupti (GPUPROF_CUPTI), because the libcupti beside libcudart precedes LD_LIBRARY_PATH.
@@ -162,6 +163,7 @@ enum sim_fault {
 	SIM_FAULT_COUNTERS_DROP = 1 << 19,
 	SIM_FAULT_COUNTERS_BROKEN = 1 << 20,
 	SIM_FAULT_NO_ENERGY = 1 << 21,
+	SIM_FAULT_OTHER_CHIP = 1 << 22,
 };
 
 struct sim_config {

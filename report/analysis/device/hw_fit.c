@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,11 @@
 /* Added to the diagonal: a level that the samples do not determine gets a large error, not a wrong
  * value. */
 #define RIDGE 1e-4
+/*
+ * Work that ran at the same time adds up to less than its levels.  Samples in which the times of all
+ * work are longer than this part of the sample are left out.
+ */
+#define MOST_TOGETHER 1.2
 /* So many samples are enough: of more, every n-th is used. */
 #define MOST_SAMPLES 200000u
 
@@ -90,6 +96,23 @@ static void add_shares(struct fit *fit, uint64_t start_ns, uint64_t end_ns)
 	add_share(fit, fit->size - 1, 1);
 }
 
+/* Of the current sample; the idle GPU is in each. */
+static bool is_additive(const struct fit *fit)
+{
+	double together = 0;
+
+	for (uint32_t i = 0; i < fit->present_count; i++)
+		together += fit->shares[fit->present[i]];
+	return together - 1 <= MOST_TOGETHER;
+}
+
+static void clear_shares(struct fit *fit)
+{
+	for (uint32_t i = 0; i < fit->present_count; i++)
+		fit->shares[fit->present[i]] = 0;
+	fit->present_count = 0;
+}
+
 static void add_levels(struct fit *fit, const struct gp_record_hw_sample *sample, uint32_t label)
 {
 	for (uint32_t m = 0; m < GP_HW_METRICS; m++)
@@ -115,9 +138,6 @@ static void add_sample(struct fit *fit, const struct gp_record_hw_sample *sample
 		fit->squares[m] += level * level;
 		fit->highest[m] = fmax(fit->highest[m], level);
 	}
-	for (uint32_t i = 0; i < fit->present_count; i++)
-		fit->shares[fit->present[i]] = 0;
-	fit->present_count = 0;
 }
 
 /* ---- the solution ---- */
@@ -232,7 +252,9 @@ int gp_hw_fit(const struct gp_record_hw_sample *samples, uint32_t count, uint64_
 			if (work[next].end_ns > start_ns)
 				fit.running[fit.running_count++] = &work[next];
 		add_shares(&fit, start_ns, end_ns);
-		add_sample(&fit, &samples[i]);
+		if (is_additive(&fit))
+			add_sample(&fit, &samples[i]);
+		clear_shares(&fit);
 	}
 	solve_fit(&fit, estimates);
 	close_fit(&fit);

@@ -6,7 +6,8 @@
  * work of the label's level times the share of the interval in which it ran.  Least squares give
  * the levels and their standard errors.  Labels that always run together, or too seldom, have large
  * errors.  Work that runs at the same time on several streams adds up to less than the model
- * assumes, which makes errors larger, too.
+ * assumes.  So samples in which much work did count for nothing, and labels that have no others are
+ * not known.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_HW_FIT_H
 #define REPORT_ANALYSIS_DEVICE_HW_FIT_H

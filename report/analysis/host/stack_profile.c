@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "report/trace/cuda_names.h"
+#include "report/base/array.h"
+#include "report/base/tally.h"
 #include "report/analysis/host/python_samples.h"
 #include "report/model/memory_ledger.h"
 #include "report/model/recorded.h"
@@ -80,6 +82,10 @@ uint32_t gp_stack_profile_call(struct gp_stack_profile *profile, const struct gp
 
 #define NAME_BYTES 96
 
+/* Nodes of kernels that have samples of warps, by the kernel's name. */
+enum site_key { SITE_NAME, SITE_NODE };
+enum site_sum { SITE_NS };
+
 static const char *name_kernel(const struct gp_stack_profile *profile, const char *mangled)
 {
 	return profile->full_names ? gp_names_full(profile->names, mangled)
@@ -102,8 +108,9 @@ static const char *name_op(const struct gp_stack_profile *profile, const struct 
 	return buffer;
 }
 
+/* sites: of kernels by name and node; NULL: not asked for. */
 static void add_op(struct gp_stack_profile *profile, const struct gp_model *model,
-		   const struct gp_op *op)
+		   const struct gp_op *op, struct gp_tally *sites)
 {
 	uint32_t stack = gp_model_op_stack(model, op), node;
 	char buffer[NAME_BYTES];
@@ -111,8 +118,12 @@ static void add_op(struct gp_stack_profile *profile, const struct gp_model *mode
 	node = find_call(profile, model, gp_model_op_cause(model, op), stack);
 	node = find_leaf(profile, node, name_op(profile, model, op, buffer), GP_SITE_OPERATION);
 	add(profile, node, GP_STACK_METRIC_OPERATIONS, 1, stack);
-	if (!op->untimed && !gp_op_is_on_host(op))
-		add(profile, node, GP_STACK_METRIC_GPU_TIME, op->end_ns - op->start_ns, stack);
+	if (op->untimed || gp_op_is_on_host(op))
+		return;
+	add(profile, node, GP_STACK_METRIC_GPU_TIME, op->end_ns - op->start_ns, stack);
+	if (sites && op->kind == GP_OP_KERNEL)
+		gp_tally_find(sites, (uint64_t[GP_TALLY_KEYS]){op->name, node})->sums[SITE_NS] +=
+			op->end_ns - op->start_ns;
 }
 
 static void add_call(struct gp_stack_profile *profile, const struct gp_model *model,
@@ -259,23 +270,145 @@ static void add_samples(struct gp_stack_profile *profile, const struct gp_model 
 
 /* ---- samples of warps ---- */
 
-/* Samples are of all launches of a kernel, so they have no callers. */
-static void add_stall(struct gp_stack_profile *profile, const struct gp_model *model,
-		      const struct gp_record_stall *stall)
-{
-	const char *kernel = gp_stall_text(model, stall->kernel_id), *file, *name;
-	char line[NAME_BYTES] = "(no line information)";
-	uint32_t node =
-		find_leaf(profile, GP_NONE, name_kernel(profile, kernel), GP_SITE_OPERATION);
+enum stall_key { STALL_KERNEL, STALL_FILE, STALL_LINE, STALL_REASON };
+enum stall_sum { STALL_SAMPLES };
 
-	if (stall->line != 0) {
-		file = gp_stall_text(model, stall->file_id);
-		name = strrchr(file, '/');
-		snprintf(line, sizeof(line), "%.64s:%u", name ? name + 1 : file, stall->line);
+/* The sites of one kernel. */
+struct kernel_sites {
+	const struct gp_tally *all;
+	uint32_t *chosen; /* rows of these */
+	uint32_t count;
+	double ns; /* of these */
+};
+
+static const char *name_line(const struct gp_model *model, const struct gp_tally_row *row,
+			     char buffer[NAME_BYTES])
+{
+	const char *file, *name;
+
+	if (row->key[STALL_LINE] == 0)
+		return "(no line information)";
+	file = gp_stall_text(model, (uint32_t)row->key[STALL_FILE]);
+	name = strrchr(file, '/');
+	snprintf(buffer, NAME_BYTES, "%.64s:%u", name ? name + 1 : file,
+		 (uint32_t)row->key[STALL_LINE]);
+	return buffer;
+}
+
+static void add_stall(struct gp_stack_profile *profile, const struct gp_model *model,
+		      uint32_t kernel, const struct gp_tally_row *row, uint64_t samples)
+{
+	char buffer[NAME_BYTES];
+	uint32_t node =
+		find_leaf(profile, kernel, name_line(model, row, buffer), GP_SITE_OPERATION);
+
+	node = find_leaf(profile, node, gp_stall_text(model, (uint32_t)row->key[STALL_REASON]),
+			 GP_SITE_OPERATION);
+	add(profile, node, GP_STACK_METRIC_STALLS, samples, 0);
+}
+
+static void choose_sites(struct kernel_sites *sites, const struct gp_model *model,
+			 const char *kernel)
+{
+	sites->count = 0;
+	sites->ns = 0;
+	for (uint32_t i = 0; i < sites->all->count; i++) {
+		const struct gp_tally_row *site = &sites->all->rows[i];
+
+		if (site->key[SITE_NAME] >= model->name_count ||
+		    strcmp(model->names[site->key[SITE_NAME]], kernel) != 0)
+			continue;
+		sites->chosen[sites->count++] = i;
+		sites->ns += (double)site->sums[SITE_NS];
 	}
-	node = find_leaf(profile, node, line, GP_SITE_OPERATION);
-	node = find_leaf(profile, node, gp_stall_text(model, stall->reason_id), GP_SITE_OPERATION);
-	add(profile, node, GP_STACK_METRIC_STALLS, stall->samples, 0);
+}
+
+/*
+ * Samples are of all launches of a kernel.  So they are divided among the stacks that launched it
+ * by their GPU time.
+ */
+static void divide_stall(struct gp_stack_profile *profile, const struct gp_model *model,
+			 const struct kernel_sites *sites, const struct gp_tally_row *row)
+{
+	double ns = 0, samples = (double)row->sums[STALL_SAMPLES];
+	uint64_t divided = 0;
+
+	for (uint32_t i = 0; i < sites->count; i++) {
+		const struct gp_tally_row *site = &sites->all->rows[sites->chosen[i]];
+		uint64_t until;
+
+		ns += (double)site->sums[SITE_NS];
+		until = (uint64_t)(samples * ns / sites->ns + 0.5);
+		if (until > divided)
+			add_stall(profile, model, (uint32_t)site->key[SITE_NODE], row,
+				  until - divided);
+		divided = until;
+	}
+}
+
+static void add_stalls_of_kernel(struct gp_stack_profile *profile, const struct gp_model *model,
+				 struct kernel_sites *sites, const struct gp_tally_row *rows,
+				 uint32_t count)
+{
+	const char *kernel = gp_stall_text(model, (uint32_t)rows->key[STALL_KERNEL]);
+
+	choose_sites(sites, model, kernel);
+	for (uint32_t i = 0; i < count; i++)
+		if (sites->ns > 0)
+			divide_stall(profile, model, sites, &rows[i]);
+		else /* its launches have no records */
+			add_stall(profile, model,
+				  find_leaf(profile, GP_NONE, name_kernel(profile, kernel),
+					    GP_SITE_OPERATION),
+				  &rows[i], rows[i].sums[STALL_SAMPLES]);
+}
+
+static int compare_kernels(const void *a, const void *b, const void *context)
+{
+	const struct gp_tally_row *left = a, *right = b;
+
+	(void)context;
+	return (left->key[STALL_KERNEL] > right->key[STALL_KERNEL]) -
+	       (left->key[STALL_KERNEL] < right->key[STALL_KERNEL]);
+}
+
+static void gather_stalls(const struct gp_model *model, const struct gp_slice_filter *filter,
+			  struct gp_tally *stalls)
+{
+	for (uint32_t i = 0; i < model->stall_count; i++) {
+		const struct gp_record_stall *stall = &model->stalls[i];
+		uint64_t key[GP_TALLY_KEYS] = {[STALL_KERNEL] = stall->kernel_id,
+					       [STALL_FILE] = stall->file_id,
+					       [STALL_LINE] = stall->line,
+					       [STALL_REASON] = stall->reason_id};
+
+		if (gp_slice_filter_has(filter, stall->start_ns, stall->end_ns))
+			gp_tally_find(stalls, key)->sums[STALL_SAMPLES] += stall->samples;
+	}
+	gp_array_sort(stalls->rows, stalls->count, sizeof(*stalls->rows), compare_kernels, NULL);
+}
+
+static int add_stalls(struct gp_stack_profile *profile, const struct gp_model *model,
+		      const struct gp_slice_filter *filter, const struct gp_tally *launch_sites)
+{
+	struct kernel_sites sites = {launch_sites,
+				     calloc(launch_sites->count + 1, sizeof(*sites.chosen)), 0, 0};
+	struct gp_tally stalls = {0};
+	int error = launch_sites->error;
+	uint32_t next;
+
+	gather_stalls(model, filter, &stalls);
+	for (uint32_t i = 0; i < stalls.count; i = next) {
+		for (next = i + 1; next < stalls.count && stalls.rows[next].key[STALL_KERNEL] ==
+								  stalls.rows[i].key[STALL_KERNEL];)
+			next++;
+		add_stalls_of_kernel(profile, model, &sites, &stalls.rows[i], next - i);
+	}
+	if (error == 0)
+		error = stalls.error;
+	gp_tally_free(&stalls);
+	free(sites.chosen);
+	return error;
 }
 
 /* ---- the whole ---- */
@@ -311,6 +444,7 @@ static void take_times(struct gp_stack_profile *profile, const struct gp_model *
 int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model *model)
 {
 	struct gp_slice_filter filter = gp_slice_filter_of(&profile->choice, model);
+	struct gp_tally sites = {0};
 	int result = gp_call_tree_use(&profile->tree, model);
 
 	take_times(profile, model);
@@ -320,15 +454,15 @@ int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model
 	profile->is_of_parts |= model->part.is_one && gp_recorded_samples_launches(model);
 	for (uint32_t i = 0; result == 0 && i < model->op_count; i++)
 		if (gp_slice_filter_has(&filter, model->ops[i].start_ns, model->ops[i].end_ns))
-			add_op(profile, model, &model->ops[i]);
+			add_op(profile, model, &model->ops[i],
+			       model->stall_count > 0 ? &sites : NULL);
 	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
 		if (gp_slice_filter_has(&filter, model->calls[i].start_ns,
 					model->calls[i].start_ns + model->calls[i].duration_ns))
 			add_call(profile, model, &model->calls[i]);
-	for (uint32_t i = 0; result == 0 && i < model->stall_count; i++)
-		if (gp_slice_filter_has(&filter, model->stalls[i].start_ns,
-					model->stalls[i].end_ns))
-			add_stall(profile, model, &model->stalls[i]);
+	if (result == 0 && model->stall_count > 0)
+		result = add_stalls(profile, model, &filter, &sites);
+	gp_tally_free(&sites);
 	if (result == 0)
 		add_samples(profile, model, &filter);
 	if (result == 0)

@@ -262,9 +262,11 @@ function flameView() {
 		const without = !flat.list.some((frame) => frame.site >= 0 && state.sites[siteOf(frame.site)][2] < 2);
 		note.textContent = without
 			? 'None of these calls has a stack in this recording: below “all” are CUDA functions and the operations that they launched.' + (state.about.processes[0].recorder ? '' : ' To see your code, record with --stacks=all.')
-			: OF_LAUNCHES.includes(measures[measure]?.word)
-				? estimates(state.about)
-				: '';
+			: measures[measure]?.word === 'stalls'
+				? 'The samples of a kernel are divided among the stacks that launched it by their GPU time.'
+				: OF_LAUNCHES.includes(measures[measure]?.word)
+					? estimates(state.about)
+					: '';
 		note.hidden = !note.textContent;
 		const hues = FLAME_HUES[isDark() ? 'dark' : 'light'];
 		const entries = compared

@@ -126,12 +126,55 @@ static void work_beside_idle_time(void **state)
 	assert_true(isnan(s.estimates[1].level[GP_HW_NVLINK_SENT])); /* absent in each sample */
 }
 
+/*
+ * Eight streams fill the GPU together: each sample has the same level, whatever the number.  Such
+ * samples tell nothing of a single kernel, and nothing of them is in the level of the other label.
+ */
+static void work_on_several_streams_is_not_known(void **state)
+{
+	struct scene s = {.work_count = 0};
+
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		uint64_t at_ns = (uint64_t)i * INTERVAL_NS;
+
+		if (i % 2 != 0)
+			add(&s, 3, at_ns, at_ns + 200000 + i * 7919u % 5 * 100000);
+		for (uint32_t k = 0; i % 2 == 0 && k < 5 + i % 3; k++)
+			add(&s, 0, at_ns, at_ns + INTERVAL_NS);
+	}
+	take_samples(&s);
+	for (uint32_t i = 0; i < SAMPLES; i += 2)
+		s.samples[i].value[GP_HW_SM_ACTIVE] = GP_HW_ALL;
+	assert_int_equal(gp_hw_fit(s.samples, SAMPLES, 0, s.work, s.work_count, 4, s.estimates), 0);
+	assert_true(isnan(s.estimates[0].level[GP_HW_SM_ACTIVE]));
+	assert_true(isnan(s.estimates[0].level[GP_HW_DRAM_READ]));
+	assert_levels(&s, 3);
+}
+
+/* A copy in the background of a kernel, for less than a fifth of the sample. */
+static void a_short_copy_beside_a_kernel_counts(void **state)
+{
+	struct scene s = {.work_count = 0};
+
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		uint64_t at_ns = (uint64_t)i * INTERVAL_NS;
+
+		add(&s, 1, at_ns, at_ns + INTERVAL_NS - i % 7 * 50000);
+		add(&s, 2, at_ns, at_ns + i * 7919u % 5 * 40000);
+	}
+	fit(&s, 3);
+	assert_levels(&s, 1);
+	assert_levels(&s, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_shorter_than_the_interval_has_its_own_levels),
 		cmocka_unit_test(work_that_always_comes_together_is_not_known),
 		cmocka_unit_test(work_beside_idle_time),
+		cmocka_unit_test(work_on_several_streams_is_not_known),
+		cmocka_unit_test(a_short_copy_beside_a_kernel_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -221,6 +221,38 @@ static void test_samples_of_warps(void **state)
 	gp_stack_profile_close(&s.profile);
 }
 
+/* Of the kernel's GPU time, three quarters were launched by one stack. */
+static void test_samples_of_warps_by_stack(void **state)
+{
+	struct scene s;
+	uint32_t gemm;
+
+	begin(&s);
+	gemm = build_name(&s.b, "_Z4gemmPf");
+	build_launch(&s.b, s.train, gemm, 50);
+	build_launch(&s.b, s.other, gemm, 25);
+	build_launch(&s.b, s.train, gemm, 25);
+	build_launch(&s.b, s.other, build_name(&s.b, "_Z4axpyPf"), 1000);
+	build_stall(&s.b, "_Z4gemmPf", 7, "wait", 3);
+	build_stall(&s.b, "_Z4gemmPf", 7, "barrier", 10);
+	build_stall(&s.b, "_Z4gemmPf", 7, "wait", 30);
+	end(&s);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm;a.cu:7;wait",
+				  GP_STACK_METRIC_STALLS),
+			 25);
+	assert_int_equal(value_of(&s, "other (a.py);cudaLaunchKernel;gemm;a.cu:7;wait",
+				  GP_STACK_METRIC_STALLS),
+			 8);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm;a.cu:7;barrier",
+				  GP_STACK_METRIC_STALLS),
+			 8);
+	assert_int_equal(value_of(&s, "other (a.py);cudaLaunchKernel;gemm;a.cu:7;barrier",
+				  GP_STACK_METRIC_STALLS),
+			 2);
+	assert_int_equal(s.profile.totals[GP_STACK_METRIC_STALLS], 43);
+	gp_stack_profile_close(&s.profile);
+}
+
 /* Of two events of each kind the first one is before the window. */
 static void test_a_window_has_what_runs_into_it(void **state)
 {
@@ -329,6 +361,7 @@ int main(void)
 		cmocka_unit_test(test_each_kind_of_memory_has_its_own_peak),
 		cmocka_unit_test(test_idle_threads_do_not_run),
 		cmocka_unit_test(test_samples_of_warps),
+		cmocka_unit_test(test_samples_of_warps_by_stack),
 		cmocka_unit_test(test_a_window_has_what_runs_into_it),
 		cmocka_unit_test(test_estimates_are_told),
 		cmocka_unit_test(test_what_is_missing_is_said),

@@ -270,11 +270,11 @@ static void the_summary(void **state)
 	open_rows(&opened);
 	assert_int_equal(gp_summary_print(out, opened.models, 2, &options), 0);
 	fclose(out);
-	expect(text, "\nHardware counters of 5 kernels (peaks: DRAM 5500 GB/s)\n"
+	expect(text, "\nHardware counters of 5 kernels, by GPU time (peaks: DRAM 5500 GB/s)\n"
 		     "   95.0 %  memory-bound, DRAM at 65 % of its peak: step\n"
 		     "    2.5 %  FP32 at 40 % of its peak: step\n"
 		     "    2.0 %  limit not known: step\n"
-		     "  measured: kernels with 99.5 % of the GPU time of all kernels; tables: ");
+		     "  measured: kernels with 99.5 % of the GPU time; ");
 	free(text);
 	close_rows(&opened);
 }

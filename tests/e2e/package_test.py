@@ -399,9 +399,10 @@ shell.user_ns["work"] = work
 shell.run_line_magic("load_ext", "gpuprof")
 begin()
 magic = shell.find_cell_magic("gpuprof")
-told = magic("fill --page", "for _ in range(5): work(10)")
+told = magic("fill all", "for _ in range(5): work(10)")
 assert told.session.kernels["calls"].to_list() == [5] and "[memset]" in repr(told)
-assert "srcdoc" in told._repr_html_() and "<iframe" not in magic("", "1 + 1")._repr_html_()
+assert told.session.name.startswith("fill all ") and "srcdoc" in told._repr_html_()
+assert "<iframe" not in magic("", "1 + 1")._repr_html_() + magic("--no-page", "work(10)")._repr_html_()
 assert magic("", "1 / 0") is None and magic("--pages", "never_run = 1") is None and "never_run" not in shell.user_ns
 """
 
@@ -949,7 +950,7 @@ def show(message):
         raise SystemExit("\\n".join(message["content"]["traceback"]))
     print(message["content"].get("data", {{}}).get("text/html"))
 with run_kernel(kernel_name="gpuprof") as client:
-    for cell in ('''{DEVICE}begin()''', "%load_ext gpuprof", "%%gpuprof fill --page\\nfor _ in range(5): work(10)"):
+    for cell in ('''{DEVICE}begin()''', "%load_ext gpuprof", "%%gpuprof fill\\nfor _ in range(5): work(10)"):
         client.execute_interactive(cell, timeout=60, output_hook=show)
 """
 

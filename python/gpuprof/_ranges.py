@@ -16,7 +16,9 @@ RESET = "gpuprof.reset"        # the mark of reset()
 CPU_TIME = "gpuprof.cpu"       # at the end of an entry: its value is the processor time
 OWN_WORK = "gpuprof.work"      # work of this package: profiler overhead in the summary
 
-# the open entries of samplers, of this thread or task: whether each is recorded
+_WHOLE = 1 - 1e-9  # a share that is 1, but for rounding
+
+# whether each open entry of a sampler is recorded, of this thread or task; () outside recorded ones
 _sampled: "contextvars.ContextVar[Tuple[bool, ...]]" = contextvars.ContextVar(
     "gpuprof.sample", default=())
 
@@ -166,32 +168,33 @@ class sample:  # pylint: disable=invalid-name
             raise ValueError(f"a rate is a number from 0 to 1, not {rate!r}")
         self._rate = rate
         self._has_begun = False
-        with sample._lock:
+        with self._lock:
             self._share = sample._begin
-            sample._begin, _ = self._next(sample._begin)
-
-    def _next(self, share: float) -> Tuple[float, bool]:
-        """The share after an entry, and whether this one is recorded."""
-        share += self._rate
-        is_over = share >= 1 - 1e-9
-        return share - is_over, is_over
+            sample._begin += rate
+            sample._begin -= sample._begin >= _WHOLE
 
     def __enter__(self) -> bool:
-        with sample._lock:
-            self._share, is_recorded = self._next(self._share)
-            sample._recorded += is_recorded
+        with self._lock:
+            self._share = share = self._share + self._rate
+            is_recorded = share >= _WHOLE
             if is_recorded or not self._has_begun:
+                self._has_begun = True
+                self._share -= is_recorded
+                sample._recorded += is_recorded
                 _native.set_recording(sample._recorded > 0)
-            self._has_begun = True
-        _sampled.set((*_sampled.get(), is_recorded))
+        outside = _sampled.get()
+        if is_recorded or outside:
+            _sampled.set((*outside, is_recorded))
         return is_recorded and _native.is_recording()
 
     def __exit__(self, *error: Any) -> None:
-        *outside, is_recorded = _sampled.get() or (False,)
-        _sampled.set(tuple(outside))
-        if not is_recorded:
+        entries = _sampled.get()
+        if not entries:
             return
-        with sample._lock:
+        _sampled.set(entries[:-1])
+        if not entries[-1]:
+            return
+        with self._lock:
             sample._recorded -= 1
             if sample._recorded == 0:
                 _native.set_recording(False)

@@ -112,7 +112,10 @@ bool gp_recording_gate_admits(uint32_t correlation_id)
 	return false;
 }
 
-/* From the latest gap backwards: ids decrease. */
+/*
+ * From the latest gap backwards: ids decrease.  A gap without calls tells nothing: an earlier one
+ * may begin with the same id, if no call was admitted between both.
+ */
 bool gp_recording_gate_has_excluded(uint32_t correlation_id)
 {
 	uint32_t latest = gp_load32_acquire(&gate.gap);
@@ -120,8 +123,8 @@ bool gp_recording_gate_has_excluded(uint32_t correlation_id)
 	for (uint32_t i = 0; i <= latest && i < GAPS; i++) {
 		uint64_t gap = gp_load64(&gate.gaps[(latest - i) % GAPS]);
 
-		if (FIRST(gap) != 0 && !is_before(correlation_id, FIRST(gap)))
-			return LAST(gap) != 0 && !is_before(LAST(gap), correlation_id);
+		if (FIRST(gap) != 0 && LAST(gap) != 0 && !is_before(correlation_id, FIRST(gap)))
+			return !is_before(LAST(gap), correlation_id);
 	}
 	return false;
 }

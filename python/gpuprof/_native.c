@@ -515,6 +515,14 @@ static PyObject *reusable_name(PyObject *self, void *unused)
 	return name;
 }
 
+static PyObject *reusable_attributes(PyObject *self, void *unused)
+{
+	PyObject *given = ((struct reusable *)self)->given;
+
+	(void)unused;
+	return given != NULL ? PyDict_Copy(given) : PyDict_New();
+}
+
 static PyMethodDef reusable_methods[] = {
 	{"__enter__", reusable_enter, METH_NOARGS, NULL},
 	{"__exit__", (PyCFunction)(void *)reusable_exit, METH_FASTCALL, NULL},
@@ -522,6 +530,7 @@ static PyMethodDef reusable_methods[] = {
 };
 static PyGetSetDef reusable_members[] = {
 	{"name", reusable_name, NULL, "The name of the range.", NULL},
+	{"attributes", reusable_attributes, NULL, "A copy of the attributes.", NULL},
 	{0},
 };
 static PyType_Slot reusable_slots[] = {

@@ -28,19 +28,19 @@ def load_ipython_extension(ipython: Any) -> None:
 
 
 def _run_cell(ipython: Any, line: str, cell: str) -> Optional["CellResult"]:
-    """%%gpuprof [NAME] [--page]: run the cell in a session, and show what it cost; with --page,
-    show the page of the whole notebook so far, too."""
+    """%%gpuprof [NAME] [--no-page]: run the cell in a session, and show what it cost; if it used the
+    GPU, show the page of the whole notebook so far, too."""
     words = line.split()
-    if any(word.startswith("-") and word != "--page" for word in words):
-        print("usage: %%gpuprof [NAME] [--page]", file=sys.stderr)
+    if any(word.startswith("-") and word != "--no-page" for word in words):
+        print("usage: %%gpuprof [NAME] [--no-page]", file=sys.stderr)
         return None
-    name = next((word for word in words if word != "--page"), "cell")
+    name = " ".join(word for word in words if not word.startswith("-")) or "cell"
     found = Session(f"{name} {ipython.execution_count}", may_nest=True)
     with found:
         done = ipython.run_cell(cell)
     if not done.success:
         return None
-    return CellResult(found, "--page" in words)
+    return CellResult(found, "--no-page" not in words)
 
 
 def _rows(of: Session) -> List[Dict[str, Any]]:
@@ -73,7 +73,7 @@ class CellResult:
         body = "".join(f"<tr><td>{row['total_ns'] / 1e6:.3f}</td><td>{row['calls']}</td>"
                        f"<td style='text-align:left'>{html.escape(row['name'])}</td></tr>"
                        for row in rows)
-        page = _page() if self._has_page and self.session.cuda_time_ms is not None else ""
+        page = _page() if self._has_page and rows else ""
         return (f"<p>{html.escape(self._head())}</p><table><thead><tr><th>ms</th><th>calls</th>"
                 f"<th>operation</th></tr></thead><tbody>{body}</tbody></table>{page}")
 

@@ -2,10 +2,20 @@
 import json
 import os
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union, overload
 
 from . import _files, _memory, _native, _ranges, _recording, _work
+from ._ranges import F
 from ._timing import Timing, own_trace, timing, timings
+
+
+_NAME_LENGTH = 80  # of a name in a report
+
+
+def _line(name: str) -> str:
+    """A name on one line, and not too long."""
+    text = "".join(letter if letter.isprintable() else " " for letter in name[:_NAME_LENGTH + 1])
+    return text if len(text) <= _NAME_LENGTH else text[:_NAME_LENGTH - 3] + "..."
 
 
 def aligned(titles: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
@@ -40,8 +50,14 @@ class Profiler:
 
     profile_kernel = profile
 
-    def profile_function(self, fn: Optional[Callable[..., Any]] = None, *,
-                         operation: Optional[str] = None, **attributes: Any) -> Any:
+    @overload
+    def profile_function(self, fn: F) -> F: ...
+    @overload
+    def profile_function(self, fn: None = None, *, operation: Optional[str] = None,
+                         **attributes: Any) -> Callable[[F], F]: ...
+
+    def profile_function(self, fn: Any = None, *, operation: Optional[str] = None,
+                         **attributes: Any) -> Any:
         """A decorator, as gpuprof.profile(); `operation` is the name."""
         return _ranges.profile(fn, name=operation, **attributes)
 
@@ -72,21 +88,21 @@ class Profiler:
 
     @_ranges.own_work
     def get_timing_report(self) -> str:
-        """A line for each range, the largest GPU time first: its calls, and the GPU time of a
+        """A line for each kernel or other range, the largest GPU time first: its calls, and the GPU time of a
         call in ms, or the time on the host if the range launched nothing. The total counts the
         work of nested ranges once."""
         if _recording.trace_path() is None:
             return str(_recording.not_recorded())
         trace = own_trace()
         found = sorted(timings(trace).values(), key=lambda one: -one.gpu_time_ns)
-        rows = [[one.name, one.calls, "GPU", _ms(one.gpu_time_ns),
+        rows = [[_line(one.name), one.calls, "GPU", _ms(one.gpu_time_ns),
                  _ms(one.gpu_time_ns / one.calls), _ms(min(one.gpu_times_ns)),
                  _ms(max(one.gpu_times_ns))] if one.gpu_time_ns else
-                [one.name, one.calls, "host", _ms(one.total_ns), _ms(one.mean_ns),
+                [_line(one.name), one.calls, "host", _ms(one.total_ns), _ms(one.mean_ns),
                  _ms(one.min_ns), _ms(one.max_ns)] for one in found]
         total = ["Total", sum(one.calls for one in found), "GPU",
                  _ms(_work.Work(trace).gpu_time_ns(_work.entries_since_reset(trace))), "", "", ""]
-        return aligned(["Range", "Calls", "Time of", "Total (ms)", "Mean (ms)", "Min (ms)",
+        return aligned(["Kernel or range", "Calls", "Time of", "Total (ms)", "Mean (ms)", "Min (ms)",
                         "Max (ms)"], [*rows, total])
 
     get_report = get_timing_report
@@ -107,7 +123,7 @@ class Profiler:
         """A line for each tracked tensor, in MB (10^6 bytes), the total, and the pools."""
         tensors = _memory.tracked_tensors()
         rows: List[List[Any]] = [
-            [tensor.name, "x".join(map(str, tensor.shape)), tensor.dtype,
+            [_line(tensor.name), "x".join(map(str, tensor.shape)), tensor.dtype,
              f"{tensor.bytes / 1e6:.3f}"] for tensor in tensors]
         rows.append(["Tracked, shared storages once", "", "",
                      f"{_memory.tracked_bytes(tensors) / 1e6:.3f}"])

@@ -1,7 +1,9 @@
 """Ranges: names for parts of a program, which the trace shows with the GPU work inside them."""
+import contextvars
 import functools
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, overload
+from typing import (TYPE_CHECKING, Any, Callable, ContextManager, Dict, Optional, Tuple, TypeVar,
+                    overload)
 
 from . import _native
 
@@ -13,6 +15,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 RESET = "gpuprof.reset"        # the mark of reset()
 CPU_TIME = "gpuprof.cpu"       # at the end of an entry: its value is the processor time
 OWN_WORK = "gpuprof.work"      # work of this package: profiler overhead in the summary
+
+_WHOLE = 1 - 1e-9  # a share that is 1, but for rounding
+
+# whether each open entry of a sampler is recorded, of this thread or task; () outside recorded ones
+_sampled: "contextvars.ContextVar[Tuple[bool, ...]]" = contextvars.ContextVar(
+    "gpuprof.sample", default=())
 
 range = _native.range  # pylint: disable=redefined-builtin
 
@@ -27,10 +35,17 @@ class Range(_native.Range):
     def __call__(self, fn: F) -> F:
         import inspect  # takes longer than all of this package
 
+        if not callable(fn) or isinstance(fn, type):
+            raise TypeError(f"a range decorates a function, not {fn!r}: of a class decorate the"
+                            " methods, and write @classmethod above @gpuprof.profile")
         wrap = (_async_generator if inspect.isasyncgenfunction(fn) else
                 _coroutine if inspect.iscoroutinefunction(fn) else
                 _generator if inspect.isgeneratorfunction(fn) else _function)
         return functools.wraps(fn)(wrap(self, fn))  # type: ignore[return-value]
+
+    def __getnewargs_ex__(self) -> Tuple[Tuple[str], Dict[str, Any]]:
+        """For copies and pickles of objects that have a range, such as modules and data sets."""
+        return (self.name,), self.attributes
 
     def timing(self, *, wait: float = 0.0) -> "Timing":
         """The times of all ranges of this name so far, as gpuprof.timing()."""
@@ -39,7 +54,7 @@ class Range(_native.Range):
         return timing(self.name, wait=wait)
 
 
-def _function(range_: Range, fn: Callable[..., Any]) -> Callable[..., Any]:
+def _function(range_: ContextManager[Any], fn: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(*args: Any, **kw: Any) -> Any:
         with range_:
             return fn(*args, **kw)
@@ -123,9 +138,8 @@ def profile(fn: None = None, *, name: Optional[str] = None,
 def profile(fn: Optional[F] = None, *, name: Optional[str] = None, **attributes: Any) -> Any:
     """A decorator: a range around each call, named as the function unless `name` is given."""
     def decorate(function: F) -> F:
-        if not callable(function):
-            raise TypeError(f"profile() decorates a function, not {function!r}: a name is given by"
-                            " name=, and @classmethod stands above it")
+        if isinstance(function, str):
+            raise TypeError(f"profile() decorates a function: write @profile(name={function!r})")
         own_name = getattr(function, "__qualname__", type(function).__qualname__)
         return Range(name or own_name, **attributes)(function)
 
@@ -139,39 +153,68 @@ class sample:  # pylint: disable=invalid-name
         with sampler as is_recorded:
             answer(request)
 
-    The recording is paused outside, so that the other entries cost as little as without it. Entries
-    of several threads that overlap a recorded one are recorded, too. Raises ValueError if the rate
-    is not from 0 to 1."""
+    It also decorates functions and coroutines, and ``with gpuprof.sample(0.01):`` may stand in the
+    loop. From the first entry on, the recording is paused outside, so that the other entries cost
+    as little as without it. Entries of threads and tasks that overlap a recorded one are recorded,
+    too. Raises ValueError if the rate is not from 0 to 1."""
+
+    # of all samplers: where the next one begins, and how many open entries are recorded
+    _begin = 0.0
+    _recorded = 0
+    _lock = threading.Lock()
 
     def __init__(self, rate: float) -> None:
         if not 0 <= rate <= 1:
             raise ValueError(f"a rate is a number from 0 to 1, not {rate!r}")
         self._rate = rate
-        self._lock = threading.Lock()
-        self._share = 0.0
-        self._recorded = 0
-        self._local = threading.local()
-        _native.set_recording(False)
+        self._has_begun = False
+        with self._lock:
+            self._share = sample._begin
+            sample._begin += rate
+            sample._begin -= sample._begin >= _WHOLE
 
     def __enter__(self) -> bool:
         with self._lock:
-            self._share += self._rate
-            is_recorded = self._share >= 1 - 1e-9
-            if is_recorded:
-                self._share -= 1
-                self._recorded += 1
-                _native.set_recording(True)
-        stack = self._local.__dict__.setdefault("entries", [])
-        stack.append(is_recorded)
+            self._share = share = self._share + self._rate
+            is_recorded = share >= _WHOLE
+            if is_recorded or not self._has_begun:
+                self._has_begun = True
+                self._share -= is_recorded
+                sample._recorded += is_recorded
+                _native.set_recording(sample._recorded > 0)
+        outside = _sampled.get()
+        if is_recorded or outside:
+            _sampled.set((*outside, is_recorded))
         return is_recorded and _native.is_recording()
 
     def __exit__(self, *error: Any) -> None:
-        if not self._local.entries.pop():
+        entries = _sampled.get()
+        if not entries:
+            return
+        _sampled.set(entries[:-1])
+        if not entries[-1]:
             return
         with self._lock:
-            self._recorded -= 1
-            if self._recorded == 0:
+            sample._recorded -= 1
+            if sample._recorded == 0:
                 _native.set_recording(False)
+
+    def __call__(self, fn: F) -> F:
+        import inspect
+
+        if not callable(fn) or isinstance(fn, type) or inspect.isgeneratorfunction(fn) or \
+                inspect.isasyncgenfunction(fn):
+            raise TypeError(f"sample() decorates a function or a coroutine, not {fn!r}")
+        wrap = _sampled_coroutine if inspect.iscoroutinefunction(fn) else _function
+        return functools.wraps(fn)(wrap(self, fn))  # type: ignore[return-value]
+
+
+def _sampled_coroutine(sampler: sample, fn: Callable[..., Any]) -> Callable[..., Any]:
+    async def wrapper(*args: Any, **kw: Any) -> Any:
+        with sampler:
+            return await fn(*args, **kw)
+
+    return wrapper
 
 
 def own_work(fn: F) -> F:

@@ -58,14 +58,18 @@ class Session:
         self._may_nest = may_nest
 
     def __enter__(self) -> "Session":
+        return self.begin(stacklevel=3)
+
+    def begin(self, stacklevel: int) -> "Session":
+        """As __enter__(); a warning is of the caller at this level, 1 is this function."""
         if not self._may_nest and Session._active is not None:
             raise GpuprofError(f"the session {Session._active.name!r} has not ended: end it first")
         if not _native.is_recording():
             warnings.warn("this program is not recorded: a session has no GPU times; run it by"
-                          f" {command_line()}", stacklevel=2)
+                          f" {command_line()}", stacklevel=stacklevel)
         elif not _native.is_enabled():
             warnings.warn("ranges are disabled: a session has no GPU times; call gpuprof.enable()",
-                          stacklevel=2)
+                          stacklevel=stacklevel)
         self.__dict__.pop("_result", None)
         self._number = next(_numbers)
         self._range = _native.range(self.name, **{_ATTRIBUTE: self._number})
@@ -81,6 +85,7 @@ class Session:
         self.total_time_ms = (time.perf_counter_ns() - self._wall_ns) / 1e6
         self.cpu_time_ms = (time.process_time_ns() - self._cpu_ns) / 1e6
         self._range.__exit__(*error)
+        del self._range  # cannot be pickled
         if self._has_memory:
             self.allocated_memory_mb = _pools_mb("used_bytes")
             self.reserved_memory_mb = _pools_mb("reserved_bytes")
@@ -89,11 +94,15 @@ class Session:
     def __repr__(self) -> str:
         return f"<gpuprof.Session {self.name!r}: {self.total_time_ms} ms>"
 
+    def __getstate__(self) -> Dict[str, Any]:
+        """For copies and pickles: with the results."""
+        return {**self.__dict__, "_result": self._result}
+
     @own_work
     def _write_files(self) -> None:
         for format_, path in self._files.items():
             if path is not None and self._result is not None:
-                own_trace().export(format_, path, *self._result.part)
+                self._result.trace().export(format_, path, *self._result.part)
 
     @functools.cached_property
     @own_work
@@ -153,12 +162,13 @@ class Session:
     @own_work
     def recommendations(self) -> List[Dict[str, Any]]:
         """The advice on the program so far (gpuprof advice)."""
-        return own_trace().advice() if self._result else []
+        return self._result.trace().advice() if self._result else []
 
     @property
     def trace_path(self) -> Optional[str]:
         """The path of the Chrome trace of the session, with `trace`; else of the whole trace."""
-        return self._files["chrome"] if self._files["chrome"] and self._result else trace_path()
+        result = self._result if self.total_time_ms is not None else None
+        return self._files["chrome"] or result.path if result else trace_path()
 
     @property
     @own_work
@@ -167,10 +177,12 @@ class Session:
         path of a file for flamegraph.pl and speedscope."""
         if self._result is None:
             return None
-        return self._files["folded"] or own_trace().flame(part=self._result.part)
+        return self._files["folded"] or self._result.trace().flame(part=self._result.part)
 
 
 class _Result(NamedTuple):
+    # of the trace
+    path: str
     calls: List[_work.Call]
     pending: int
     gpu_ns: int
@@ -180,6 +192,10 @@ class _Result(NamedTuple):
     # the options of gpuprof export
     part: List[str]
     iterations_ms: List[float]
+
+    def trace(self) -> Trace:
+        """The trace, as it is now."""
+        return Trace(self.path)
 
     @classmethod
     def read(cls, trace: Trace, number: int, iterations: Optional[str]) -> Optional["_Result"]:
@@ -196,7 +212,7 @@ class _Result(NamedTuple):
         first_ns = next(row["start_ns"] for row in trace.tables["others"].rows()
                         if row["kind"] == "process")
         return cls(
-            calls=calls, pending=sum(call.is_pending for call in calls),
+            path=trace.path, calls=calls, pending=sum(call.is_pending for call in calls),
             gpu_ns=length(operation.span for operation in operations),
             busy_ns=length(union(operation.span for operation in operations)),
             peak_bytes=work.memory(None, [span]).peak_bytes,
@@ -245,9 +261,11 @@ def measure(fn: Callable[..., Any], *args: Any, warmup: int = 5, iterations: int
     """Call a function some times unmeasured, then `iterations` times in a session.
 
     The program is not synchronized: an iteration lasts from the end of the previous one to its own
-    last GPU operation. Raises ValueError if `iterations` is below 1."""
-    if iterations < 1:
-        raise ValueError(f"at least one iteration is measured, not {iterations}")
+    last GPU operation. Raises ValueError if `iterations` is below 1 or
+    `warmup` below 0."""
+    if iterations < 1 or warmup < 0:
+        raise ValueError("at least one iteration is measured, after 0 or more of warm-up, not"
+                         f" {iterations} after {warmup}")
     name = getattr(fn, "__qualname__", type(fn).__name__)
     found = Session(f"measure {name}", may_nest=True)
     found._iterations = f"iteration of {name}"
@@ -255,7 +273,7 @@ def measure(fn: Callable[..., Any], *args: Any, warmup: int = 5, iterations: int
         # The calls come from one line: the recorder takes longer for the first one of a call stack.
         for number in range(-warmup, iterations):
             if number == 0:
-                stack.enter_context(found)
+                stack.push(found.begin(stacklevel=3))
             with _native.range(found._iterations if number >= 0 else f"warm-up of {name}"):
                 fn(*args, **kw)
     if found._result is not None:

@@ -2,13 +2,14 @@
 import ctypes
 import html
 from array import array
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 from . import _native
 
 # Of a column's type: the code of array and memoryview, and the format of Arrow.
 _TYPES = {"int64": ("q", "l"), "int32": ("i", "i"), "float64": ("d", "g"), "text": ("i", "i")}
 _SHOWN_ROWS = 10
+_Buffer = Union[memoryview, bytearray, "array[Any]"]
 
 
 def _address(view: memoryview) -> int:
@@ -19,18 +20,17 @@ def _address(view: memoryview) -> int:
 class Column:
     """A column: numbers, or texts as numbers of a dictionary. None stands for an empty cell."""
 
-    def __init__(self, name: str, type_: str, values: memoryview,
-                 valid: Optional[memoryview] = None, nulls: int = 0,
-                 offsets: Optional[memoryview] = None,
-                 characters: Optional[memoryview] = None) -> None:
+    def __init__(self, name: str, type_: str, values: _Buffer, valid: Optional[_Buffer] = None,
+                 nulls: int = 0, offsets: Optional[_Buffer] = None,
+                 characters: Optional[_Buffer] = None) -> None:
         self.name = name
         self.type = type_
         self.nulls = nulls
         code = _TYPES[type_][0]
-        self._values = values.cast("B").cast(code)
-        self._valid = valid
-        self._offsets = offsets.cast("B").cast("i") if offsets is not None else None
-        self._characters = characters
+        self._values = memoryview(values).cast("B").cast(code)
+        self._valid = memoryview(valid) if valid is not None else None
+        self._offsets = memoryview(offsets).cast("B").cast("i") if offsets is not None else None
+        self._characters = memoryview(characters) if characters is not None else None
         self._texts: Optional[List[str]] = None
 
     @classmethod
@@ -49,12 +49,17 @@ class Column:
                 characters += text.encode("utf-8", "replace")
                 offsets.append(len(characters))
             codes = array("i", [-1 if value is None else numbers[value] for value in values])
-            return cls(name, "text", memoryview(codes), memoryview(valid), nulls,
-                       memoryview(offsets), memoryview(characters))
+            return cls(name, "text", codes, valid, nulls, offsets, characters)
         is_whole = all(isinstance(value, int) and -2**63 <= value < 2**63 for value in filled)
         numbers_of = array("q" if is_whole else "d", [value or 0 for value in values])
-        return cls(name, "int64" if is_whole else "float64", memoryview(numbers_of),
-                   memoryview(valid), nulls)
+        return cls(name, "int64" if is_whole else "float64", numbers_of, valid, nulls)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """For copies and pickles, such as results of another process."""
+        values, valid, offsets, characters = (
+            bytearray(part) if part is not None else None
+            for part in (self._values, self._valid, self._offsets, self._characters))
+        return Column, (self.name, self.type, values, valid, self.nulls, offsets, characters)
 
     def __len__(self) -> int:
         return len(self._values)

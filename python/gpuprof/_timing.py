@@ -81,7 +81,7 @@ def timing(name: str, *, wait: float = 0.0) -> Timing:
         of = work.by_range(entry for entry in entries if entry.name == name)
         if not of:
             names = ", ".join(dict.fromkeys(entry.name for entry in entries))
-            raise KeyError(f"no range {name!r} has ended; the ranges are:"
+            raise KeyError(f"no range {str(name)[:NAMES_LENGTH]!r} has ended; the ranges are:"
                            f" {names[:NAMES_LENGTH] or 'none'}")
         found = _timing(name, of[name], work)
         if not found.pending or time.monotonic() >= end:

@@ -202,10 +202,15 @@ class Trace:
         reason of lowered clocks."""
         return self.tables["energy"]
 
-    def table(self, by: str, *, top: Optional[int] = None) -> Table:
-        """A table of `gpuprof summary --by`; `top` rows at most, all of them without it."""
+    def table(self, by: str, *, top: Optional[int] = None,
+              snapshot: Optional[Union[str, "os.PathLike[str]"]] = None) -> Table:
+        """A table of `gpuprof summary --by`; `top` rows at most, all of them without it.
+
+        snapshot: the file that torch.cuda.memory._dump_snapshot() wrote, for the tables torch-..."""
         report = run_json(["summary", "--by", by, "--format", "json", "--full-names",
-                           "--top", str(top or 0), self.path])
+                           "--top", str(top or 0),
+                           *(["--torch-snapshot", os.fspath(snapshot)] if snapshot else []),
+                           self.path])
         if not isinstance(report, dict):
             raise GpuprofError(f"table() returns one table, not {by!r}")
         return _table(report)

@@ -2,6 +2,7 @@
 """The Python package: installed as a user does, recorded on the simulated device, its tables held against other exports."""
 import asyncio
 import contextlib
+import copy
 import ctypes
 import functools
 import glob
@@ -13,6 +14,7 @@ import io
 import json
 import logging
 import os
+import pickle
 import re
 import shutil
 import struct
@@ -26,7 +28,7 @@ from unittest import mock
 
 import documents
 import support
-from support import BUILD, ROOT, Case
+from support import BUILD, HERE, ROOT, Case
 
 VERSIONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15")
 KINETO = os.path.join(ROOT, "tests", "data", "kineto")
@@ -300,6 +302,83 @@ with gpuprof.session("session") as session:
 json.dump([session.pending, session.kernels.to_dict()["name"]], open(sys.argv[1], "w"))
 """
 
+# Samplers: one that is not used, one inside another, a new one for each entry, of functions and of tasks that overlap.
+SAMPLERS = DEVICE + """
+import asyncio
+begin()
+unused = gpuprof.sample(0.5)
+work(1)
+always, never = gpuprof.sample(1), gpuprof.sample(0)
+with always as is_recorded:
+    work(2)
+    with never as is_inside:
+        work(3)
+    work(4)
+work(5)
+assert (is_recorded, is_inside) == (True, False)
+recorded = []
+for _ in range(200):
+    with gpuprof.sample(0.01) as is_recorded:
+        recorded.append(is_recorded)
+assert sum(recorded) == 2, recorded
+@always
+def call(size):
+    work(size)
+    return size
+assert call(6) == 6 and call.__name__ == "call"
+@always
+async def first():
+    work(7)
+    await asyncio.sleep(0)
+@never
+async def last():
+    for _ in range(3):
+        await asyncio.sleep(0)
+    work(8)
+async def main():
+    await asyncio.gather(first(), last())
+asyncio.run(main())
+for wrong in (lambda: (yield), 3, str):
+    try:
+        always(wrong)
+        assert False
+    except TypeError:
+        pass
+cuda.cudaDeviceSynchronize()
+"""
+
+# Results of a recorded program, for a process that is not recorded: the session with its files' paths, its comparison, a table.
+RESULTS = DEVICE + """
+import pickle
+begin()
+with gpuprof.session("session") as session:
+    work(10)
+measured = gpuprof.measure(work, 20, warmup=0, iterations=6)
+cuda.cudaDeviceSynchronize()
+trace = gpuprof.open(gpuprof.trace_path())
+with open(sys.argv[1], "wb") as file:
+    pickle.dump((session, gpuprof.compare(measured, measured), trace.copies, gpuprof.timing("session")), file)
+"""
+
+# PyTorch's allocator, as tests/fuzz/snapshot.py writes it.
+SNAPSHOT = DEVICE + """
+import json, pickle, types
+begin()
+def snapshot():
+    with open("snapshot.pickle", "rb") as file:
+        return pickle.load(file)
+is_initialized = False
+sys.modules["torch"] = types.SimpleNamespace(__file__="/opt/torch/__init__.py", cuda=types.SimpleNamespace(
+    is_initialized=lambda: is_initialized, memory_stats=dict, memory=types.SimpleNamespace(_snapshot=snapshot)))
+found = [gpuprof.memory()]
+is_initialized = True
+found.append(gpuprof.memory())
+sys.modules["torch"].cuda.memory = None     # of another version
+found.append(gpuprof.memory())
+json.dump([{key: value and value.to_dict() for key, value in one._asdict().items() if key in ("timeline", "peak") or key.startswith("torch_")}
+           for one in found], open(sys.argv[1], "w"))
+"""
+
 # As CuPy's, and as PyTorch's.
 TENSORS = """
 import gpuprof
@@ -335,7 +414,9 @@ assert rows[4] == ["first", "10x10", "torch.float32", "0.000"] and rows[6][-1] =
 profiler.untrack_tensor("first")
 del whole, part, second
 assert gpuprof.memory().tracked_bytes == 0
-for wrong in (3, [1.0], "text"):
+class Deleted(Parameter):
+    def data_ptr(self): raise RuntimeError("deleted")
+for wrong in (3, [1.0], "text", Deleted()):
     try:
         gpuprof.track_tensor("wrong", wrong)
         assert False
@@ -399,9 +480,10 @@ shell.user_ns["work"] = work
 shell.run_line_magic("load_ext", "gpuprof")
 begin()
 magic = shell.find_cell_magic("gpuprof")
-told = magic("fill --page", "for _ in range(5): work(10)")
+told = magic("fill all", "for _ in range(5): work(10)")
 assert told.session.kernels["calls"].to_list() == [5] and "[memset]" in repr(told)
-assert "srcdoc" in told._repr_html_() and "<iframe" not in magic("", "1 + 1")._repr_html_()
+assert told.session.name.startswith("fill all ") and "srcdoc" in told._repr_html_()
+assert "<iframe" not in magic("", "1 + 1")._repr_html_() + magic("--no-page", "work(10)")._repr_html_()
 assert magic("", "1 / 0") is None and magic("--pages", "never_run = 1") is None and "never_run" not in shell.user_ns
 """
 
@@ -515,6 +597,12 @@ class InstallTest(Package):
             if name != "GpuprofError":
                 inspect.signature(getattr(gpuprof, name))
 
+    def test_types_of_a_program(self):
+        self.need("mypy")
+        done = subprocess.run([installed["python"], "-m", "mypy", "--strict", "--cache-dir", os.devnull, os.path.join(HERE, "typed_program.py")],
+                              cwd=self.folder, env=support.environment(PYTHONPATH=None), stdout=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout.decode())
+
     def test_equal_wheels(self):
         digests = set()
         build = "import sys; sys.path.insert(0, sys.argv[1]); import gpuprof_build; gpuprof_build.build_wheel('.', {'platform': 'manylinux'})"
@@ -627,6 +715,9 @@ class RangesTest(Package):
         self.assertEqual(gpuprof.profile(functools.partial(int, "3"))(), 3)
         self.assertRaises(TypeError, gpuprof.profile, "name")
         self.assertRaises(TypeError, gpuprof.profile, classmethod(print))
+        self.assertRaises(TypeError, gpuprof.profile, type("Class", (), {}))
+        for copied in (copy.deepcopy(gpuprof.Range("kept", size=3)), pickle.loads(pickle.dumps(gpuprof.Range("kept", size=3)))):
+            self.assertEqual((type(copied), copied.name, copied.attributes), (gpuprof.Range, "kept", {"size": 3}))
 
         @contextlib.asynccontextmanager
         @gpuprof.profile
@@ -827,6 +918,32 @@ class SessionsTest(Package):
                 "cudaMemcpy": ("copy", 0), "cudaMemset": ("memset", 0), "cudaMemsetAsync": ("memset", 0),
                 "cudaLaunchHostFunc": ("host function", 0), "cudaStreamWaitEvent": ("wait of a stream", 0), "cudaStreamSynchronize": ("wait", 0)})
 
+    def test_samplers(self):
+        trace = self.record(SAMPLERS)
+        self.assertEqual(trace.copies["bytes"].to_list(), [1, 2, 3, 4, 6, 7])
+
+    def test_pickled_results(self):
+        trace = self.record(RESULTS)
+        with open(self.path("told.json"), "rb") as file:
+            session, compared, table, timing = pickle.load(file)
+        sizes = dict(zip(trace.copies["bytes"], trace.copies["duration_ns"]))
+        self.assertEqual([session.cuda_time_ms * 1e6, timing.gpu_time_ns, session.trace_path], [sizes[10]] * 2 + [self.path("out.gpuprof")])
+        self.assertEqual(session.flame_graph["value"], sizes[10])
+        self.assertEqual(compared.kernels["a_calls"].to_list(), [6])
+        self.assertEqual(table.to_dict(), {name: values[:7] for name, values in trace.copies.to_dict().items()})
+
+    def test_snapshot_of_torch(self):
+        subprocess.run([sys.executable, os.path.join(ROOT, "tests", "fuzz", "snapshot.py"), self.path("snapshot.pickle")], check=True)
+        self.record(SNAPSHOT)
+        with open(self.path("told.json"), encoding="utf-8") as file:
+            before, told, other = json.load(file)
+        for one in (before, other):
+            self.assertEqual([one["peak"]["bytes"], *(one["torch_" + key] for key in ("timeline", "peak", "blocks"))], [[1 << 16], None, None, None])
+        self.assertEqual([told["torch_timeline"][key] for key in ("kind", "bytes", "place")],
+                         [["alloc", "segment_alloc", "free_completed"], [500, 2048, 100], ["step (train.py:7)", None, None]])
+        self.assertEqual(dict(zip(told["torch_peak"]["category"], told["torch_peak"]["at_the_peak_bytes"])), {"cached": 0, "other": 500, "unknown": 100})
+        self.assertEqual([told["torch_blocks"][key] for key in ("bytes", "call_site")], [[512], ["step (train.py:7)"]])
+
     def test_same_names(self):
         self.record(SAME_NAMES)
         with open(self.path("told.json"), encoding="utf-8") as file:
@@ -860,16 +977,16 @@ assert "gpuprof.enable()" in str(told[0].message) and session.cuda_time_ms is No
         import gpuprof
         from gpuprof import _memory
 
-        stats = {"bytes_in_use": 3, "bytes_reserved": 7}
+        stats = {"bytes_in_use": 3, "peak_bytes_in_use": 5, "bytes_reserved": 7}
         jax = types.SimpleNamespace(local_devices=lambda: [types.SimpleNamespace(memory_stats=lambda: stats)])
         bridge = types.SimpleNamespace(_backends={})
         torch = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: True, memory_stats=lambda: {
             "allocated_bytes.all.current": 1, "reserved_bytes.all.current": 2}))
         with mock.patch.dict(sys.modules, {"jax": jax, "jax._src.xla_bridge": bridge, "torch": torch}):
-            found = {"torch": {"used_bytes": 1, "reserved_bytes": 2}}
+            found = {"torch": {"used_bytes": 1, "peak_bytes": None, "reserved_bytes": 2}}
             self.assertEqual(_memory.pools(), found)
             bridge._backends["cuda"] = 1
-            self.assertEqual(_memory.pools(), {**found, "jax": {"used_bytes": 3, "reserved_bytes": 7}})
+            self.assertEqual(_memory.pools(), {**found, "jax": {"used_bytes": 3, "peak_bytes": 5, "reserved_bytes": 7}})
             with self.assertWarns(UserWarning), gpuprof.session("pools", memory=True) as session:
                 pass
             self.assertEqual((session.allocated_memory_mb, session.reserved_memory_mb), (4e-6, 9e-6))
@@ -886,6 +1003,10 @@ assert "gpuprof.enable()" in str(told[0].message) and session.cuda_time_ms is No
         self.assertRaisesRegex(gpuprof.GpuprofError, "has not ended", lambda: gpuprof.session("never").cuda_time_ms)
         self.assertRaises(ValueError, gpuprof.sample, 3)
         self.assertRaises(ValueError, gpuprof.measure, print, iterations=0)
+        self.assertRaises(ValueError, gpuprof.measure, print, warmup=-1)
+        with self.assertWarnsRegex(UserWarning, "is not recorded") as told:
+            gpuprof.measure(int, warmup=0, iterations=1)
+        self.assertEqual(told.filename, __file__)
         self.assertRaises(KeyError, gpuprof.get_profiler().stop, "never")
         self.assertRaisesRegex(KeyError, "never", gpuprof.get_profiler().get_tensor_info, "never")
         self.assertRaisesRegex(KeyError, "never", gpuprof.untrack_tensor, "never")
@@ -949,7 +1070,7 @@ def show(message):
         raise SystemExit("\\n".join(message["content"]["traceback"]))
     print(message["content"].get("data", {{}}).get("text/html"))
 with run_kernel(kernel_name="gpuprof") as client:
-    for cell in ('''{DEVICE}begin()''', "%load_ext gpuprof", "%%gpuprof fill --page\\nfor _ in range(5): work(10)"):
+    for cell in ('''{DEVICE}begin()''', "%load_ext gpuprof", "%%gpuprof fill\\nfor _ in range(5): work(10)"):
         client.execute_interactive(cell, timeout=60, output_hook=show)
 """
 

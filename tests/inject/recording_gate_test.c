@@ -174,6 +174,22 @@ static void gpu_records_follow_their_calls(void **state)
 		assert_int_equal(gp_recording_gate_has_excluded(id), id > 10 && id <= 20);
 }
 
+/* A gate that opens and closes again without a call does not hide what was excluded before. */
+static void gaps_without_calls(void **state)
+{
+	begin(state);
+	gp_watch_set(GP_WATCH_GATE);
+	assert_true(gp_recording_gate_admits(100));
+	gp_recording_gate_set(false, GP_GATE_API);
+	assert_false(gp_recording_gate_admits(101));
+	for (int i = 0; i < 6; i++)
+		gp_recording_gate_set(i % 2 == 0, GP_GATE_API);
+	gp_recording_gate_set(true, GP_GATE_API);
+	assert_true(gp_recording_gate_admits(102));
+	for (uint32_t id = 100; id <= 103; id++)
+		assert_int_equal(gp_recording_gate_has_excluded(id), id == 101);
+}
+
 static void an_unmoved_gate_excludes_nothing(void **state)
 {
 	begin(state);
@@ -225,6 +241,7 @@ int main(void)
 		cmocka_unit_test(setting_the_current_state_changes_nothing),
 		cmocka_unit_test(a_forked_child_does_not_switch),
 		cmocka_unit_test(gpu_records_follow_their_calls),
+		cmocka_unit_test(gaps_without_calls),
 		cmocka_unit_test(calls_of_threads_while_it_moves),
 		cmocka_unit_test(concurrent_threads),
 		cmocka_unit_test(closed_from_the_beginning),

@@ -10,6 +10,7 @@
 #include "report/model/peak_bandwidth.h"
 #include "report/model/process_name.h"
 #include "report/tables/breakdown.h"
+#include "report/tables/by/job.h"
 
 static const struct gp_table_column columns[] = {
 	{"Count", GP_UNIT_COUNT},
@@ -232,7 +233,8 @@ int gp_bus_bandwidths_find(struct gp_scope *scope, struct gp_bus_bandwidths *ban
 
 /* ---- the table ---- */
 
-static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_bus_row *row)
+static void put_row(struct gp_scope *scope, struct gp_table *table, const char *name,
+		    const struct gp_bus_row *row)
 {
 	gp_table_put_whole(table, row->count);
 	gp_table_put_whole(table, row->size_bytes);
@@ -245,17 +247,20 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_cell(table, row->peak);
 	gp_table_cell(table, row->of_peak);
 	gp_table_put_whole(table, row->communicator);
-	gp_table_put_text(table, gp_scope_kernel_of(scope, row->name));
+	gp_table_put_text(table, gp_scope_kernel_of(scope, gp_scope_text(scope, name)));
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
-	struct gp_bus_bandwidths bandwidths;
-	int result = gp_bus_bandwidths_find(scope, &bandwidths);
+	const struct gp_job *job = scope->job;
+	const struct gp_groups *names = job ? &job->fit.names : &scope->texts;
+	struct gp_bus_bandwidths own = {0};
+	const struct gp_bus_bandwidths *all = job ? &job->bandwidths : &own;
+	int result = job ? 0 : gp_bus_bandwidths_find(scope, &own);
 
-	for (uint32_t i = 0; i < bandwidths.count; i++)
-		put_row(scope, table, &bandwidths.rows[i]);
-	gp_bus_bandwidths_free(&bandwidths);
+	for (uint32_t i = 0; i < all->count; i++)
+		put_row(scope, table, names->rows[all->rows[i].name].key, &all->rows[i]);
+	gp_bus_bandwidths_free(&own);
 	return result;
 }
 
@@ -269,4 +274,5 @@ const struct gp_breakdown gp_breakdown_bus_bandwidth = {
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill,
 	.is_in_order = true,
+	.job = GP_BREAKDOWN_OF_JOB,
 };

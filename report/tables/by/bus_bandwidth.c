@@ -123,19 +123,6 @@ static void take_operation(void *context, const struct gp_collective_part *parts
 	gp_tally_value(&finding->tally, row, SHORTEST, shortest_ns);
 }
 
-/* Whether the GPUs of an operation are all GPUs of its communicator. */
-static bool has_all_ranks(struct gp_model *const *models, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct gp_model *model = models[i];
-
-		if (gp_model_rank(model) == GP_NONE || model->shares_rank ||
-		    gp_model_world_size(model) != count)
-			return false;
-	}
-	return true;
-}
-
 /* ---- rows ---- */
 
 static struct gp_bus_row row_of(const struct gp_tally_row *tally)
@@ -191,7 +178,8 @@ static int compare_rows(const void *a, const void *b)
 int gp_bus_bandwidths_of(struct gp_model *const *models, size_t count, struct gp_collectives *c,
 			 struct gp_bus_bandwidths *bandwidths)
 {
-	struct finding finding = {.models = models, .has_all_ranks = has_all_ranks(models, count)};
+	struct finding finding = {.models = models,
+				  .has_all_ranks = gp_models_have_all_ranks(models, count)};
 	int result = gp_collectives_each(c, take_operation, &finding);
 
 	*bandwidths = (struct gp_bus_bandwidths){0};

@@ -40,6 +40,7 @@
 #define KILLED       17u
 #define WITHOUT      40u
 #define LAUNCH_NS    (5 * US)
+#define CHUNK_STEPS  100u /* in a chunk */
 
 enum { TP, PP, DP, MP, AXES };
 enum { LAYER, ALL_REDUCE, SEND_RECV, KERNELS };
@@ -283,11 +284,16 @@ static void add_steps(struct gp_builder *b, const struct job *job, uint32_t rank
 		add_range(b, 1, 1 + AXES + axis, shown(rank, (1 + axis) * 10 * US));
 		add_range(b, 0, 0, shown(rank, (1 + axis) * 10 * US + US));
 	}
-	for (uint32_t i = 0; i < steps; i++)
+	for (uint32_t i = 0; i < steps; i++) {
+		if (i > 0 && i % CHUNK_STEPS == 0)
+			gp_builder_chunk(b, CALLS, 100);
 		add_calls(b, rank, &ops[((size_t)i * job->ranks + rank) * OPS], 1 + i * OPS);
-	gp_builder_chunk(b, WORK, 300);
-	for (uint32_t i = 0; i < steps; i++)
+	}
+	for (uint32_t i = 0; i < steps; i++) {
+		if (i % CHUNK_STEPS == 0)
+			gp_builder_chunk(b, WORK, 300);
 		add_work(b, rank, &ops[((size_t)i * job->ranks + rank) * OPS], 1 + i * OPS);
+	}
 }
 
 static bool write_rank(const struct job *job, uint32_t rank, const struct op *ops, uint64_t end_ns)

@@ -168,11 +168,66 @@ static int parse(int argc, char **argv, struct arguments *a)
 	return status == GP_COMMAND_GO_ON ? check(a) : status;
 }
 
+/* ---- a large job ---- */
+
+/* Tables add up all ranks, which are read one after the other. */
+static bool adds_ranks(const struct arguments *a)
+{
+	return a->by.words && !a->by.write_more && !a->snapshot;
+}
+
+static int add_rank(void *tables, struct gp_model *rank)
+{
+	return gp_summary_by_job_add(tables, rank);
+}
+
+static int print_job_tables(FILE *out, const struct arguments *a)
+{
+	struct gp_summary_by_job tables;
+	int result = gp_summary_by_job_open(&tables, &a->by);
+
+	if (result == 0 && gp_summary_by_job_needs_ranks(&tables))
+		result = gp_large_job_each(a->by.job, add_rank, &tables);
+	if (result == 0)
+		result = gp_summary_by_job_print(&tables, out);
+	gp_summary_by_job_close(&tables);
+	return result;
+}
+
+/* Anything else shows some of the ranks; the section about ranks compares all. */
+static void use_job(struct arguments *a, const struct gp_job *job)
+{
+	a->page.job = a->by.job = job;
+	if (a->by.write_more)
+		gp_large_job_explain(job, "the section ranks is about all ranks, the rest");
+	else if (a->memory)
+		gp_large_job_explain(job, "the tables are");
+}
+
+static int load_job(struct arguments *a, struct gp_job *job, struct gp_traces *traces)
+{
+	int result;
+
+	if (a->one_pass || a->snapshot)
+		return -ENODATA;
+	if (adds_ranks(a))
+		result = gp_large_job_compare(job, a->traces, a->trace_count, &traces->any_failed);
+	else
+		result = gp_large_job_load(job, traces, a->traces, a->trace_count);
+	if (result == 0)
+		use_job(a, job);
+	return result;
+}
+
+/* ---- printing ---- */
+
 static int print_to(FILE *out, const struct arguments *a, const struct gp_traces *traces)
 {
 	const struct gp_memory_page_options memory = {
 		.row_limit = a->page.row_limit, .torch = a->by.torch, .messages = stderr};
 
+	if (a->by.job && adds_ranks(a))
+		return print_job_tables(out, a);
 	if (a->by.words)
 		return gp_summary_by_print(out, traces->models, traces->count, &a->by);
 	if (a->memory)
@@ -216,33 +271,12 @@ static int print(struct arguments *a, const struct gp_traces *traces)
 	return status;
 }
 
-/*
- * Of a large job, the summary shows some of the ranks, in any format, and tables that compare the
- * ranks need none.
- */
-static bool is_of_job(const struct arguments *a)
-{
-	if (a->memory || a->one_pass || a->full)
-		return false;
-	return a->by.words ? a->by.write_more || gp_summary_by_is_of_job(&a->by) : a->page.brief;
-}
-
-static void use_job(struct arguments *a, const struct gp_job *job)
-{
-	a->page.job = a->by.job = job;
-	if (a->by.write_more)
-		gp_large_job_explain(job, "the section ranks is about all ranks, the rest");
-}
-
 /* One screen of another large trace needs sums only. */
 static int load(struct arguments *a, struct gp_job *job, struct gp_traces *traces)
 {
 	bool is_screen = !a->by.words && !a->memory && a->page.brief;
-	int result =
-		is_of_job(a) ? gp_large_job_load(job, traces, a->traces, a->trace_count) : -ENODATA;
+	int result = load_job(a, job, traces);
 
-	if (result == 0)
-		use_job(a, job);
 	if (result != -ENODATA)
 		return result;
 	if (is_screen && (a->one_pass || gp_traces_are_large(a->traces, a->trace_count)))
@@ -258,7 +292,7 @@ int gp_command_summary(int argc, char **argv)
 	struct arguments a = {.page = {.brief = true, .row_limit = ROWS},
 			      .by = {.format = &gp_table_text, .messages = stderr}};
 	int status = parse(argc, argv, &a);
-	struct gp_traces traces;
+	struct gp_traces traces = {0};
 	struct gp_job job = {0};
 
 	if (status != GP_COMMAND_GO_ON)
@@ -266,7 +300,7 @@ int gp_command_summary(int argc, char **argv)
 	status = 0;
 	if (load(&a, &job, &traces) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "no memory");
-	if (traces.count > 0)
+	if (traces.count > 0 || a.by.job)
 		status = print(&a, &traces);
 	status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
 	gp_traces_free(&traces);

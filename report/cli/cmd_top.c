@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@
 
 #define BATCH_ROWS    12
 #define NS_PER_S      UINT64_C(1000000000)
+#define MAPPED_BYTES  (1 << 17)
 #define COMMAND_BYTES 4096 /* longest command line in the list of programs */
 #define COMMAND_ROOM  100  /* its columns in the list */
 
@@ -247,7 +249,7 @@ static void free_member(struct member *member)
 /* Returns 0, or a negative errno value with a line for the user. */
 static int add_member(struct watch *w, const char *path, char message[GP_MESSAGE_BYTES])
 {
-	struct member member = {.path = strdup(path), .live = gp_live_new()};
+	struct member member = {.path = strdup(path), .live = gp_live_new(w->folder != NULL)};
 	int result = -ENOMEM;
 
 	snprintf(message, GP_MESSAGE_BYTES, "no memory");
@@ -345,6 +347,10 @@ static int read_member(struct watch *w, const struct member *member)
 			result = settled;
 		if (result > 0 && !w->arguments->batch)
 			show_progress(w);
+	}
+	if (w->folder) {
+		gp_tail_rest(member->tail);
+		gp_live_rest(member->live);
 	}
 	return result;
 }
@@ -585,8 +591,11 @@ static int watch_path(const struct arguments *a, const char *path)
 	char message[GP_MESSAGE_BYTES] = "no memory";
 	int result = -ENOMEM;
 
-	if (w.folder)
+	if (w.folder) {
 		allow_more_files();
+		/* buffers that a rank needs only while it is read leave no holes among those that stay */
+		mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+	}
 	if (w.names)
 		result = w.folder ? add_folder(&w, message) : add_member(&w, path, message);
 	if (result == 0) {

@@ -47,6 +47,15 @@ uint32_t gp_models_world_size(struct gp_model *const *models, size_t count)
 	return size;
 }
 
+bool gp_models_have_all_ranks(struct gp_model *const *models, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (gp_model_rank(models[i]) == GP_NONE || models[i]->shares_rank ||
+		    gp_model_world_size(models[i]) != count)
+			return false;
+	return true;
+}
+
 struct gp_process_name gp_process_name(const struct gp_model *model)
 {
 	struct gp_process_name name;

@@ -16,6 +16,9 @@ uint32_t gp_model_world_size(const struct gp_model *model);
 /* The same, if all of these that have a rank agree, and their ranks are below it. */
 uint32_t gp_models_world_size(struct gp_model *const *models, size_t count);
 
+/* Whether these are all ranks of their job, each once. */
+bool gp_models_have_all_ranks(struct gp_model *const *models, size_t count);
+
 struct gp_process_name {
 	char text[40];
 };

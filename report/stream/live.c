@@ -11,9 +11,20 @@
 /* Most names that are kept, of kernels and of threads: programs have thousands. */
 #define NAME_LIMIT 65536u
 
-struct gp_live *gp_live_new(void)
+struct gp_live *gp_live_new(bool is_of_job)
 {
-	return calloc(1, sizeof(struct gp_live));
+	struct gp_live *l = calloc(1, sizeof(*l));
+
+	if (l)
+		l->is_of_job = is_of_job;
+	if (l)
+		l->sums.has_no_distributions = true;
+	return l;
+}
+
+void gp_live_rest(struct gp_live *l)
+{
+	gp_cover_trim(&l->sums.cover);
 }
 
 static void free_names(struct gp_live_names *names)
@@ -161,6 +172,13 @@ static int set_info(struct gp_live *l, const struct gp_record_string *r, const c
 	return set_text(&l->info[r->id], text, r->length_bytes);
 }
 
+static bool is_shown_of_job(const struct gp_record_string *r, const char *text)
+{
+	if (r->space == GP_STRING_KERNEL)
+		return memmem(text, r->length_bytes, "nccl", strlen("nccl")) != NULL;
+	return r->space == GP_STRING_API || r->space == GP_STRING_INFO;
+}
+
 static int live_string(struct gp_live *l, const struct gp_record_view *seen)
 {
 	static int (*const spaces[])(struct gp_live *, const struct gp_record_string *,
@@ -171,6 +189,8 @@ static int live_string(struct gp_live *l, const struct gp_record_view *seen)
 	};
 	const struct gp_record_string *r = &seen->record->string;
 
+	if (l->is_of_job && !is_shown_of_job(r, seen->text))
+		return 0;
 	if (r->space == GP_STRING_RANGE)
 		return gp_live_ranges_define(&l->ranges, r->id, seen->text, r->length_bytes);
 	if (r->space >= sizeof(spaces) / sizeof(spaces[0]) || !spaces[r->space])
@@ -348,7 +368,8 @@ static int live_anchor(struct gp_live *l, const struct gp_record_view *seen)
 
 static int live_range(struct gp_live *l, const struct gp_record_view *seen)
 {
-	gp_live_ranges_take(&l->ranges, &seen->record->range, seen->thread_id);
+	if (!l->is_of_job)
+		gp_live_ranges_take(&l->ranges, &seen->record->range, seen->thread_id);
 	return 0;
 }
 

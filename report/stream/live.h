@@ -54,6 +54,7 @@ struct gp_live_launch {
 };
 
 struct gp_live {
+	bool is_of_job;            /* only what the page of a job shows is kept: gp_live_new() */
 	char *info[GP_INFO_LIMIT]; /* by enum gp_info, NULL if absent; notes are left out */
 	struct gp_record_anchor first_anchor, last_anchor; /* slots 0: there was none */
 	struct gp_record_anchor cupti_anchor;              /* the last with CUPTI's clock */
@@ -79,8 +80,15 @@ struct gp_live {
 	struct gp_live_interval interval;
 };
 
-struct gp_live *gp_live_new(void); /* NULL: no memory */
+/*
+ * NULL: no memory.  is_of_job: without ranges and names of threads and devices, and of kernels with
+ * those of NCCL only.
+ */
+struct gp_live *gp_live_new(bool is_of_job);
 void gp_live_free(struct gp_live *live);
+
+/* Frees memory that is needed only while records come. */
+void gp_live_rest(struct gp_live *live);
 
 /* Takes a record: the sink for gp_tail_read().  Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_live_take(void *live, const struct gp_record_view *seen);

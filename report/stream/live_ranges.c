@@ -17,6 +17,7 @@ void gp_live_ranges_free(struct gp_live_ranges *r)
 	for (uint32_t i = 0; r->texts && i < TEXTS; i++)
 		free(r->texts[i].bytes);
 	free(r->texts);
+	free(r->open);
 	*r = (struct gp_live_ranges){0};
 }
 
@@ -63,6 +64,8 @@ static void open_range(struct gp_live_ranges *r, const struct gp_record_range *r
 {
 	if (record->op == GP_RANGE_START && has_ended(r, record->range_id))
 		return;
+	if (!r->open)
+		r->open = calloc(GP_LIVE_OPEN_RANGES, sizeof(*r->open));
 	if (r->open_count == GP_LIVE_OPEN_RANGES)
 		forget_oldest(r);
 	r->open[r->open_count++] = (struct gp_live_range){

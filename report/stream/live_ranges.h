@@ -26,7 +26,8 @@ struct gp_live_range {
 
 /* Zeroed = nothing yet. */
 struct gp_live_ranges {
-	struct gp_live_range open[GP_LIVE_OPEN_RANGES]; /* in the order in which they were opened */
+	/* room for GP_LIVE_OPEN_RANGES, in the order in which they were opened; NULL: none was */
+	struct gp_live_range *open;
 	uint32_t open_count;
 	/* ranges whose end came before their start: the last ones */
 	uint64_t early_ends[GP_LIVE_EARLY_ENDS];

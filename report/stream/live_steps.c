@@ -1,11 +1,13 @@
 #include "report/stream/live_steps.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "report/base/stats.h"
 
-#define NS_PER_US 1000u
+#define NS_PER_US     1000u
+#define FIRST_KERNELS 256u
 
 void gp_live_steps_free(struct gp_live_steps *steps)
 {
@@ -13,13 +15,25 @@ void gp_live_steps_free(struct gp_live_steps *steps)
 	*steps = (struct gp_live_steps){0};
 }
 
+/* The ring grows before it turns for the first time. */
+static bool make_room(struct gp_live_steps *steps)
+{
+	uint32_t capacity = steps->capacity > 0 ? 2 * steps->capacity : FIRST_KERNELS;
+	struct gp_live_kernel *ring;
+
+	if (steps->taken < steps->capacity || steps->capacity == GP_LIVE_STEPS_KERNELS)
+		return true;
+	ring = realloc(steps->ring, capacity * sizeof(*ring));
+	if (!ring)
+		return false;
+	steps->ring = ring;
+	steps->capacity = capacity;
+	return true;
+}
+
 int gp_live_steps_take(struct gp_live_steps *steps, uint32_t context_id, uint32_t stream_id,
 		       uint32_t name, uint64_t start_ns)
 {
-	if (!steps->ring)
-		steps->ring = calloc(GP_LIVE_STEPS_KERNELS, sizeof(*steps->ring));
-	if (!steps->ring)
-		return -ENOMEM;
 	if (steps->lead == 0) {
 		steps->context_id = context_id;
 		steps->stream_id = stream_id;
@@ -29,8 +43,10 @@ int gp_live_steps_take(struct gp_live_steps *steps, uint32_t context_id, uint32_
 		steps->lead--;
 		return 0;
 	}
+	if (!make_room(steps))
+		return -ENOMEM;
 	steps->lead++;
-	steps->ring[steps->taken++ % GP_LIVE_STEPS_KERNELS] =
+	steps->ring[steps->taken++ % steps->capacity] =
 		(struct gp_live_kernel){name, (uint32_t)(start_ns / NS_PER_US)};
 	return 0;
 }
@@ -38,7 +54,7 @@ int gp_live_steps_take(struct gp_live_steps *steps, uint32_t context_id, uint32_
 /* The last kernel but `age`. */
 static const struct gp_live_kernel *kernel_at(const struct gp_live_steps *steps, uint32_t age)
 {
-	return &steps->ring[(steps->taken - 1 - age) % GP_LIVE_STEPS_KERNELS];
+	return &steps->ring[(steps->taken - 1 - age) % steps->capacity];
 }
 
 static uint32_t name_at(const struct gp_live_steps *steps, uint32_t age)
@@ -93,8 +109,7 @@ static int find_median(const struct gp_live_steps *steps, uint32_t period, uint3
 
 int gp_live_steps_find(const struct gp_live_steps *steps, uint64_t *step_ns)
 {
-	uint32_t count = steps->taken < GP_LIVE_STEPS_KERNELS ? (uint32_t)steps->taken
-							      : GP_LIVE_STEPS_KERNELS;
+	uint32_t count = steps->taken < steps->capacity ? (uint32_t)steps->taken : steps->capacity;
 	uint32_t *borders = calloc((size_t)count + 1, sizeof(*borders));
 	uint32_t length, period = 0;
 	int result = borders ? 0 : -ENOMEM;

@@ -18,6 +18,7 @@ struct gp_live_steps {
 		uint32_t name;
 		uint32_t start_us; /* modulo 2^32 */
 	} * ring;
+	uint32_t capacity; /* of the ring */
 	uint64_t taken;
 	/* the stream, and by how many it leads: another one follows where it no longer does */
 	uint32_t context_id, stream_id, lead;

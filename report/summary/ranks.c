@@ -405,15 +405,28 @@ static int drop_blank(struct gp_table *table, const char *title)
 	return row == rows ? gp_table_remove_column(table, column) : 0;
 }
 
+/* With --full, all ranks; of a large job as many as other tables have rows. */
+static uint32_t shown_of(const struct job *job)
+{
+	const struct gp_summary_options *options = job->summary->options;
+	size_t most = options->brief ? ALL_SHOWN : options->row_limit;
+
+	if (job->ranks.count <= ALL_SHOWN)
+		return job->ranks.count;
+	if (options->brief && job->differing < most)
+		return job->differing;
+	if (!options->brief && (!job->summary->job || most == 0 || most > job->ranks.count))
+		return job->ranks.count;
+	return (uint32_t)most;
+}
+
 static int print_rows(const struct job *job)
 {
-	bool all = job->ranks.count <= ALL_SHOWN || !job->summary->options->brief;
-	uint32_t shown = all ? job->ranks.count : job->differing;
+	uint32_t shown = shown_of(job);
+	bool all = shown == job->ranks.count;
 	struct gp_table table;
 	int result;
 
-	if (!all && shown > ALL_SHOWN)
-		shown = ALL_SHOWN;
 	gp_table_open(&table, &head);
 	if (job->ranks.count > ALL_SHOWN)
 		put_median(job, &table);

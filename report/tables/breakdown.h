@@ -10,6 +10,13 @@
 #include "report/analysis/memory/memory_sites.h"
 #include "report/document/table.h"
 
+/* How the table of a large job is made, whose ranks are read one after the other. */
+enum gp_breakdown_job {
+	GP_BREAKDOWN_ADDED,  /* the rows of all ranks are added (report/document/table_sum.h) */
+	GP_BREAKDOWN_OF_JOB, /* from a gp_job alone */
+	GP_BREAKDOWN_OF_ONE  /* not at all: it has single events, or a tree */
+};
+
 struct gp_breakdown {
 	/* word of --by: selects all tables that share it; NULL = head.name */
 	const char *word;
@@ -35,8 +42,7 @@ struct gp_breakdown {
 	int (*fill)(struct gp_scope *scope, struct gp_table *table);
 	/* rows keep the order in which they were added, unless the user asks for another */
 	bool is_in_order;
-	/* made from a gp_job alone: a large job is read rank by rank */
-	bool is_of_job;
+	enum gp_breakdown_job job;
 };
 
 /* All tables, in the order of the help; ends with NULL. */

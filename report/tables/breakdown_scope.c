@@ -30,7 +30,8 @@ static void find_start(struct gp_scope *scope)
 	for (size_t i = 0; i < scope->model_count; i++) {
 		const struct gp_model *model = scope->models[i];
 
-		if (model->call_count + model->op_count == 0)
+		/* a shrunk model has its times only */
+		if (model->call_count + model->op_count + model->last_ns == 0)
 			continue;
 		start_at(scope, model, model->first_ns);
 		any = true;
@@ -56,12 +57,15 @@ static enum gp_scope_naming naming_of(struct gp_model *const *models, size_t cou
 int gp_scope_open(struct gp_scope *scope, struct gp_model *const *models, size_t model_count,
 		  bool full_names)
 {
+	struct gp_names *names = gp_names_new();
+
 	*scope = (struct gp_scope){
 		.models = models,
 		.model_count = model_count,
 		.naming = naming_of(models, model_count),
 		.full_names = full_names,
-		.names = gp_names_new(),
+		.names = names,
+		.own_names = names,
 	};
 	find_start(scope);
 	if (!scope->names ||
@@ -69,6 +73,37 @@ int gp_scope_open(struct gp_scope *scope, struct gp_model *const *models, size_t
 				  model_count) < 0)
 		return -ENOMEM;
 	return gp_device_list_all(&scope->devices, models, model_count);
+}
+
+static void number_devices(struct gp_scope *scope, const struct gp_scope *all)
+{
+	for (size_t i = 0; i < scope->devices.count; i++) {
+		struct gp_device_entry *entry = &scope->devices.entries[i];
+		size_t known =
+			gp_device_list_known(&all->devices, scope->models[0], entry->device_id);
+
+		if (known != SIZE_MAX)
+			entry->number = all->devices.entries[known].number;
+	}
+}
+
+int gp_scope_open_one(struct gp_scope *scope, const struct gp_scope *all,
+		      struct gp_model *const *model)
+{
+	*scope = (struct gp_scope){
+		.models = model,
+		.model_count = 1,
+		.naming = all->naming,
+		.full_names = all->full_names,
+		.every_row = all->every_row,
+		.start_unix_ns = all->start_unix_ns,
+		.names = all->names,
+		.kinds = all->kinds,
+	};
+	if (gp_device_list_all(&scope->devices, model, 1) != 0)
+		return -ENOMEM;
+	number_devices(scope, all);
+	return 0;
 }
 
 void gp_scope_set_job(struct gp_scope *scope, const struct gp_job *job)
@@ -89,7 +124,7 @@ void gp_scope_close(struct gp_scope *scope)
 		gp_analysis_free(scope->analysis);
 	free(scope->analysis);
 	gp_kinds_free(scope->own_kinds);
-	gp_names_free(scope->names);
+	gp_names_free(scope->own_names);
 	gp_groups_free(&scope->texts);
 	gp_device_list_free(&scope->devices);
 }

@@ -38,7 +38,7 @@ struct gp_scope {
 	 * relative to it.
 	 */
 	uint64_t start_unix_ns;
-	struct gp_names *names;
+	struct gp_names *names, *own_names;
 	struct gp_groups texts; /* interned texts: only the keys are used */
 	struct gp_device_list devices;
 	const struct gp_torch_snapshot *torch; /* of the only model; NULL = none */
@@ -62,7 +62,15 @@ int gp_scope_open(struct gp_scope *scope, struct gp_model *const *models, size_t
 		  bool full_names);
 void gp_scope_close(struct gp_scope *scope);
 
-/* The models are some of the ranks of that job. */
+/*
+ * A scope of one process of another scope, whose models may be shrunk (gp_model_shrink()): it uses
+ * the names of kernels, processes and devices, and the start, of that scope, which must outlive it.
+ * model is that process, loaded.
+ */
+int gp_scope_open_one(struct gp_scope *scope, const struct gp_scope *all,
+		      struct gp_model *const *model);
+
+/* The models are some of the ranks of that job, or all. */
 void gp_scope_set_job(struct gp_scope *scope, const struct gp_job *job);
 
 /* Intern a text: equal texts have equal numbers, which are not GP_SCOPE_NO_TEXT. */

@@ -1,9 +1,12 @@
 #include "report/tables/summary_by.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/shell_word.h"
 #include "report/tables/breakdown.h"
+#include "report/tables/by/job.h"
 #include "report/base/text/format.h"
 #include "report/base/text/did_you_mean.h"
 
@@ -85,14 +88,6 @@ static size_t count_wanted(const struct gp_summary_by *by)
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
 		count += is_wanted(*at, by);
 	return count;
-}
-
-bool gp_summary_by_is_of_job(const struct gp_summary_by *by)
-{
-	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
-		if (is_wanted(*at, by) && !(*at)->is_of_job)
-			return false;
-	return true;
 }
 
 static int say_columns(const struct gp_breakdown *breakdown, const char *sort, char *message,
@@ -210,24 +205,62 @@ static size_t sort_column_of(const struct gp_table *table, const char *title)
 	return column < table->head->column_count ? column : GP_TABLE_AS_ADDED;
 }
 
-/* Text omits a table without rows. */
-static int write_table(struct gp_table_writer *writer, struct gp_scope *scope,
-		       const struct gp_breakdown *breakdown, const struct gp_summary_by *by,
-		       struct said *said)
+/* What the tables are printed from, and to. */
+struct printing {
+	struct gp_table_writer writer;
+	struct gp_scope *scope;
+	const struct gp_summary_by *by;
+	struct gp_table_sum *sums; /* of gp_summary_by_job; NULL = none */
+	struct said said;
+};
+
+/* The table of a job takes over that of its sum. */
+static int make_table(const struct printing *p, size_t at, struct gp_table *table)
 {
+	const struct gp_breakdown *breakdown = gp_breakdowns[at];
+
+	if (!p->sums || breakdown->job == GP_BREAKDOWN_OF_JOB)
+		return gp_breakdown_make(breakdown, p->scope, table);
+	gp_table_sum_end(&p->sums[at]);
+	*table = p->sums[at].table;
+	p->sums[at].table = (struct gp_table){0};
+	if (!table->head)
+		gp_table_open(table, &breakdown->head);
+	return breakdown->is_in_order ? 0 : gp_table_sort(table, breakdown->sort_column);
+}
+
+/* Of a job, the scope's models have no events that could tell why. */
+static void say_why_empty(struct printing *p, const struct gp_breakdown *breakdown)
+{
+	const struct gp_job *job = p->sums ? p->by->job : NULL;
+	char word[GP_SHELL_WORD_BYTES];
+
+	if (job && breakdown->job == GP_BREAKDOWN_OF_ONE && p->by->messages)
+		fprintf(p->by->messages,
+			"gpuprof: the table %s is not made for a job of %s ranks, which are read one after the other; for one rank, type: gpuprof summary --by %s %s\n",
+			breakdown->head.name, gp_format_count(job->count).text,
+			breakdown->head.name,
+			gp_shell_word(job->models[job->shown[0]]->path, word, sizeof(word)));
+	else if (breakdown->say_nothing && !job)
+		say_once(&p->said, breakdown->say_nothing(p->scope), p->by->messages);
+	else if (breakdown->nothing)
+		say_once(&p->said, breakdown->nothing, p->by->messages);
+}
+
+/* Text omits a table without rows. */
+static int write_table(struct printing *p, size_t at)
+{
+	const struct gp_summary_by *by = p->by;
 	struct gp_table table;
-	int result = gp_breakdown_make(breakdown, scope, &table);
+	int result = make_table(p, at, &table);
 
 	if (result == 0 && by->sort)
 		result = gp_table_sort(&table, sort_column_of(&table, by->sort));
 	if (result == 0 && gp_table_rows(&table) == 0)
-		say_once(said,
-			 breakdown->say_nothing ? breakdown->say_nothing(scope)
-						: breakdown->nothing,
-			 by->messages);
-	writer->text_fold_before = breakdown->fold_before;
-	if (result == 0 && (gp_table_rows(&table) > 0 || writer->format != &gp_table_text))
-		write_rows(writer, &table, by->row_limit);
+		say_why_empty(p, gp_breakdowns[at]);
+	p->writer.text_fold_before = gp_breakdowns[at]->fold_before;
+	if (result == 0 && (gp_table_rows(&table) > 0 || by->format != &gp_table_text))
+		write_rows(&p->writer, &table, by->row_limit);
 	gp_table_close(&table);
 	return result;
 }
@@ -245,41 +278,119 @@ static bool is_written(const struct gp_summary_by *by, const char *until,
 	return false;
 }
 
-static int write_tables(struct gp_table_writer *writer, struct gp_scope *scope,
-			const struct gp_summary_by *by)
+static int write_tables(struct printing *p)
 {
-	const char *words = by->words;
-	struct said said = {0};
+	const char *words = p->by->words;
 	char word[WORD_BYTES];
 	int result = 0;
 
 	while (result == 0 && (words = next_word(words, word)))
-		for (const struct gp_breakdown *const *at = gp_breakdowns; result == 0 && *at; at++)
-			if (means(by, word, *at) && !is_written(by, words, *at))
-				result = write_table(writer, scope, *at, by, &said);
+		for (size_t at = 0; result == 0 && gp_breakdowns[at]; at++)
+			if (means(p->by, word, gp_breakdowns[at]) &&
+			    !is_written(p->by, words, gp_breakdowns[at]))
+				result = write_table(p, at);
+	return result;
+}
+
+static int print(struct printing *p, FILE *out)
+{
+	const struct gp_summary_by *by = p->by;
+	int result, closed;
+
+	gp_table_writer_open(&p->writer, by->format, out, count_wanted(by) > 1);
+	p->writer.text_columns = TEXT_COLUMNS;
+	result = write_tables(p);
+	if (result == 0 && by->write_more)
+		result = by->write_more(&p->writer, p->scope);
+	closed = gp_table_writer_close(&p->writer);
+	return result == 0 ? closed : result;
+}
+
+static int open_scope(struct gp_scope *scope, struct gp_model *const *models, size_t model_count,
+		      const struct gp_summary_by *by)
+{
+	int result = gp_scope_open(scope, models, model_count, by->full_names);
+
+	scope->torch = by->torch;
+	scope->kinds = by->kinds;
+	scope->messages = by->messages;
+	scope->every_row = by->every_row;
+	if (by->job)
+		gp_scope_set_job(scope, by->job);
 	return result;
 }
 
 int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_count,
 			const struct gp_summary_by *by)
 {
-	struct gp_table_writer writer;
 	struct gp_scope scope;
-	int result = gp_scope_open(&scope, models, model_count, by->full_names), closed;
+	struct printing printing = {.scope = &scope, .by = by};
+	int result = open_scope(&scope, models, model_count, by);
 
-	scope.torch = by->torch;
-	scope.kinds = by->kinds;
-	scope.messages = by->messages;
-	scope.every_row = by->every_row;
-	if (by->job)
-		gp_scope_set_job(&scope, by->job);
-	gp_table_writer_open(&writer, by->format, out, count_wanted(by) > 1);
-	writer.text_columns = TEXT_COLUMNS;
 	if (result == 0)
-		result = write_tables(&writer, &scope, by);
-	if (result == 0 && by->write_more)
-		result = by->write_more(&writer, &scope);
-	closed = gp_table_writer_close(&writer);
+		result = print(&printing, out);
 	gp_scope_close(&scope);
-	return result == 0 ? closed : result;
+	return result;
+}
+
+/* ---- the ranks of a job, one after the other ---- */
+
+int gp_summary_by_job_open(struct gp_summary_by_job *tables, const struct gp_summary_by *by)
+{
+	size_t count = 0;
+
+	while (gp_breakdowns[count])
+		count++;
+	*tables = (struct gp_summary_by_job){.by = by,
+					     .sums = calloc(count + 1, sizeof(*tables->sums))};
+	return open_scope(&tables->scope, by->job->models, by->job->count, by);
+}
+
+static bool is_added(const struct gp_summary_by *by, const struct gp_breakdown *breakdown)
+{
+	return breakdown->job == GP_BREAKDOWN_ADDED && is_wanted(breakdown, by);
+}
+
+bool gp_summary_by_job_needs_ranks(const struct gp_summary_by_job *tables)
+{
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
+		if (is_added(tables->by, *at))
+			return true;
+	return false;
+}
+
+int gp_summary_by_job_add(struct gp_summary_by_job *tables, struct gp_model *rank)
+{
+	struct gp_model *const models[] = {rank};
+	struct gp_scope scope;
+	int result = gp_scope_open_one(&scope, &tables->scope, models);
+
+	for (size_t at = 0; result == 0 && gp_breakdowns[at]; at++) {
+		struct gp_table table;
+
+		if (!is_added(tables->by, gp_breakdowns[at]))
+			continue;
+		result = gp_breakdown_make(gp_breakdowns[at], &scope, &table);
+		if (result == 0)
+			gp_table_sum_add(&tables->sums[at], &table);
+		gp_table_close(&table);
+	}
+	gp_scope_close(&scope);
+	return result;
+}
+
+int gp_summary_by_job_print(struct gp_summary_by_job *tables, FILE *out)
+{
+	struct printing printing = {
+		.scope = &tables->scope, .by = tables->by, .sums = tables->sums};
+
+	return print(&printing, out);
+}
+
+void gp_summary_by_job_close(struct gp_summary_by_job *tables)
+{
+	for (size_t at = 0; gp_breakdowns[at]; at++)
+		gp_table_sum_free(&tables->sums[at]);
+	free(tables->sums);
+	gp_scope_close(&tables->scope);
 }

@@ -6,13 +6,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "report/model/model.h"
+#include "report/document/table_sum.h"
 #include "report/document/table_writer.h"
-
-struct gp_job;
-struct gp_kinds;
-struct gp_scope;
-struct gp_torch_snapshot;
+#include "report/model/model.h"
+#include "report/tables/breakdown_scope.h"
 
 struct gp_summary_by {
 	const char *words; /* of --by, separated by commas; "all" = every table */
@@ -41,8 +38,22 @@ void gp_summary_by_list(FILE *out);
  */
 int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t message_bytes);
 
-/* Whether a gp_job has all that the tables need. */
-bool gp_summary_by_is_of_job(const struct gp_summary_by *by);
+/*
+ * The tables of a job whose ranks are loaded one after the other.  Open it, add the ranks if it
+ * needs them, and print the tables.  by, which must be checked, and the job must outlive it.
+ */
+struct gp_summary_by_job {
+	const struct gp_summary_by *by;
+	struct gp_scope scope;     /* of all ranks, whose models are shrunk */
+	struct gp_table_sum *sums; /* one for each of gp_breakdowns */
+};
+
+/* They return 0, -ENOMEM or -EOVERFLOW; gp_summary_by_job_print() as gp_summary_by_print(). */
+int gp_summary_by_job_open(struct gp_summary_by_job *tables, const struct gp_summary_by *by);
+bool gp_summary_by_job_needs_ranks(const struct gp_summary_by_job *tables);
+int gp_summary_by_job_add(struct gp_summary_by_job *tables, struct gp_model *rank);
+int gp_summary_by_job_print(struct gp_summary_by_job *tables, FILE *out);
+void gp_summary_by_job_close(struct gp_summary_by_job *tables);
 
 /*
  * Write the tables; by must be checked.  Returns 0, -EIO if out cannot be written, -ENOMEM or

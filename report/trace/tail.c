@@ -319,6 +319,14 @@ int gp_tail_read(struct gp_tail *t, const struct gp_record_sink *sink)
 	return result;
 }
 
+void gp_tail_rest(struct gp_tail *t)
+{
+	gp_trace_rest(t->trace);
+	gp_rings_free(&t->rings);
+	t->state.calls = NULL;
+	t->state.call_count = 0;
+}
+
 int gp_tail_open(const char *path, struct gp_tail **tail, char *message, size_t message_bytes)
 {
 	struct gp_tail *t = calloc(1, sizeof(*t));
@@ -330,11 +338,13 @@ int gp_tail_open(const char *path, struct gp_tail **tail, char *message, size_t 
 		snprintf(message, message_bytes, "cannot read %s: no memory", path);
 	else
 		result = gp_trace_open(path, &t->trace, message, message_bytes);
-	if (result == 0)
-		*tail = t;
-	else
+	if (result != 0) {
 		gp_tail_close(t);
-	return result;
+		return result;
+	}
+	gp_tail_rest(t);
+	*tail = t;
+	return 0;
 }
 
 void gp_tail_close(struct gp_tail *t)

@@ -38,6 +38,9 @@ struct gp_tail_state {
 int gp_tail_open(const char *path, struct gp_tail **tail, char *message, size_t message_bytes);
 void gp_tail_close(struct gp_tail *tail);
 
+/* Frees what it needs only while it reads; the state has no calls then. */
+void gp_tail_rest(struct gp_tail *tail);
+
 /*
  * Passes the new records to the sink: records of one thread in their order, those of several in
  * any. Returns 0 if there are no more now, 1 if there are more to read, a negative errno value if

@@ -74,6 +74,8 @@ static const uint8_t *view(struct gp_trace *t, uint64_t offset, size_t bytes)
 		return t->window + (offset - t->window_offset);
 	if (t->swap)
 		t->window = t->swap(t->swap_context, t->window);
+	else if (!t->window)
+		t->window = malloc(GP_TRACE_WINDOW_BYTES);
 	got = read_at(t->fd, t->window, GP_TRACE_WINDOW_BYTES, offset);
 	t->window_offset = offset;
 	t->window_bytes = got < 0 ? 0 : (size_t)got;
@@ -379,11 +381,6 @@ static struct gp_trace *new_trace(int fd, uint64_t size)
 
 	if (!t)
 		return NULL;
-	t->window = malloc(GP_TRACE_WINDOW_BYTES);
-	if (!t->window) {
-		free(t);
-		return NULL;
-	}
 	t->fd = fd;
 	t->size = size;
 	t->position = t->searched = FILE_MAGIC_BYTES;
@@ -438,6 +435,13 @@ void gp_trace_close(struct gp_trace *t)
 	gp_chunk_order_free(&t->order);
 	free(t->window);
 	free(t);
+}
+
+void gp_trace_rest(struct gp_trace *t)
+{
+	free(t->window);
+	t->window = NULL;
+	t->window_bytes = 0;
 }
 
 const struct gp_trace_state *gp_trace_state(const struct gp_trace *t)

@@ -51,6 +51,9 @@ void gp_trace_close(struct gp_trace *trace);
  */
 int gp_trace_next(struct gp_trace *trace, struct gp_chunk *chunk);
 
+/* Frees the buffer until the next chunk is read: the last one is not valid any more. */
+void gp_trace_rest(struct gp_trace *trace);
+
 /* The size of the buffer that chunks are read into. */
 #define GP_TRACE_WINDOW_BYTES (1u << 18)
 

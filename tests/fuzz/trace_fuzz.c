@@ -239,7 +239,7 @@ static void print_page(const struct gp_page *page)
 /* As `gpuprof top` does it; the process of a trace made here may be said to run. */
 static void watch(const char *path, bool is_live)
 {
-	struct gp_live *live = gp_live_new();
+	struct gp_live *live = gp_live_new(false);
 	const struct gp_record_sink sink = {gp_live_take, live};
 	struct gp_tail_state state;
 	struct gp_page page = {

@@ -11,6 +11,7 @@
 #include "report/base/interval.h"
 #include "report/base/spill_memory.h"
 #include "report/base/stats.h"
+#include "report/model/process_name.h"
 #include "report/tables/by/collective_ranks.h"
 
 #define LIMITS(LIMIT)                                                                              \
@@ -28,6 +29,7 @@ GP_LIMITS(LIMITS);
 
 struct own {
 	uint64_t ranks, operations, late; /* late: operations in which it was the last */
+	bool has_more_ranks;              /* perhaps, in these: ranks is the least number */
 	uint64_t by_host, by_gpu; /* of these: its host launched late, its GPU had more work */
 	uint64_t held_up_ns;
 	uint64_t others; /* late ranks of the same host */
@@ -45,7 +47,8 @@ struct rank {
 	uint64_t wait_ns;      /* its usual wait: */
 	uint64_t recurring_ns; /* wait_ns times the number of its waits that are as long */
 	uint64_t operations;   /* that it takes part in */
-	uint64_t ranks;        /* of the largest of these */
+	uint64_t ranks;        /* of the largest of the late operations ... */
+	bool has_more_ranks;   /* ... or perhaps more: only these are known */
 	double share;          /* of the late operations, if all ranks were last equally often */
 	uint64_t late, by_host, by_gpu, held_up_ns;
 	struct gp_peers peers; /* that wait for it */
@@ -60,6 +63,7 @@ struct rank {
 struct count {
 	struct gp_advisor *advisor;
 	struct rank *ranks; /* by process */
+	bool has_all_ranks;
 	uint64_t operations;
 };
 
@@ -206,6 +210,18 @@ static void add_peers(struct rank *rank, const struct gp_collective_part *parts,
 			gp_peers_add(&rank->peers, parts[i].process);
 }
 
+/* Some ranks of an operation may have no trace, or not be loaded. */
+static void note_ranks(const struct count *count, struct rank *rank,
+		       const struct gp_collective_part *part, uint32_t gpus)
+{
+	uint32_t ranks = part->ranks > gpus ? part->ranks : gpus;
+
+	if (ranks <= rank->ranks)
+		return;
+	rank->ranks = ranks;
+	rank->has_more_ranks = part->ranks == 0 && !count->has_all_ranks;
+}
+
 static void count_late(void *context, const struct gp_collective_part *parts, uint32_t gpus)
 {
 	struct count *count = context;
@@ -217,12 +233,12 @@ static void count_late(void *context, const struct gp_collective_part *parts, ui
 		if (rank->wait_ns == 0)
 			continue;
 		rank->operations++;
-		rank->ranks = gpus > rank->ranks ? gpus : rank->ranks;
 		if (held_up_ns * WAIT_PART < rank->wait_ns)
 			continue;
 		rank->share += 1.0 / gpus;
 		if (!parts[i].is_last)
 			continue;
+		note_ranks(count, rank, &parts[i], gpus);
 		rank->late++;
 		rank->held_up_ns += held_up_ns;
 		add_peers(rank, parts, gpus, i);
@@ -315,6 +331,7 @@ static void make_case(struct gp_advisor *advisor, const struct count *count, siz
 	found = gp_advisor_case(advisor, GP_NO_SITE, process, 0);
 	own = found->own;
 	*own = (struct own){.ranks = rank->ranks,
+			    .has_more_ranks = rank->has_more_ranks,
 			    .operations = rank->operations,
 			    .late = rank->late,
 			    .by_host = rank->by_host,
@@ -403,9 +420,11 @@ static void look_at_operations(struct gp_advisor *advisor, struct count *count)
 
 static void look_at_all(struct gp_advisor *advisor)
 {
+	const struct gp_scope *scope = &advisor->scope;
 	struct count count = {.advisor = advisor,
-			      .ranks =
-				      calloc(advisor->scope.model_count + 1, sizeof(*count.ranks))};
+			      .ranks = calloc(scope->model_count + 1, sizeof(*count.ranks)),
+			      .has_all_ranks =
+				      gp_models_have_all_ranks(scope->models, scope->model_count)};
 
 	if (!count.ranks)
 		advisor->error = -ENOMEM;
@@ -438,6 +457,7 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 		gp_document_add_number(values, "others", GP_UNIT_COUNT, own->others);
 	gp_document_add_number(values, "operations", GP_UNIT_COUNT, own->operations);
 	gp_document_add_number(values, "rank_count", GP_UNIT_COUNT, own->ranks);
+	gp_document_add_flag(values, "has_more_ranks", own->has_more_ranks);
 	gp_document_add_flag(values, "is_by_host", own->by_host * 2 >= own->late);
 	gp_document_add_flag(values, "is_by_gpu", own->by_gpu * 2 >= own->late);
 	gp_document_add_flag(values, "is_placed", gp_advisor_knows(advisor, found->site));
@@ -450,29 +470,27 @@ static bool names_place(const struct gp_case *found)
 	return ((const struct own *)found->own)->has_samples;
 }
 
-const struct gp_rule
-	gp_rule_late_rank =
-		{
-			.id = "late-rank",
-			.title = "one rank comes late to collective operations",
-			.found =
-				"rank {rank}[ on {host}][, and {others} other rank[{!others=1}s] of this host,] [{?others}are|is] the last of {rank_count} in {count} of {operations} collective operations, and the others wait {mean_ns} for it on average: "
-				"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here][; in all it spent {function_ns} in {function}, the ranks that wait for it [{others_function_ns} on average|none]]|{?is_by_gpu}its GPU takes longer for the work before them[: {kernel} takes {kernel_ns} on average, on ranks that wait for it {others_kernel_ns}[{?are_all}, and so do nearly all kernels]|: {kernel} runs {kernel_count} times, on ranks that wait for it [{others_kernel_count} times|never]]|the cause is unknown: its GPU is neither idle nor busy for longer than the others before them]",
-			.change =
-				"[{?is_by_host}[{?is_alone}do this work on all ranks in equal parts, or outside of the loop|find out why the host of this rank is slower: other programs on its processors, a slower disk or data source]|{?is_by_gpu}[{?are_all}check the clock of this GPU (record with --energy), and whether other programs use it|distribute the work evenly: samples by their length, layers by their time; or check whether the clock of this GPU is lower]|check whether other programs or ranks use this GPU or the host, and check the network of this rank]",
-			.meaning =
-				"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest; up to three findings name late ranks, one for each host. A rank that came last because it had waited for another one, in an operation of another communicator, is not late: only its own time since its previous operation counts. If the GPU of that rank was idle in this time for much longer than the other GPUs, its host launched late. If the GPU was busy for longer, it had more work, or was slower: then its kernels are compared with those of up to eight ranks that waited. The rule leaves out the first operation, which waits until every rank has started. Only waits that recur count: a rank that is often late comes before one that was late once for long. The saving is the time that the others wait for this rank, less the time that they wait for the median rank: what the job would gain if this rank were as fast as the others. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
-			.remedy =
-				"If the host is late, look for work that only this rank does, such as logging or checkpoints, for a slower disk, and for other programs on its processors. If the GPU is late, look for unequal batches or layers, and for a lower clock.",
-			.ignore = "The ranks do different work on purpose.",
-			.threshold = {.saves_percent = 3,
-				      .saves_ns = 1000000,
-				      .count = 8,
-				      .reason = "Less is the noise of hosts and clocks"},
-			.limits = limits,
-			.is_of_gpu = true,
-			.own_bytes = sizeof(struct own),
-			.look_at_all = look_at_all,
-			.add_values = add_values,
-			.names_place = names_place,
+const struct gp_rule gp_rule_late_rank = {
+	.id = "late-rank",
+	.title = "one rank comes late to collective operations",
+	.found =
+		"rank {rank}[ on {host}][, and {others} other rank[{!others=1}s] of this host,] [{?others}are|is] the last of [{?has_more_ranks}at least ]{rank_count} ranks in {count} of {operations} collective operations, and the others wait {mean_ns} for it on average: "
+		"[{?is_by_host}its host launches late[{samples}|; {?is_placed}most of it before the call here][; in all it spent {function_ns} in {function}, the ranks that wait for it [{others_function_ns} on average|none]]|{?is_by_gpu}its GPU takes longer for the work before them[: {kernel} takes {kernel_ns} on average, on ranks that wait for it {others_kernel_ns}[{?are_all}, and so do nearly all kernels]|: {kernel} runs {kernel_count} times, on ranks that wait for it [{others_kernel_count} times|never]]|the cause is unknown: its GPU is neither idle nor busy for longer than the others before them]",
+	.change =
+		"[{?is_by_host}[{?is_alone}do this work on all ranks in equal parts, or outside of the loop|find out why the host of this rank is slower: other programs on its processors, a slower disk or data source]|{?is_by_gpu}[{?are_all}check the clock of this GPU (record with --energy), and whether other programs use it|distribute the work evenly: samples by their length, layers by their time; or check whether the clock of this GPU is lower]|check whether other programs or ranks use this GPU or the host, and check the network of this rank]",
+	.meaning =
+		"No rank leaves a collective operation before all have entered it. So its kernel is the shortest on the rank that came last, and the others wait in theirs. The finding names the rank that the others waited for longest; up to three findings name late ranks, one for each host. A rank that came last because it had waited for another one, in an operation of another communicator, is not late: only its own time since its previous operation counts. If the GPU of that rank was idle in this time for much longer than the other GPUs, its host launched late. If the GPU was busy for longer, it had more work, or was slower: then its kernels are compared with those of up to eight ranks that waited. The rule leaves out the first operation, which waits until every rank has started. Only waits that recur count: a rank that is often late comes before one that was late once for long. The saving is the time that the others wait for this rank, less the time that they wait for the median rank: what the job would gain if this rank were as fast as the others. The number of ranks is that of the communicator, from the NVTX ranges of NCCL 2.26 and later, or of the job; \"at least\" says that there may be more without a trace. Operations are matched by name, communicator and number (`gpuprof summary --by collective-rank`).",
+	.remedy =
+		"If the host is late, look for work that only this rank does, such as logging or checkpoints, for a slower disk, and for other programs on its processors. If the GPU is late, look for unequal batches or layers, and for a lower clock.",
+	.ignore = "The ranks do different work on purpose.",
+	.threshold = {.saves_percent = 3,
+		      .saves_ns = 1000000,
+		      .count = 8,
+		      .reason = "Less is the noise of hosts and clocks"},
+	.limits = limits,
+	.is_of_gpu = true,
+	.own_bytes = sizeof(struct own),
+	.look_at_all = look_at_all,
+	.add_values = add_values,
+	.names_place = names_place,
 };

@@ -186,6 +186,29 @@ int gp_cover_settle(struct gp_cover *c, uint64_t until_ns)
 	return result;
 }
 
+static void trim(struct gp_interval **times, uint32_t count, uint32_t *capacity)
+{
+	struct gp_interval *kept = count > 0 ? realloc(*times, count * sizeof(*kept)) : NULL;
+
+	if (count > 0 && !kept)
+		return;
+	if (count == 0)
+		free(*times);
+	*times = kept;
+	*capacity = count;
+}
+
+void gp_cover_trim(struct gp_cover *c)
+{
+	for (uint32_t i = 0; i < c->device_count; i++) {
+		struct gp_cover_device *d = &c->devices[i];
+
+		trim(&d->times, d->count, &d->capacity);
+		trim(&d->waiting, d->waiting_count, &d->waiting_capacity);
+	}
+	trim(&c->scratch, 0, &c->scratch_capacity);
+}
+
 /* The older half of each device; waiting times may be older, and are joined before. */
 static int settle_if_many(struct gp_cover *c)
 {

@@ -80,6 +80,9 @@ int gp_cover_join(struct gp_cover *cover);
  */
 int gp_cover_settle(struct gp_cover *cover, uint64_t until_ns);
 
+/* Frees memory that the kept times do not need: few are left after gp_cover_settle(). */
+void gp_cover_trim(struct gp_cover *cover);
+
 /* From when to when devices had something to do, all together; false: none had. */
 bool gp_cover_span(const struct gp_cover *cover, struct gp_interval *span);
 

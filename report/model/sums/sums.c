@@ -64,9 +64,12 @@ static int grow_table(struct gp_sums *s)
 	return 0;
 }
 
-static struct gp_sum *new_sum(uint8_t kind, uint64_t key, const union gp_any_record *first)
+static struct gp_sum *new_sum(const struct gp_sums *s, uint8_t kind, uint64_t key,
+			      const union gp_any_record *first)
 {
-	struct gp_sum *sum = calloc(1, sizeof(*sum));
+	struct gp_sum *sum =
+		calloc(1, s->has_no_distributions ? offsetof(struct gp_sum, histogram.least_ns)
+						  : sizeof(*sum));
 
 	if (!sum)
 		return NULL;
@@ -85,7 +88,7 @@ static struct gp_sum *make_sum(struct gp_sums *s, uint8_t kind, uint64_t key,
 	if (grow_table(s) != 0 ||
 	    gp_array_grow(&s->sums, &s->capacity, s->count, sizeof(struct gp_sum *)) != 0)
 		return NULL;
-	sum = new_sum(kind, key, first);
+	sum = new_sum(s, kind, key, first);
 	if (!sum)
 		return NULL;
 	s->sums[s->count++] = sum;
@@ -100,7 +103,7 @@ static NOINLINE struct gp_sum *another_sum(struct gp_sums *s, uint8_t kind, uint
 	if (key != GP_SUM_OTHERS && s->count < GP_SUM_LIMIT)
 		return make_sum(s, kind, key, first);
 	if (!s->others[kind])
-		s->others[kind] = new_sum(kind, GP_SUM_OTHERS, first);
+		s->others[kind] = new_sum(s, kind, GP_SUM_OTHERS, first);
 	return s->others[kind];
 }
 
@@ -110,6 +113,16 @@ static inline struct gp_sum *sum_of(struct gp_sums *s, uint8_t kind, uint64_t ke
 	struct gp_sum *found = s->slot_count > 0 ? find_slot(s, key)->sum : NULL;
 
 	return found ? found : another_sum(s, kind, key, first);
+}
+
+static inline void add_time(const struct gp_sums *s, struct gp_sum *sum, uint64_t length)
+{
+	if (!s->has_no_distributions) {
+		gp_histogram_add(&sum->histogram, length);
+		return;
+	}
+	sum->histogram.count++;
+	sum->histogram.total_ns += length;
 }
 
 /* ---- calls ---- */
@@ -128,7 +141,7 @@ NOINLINE int gp_sums_call(struct gp_sums *s, const union gp_any_record *record)
 
 	if (!sum)
 		return -ENOMEM;
-	gp_histogram_add(&sum->histogram, duration);
+	add_time(s, sum, duration);
 	sum->captured += (r->status & GP_CALL_CAPTURED) != 0;
 	sum->failed += code != 0 && code != STATUS_NOT_READY;
 	if (s->last_ticks == 0 || r->start_ticks < s->first_ticks)
@@ -175,7 +188,7 @@ add_operation(struct gp_sums *s, enum gp_sum_kind kind, uint64_t which,
 		return 0;
 	}
 	s->reversed += r->end_ns < r->start_ns;
-	gp_histogram_add(&sum->histogram, length_ns);
+	add_time(s, sum, length_ns);
 	if (length_ns == 0 || (kind == GP_SUM_COPY && record->copy.copy_kind == GP_COPY_HTOH))
 		return 0;
 	return gp_cover_add(&s->cover, r->device_id, r->start_ns, r->end_ns);

@@ -38,15 +38,16 @@ struct gp_sum {
 	uint64_t key; /* which; GP_SUM_OTHERS: those beyond the limit */
 	uint64_t untimed;
 	uint64_t bytes, timed_bytes, least_bytes, most_bytes; /* copies and memsets */
-	uint64_t captured;             /* calls that became a node of a graph */
-	uint64_t failed;               /* calls that returned an error; "not ready" is an answer */
-	uint32_t detail;               /* as gp_op has it; of a copy, once there is a model */
-	uint8_t kind;                  /* enum gp_sum_kind */
-	struct gp_sum_values before;   /* at the last gp_sums_mark() */
-	struct gp_histogram histogram; /* of those that have times */
+	uint64_t captured;           /* calls that became a node of a graph */
+	uint64_t failed;             /* calls that returned an error; "not ready" is an answer */
+	uint32_t detail;             /* as gp_op has it; of a copy, once there is a model */
+	uint8_t kind;                /* enum gp_sum_kind */
+	struct gp_sum_values before; /* at the last gp_sums_mark() */
 	union gp_any_record
 		/* one of them: of a call and a kernel api and name_id are all that is alike */
 		first;
+	/* of those that have times; without a distribution it has only count and sum, and ends there */
+	struct gp_histogram histogram;
 };
 #define GP_SUM_OTHERS UINT64_MAX
 
@@ -57,7 +58,8 @@ struct gp_sum_slot {
 };
 
 struct gp_sums {
-	struct gp_sum **sums; /* in no order */
+	bool has_no_distributions; /* set before the first record; not to be joined then */
+	struct gp_sum **sums;      /* in no order */
 	uint32_t count, capacity;
 	struct gp_sum_slot *slots;
 	uint32_t slot_count; /* a power of two */

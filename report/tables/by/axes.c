@@ -378,5 +378,5 @@ const struct gp_breakdown gp_breakdown_axis = {
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill,
 	.is_in_order = true,
-	.is_of_job = true,
+	.job = GP_BREAKDOWN_OF_JOB,
 };

@@ -10,6 +10,7 @@
 #include "report/model/peak_bandwidth.h"
 #include "report/model/process_name.h"
 #include "report/tables/breakdown.h"
+#include "report/tables/by/job.h"
 
 static const struct gp_table_column columns[] = {
 	{"Count", GP_UNIT_COUNT},
@@ -122,19 +123,6 @@ static void take_operation(void *context, const struct gp_collective_part *parts
 	gp_tally_value(&finding->tally, row, SHORTEST, shortest_ns);
 }
 
-/* Whether the GPUs of an operation are all GPUs of its communicator. */
-static bool has_all_ranks(struct gp_model *const *models, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct gp_model *model = models[i];
-
-		if (gp_model_rank(model) == GP_NONE || model->shares_rank ||
-		    gp_model_world_size(model) != count)
-			return false;
-	}
-	return true;
-}
-
 /* ---- rows ---- */
 
 static struct gp_bus_row row_of(const struct gp_tally_row *tally)
@@ -190,7 +178,8 @@ static int compare_rows(const void *a, const void *b)
 int gp_bus_bandwidths_of(struct gp_model *const *models, size_t count, struct gp_collectives *c,
 			 struct gp_bus_bandwidths *bandwidths)
 {
-	struct finding finding = {.models = models, .has_all_ranks = has_all_ranks(models, count)};
+	struct finding finding = {.models = models,
+				  .has_all_ranks = gp_models_have_all_ranks(models, count)};
 	int result = gp_collectives_each(c, take_operation, &finding);
 
 	*bandwidths = (struct gp_bus_bandwidths){0};
@@ -232,7 +221,8 @@ int gp_bus_bandwidths_find(struct gp_scope *scope, struct gp_bus_bandwidths *ban
 
 /* ---- the table ---- */
 
-static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_bus_row *row)
+static void put_row(struct gp_scope *scope, struct gp_table *table, const char *name,
+		    const struct gp_bus_row *row)
 {
 	gp_table_put_whole(table, row->count);
 	gp_table_put_whole(table, row->size_bytes);
@@ -245,17 +235,20 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_cell(table, row->peak);
 	gp_table_cell(table, row->of_peak);
 	gp_table_put_whole(table, row->communicator);
-	gp_table_put_text(table, gp_scope_kernel_of(scope, row->name));
+	gp_table_put_text(table, gp_scope_kernel_of(scope, gp_scope_text(scope, name)));
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
-	struct gp_bus_bandwidths bandwidths;
-	int result = gp_bus_bandwidths_find(scope, &bandwidths);
+	const struct gp_job *job = scope->job;
+	const struct gp_groups *names = job ? &job->fit.names : &scope->texts;
+	struct gp_bus_bandwidths own = {0};
+	const struct gp_bus_bandwidths *all = job ? &job->bandwidths : &own;
+	int result = job ? 0 : gp_bus_bandwidths_find(scope, &own);
 
-	for (uint32_t i = 0; i < bandwidths.count; i++)
-		put_row(scope, table, &bandwidths.rows[i]);
-	gp_bus_bandwidths_free(&bandwidths);
+	for (uint32_t i = 0; i < all->count; i++)
+		put_row(scope, table, names->rows[all->rows[i].name].key, &all->rows[i]);
+	gp_bus_bandwidths_free(&own);
 	return result;
 }
 
@@ -269,4 +262,5 @@ const struct gp_breakdown gp_breakdown_bus_bandwidth = {
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill,
 	.is_in_order = true,
+	.job = GP_BREAKDOWN_OF_JOB,
 };

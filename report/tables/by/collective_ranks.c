@@ -10,6 +10,7 @@
 #include "report/base/array.h"
 #include "report/model/recorded.h"
 #include "report/tables/breakdown.h"
+#include "report/tables/by/job.h"
 #include "report/base/spill_memory.h"
 
 static const struct gp_table_column columns[] = {
@@ -395,17 +396,6 @@ int gp_collectives_of(struct gp_scope *scope, struct gp_collectives *c)
 	return result;
 }
 
-int gp_collective_each(struct gp_scope *scope, gp_collective_take *take, void *context)
-{
-	struct gp_collectives c;
-	int result = gp_collectives_of(scope, &c);
-
-	if (result == 0)
-		result = gp_collectives_each(&c, take, context);
-	gp_collectives_free(&c);
-	return result;
-}
-
 /* ---- the table ---- */
 
 static void count_operation(void *context, const struct gp_collective_part *parts, uint32_t gpus)
@@ -426,30 +416,64 @@ static void count_operation(void *context, const struct gp_collective_part *part
 	}
 }
 
-static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
-		    double total)
+int gp_collective_ranks_of(struct gp_collectives *c, struct gp_tally *tally)
 {
-	const struct gp_model *model = scope->models[row->key[PROCESS]];
-	const char *rank = model->info[GP_INFO_RANK];
+	int result = gp_collectives_each(c, count_operation, tally);
 
-	(void)total;
+	return result == 0 ? tally->error : result;
+}
+
+/* Of a job, some scopes have only the devices of some ranks. */
+static struct gp_value device_of(const struct gp_scope *scope, const struct gp_model *model,
+				 uint16_t device_id)
+{
+	size_t at = gp_device_list_known(&scope->devices, model, device_id);
+
+	return at == SIZE_MAX ? gp_value_none() : gp_value_whole(scope->devices.entries[at].number);
+}
+
+/* names: of kernels, by the numbers of the rows. */
+static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_groups *names,
+		    const struct gp_tally_row *row)
+{
+	struct gp_model *const *models = scope->job ? scope->job->models : scope->models;
+	const struct gp_model *model = models[row->key[PROCESS]];
+	const char *rank = model->info[GP_INFO_RANK];
+	const char *name = names->rows[row->key[NAME]].key;
+
 	gp_table_put_whole(table, row->count);
 	for (size_t i = 0; i <= TOTAL_NS; i++)
 		gp_table_put_whole(table, row->sums[i]);
-	gp_scope_put_process(scope, table, scope->models[row->key[PROCESS]]);
-	gp_table_put_whole(table, gp_scope_device(scope, model, (uint16_t)row->key[DEVICE]));
+	gp_scope_put_process(scope, table, model);
+	gp_table_cell(table, device_of(scope, model, (uint16_t)row->key[DEVICE]));
 	gp_table_put_text(table, rank ? rank : "");
 	gp_table_cell(table, row->key[COMMUNICATOR] > 0 ? gp_value_whole(row->key[COMMUNICATOR])
 							: gp_value_none());
-	gp_table_put_text(table, gp_scope_kernel_of(scope, row->key[NAME]));
+	gp_table_put_text(table, gp_scope_kernel_of(scope, gp_scope_text(scope, name)));
+}
+
+static void put_rows(struct gp_scope *scope, struct gp_table *table, const struct gp_groups *names,
+		     const struct gp_tally *tally)
+{
+	for (uint32_t i = 0; i < tally->count; i++)
+		put_row(scope, table, names, &tally->rows[i]);
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
+	const struct gp_job *job = scope->job;
+	struct gp_collectives c = {0};
 	struct gp_tally tally = {0};
-	int result = gp_collective_each(scope, count_operation, &tally);
+	int result = job ? 0 : gp_collectives_of(scope, &c);
 
-	return gp_scope_rows(scope, table, &tally, result, put_row);
+	if (result == 0 && !job)
+		result = gp_collective_ranks_of(&c, &tally);
+	if (result == 0)
+		put_rows(scope, table, job ? &job->fit.names : &scope->texts,
+			 job ? &job->collective_ranks : &tally);
+	gp_tally_free(&tally);
+	gp_collectives_free(&c);
+	return result;
 }
 
 const struct gp_breakdown gp_breakdown_collective_rank = {
@@ -461,4 +485,5 @@ const struct gp_breakdown gp_breakdown_collective_rank = {
 		 columns, COUNT(columns)},
 	.sort_column = 2,
 	.fill = fill,
+	.job = GP_BREAKDOWN_OF_JOB,
 };

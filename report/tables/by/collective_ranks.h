@@ -94,9 +94,14 @@ bool gp_collectives_are_a_row(const struct gp_collective_part *a,
 int gp_collectives_each(struct gp_collectives *c, gp_collective_take *take, void *context);
 void gp_collectives_free(struct gp_collectives *c);
 
-/* Adds the models of a scope, with its names; and takes their operations.  Both: 0 or -ENOMEM. */
+/* Adds the models of a scope, with its names.  Returns 0 or -ENOMEM. */
 int gp_collectives_of(struct gp_scope *scope, struct gp_collectives *c);
-int gp_collective_each(struct gp_scope *scope, gp_collective_take *take, void *context);
+
+/*
+ * The rows of the table of late ranks, by process, device, kernel and communicator.  Returns 0,
+ * -ENOMEM or -EOVERFLOW; call gp_tally_free() in either case.
+ */
+int gp_collective_ranks_of(struct gp_collectives *c, struct gp_tally *tally);
 
 /* Its time since the previous operation of its GPU; 0 = there is none. */
 static inline uint64_t gp_collective_own_ns(const struct gp_collective_part *part)

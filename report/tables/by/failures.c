@@ -54,7 +54,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table,
 	struct gp_call_site site = gp_call_sites_at(failures->sites, row->site);
 
 	gp_table_put_whole(table, row->count);
-	gp_table_put_whole(table, row->first_unix_ns - scope->start_unix_ns);
+	gp_table_cell(table, gp_value_moment((int64_t)(row->first_unix_ns - scope->start_unix_ns)));
 	gp_table_put_whole(table, row->code);
 	gp_table_put_text(table, gp_status_symbol(row->code, row->is_driver));
 	gp_table_put_text(table, gp_status_name(row->code));

@@ -400,4 +400,5 @@ const struct gp_breakdown gp_breakdown_hw_step = {
 	.sort_column = 0,
 	.fill = fill_steps,
 	.is_in_order = true,
+	.job = GP_BREAKDOWN_OF_ONE,
 };

@@ -314,6 +314,7 @@ const struct gp_breakdown gp_breakdown_iteration = {
 	.fold_before = 14,
 	.is_in_order = true,
 	.fill = fill_iterations,
+	.job = GP_BREAKDOWN_OF_ONE,
 };
 
 const struct gp_breakdown gp_breakdown_nvtx_time = {

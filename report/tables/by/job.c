@@ -58,14 +58,20 @@ static int mark_shared(const struct gp_job *job)
 	return result;
 }
 
+/* The start of each rank is aligned, too, but for the drift since its first record. */
 static void set_clocks(const struct gp_job *job)
 {
 	for (uint32_t i = 0; i < job->count; i++) {
+		struct gp_model *model = job->models[i];
 		const struct gp_host_clock *clock =
-			gp_host_clock_find(&job->fit.clocks, job->models[i]->info[GP_INFO_BOOT_ID]);
+			gp_host_clock_find(&job->fit.clocks, model->info[GP_INFO_BOOT_ID]);
 
-		if (clock)
-			job->models[i]->clock = *clock;
+		if (!clock)
+			continue;
+		model->clock = *clock;
+		if (clock->is_known)
+			model->base_unix_ns =
+				gp_host_clock_unix_ns(clock, model->base_monotonic_ns);
 	}
 }
 
@@ -133,6 +139,8 @@ int gp_job_end(struct gp_job *job)
 		result = gp_bus_bandwidths_of(job->models, job->count, &job->fit.collectives,
 					      &job->bandwidths);
 	if (result == 0)
+		result = gp_collective_ranks_of(&job->fit.collectives, &job->collective_ranks);
+	if (result == 0)
 		result = gp_axes_find(&job->axes, job->models, job->count, &job->fit.collectives);
 	set_clocks(job);
 	gp_collectives_free(&job->fit.collectives);
@@ -155,6 +163,7 @@ void gp_job_free(struct gp_job *job)
 	gp_ranks_free(&job->ranks);
 	gp_bus_bandwidths_free(&job->bandwidths);
 	gp_axes_free(&job->axes);
+	gp_tally_free(&job->collective_ranks);
 	gp_clock_fit_free(&job->fit);
 	*job = (struct gp_job){0};
 }

@@ -19,6 +19,7 @@ struct gp_job {
 	struct gp_ranks ranks;
 	struct gp_bus_bandwidths bandwidths;
 	struct gp_axes axes;
+	struct gp_tally collective_ranks; /* gp_collective_ranks_of() */
 	struct gp_clock_fit fit;
 	/* the ranks that are shown in detail, of all: numbers of models, in the order of their ranks */
 #define GP_JOB_SHOWN 8

@@ -264,7 +264,8 @@ static void put_process(struct gp_scope *scope, struct gp_table *table,
 	gp_table_put_whole(table, row->sums[CALLS]);
 	gp_scope_put_failed(scope, table, row->sums[FAILED]);
 	gp_table_put_whole(table, row->series[API_TIMES].total);
-	gp_table_put_whole(table, model->base_unix_ns + model->first_ns - scope->start_unix_ns);
+	gp_table_cell(table, gp_value_moment((int64_t)(model->base_unix_ns + model->first_ns -
+						       scope->start_unix_ns)));
 	gp_table_put_whole(table, model->last_ns - model->first_ns);
 	gp_scope_put_process(scope, table, model);
 	gp_table_put_text(table, info_of(model, GP_INFO_RANK));

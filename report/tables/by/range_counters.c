@@ -366,4 +366,5 @@ const struct gp_breakdown gp_breakdown_nvtx_value = {
 	.sort_column = 0,
 	.fill = fill_values,
 	.is_in_order = true,
+	.job = GP_BREAKDOWN_OF_ONE,
 };

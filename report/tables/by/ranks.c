@@ -223,5 +223,5 @@ const struct gp_breakdown gp_breakdown_rank = {
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill,
 	.is_in_order = true,
-	.is_of_job = true,
+	.job = GP_BREAKDOWN_OF_JOB,
 };

@@ -94,6 +94,7 @@ const struct gp_breakdown gp_breakdown_stack = {
 	.head = {"stack", "GPU time by call stack", columns, COUNT(columns)},
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill_gpu,
+	.job = GP_BREAKDOWN_OF_ONE,
 };
 
 const struct gp_breakdown gp_breakdown_stack_api = {
@@ -102,6 +103,7 @@ const struct gp_breakdown gp_breakdown_stack_api = {
 	.head = {"stack-api", "Time in CUDA calls by call stack", columns, COUNT(columns)},
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill_api,
+	.job = GP_BREAKDOWN_OF_ONE,
 };
 
 const struct gp_breakdown gp_breakdown_caller = {
@@ -110,4 +112,5 @@ const struct gp_breakdown gp_breakdown_caller = {
 	.head = {"caller", "Launches by caller", columns, COUNT(columns)},
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill_callers,
+	.job = GP_BREAKDOWN_OF_ONE,
 };

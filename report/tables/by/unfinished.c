@@ -33,7 +33,8 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	const struct gp_call *call = &model->calls[row->call];
 	const char *mangled = gp_unfinished_name(model, row);
 
-	gp_table_put_whole(table, model->base_unix_ns + call->start_ns - scope->start_unix_ns);
+	gp_table_cell(table, gp_value_moment((int64_t)(model->base_unix_ns + call->start_ns -
+						       scope->start_unix_ns)));
 	gp_table_put_whole(table, row->open_ns);
 	gp_table_put_text(table, gp_unfinished_state_name(row->state));
 	gp_scope_put_process(scope, table, model);

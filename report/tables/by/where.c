@@ -401,6 +401,7 @@ const struct gp_breakdown gp_breakdown_gap = {
 	.sort_column = 0,
 	.fold_before = 5,
 	.fill = fill_gaps,
+	.job = GP_BREAKDOWN_OF_ONE,
 };
 
 const struct gp_breakdown gp_breakdown_gap_site = {

@@ -57,7 +57,7 @@ static struct scene *begin(void)
 	struct scene *s = calloc(1, sizeof(*s));
 
 	assert_non_null(s);
-	s->live = gp_live_new();
+	s->live = gp_live_new(false);
 	s->names = gp_names_new();
 	assert_non_null(s->live);
 	assert_non_null(s->names);
@@ -575,6 +575,37 @@ static void test_pauses_are_not_recorded_time(void **state)
 	take_anchor(s, 7 * S);
 	assert_has(print_openmetrics(s, 7 * S),
 		   "\ngpuprof_recorded_seconds_total{pid=\"42\",program=\"app\"} 3.000000000\n");
+/* Of a job's rank, only what a row of the job's page shows is kept. */
+static void a_rank_of_a_job_has_what_its_row_shows(void **state)
+{
+	const struct gp_record_range range = {
+		.kind = GP_RECORD_RANGE, .slots = 2, .op = GP_RANGE_PUSH, .text_id = 1};
+	struct scene *s = begin();
+	struct gp_live_flow launches;
+
+	(void)state;
+	gp_live_free(s->live);
+	s->live = gp_live_new(true);
+	define(s, GP_STRING_API, GP_TEST_LAUNCH, GP_API_LAUNCH, "cudaLaunchKernel_v7000");
+	define(s, GP_STRING_KERNEL, 1, 0, "_Z5scalePf");
+	define(s, GP_STRING_KERNEL, 2, 0, "ncclDevKernel_AllReduce");
+	define(s, GP_STRING_THREAD, 100, 0, "worker");
+	define(s, GP_STRING_RANGE, 1, 0, "step");
+	take_anchor(s, 0);
+	take(s, &range, 100);
+	launch(s, 10);
+	kernel(s, 1, 100, 300);
+	kernel(s, 2, 300, 1000);
+	assert_int_equal(gp_live_end_interval(s->live, GP_TEST_MONOTONIC + S, true), 0);
+	gp_live_rest(s->live);
+	launches = gp_live_flow(s->live, GP_SUM_CALL, 1u << GP_API_LAUNCH);
+	assert_int_equal(gp_live_gained(&launches).done, 1);
+	assert_int_equal(gp_live_flow(s->live, GP_SUM_KERNEL, GP_LIVE_ALL).now.ns, 900);
+	assert_int_equal(s->live->devices[0].busy_ns, 900);
+	assert_string_equal(gp_live_kernel_name(s->live, 2), "ncclDevKernel_AllReduce");
+	assert_null(gp_live_kernel_name(s->live, 1));
+	assert_string_equal(gp_live_thread_name(s->live, 100), "");
+	assert_int_equal(s->live->ranges.open_count, 0);
 	end(s);
 }
 
@@ -592,6 +623,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_the_end),
 		cmocka_unit_test(a_thread_has_its_own_name),
+		cmocka_unit_test(a_rank_of_a_job_has_what_its_row_shows),
 		cmocka_unit_test(test_rows_of_kernels),
 		cmocka_unit_test(test_numbers_for_a_monitoring_system),
 		cmocka_unit_test(test_pauses_are_not_recorded_time),

@@ -101,6 +101,24 @@ static void put_call(struct reading *r, uint64_t start_ns)
 	gp_builder_call(&r->scene->b, GP_TEST_SYNC, 0, start_ns, 5);
 }
 
+static void test_a_tail_that_rests_between(void **state)
+{
+	struct reading *r = begin_live();
+
+	(void)state;
+	gp_builder_chunk(&r->scene->b, 1, 100);
+	put_call(r, 10);
+	assert_read(r, 10, );
+	gp_tail_rest(r->tail);
+	assert_int_equal(gp_tail_state(r->tail)->call_count, 0);
+	gp_builder_chunk(&r->scene->b, 1, 100);
+	put_call(r, 20);
+	assert_read(r, 20, );
+	gp_tail_rest(r->tail);
+	assert_read(r);
+	end(r);
+}
+
 static void test_a_file_that_grows(void **state)
 {
 	struct reading *r = begin_live();
@@ -325,6 +343,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_file_that_grows),
+		cmocka_unit_test(test_a_tail_that_rests_between),
 		cmocka_unit_test(test_each_record_once),
 		cmocka_unit_test(test_a_chunk_of_which_a_part_is_known),
 		cmocka_unit_test(test_threads_of_a_shared_ring),

@@ -10,6 +10,7 @@
 #define STALL 15u /* the step in which rank 0 may be late, once */
 
 static uint64_t stall_ns;
+static const char *world_size; /* NULL = unknown */
 
 /*
  * A rank whose step begins so late, and whose GPU works so long; all have 8 ms from the beginning of a
@@ -23,6 +24,8 @@ static struct gp_model *rank_of(uint32_t rank, uint64_t late_ns, uint64_t work_n
 
 	build_device(&b, (uint16_t)rank, "GPU");
 	build_info(&b, GP_INFO_RANK, rank ? "1" : "0");
+	if (world_size)
+		build_info(&b, GP_INFO_WORLD_SIZE, world_size);
 	for (uint32_t i = 0; i < STEPS; i++) {
 		uint64_t at_ns = (1 + 10 * i) * MS + (i > STALL ? stall_ns : 0);
 		uint64_t once_ns = i == STALL ? stall_ns : 0;
@@ -251,6 +254,31 @@ static void the_function_is_compared_with_the_other_ranks(void **state)
 	end(models, &advice);
 }
 
+/* Only two ranks are there: of two, of four, or of an unknown number. */
+static void the_number_of_ranks_is_known_or_a_least_number(void **state)
+{
+	static const struct {
+		const char *world_size;
+		bool has_more;
+	} cases[] = {{"2", false}, {"4", true}, {NULL, true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_model *models[2];
+		struct gp_advice advice;
+		const struct gp_finding *found;
+
+		world_size = cases[i].world_size;
+		advice = ask_of(models, 4 * MS, 2 * MS);
+		found = find(&advice, "late-rank");
+		assert_non_null(found);
+		assert_int_equal(value_of(found, "rank_count"), 2);
+		assert_int_equal(value_of(found, "has_more_ranks"), cases[i].has_more);
+		end(models, &advice);
+	}
+	world_size = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +288,7 @@ int main(void)
 		cmocka_unit_test(equal_ranks_wait_for_nobody),
 		cmocka_unit_test(the_place_is_before_the_operations_that_wait),
 		cmocka_unit_test(late_ranks_of_each_host_are_named),
+		cmocka_unit_test(the_number_of_ranks_is_known_or_a_least_number),
 		cmocka_unit_test(the_function_is_compared_with_the_other_ranks),
 	};
 

@@ -227,10 +227,16 @@ static void test_settled_times(void **state)
 	settle(&cover, 2000, 100, 0);
 	settle(&cover, 1500, 100, 0);
 	settle(&cover, 3000, 1100, 0);
+	gp_cover_trim(&cover);
+	assert_int_equal(cover.devices[0].capacity, 1);
 	assert_int_equal(ns_of(&cover, 0), 1600);
 	add(&cover, 0, 2900, 3600); /* 100 ns too late, and 100 ns more */
 	settle(&cover, 4000, 1700, 100);
 	settle(&cover, 5000, 1700, 100);
+	gp_cover_trim(&cover);
+	assert_null(cover.devices[0].times);
+	add(&cover, 0, 6000, 6100);
+	settle(&cover, 7000, 1800, 100);
 	gp_cover_free(&cover);
 }
 

@@ -3,8 +3,13 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "gpuprof/count.h"
+#include "report/base/memstream.h"
 #include "report/tables/by/job.h"
+#include "report/tables/summary_by.h"
 #include "tests/report/model_builder.h"
 
 #define RANKS 12u
@@ -17,6 +22,7 @@ static struct gp_model *rank_of(uint32_t rank)
 	struct build b = build_begin(rank + 1);
 	uint32_t work = build_name(&b, "work"),
 		 reduce = build_name(&b, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+	struct gp_model *model;
 	char text[8];
 
 	build_device(&b, 0, "GPU");
@@ -29,7 +35,10 @@ static struct gp_model *rank_of(uint32_t rank)
 		build_op(&b, GP_OP_KERNEL, 7, start_ns, start_ns + 500, 0)->name = work;
 		build_op(&b, GP_OP_KERNEL, 7, start_ns + 500, 3000 + 10000 * i, 0)->name = reduce;
 	}
-	return build_end(&b);
+	model = build_end(&b);
+	model->first_ns = 1000;
+	model->last_ns = 3000 + 10000 * (STEPS - 1);
+	return model;
 }
 
 static void ranks_are_compared_as_together(void **state)
@@ -87,6 +96,96 @@ static void the_late_rank_is_shown_with_ranks_that_wait(void **state)
 	gp_job_free(&job);
 }
 
+/* ---- tables ---- */
+
+/* As CSV, with one rank in memory at a time, or all; free it. */
+static char *print(const char *words, bool is_job)
+{
+	const struct gp_table_format *csv = gp_table_format_find("csv");
+	struct gp_model *models[RANKS];
+	struct gp_job job = {0};
+	struct gp_summary_by by = {.words = words, .format = csv, .job = is_job ? &job : NULL};
+	struct gp_summary_by_job tables;
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	for (uint32_t i = 0; i < RANKS; i++) {
+		models[i] = rank_of(i);
+		assert_int_equal(gp_job_add(&job, rank_of(i)), 0);
+	}
+	assert_int_equal(gp_job_end(&job), 0);
+	if (is_job) {
+		assert_int_equal(gp_summary_by_job_open(&tables, &by), 0);
+		for (uint32_t i = 0; gp_summary_by_job_needs_ranks(&tables) && i < RANKS; i++)
+			assert_int_equal(gp_summary_by_job_add(&tables, models[i]), 0);
+		assert_int_equal(gp_summary_by_job_print(&tables, out), 0);
+		gp_summary_by_job_close(&tables);
+	} else {
+		assert_int_equal(gp_summary_by_print(out, models, RANKS, &by), 0);
+	}
+	assert_int_equal(gp_memstream_close(out, &text), 0);
+	for (uint32_t i = 0; i < RANKS; i++)
+		gp_model_free(models[i]);
+	gp_job_free(&job);
+	return text;
+}
+
+static void tables_of_one_rank_after_the_other_are_those_of_all_together(void **state)
+{
+	static const char *const words[] = {"kernel",          "gpu",     "kind",
+					    "stream",          "process", "rank",
+					    "collective-rank", "axis",    "missing"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(words); i++) {
+		char *of_job = print(words[i], true), *together = print(words[i], false);
+
+		assert_string_equal(of_job, together);
+		free(of_job);
+		free(together);
+	}
+}
+
+static void a_table_of_single_events_has_no_rows(void **state)
+{
+	char *of_job = print("gap", true), *together = print("gap", false);
+	const char *lines = strchr(of_job, '\n');
+
+	(void)state;
+	assert_string_equal(lines, "\n"); /* its head only */
+	assert_true(strlen(together) > strlen(of_job));
+	free(of_job);
+	free(together);
+}
+
+static void only_added_tables_need_the_ranks(void **state)
+{
+	static const struct {
+		const char *words;
+		bool need;
+	} cases[] = {{"rank,axis,collective-rank,bus-bandwidth", false},
+		     {"gap,iteration", false},
+		     {"rank,kernel", true}};
+	struct gp_job job = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < RANKS; i++)
+		assert_int_equal(gp_job_add(&job, rank_of(i)), 0);
+	assert_int_equal(gp_job_end(&job), 0);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct gp_summary_by by = {.words = cases[i].words,
+					   .format = gp_table_format_find("csv"),
+					   .job = &job};
+		struct gp_summary_by_job tables;
+
+		assert_int_equal(gp_summary_by_job_open(&tables, &by), 0);
+		assert_int_equal(gp_summary_by_job_needs_ranks(&tables), cases[i].need);
+		gp_summary_by_job_close(&tables);
+	}
+	gp_job_free(&job);
+}
+
 static void a_process_without_a_rank_makes_no_job(void **state)
 {
 	struct gp_job job = {0};
@@ -104,6 +203,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranks_are_compared_as_together),
 		cmocka_unit_test(the_late_rank_is_shown_with_ranks_that_wait),
+		cmocka_unit_test(tables_of_one_rank_after_the_other_are_those_of_all_together),
+		cmocka_unit_test(a_table_of_single_events_has_no_rows),
+		cmocka_unit_test(only_added_tables_need_the_ranks),
 		cmocka_unit_test(a_process_without_a_rank_makes_no_job),
 	};
 

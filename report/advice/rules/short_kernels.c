@@ -159,7 +159,7 @@ static void look(struct gp_advisor *advisor)
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	own = found->own;
 	if (advisor->error == 0 && gp_advisor_is_worth(advisor, found)) {
-		gp_launch_places_put(advisor, &launches.places, found, &own->places);
+		gp_launch_places_put(advisor, &launches.places, found, "launch them", &own->places);
 		if (!gp_advisor_knows(advisor, found->site))
 			own->has_samples = look_meanwhile(advisor, found);
 		look_for_sequence(advisor, found);

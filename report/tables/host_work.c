@@ -287,6 +287,22 @@ void gp_host_work_subtract(struct gp_tally *tally, uint64_t sum, struct gp_tally
 	}
 }
 
+void gp_host_work_move(struct gp_tally *tally, uint64_t from, uint64_t to)
+{
+	for (uint32_t i = 0; i < tally->count; i++) {
+		struct gp_tally_row row = tally->rows[i], *moved;
+
+		if (row.key[SUM] != from)
+			continue;
+		row.key[SUM] = to;
+		moved = gp_tally_find(tally, row.key);
+		for (size_t k = NS; k <= STAYED; k++) {
+			moved->sums[k] += row.sums[k];
+			tally->rows[i].sums[k] = 0;
+		}
+	}
+}
+
 /* ---- functions ---- */
 
 bool gp_host_function_has_line(const struct gp_host_function *function)

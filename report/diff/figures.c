@@ -409,7 +409,7 @@ static void take_states(struct gathering *g, const struct gp_busy *busy,
 
 static void take_steps(struct gathering *g, const struct gp_steps *steps)
 {
-	bool enough = steps && steps->counts[GP_RUN_STEADY] >= GP_STEADY_LEAST;
+	bool enough = steps && gp_steps_have_median(steps);
 	double *values = g->figures->values;
 
 	g->figures->step_count = steps ? steps->count : 0;

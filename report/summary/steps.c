@@ -6,6 +6,7 @@
 #include "gpuprof/count.h"
 
 #include "report/analysis/analysis.h"
+#include "report/base/interval.h"
 #include "report/base/text/format.h"
 #include "report/base/text/text.h"
 #include "report/model/process_name.h"
@@ -82,20 +83,53 @@ static uint32_t find_longest(const struct shown *shown, uint64_t *longest_ns)
 	return number;
 }
 
+/* The shortest and the longest step after the warm-up; of the warm-up alone, if there is no other. */
+static struct gp_interval range_of(const struct shown *shown)
+{
+	bool has_others = gp_steps_recurring(shown->steps) > 0;
+	struct gp_interval range = {.start_ns = UINT64_MAX};
+
+	for (uint32_t i = 0; i < shown->steps->count; i++) {
+		const struct gp_iteration *row = &shown->iterations->rows[i];
+		uint64_t ns = row->end_ns - row->start_ns;
+
+		if (has_others && shown->steps->parts[i] == GP_RUN_WARM_UP)
+			continue;
+		range.start_ns = ns < range.start_ns ? ns : range.start_ns;
+		range.end_ns = ns > range.end_ns ? ns : range.end_ns;
+	}
+	return range;
+}
+
 /* ---- as text ---- */
 
-static void print_title(const struct gp_summary *summary, const struct shown *shown)
+/* "of 6.936ms (median; 11.22ms on average after the warm-up)"; of a few steps their range. */
+static void print_length(FILE *out, const struct shown *shown)
 {
-	const struct gp_iterations *all = shown->iterations;
 	const struct gp_steps *steps = shown->steps;
-	FILE *out = summary->out;
+	const struct gp_interval range = range_of(shown);
 
-	fprintf(out, "\nSteps: %s of %s (median", gp_format_count(steps->count).text,
-		gp_format_ns(steps->median_ns).text);
+	if (!gp_steps_have_median(steps)) {
+		fprintf(out, " of %s", gp_format_ns(range.start_ns).text);
+		if (range.end_ns > range.start_ns)
+			fprintf(out, " to %s", gp_format_ns(range.end_ns).text);
+		fputs(" (too few for a median)", out);
+		return;
+	}
+	fprintf(out, " of %s (median", gp_format_ns(steps->median_ns).text);
 	if (gp_steps_mean_ns(steps) * 100 > steps->median_ns * FAR_PERCENT)
 		fprintf(out, "; %s on average after the warm-up",
 			gp_format_ns(gp_steps_mean_ns(steps)).text);
 	fputs(")", out);
+}
+
+static void print_title(const struct gp_summary *summary, const struct shown *shown)
+{
+	const struct gp_iterations *all = shown->iterations;
+	FILE *out = summary->out;
+
+	fprintf(out, "\nSteps: %s", gp_format_count(shown->steps->count).text);
+	print_length(out, shown);
 	if (summary->model_count > 1)
 		fprintf(out, ", of %s", gp_process_name(summary->models[shown->process]).text);
 	if (shown->loops > 1)
@@ -125,15 +159,24 @@ static void print_title(const struct gp_summary *summary, const struct shown *sh
 	fputs("\n", out);
 }
 
-static void print_parts(const struct gp_summary *summary, const struct shown *shown)
+/* Of a few steps it is not known whether they are the steady state. */
+static const char *part_name(const struct gp_summary *summary, const struct shown *shown,
+			     enum gp_run_part part)
 {
 	static const char *const names[GP_RUN_PARTS] = {
 		[GP_RUN_STARTUP] = "startup",       [GP_RUN_WARM_UP] = "warm-up",
 		[GP_RUN_STEADY] = "steady state",   [GP_RUN_SLOW] = "slow steps",
 		[GP_RUN_BETWEEN] = "between steps", [GP_RUN_SHUTDOWN] = "shutdown",
 	};
+
+	if (part == GP_RUN_SHUTDOWN && !gp_recorded_is_whole(summary->models[shown->process]))
+		return "after the steps";
+	return part == GP_RUN_STEADY && !gp_steps_have_median(shown->steps) ? "steps" : names[part];
+}
+
+static void print_parts(const struct gp_summary *summary, const struct shown *shown)
+{
 	const struct gp_steps *steps = shown->steps;
-	bool is_whole = gp_recorded_is_whole(summary->models[shown->process]);
 	const char *separator = "  parts     ";
 	uint64_t longest_ns;
 	uint32_t longest = find_longest(shown, &longest_ns);
@@ -141,8 +184,7 @@ static void print_parts(const struct gp_summary *summary, const struct shown *sh
 	for (unsigned part = 0; part < GP_RUN_PARTS; part++) {
 		if (steps->ns[part] == 0)
 			continue;
-		fprintf(summary->out, "%s%s %s", separator,
-			part == GP_RUN_SHUTDOWN && !is_whole ? "after the steps" : names[part],
+		fprintf(summary->out, "%s%s %s", separator, part_name(summary, shown, part),
 			gp_format_ns(steps->ns[part]).text);
 		separator = ", ";
 		if (steps->counts[part] > 0)
@@ -163,7 +205,9 @@ static void print_steady(const struct gp_summary *summary, const struct shown *s
 	gp_analysis_add_part(summary->basis, shown->process, GP_RUN_STEADY, state_ns);
 	if (gp_state_busy_ns(state_ns) == 0)
 		return;
-	fprintf(summary->out, "  steady    GPU %s%s %% busy", shown->all_known ? "" : "at least ",
+	fprintf(summary->out, "  %-9s GPU %s%s %% busy",
+		gp_steps_have_median(shown->steps) ? "steady" : "steps",
+		shown->all_known ? "" : "at least ",
 		gp_format_percent((double)gp_state_busy_ns(state_ns),
 				  (double)gp_state_wall_ns(state_ns))
 			.text);
@@ -315,7 +359,12 @@ void gp_summary_add_steps(const struct gp_summary *summary, struct gp_document *
 		gp_document_add_text(document, "rank",
 				     summary->models[shown.process]->info[GP_INFO_RANK]);
 	gp_document_add_number(document, "step_count", GP_UNIT_COUNT, shown.steps->count);
-	gp_document_add_number(document, "median_ns", GP_UNIT_NS, shown.steps->median_ns);
+	if (gp_steps_have_median(shown.steps))
+		gp_document_add_number(document, "median_ns", GP_UNIT_NS, shown.steps->median_ns);
+	else
+		gp_document_add_unknown(document, "median_ns");
+	gp_document_add_number(document, "shortest_ns", GP_UNIT_NS, range_of(&shown).start_ns);
+	gp_document_add_number(document, "longest_ns", GP_UNIT_NS, range_of(&shown).end_ns);
 	gp_document_add_number(document, "mean_ns", GP_UNIT_NS, gp_steps_mean_ns(shown.steps));
 	gp_document_add(document, "work_share", GP_UNIT_PERCENT, share_of_work(summary, &shown));
 	add_parts(summary, &shown, document);

@@ -267,6 +267,42 @@ void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_p
 		add_sample(&window, i);
 }
 
+void gp_host_work_subtract(struct gp_tally *tally, uint64_t sum, struct gp_tally *usual,
+			   double times)
+{
+	for (uint32_t i = 0; i < tally->count; i++) {
+		struct gp_tally_row *row = &tally->rows[i];
+		const uint64_t key[GP_TALLY_KEYS] = {
+			[PLACE] = row->key[PLACE], [THREAD] = row->key[THREAD]};
+		const struct gp_tally_row *of;
+
+		if (row->key[SUM] != sum)
+			continue;
+		of = gp_tally_find(usual, key);
+		for (size_t k = NS; k <= STAYED; k++) {
+			uint64_t part = (uint64_t)((double)of->sums[k] * times + 0.5);
+
+			row->sums[k] -= part < row->sums[k] ? part : row->sums[k];
+		}
+	}
+}
+
+void gp_host_work_move(struct gp_tally *tally, uint64_t from, uint64_t to)
+{
+	for (uint32_t i = 0; i < tally->count; i++) {
+		struct gp_tally_row row = tally->rows[i], *moved;
+
+		if (row.key[SUM] != from)
+			continue;
+		row.key[SUM] = to;
+		moved = gp_tally_find(tally, row.key);
+		for (size_t k = NS; k <= STAYED; k++) {
+			moved->sums[k] += row.sums[k];
+			tally->rows[i].sums[k] = 0;
+		}
+	}
+}
+
 /* ---- functions ---- */
 
 bool gp_host_function_has_line(const struct gp_host_function *function)

@@ -43,6 +43,16 @@ void gp_host_work_add_others(const struct gp_host_window *window, uint32_t threa
 void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			  const struct gp_model *model);
 
+/*
+ * Take from each place of a sum what the sum 0 of usual has of it, times `times`: what is left is
+ * beyond the usual work.
+ */
+void gp_host_work_subtract(struct gp_tally *tally, uint64_t sum, struct gp_tally *usual,
+			   double times);
+
+/* Add a sum to another one, and empty it. */
+void gp_host_work_move(struct gp_tally *tally, uint64_t from, uint64_t to);
+
 /* Whether the thread has any sample. */
 bool gp_host_work_knows(const struct gp_model *model, uint32_t thread);
 

@@ -265,6 +265,76 @@ void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct
 		keep(advisor, own, at);
 }
 
+/* ---- cases of the same work ---- */
+
+/* The values of the longest gap stay, those of all gaps add up. */
+static void join_own(struct gp_gaps *into, const struct gp_gaps *from)
+{
+	struct gp_gaps both = from->longest_ns > into->longest_ns ? *from : *into;
+
+	both.new_code_ns = into->new_code_ns + from->new_code_ns;
+	both.new_code_count = into->new_code_count + from->new_code_count;
+	both.imports = into->imports + from->imports;
+	both.has_samples = into->has_samples || from->has_samples;
+	both.device = into->device;
+	both.is_of_many = into->is_of_many || from->is_of_many || into->device != from->device;
+	*into = both;
+}
+
+static void join(struct gp_advisor *advisor, struct gp_case *into, struct gp_case *from)
+{
+	join_own(into->own, from->own);
+	gp_host_samples_move(advisor, from, into);
+	for (uint32_t i = 0; i < advisor->told_count; i++)
+		if (advisor->told[i]->told == (uint32_t)(from - advisor->cases))
+			advisor->told[i]->told = (uint32_t)(into - advisor->cases);
+	into->count += from->count;
+	into->time_ns += from->time_ns;
+	into->saves_ns += from->saves_ns;
+	into->saves_in_loop_ns += from->saves_in_loop_ns;
+	if (from->shown.ns > into->shown.ns)
+		into->shown = from->shown;
+	if (from->shown_in_loop.ns > into->shown_in_loop.ns)
+		into->shown_in_loop = from->shown_in_loop;
+	from->count = from->time_ns = from->saves_ns = from->saves_in_loop_ns = 0;
+}
+
+/* The key of a case's host work; the text "" if it is not known, or another cause. */
+static uint64_t work_of(struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_gaps *own = found->own;
+
+	if (found->other_detail != GP_IDLE_HOST || !own->has_samples || own->kind != GP_MAKER_NONE)
+		return gp_advisor_text(advisor, "");
+	return gp_host_samples_first(advisor, found);
+}
+
+/* The first case of some work has the place; cases outside of the loop stay separate. */
+void gp_gaps_join(struct gp_advisor *advisor)
+{
+	struct gp_tally works = {0};
+	struct gp_case *found;
+
+	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i));) {
+		uint64_t work = work_of(advisor, found);
+		const uint64_t *key = advisor->index.rows[found - advisor->cases].key;
+		struct gp_tally_row *row = gp_tally_find(
+			&works, (uint64_t[GP_TALLY_KEYS]){work, key[GP_CASE_PROCESS]});
+
+		if (*gp_advisor_text_of(advisor, work) == '\0')
+			continue;
+		if (row->count++ == 0)
+			row->sums[0] = (uint64_t)(found - advisor->cases);
+		else
+			join(advisor, &advisor->cases[row->sums[0]], found);
+	}
+	if (works.error < 0)
+		advisor->error = works.error;
+	gp_tally_free(&works);
+}
+
+/* ---- values ---- */
+
 static uint64_t at_work_ns(const struct gp_advisor *advisor, uint64_t device)
 {
 	return gp_idle_gaps_busy_ns(&advisor->basis->idle_gaps, device, 0, UINT64_MAX);

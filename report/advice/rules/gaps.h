@@ -54,6 +54,12 @@ struct gp_gaps {
 void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct gp_idle_gap_at *at,
 		 uint64_t saves_ns);
 
+/*
+ * After all gaps: cases of host-bound gaps in which samples found the host at the same work become
+ * one, wherever the gaps end.
+ */
+void gp_gaps_join(struct gp_advisor *advisor);
+
 /* For gp_rule.  Values that start with before and after are of the longest gap. */
 void gp_gaps_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
 			struct gp_document *values);

@@ -133,6 +133,7 @@ static void look(struct gp_advisor *advisor)
 	advisor->state = &state;
 	find_habits(advisor, &state.habits);
 	gp_advisor_idle_gaps(advisor, HABIT_NS, NULL, take_idle_gap);
+	gp_gaps_join(advisor);
 	if (state.habits.error < 0)
 		advisor->error = state.habits.error;
 	gp_tally_free(&state.habits);
@@ -144,7 +145,7 @@ const struct gp_rule gp_rule_gpu_gaps = {
 	.found = GP_GAPS_FOUND,
 	.change = GP_GAPS_CHANGE,
 	.meaning =
-		"Between two operations the GPU was idle for {LEAST_NS} or more; or for {LEAST_LIKE_NS} or more repeatedly between the same two operations; or for {HABIT_NS} or more, {HABIT_TIMES} times and in at least 1/{HABIT_PART} of the gaps between the same two operations. Gaps of {HABIT_NS} and more also count, however few they are, if the next operation had been launched, nothing in the process blocked it, and no record is missing: then other programs used the GPU. No other rule explains the gaps. The cause is the host's activity in most of that time, as in `gpuprof summary --by gap`. For startup and allocation the finding names the longest call and its line. It names the compiler at work (from the call stacks, or the NVTX ranges of XLA), and the innermost NVTX range that covers nearly all of the time. Stack samples (--host-samples) show what Python did: the functions of the program with most of the time, and the line with at least half of it. With several GPUs the finding names the waiting GPU, and whether another GPU had more work.",
+		"Between two operations the GPU was idle for {LEAST_NS} or more; or for {LEAST_LIKE_NS} or more repeatedly between the same two operations; or for {HABIT_NS} or more, {HABIT_TIMES} times and in at least 1/{HABIT_PART} of the gaps between the same two operations. Gaps of {HABIT_NS} and more also count, however few they are, if the next operation had been launched, nothing in the process blocked it, and no record is missing: then other programs used the GPU. No other rule explains the gaps. The cause is the host's activity in most of that time, as in `gpuprof summary --by gap`. Host-bound gaps that end at several places are one finding if stack samples found the host mostly at the same work. For startup and allocation the finding names the longest call and its line. It names the compiler at work (from the call stacks, or the NVTX ranges of XLA), and the innermost NVTX range that covers nearly all of the time. Stack samples (--host-samples) show what Python did: the functions of the program with most of the time, and the line with at least half of it. With several GPUs the finding names the waiting GPU, and whether another GPU had more work.",
 	.remedy =
 		"host-bound: move the host work elsewhere, or run it while the GPU works. Without stack samples, use a sampling profiler (py-spy record, perf record). Compiler: call each function once for each shape before the work, and keep the compiler's cache. startup: create the objects before the work; create the contexts of several GPUs in parallel.",
 	.ignore =

@@ -299,6 +299,33 @@ void gp_host_samples_add_values(const struct gp_advisor *advisor, const struct g
 	free(functions);
 }
 
+uint64_t gp_host_samples_first(struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_host_places *places = advisor->scope.host_places;
+	uint32_t count;
+	struct gp_host_function *functions = functions_of(advisor, found, &count);
+	struct sums sums = sums_of(places, functions, count);
+	char text[1024] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	if (out && count > 0 && functions[0].total_ns * 2 >= sums.time_ns)
+		gp_host_function_print(out, places, &functions[0]);
+	if (out)
+		fclose(out);
+	free(functions);
+	return gp_advisor_text(advisor, text);
+}
+
+void gp_host_samples_move(struct gp_advisor *advisor, const struct gp_case *from,
+			  const struct gp_case *to)
+{
+	uint64_t from_sum = (uint64_t)(from - advisor->cases);
+	uint64_t to_sum = (uint64_t)(to - advisor->cases);
+
+	gp_host_work_move(&advisor->host_work, from_sum, to_sum);
+	gp_host_work_move(&advisor->host_work, OTHERS | from_sum, OTHERS | to_sum);
+}
+
 static bool polls(const struct gp_advisor *advisor, const struct gp_case *found,
 		  const struct sums *own)
 {

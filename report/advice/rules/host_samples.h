@@ -30,6 +30,16 @@ bool gp_host_samples_add_counts(struct gp_advisor *advisor, const struct gp_case
 const char *gp_host_samples_place(const struct gp_advisor *advisor, const struct gp_case *found);
 
 /*
+ * The text, for gp_advisor_text_of(), of the function that a sentence names first, if it has half of
+ * that time; "": none has.
+ */
+uint64_t gp_host_samples_first(struct gp_advisor *advisor, const struct gp_case *found);
+
+/* Gives the samples of a case to another one. */
+void gp_host_samples_move(struct gp_advisor *advisor, const struct gp_case *from,
+			  const struct gp_case *to);
+
+/*
  * What the thread mostly waited for: another Python thread, or a process or socket.  It polls if it
  * stays at one instruction, as in time.sleep(), while another thread is in long calls.
  */

@@ -97,6 +97,24 @@ static uint32_t count_helpers(const struct gp_advisor *advisor,
 	return count;
 }
 
+uint64_t gp_launch_places_functions(struct gp_advisor *advisor, uint32_t site)
+{
+	char text[TEXT_BYTES];
+	int used = 0;
+
+	text[0] = '\0';
+	for (struct part part = first_part(advisor, site, 0);
+	     part.length > 0 && used >= 0 && used < TEXT_BYTES; part = next_part(part)) {
+		size_t length = part.length;
+		bool has_line = gp_call_site_line(part.text, &length) > 0;
+
+		used += snprintf(text + used, (size_t)(TEXT_BYTES - used), "%s%.*s%s",
+				 used > 0 ? GP_SITE_SEPARATOR : "", (int)length, part.text,
+				 has_line ? ")" : "");
+	}
+	return gp_advisor_text(advisor, text);
+}
+
 /* ---- functions that call them ---- */
 
 /* A function with its time, whichever of its lines. */
@@ -205,16 +223,16 @@ static uint32_t find_most(const struct gp_launch_places *places)
 	return best;
 }
 
-/* "37 places launch them: forward (model.py:12) 31 %, ..."; "" if one has nearly all. */
+/* "37 places WHAT: forward (model.py:12) 31 %, ..."; "" if one has nearly all. */
 static void put_shares(const struct gp_groups *named, const uint32_t *order, uint64_t all_ns,
-		       char text[PLACES_BYTES])
+		       const char *what, char text[PLACES_BYTES])
 {
 	int used;
 
 	if (is_nearly_all(named->rows[order[0]].total_ns, all_ns))
 		return;
-	used = snprintf(text, PLACES_BYTES,
-			"%s places launch them:", gp_format_count(named->count).text);
+	used = snprintf(text, PLACES_BYTES, "%s places %s:", gp_format_count(named->count).text,
+			what);
 	for (unsigned i = 0; i < GP_PLACES_NAMED && i < named->count; i++) {
 		const struct gp_group *place = &named->rows[order[i]];
 
@@ -228,7 +246,8 @@ static void put_shares(const struct gp_groups *named, const uint32_t *order, uin
 
 /* A place can have several sites, with other callers. */
 static void name_shares(const struct gp_advisor *advisor, const struct gp_launch_places *places,
-			uint32_t helpers, uint64_t all_ns, char text[PLACES_BYTES])
+			uint32_t helpers, uint64_t all_ns, const char *what,
+			char text[PLACES_BYTES])
 {
 	struct gp_groups named = {0};
 	uint32_t *order;
@@ -243,7 +262,7 @@ static void name_shares(const struct gp_advisor *advisor, const struct gp_launch
 		gp_groups_add(&named, gp_groups_find(&named, name), places->site_ns[i]);
 	}
 	order = gp_groups_by_time(&named);
-	put_shares(&named, order, all_ns, text);
+	put_shares(&named, order, all_ns, what, text);
 	free(order);
 	gp_groups_free(&named);
 }
@@ -257,7 +276,7 @@ static void leave_out_unknown(const struct gp_advisor *advisor, struct gp_launch
 }
 
 static uint32_t sum_up(struct gp_advisor *advisor, struct gp_launch_places *places,
-		       char text[PLACES_BYTES])
+		       const char *what, char text[PLACES_BYTES])
 {
 	uint32_t most, helpers, site;
 	struct callers callers = {0};
@@ -271,7 +290,7 @@ static uint32_t sum_up(struct gp_advisor *advisor, struct gp_launch_places *plac
 	if (most == GP_NO_SITE || is_nearly_all(places->site_ns[most], all_ns))
 		return most;
 	helpers = count_helpers(advisor, places, most);
-	name_shares(advisor, places, helpers, all_ns, text);
+	name_shares(advisor, places, helpers, all_ns, what, text);
 	for (uint32_t i = 0; i < places->count && advisor->error == 0; i++)
 		if (places->site_ns[i] > 0)
 			note_callers(advisor, &callers, i, helpers, places->site_ns[i]);
@@ -282,10 +301,10 @@ static uint32_t sum_up(struct gp_advisor *advisor, struct gp_launch_places *plac
 }
 
 void gp_launch_places_put(struct gp_advisor *advisor, struct gp_launch_places *places,
-			  struct gp_case *found, uint64_t *places_text)
+			  struct gp_case *found, const char *what, uint64_t *places_text)
 {
 	char text[PLACES_BYTES];
-	uint32_t site = sum_up(advisor, places, text);
+	uint32_t site = sum_up(advisor, places, what, text);
 
 	*places_text = gp_advisor_text(advisor, text);
 	if (site != GP_NO_SITE)

@@ -22,9 +22,15 @@ void gp_launch_places_free(struct gp_launch_places *places);
 /*
  * Make the case's site the one with nearly all of the time; else a new one for the innermost
  * function with most of it, as "step (train.py:40-58)"; if there is none, it stays.  If no place has
- * nearly all, the text becomes "37 places launch them: forward (model.py:12) 31 %, ...", else "".
+ * nearly all, the text becomes "37 places WHAT: forward (model.py:12) 31 %, ...", else "".
  */
 void gp_launch_places_put(struct gp_advisor *advisor, struct gp_launch_places *places,
-			  struct gp_case *found, uint64_t *places_text);
+			  struct gp_case *found, const char *what, uint64_t *places_text);
+
+/*
+ * The text, for gp_advisor_text_of(), of a site's function and of those that call it, without lines:
+ * "solve (a.cu) < main (a.cu)".
+ */
+uint64_t gp_launch_places_functions(struct gp_advisor *advisor, uint32_t site);
 
 #endif

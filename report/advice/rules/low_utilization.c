@@ -42,7 +42,7 @@ static void look(struct gp_advisor *advisor)
 	    gp_advisor_is_worth(advisor, found)) {
 		own = found->own;
 		own->has_places = true;
-		gp_launch_places_put(advisor, &places, found, &own->places);
+		gp_launch_places_put(advisor, &places, found, "launch them", &own->places);
 	}
 	gp_launch_places_free(&places);
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "report/advice/rules/launch_places.h"
+
 /* cudaFree waits for the kernels that can use the memory; ordering streams does not wait. */
 static bool waits_for_gpu(const struct gp_advisor *advisor, const struct gp_call *call)
 {
@@ -41,14 +43,24 @@ static const struct gp_call *find_next(const struct gp_advisor *advisor, const s
 	return NULL;
 }
 
-/* The same at another place: one place may wait for several streams in turn. */
+/* Waits of one function at several lines are one finding. */
+static bool is_of_finding(struct gp_advisor *advisor, const struct gp_call *call,
+			  const struct gp_call *next)
+{
+	uint32_t site = gp_advisor_site(advisor, call), next_site = gp_advisor_site(advisor, next);
+
+	return next->api == call->api &&
+	       (site == next_site || gp_launch_places_functions(advisor, site) ==
+					     gp_launch_places_functions(advisor, next_site));
+}
+
+/* The same of another finding: one place may wait for several streams in turn. */
 static const struct gp_call *find_other(struct gp_advisor *advisor, const struct gp_call *call)
 {
 	const struct gp_call *next = find_next(advisor, call);
 
 	for (uint32_t i = 0; next && i < GP_BATCH_CALLS; i++) {
-		if (next->api != call->api ||
-		    gp_advisor_site(advisor, next) != gp_advisor_site(advisor, call))
+		if (!is_of_finding(advisor, call, next))
 			return next;
 		next = find_next(advisor, next);
 	}

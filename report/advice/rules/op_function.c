@@ -67,7 +67,7 @@ void gp_op_functions_place(struct gp_advisor *advisor, const struct gp_op_functi
 	for (uint32_t site = 0; site < places->count; site++)
 		if (places->site_ns[site] > 0 && functions->texts[site] == found->detail)
 			gp_launch_places_add(advisor, &own, site, places->site_ns[site]);
-	gp_launch_places_put(advisor, &own, found, &text);
+	gp_launch_places_put(advisor, &own, found, "launch them", &text);
 	gp_launch_places_free(&own);
 }
 

@@ -2,17 +2,18 @@
 
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
+#include "report/base/stats.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/language.h"
 #include "report/advice/rules/launch_places.h"
 #include "report/advice/rules/host_samples.h"
-#include "report/analysis/idle/call_cause.h"
+#include "report/analysis/idle/idle_cause.h"
 #include "report/analysis/loop/sequence_text.h"
 
 #define LIMITS(LIMIT)                                                                              \
-	LIMIT(MOST_NS, 200000, NS, "a longer gap or pause is not only a launch")                   \
+	LIMIT(MOST_NS, GP_LAUNCH_PAUSE_NS, NS, "a longer gap or pause is not only a launch")       \
 	LIMIT(PAUSE_NS, 20000000, NS, "samples of a longer pause can show other work")             \
-	LIMIT(LAUNCH_PERCENT, 80, PERCENT, "of a gap: the host launches, or prepares to")          \
+	LIMIT(LAUNCH_PERCENT, 80, PERCENT, "of a gap: launch-bound time")                          \
 	LIMIT(LEAST_OPTIMIZER, 64, COUNT, "operations of a step: a fused optimizer has fewer")     \
 	LIMIT(OPTIMIZER_PERCENT, 40, PERCENT, "of the loop's operations: less is not the cause")
 GP_LIMITS(LIMITS);
@@ -23,33 +24,18 @@ struct launches {
 	struct gp_interval *intervals; /* from launch to launch */
 	uint32_t count, capacity;
 	uint64_t thread, votes; /* the thread with most launches */
+	uint64_t *lengths_ns;   /* of the operations that were launched so */
+	uint32_t length_count, length_capacity;
 };
-
-/* Without other host work in between, which a graph would not save. */
-static bool goes_on_launching(const struct gp_idle_gap_at *at)
-{
-	return at->call_before->thread_id != at->call_after->thread_id ||
-	       at->call_after->start_ns <= gp_call_end_ns(at->call_before) + MOST_NS;
-}
-
-/* Of a kernel, a memset or a copy on the device. */
-static bool is_launch(const struct gp_advisor *advisor, const struct gp_call *call)
-{
-	uint8_t class = gp_advisor_class(advisor, call);
-
-	return class == GP_API_LAUNCH || ((class == GP_API_COPY || class == GP_API_MEMSET) &&
-					  gp_call_cause(advisor->model, call) == GP_IDLE_LAUNCH);
-}
 
 static bool waits_for_launch(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	uint64_t cause_ns = gp_idle_gap_cause_ns(at->idle_gap, GP_IDLE_LAUNCH) +
-			    gp_idle_gap_cause_ns(at->idle_gap, GP_IDLE_HOST);
 	uint64_t idle_ns = gp_idle_gap_ns(at->idle_gap);
 
-	return idle_ns <= MOST_NS && at->call_before && goes_on_launching(at) &&
-	       !gp_advisor_tunes(advisor, at->call_after) && is_launch(advisor, at->call_after) &&
-	       is_launch(advisor, at->call_before) && cause_ns * 100 >= idle_ns * LAUNCH_PERCENT;
+	return idle_ns <= MOST_NS && at->call_before &&
+	       gp_is_launching(advisor->model, at->call_before, at->call_after) &&
+	       !gp_advisor_tunes(advisor, at->call_after) &&
+	       gp_idle_gap_cause_ns(at->idle_gap, GP_IDLE_LAUNCH) * 100 >= idle_ns * LAUNCH_PERCENT;
 }
 
 struct own {
@@ -57,7 +43,8 @@ struct own {
 	uint64_t operations, occurrences; /* ... its length and number; 0 = there is none ... */
 	uint64_t sequence_gap_ns;         /* ... and its idle time */
 	uint64_t places;                  /* the text of the places that launch */
-	bool has_samples;                 /* there are Python samples of the launches */
+	uint64_t median_ns; /* of the operations: a few long kernels among them say nothing */
+	bool has_samples;   /* there are Python samples of the launches */
 };
 
 static void note_launch(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
@@ -87,12 +74,24 @@ static bool look_meanwhile(struct gp_advisor *advisor, const struct gp_case *fou
 					 times->count);
 }
 
+static void note_length(struct gp_advisor *advisor, const struct gp_op *op)
+{
+	struct launches *all = advisor->state;
+
+	advisor->error = gp_array_grow_spill(&all->lengths_ns, &all->length_capacity,
+					     all->length_count, sizeof(*all->lengths_ns));
+	if (advisor->error == 0)
+		all->lengths_ns[all->length_count++] = op->end_ns - op->start_ns;
+}
+
 static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	uint64_t idle_ns = gp_idle_gap_ns(at->idle_gap);
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 
 	note_launch(advisor, at);
+	if (advisor->error == 0)
+		note_length(advisor, at->after);
 	if (found->site == GP_NO_SITE)
 		found->site = gp_advisor_site(advisor, at->call_after);
 	gp_advisor_add(advisor, found, at->after->start_ns, at->after->end_ns - at->after->start_ns,
@@ -160,11 +159,15 @@ static void look(struct gp_advisor *advisor)
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	own = found->own;
 	if (advisor->error == 0 && gp_advisor_is_worth(advisor, found)) {
-		gp_launch_places_put(advisor, &launches.places, found, &own->places);
+		gp_launch_places_put(advisor, &launches.places, found, "launch them", &own->places);
 		if (!gp_advisor_knows(advisor, found->site))
 			own->has_samples = look_meanwhile(advisor, found);
 		look_for_sequence(advisor, found);
+		if (launches.length_count > 0)
+			own->median_ns = gp_stats_select(launches.lengths_ns, launches.length_count,
+							 launches.length_count / 2);
 	}
+	gp_spill_free(launches.lengths_ns);
 	gp_launch_places_free(&launches.places);
 	gp_spill_free(launches.intervals);
 }
@@ -193,6 +196,7 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 	const struct gp_model *model = advisor->scope.models[found->process];
 	const struct own *own = found->own;
 
+	gp_document_add_number(values, "median_ns", GP_UNIT_NS, own->median_ns);
 	add_phases(&advisor->basis->phases[found->process], values);
 	if (gp_advisor_knows(advisor, found->site) && *gp_advisor_text_of(advisor, own->places))
 		gp_advisor_add_text(advisor, values, "places", own->places);
@@ -219,11 +223,11 @@ const struct gp_rule gp_rule_short_kernels = {
 	.id = "short-kernels",
 	.title = "kernels are shorter than their launches",
 	.found =
-		"the GPU waits for the launches of {count} operations, which run for only {mean_ns} on average[; {places}|{samples}][; the same {sequence_length} operations repeat {sequence_count} times: {sequence}; a graph needs {sequence_count} launches in place of {sequence_launches}]",
+		"the GPU waits for the launches of {count} operations, half of which run for {median_ns} or less[; {places}|{samples}][; the same {sequence_length} operations repeat {sequence_count} times: {sequence}; a graph needs {sequence_count} launches in place of {sequence_launches}]",
 	.change =
 		"[{?language=jax}put the whole step into one jax.jit: it fuses kernels, and launches the rest as one|[let the optimizer launch a few kernels in place of {optimizer_operations} in each step (fused=True or foreach=True); then |{?is_inference}process several inputs together (larger batches), or ]capture the loop's launches in a CUDA graph ([{?language=torch}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs|{?language=cupy}begin_capture() of a cupy.cuda.Stream|{?language=python}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit|cudaStreamBeginCapture, cudaGraphLaunch]), [{?language=torch}{?is_compiled}and compile the rest of the loop, such as the optimizer's step|or fuse kernels[{?language=torch} (torch.compile)|{?language=cupy} (cupy.fuse)]]]",
 	.meaning =
-		"The GPU was idle between two launches (of kernels, memsets or copies on the device), for up to {MOST_NS} each time, and the host did nothing else that takes longer. A launch takes some microseconds on the host, with a framework ten to fifty. If kernels are shorter, the GPU waits before each one. A CUDA graph launches hundreds of kernels by one call, about a microsecond apart. The saving is the time between the kernels beyond that. The finding names the places that launch, and the innermost function that most launches come from. Without call stacks it names the Python functions that stack samples found between the launches (--host-samples).",
+		"The GPU was idle between two launches (of kernels, memsets or copies on the device) that follow each other within {MOST_NS}: launch-bound time of `gpuprof explain launch-bound`, in gaps of {MOST_NS} at most. Launch-bound time after a wait for the GPU belongs to the rules of waits. A launch takes some microseconds on the host, with a framework ten to fifty. If kernels are shorter, the GPU waits before each one. A CUDA graph launches hundreds of kernels by one call, about a microsecond apart. The saving is the time between the kernels beyond that. The finding names the places that launch, and the innermost function that most launches come from. Without call stacks it names the Python functions that stack samples found between the launches (--host-samples).",
 	.remedy =
 		"Replace a loop that computes element by element with one operation on all elements. Capture a step in a graph (cudaStreamBeginCapture, torch.cuda.graphs, torch.compile with mode=\"reduce-overhead\") and launch it in each iteration. Fuse elementwise kernels (torch.compile, jax.jit). Larger batches make kernels longer.",
 	.ignore = "Shapes or the sequence of kernels change with each iteration.",

@@ -23,6 +23,7 @@
 	LIMIT(REASON_PART, 2, COUNT, "of the additional time: calls with less are not its reason") \
 	LIMIT(MORE_PERCENT, 150, PERCENT, "of the usual operations of a step are more work")       \
 	LIMIT(LEAST_WARM_UP_NS, 500000000, NS, "beyond usual steps: less is usual")                \
+	LIMIT(MOST_USUAL, 1000, COUNT, "usual steps are compared with: more tell the same")        \
 	LIMIT(LEAST_ALONE_NS, 100000000, NS,                                                       \
 	      "without samples or more work to explain it: less may be preemption")
 GP_LIMITS(LIMITS);
@@ -97,11 +98,12 @@ struct walk {
 	const struct gp_phases *phases;
 	uint64_t usual_operations;
 	uint64_t usual_phase_ns[GP_PHASE_KINDS]; /* 0: few steps have it */
-	uint64_t usual_cause_ns[GP_IDLE_CAUSES]; /* of the calls of a step, on average */
-	uint64_t usual_claimed_ns;               /* of claimed_ns, on average */
-	uint64_t *claimed_ns;     /* of each step: its idle time that earlier rules explain */
-	struct gp_interval *gaps; /* of each step: its longest idle gap, on the model's timeline */
-	uint32_t *cases;          /* of each step: its case, GP_NONE = none */
+	/* of MOST_USUAL usual steps at most: the calls, and the host's work according to samples */
+	struct gp_usual_calls usual_calls;
+	struct gp_tally usual_work;
+	uint64_t usual_claimed_ns; /* of claimed_ns, on average */
+	uint64_t *claimed_ns;      /* of each step: its idle time that earlier rules explain */
+	uint32_t *cases;           /* of each step: its case, GP_NONE = none */
 };
 
 static uint64_t length_of(const struct gp_iteration *row)
@@ -125,15 +127,12 @@ static uint32_t thread_of(const struct gp_model *model, const struct gp_iteratio
 	return call == GP_NONE ? model->pid : model->calls[call].thread_id;
 }
 
-/* When a step did what others did not: in an idle gap that is much of the additional time. */
-static struct gp_interval time_of(const struct walk *walk, uint32_t step)
+static struct gp_step_time time_of(const struct gp_advisor *advisor, const struct walk *walk,
+				   uint32_t step)
 {
 	const struct gp_iteration *row = &walk->all->rows[step];
-	const struct gp_interval *gap = &walk->gaps[step];
 
-	if (gap->end_ns - gap->start_ns >= additional_ns(walk, step) / REASON_PART)
-		return *gap;
-	return (struct gp_interval){row->start_ns, row->end_ns};
+	return (struct gp_step_time){thread_of(advisor->model, row), {row->start_ns, row->end_ns}};
 }
 
 /* ---- reasons ---- */
@@ -157,30 +156,25 @@ static bool is_of_calls(enum reason reason)
 	return reason == ALLOCATION || reason == LOADING || reason == COPYING;
 }
 
-static void walk_calls(struct gp_advisor *advisor, const struct gp_iteration *row,
-		       gp_step_calls_take *take, void *context)
-{
-	gp_step_calls_each(advisor, thread_of(advisor->model, row),
-			   &(struct gp_interval){row->start_ns, row->end_ns}, take, context);
-}
-
-static void add_cause(struct gp_advisor *advisor, const struct gp_call *call, void *context)
+static void add_cause(struct gp_advisor *advisor, const struct gp_longer_call *longer,
+		      void *context)
 {
 	uint64_t *cause_ns = context;
 
-	cause_ns[gp_call_cause(advisor->model, call)] += call->duration_ns;
+	if (!longer->after)
+		cause_ns[gp_call_cause(advisor->model, longer->call)] += longer->more_ns;
 }
 
 /* The calls that take so much more time than in a usual step. */
-static enum reason find_in_calls(struct gp_advisor *advisor, const struct walk *walk, uint32_t step,
+static enum reason find_in_calls(struct gp_advisor *advisor, struct walk *walk, uint32_t step,
 				 uint64_t least_ns)
 {
+	const struct gp_step_time time = time_of(advisor, walk, step);
 	uint64_t cause_ns[GP_IDLE_CAUSES] = {0};
 
-	walk_calls(advisor, &walk->all->rows[step], add_cause, cause_ns);
+	gp_longer_calls_each(advisor, &walk->usual_calls, &time, add_cause, cause_ns);
 	for (size_t i = 0; i < COUNT(call_reasons); i++)
-		if (cause_ns[call_reasons[i].cause] >=
-		    walk->usual_cause_ns[call_reasons[i].cause] + least_ns)
+		if (cause_ns[call_reasons[i].cause] >= least_ns)
 			return call_reasons[i].reason;
 	return UNKNOWN;
 }
@@ -200,29 +194,44 @@ static enum reason reason_of_place(const struct gp_host_place *place, enum gp_co
 	return UNKNOWN;
 }
 
-/* The place with most of the samples of that time of a step; false: there are none. */
-static bool find_place(struct gp_advisor *advisor, const struct walk *walk, uint32_t step,
+/* Adds the host's work in a step. */
+static void add_work(struct gp_advisor *advisor, const struct walk *walk, uint32_t step,
+		     struct gp_tally *work)
+{
+	const struct gp_step_time time = time_of(advisor, walk, step);
+	const struct gp_host_window window = {.tally = work,
+					      .places = gp_host_places_in(&advisor->scope),
+					      .model = advisor->model,
+					      .start_ns = time.step.start_ns,
+					      .end_ns = time.step.end_ns};
+
+	if (window.places)
+		gp_host_work_add(&window, time.thread);
+	if (!window.places || work->error < 0)
+		advisor->error = -ENOMEM;
+}
+
+/* A usual step's part of usual_work. */
+static double usual_share(const struct walk *walk)
+{
+	return walk->usual_calls.steps > 0 ? 1 / (double)walk->usual_calls.steps : 0;
+}
+
+/* The place with most samples beyond those of a usual step; false: there is none. */
+static bool find_place(struct gp_advisor *advisor, struct walk *walk, uint32_t step,
 		       struct gp_host_place *place)
 {
-	const struct gp_iteration *row = &walk->all->rows[step];
-	const struct gp_interval time = time_of(walk, step);
-	struct gp_host_places *places = gp_host_places_in(&advisor->scope);
 	struct gp_host_function *functions = NULL;
 	struct gp_tally work = {0};
-	const struct gp_host_window window = {.tally = &work,
-					      .places = places,
-					      .model = advisor->model,
-					      .start_ns = time.start_ns,
-					      .end_ns = time.end_ns};
 	uint32_t count = 0;
 
-	if (places && gp_host_work_add(&window, thread_of(advisor->model, row)))
-		functions = gp_host_work_functions(&work, 0, places, &count);
+	add_work(advisor, walk, step, &work);
+	gp_host_work_subtract(&work, 0, &walk->usual_work, usual_share(walk));
+	if (advisor->error == 0)
+		functions = gp_host_work_functions(&work, 0, advisor->scope.host_places, &count);
 	if (count > 0)
-		*place = gp_host_places_at(places, functions[0].place);
+		*place = gp_host_places_at(advisor->scope.host_places, functions[0].place);
 	free(functions);
-	if (!places || work.error < 0)
-		advisor->error = -ENOMEM;
 	gp_tally_free(&work);
 	return count > 0;
 }
@@ -258,7 +267,7 @@ struct cause {
 };
 
 /* Occasional phases; calls, which are known exactly; samples of the host; the amount of work. */
-static struct cause cause_of(struct gp_advisor *advisor, const struct walk *walk, uint32_t step)
+static struct cause cause_of(struct gp_advisor *advisor, struct walk *walk, uint32_t step)
 {
 	const struct gp_iteration *row = &walk->all->rows[step];
 	uint64_t least_ns = additional_ns(walk, step) / REASON_PART;
@@ -296,31 +305,32 @@ static bool is_claimed(const struct walk *walk, uint32_t step, enum reason reaso
 }
 
 /* The place of a reason that is of calls is theirs. */
-static void vote_for_call(struct gp_advisor *advisor, const struct gp_call *call, void *context)
+static void vote_for_call(struct gp_advisor *advisor, const struct gp_longer_call *longer,
+			  void *context)
 {
 	struct gp_case *found = context;
 
-	if (reason_of_cause(gp_call_cause(advisor->model, call)) == found->detail)
-		gp_advisor_vote(found, gp_advisor_site(advisor, call), call->duration_ns);
+	if (!longer->after &&
+	    reason_of_cause(gp_call_cause(advisor->model, longer->call)) == found->detail)
+		gp_advisor_vote(found, gp_advisor_site(advisor, longer->call), longer->more_ns);
 }
 
-static void keep_calls(struct gp_advisor *advisor, const struct walk *walk, uint32_t step,
+static void keep_calls(struct gp_advisor *advisor, struct walk *walk, uint32_t step,
 		       struct gp_case *found)
 {
-	const struct gp_iteration *row = &walk->all->rows[step];
+	const struct gp_step_time time = time_of(advisor, walk, step);
 	struct own *own = found->own;
 
-	gp_step_calls_keep(
-		&own->calls, advisor, found,
-		&(struct gp_step_time){.thread = thread_of(advisor->model, row),
-				       .step = {row->start_ns, row->end_ns},
-				       .longer = time_of(walk, step),
-				       .least_ns = additional_ns(walk, step) / REASON_PART});
+	if (is_of_calls((enum reason)found->detail))
+		gp_longer_calls_each(advisor, &walk->usual_calls, &time, vote_for_call, found);
+	else
+		gp_step_calls_keep(&own->calls, advisor, found, &walk->usual_calls, &time,
+				   additional_ns(walk, step) / REASON_PART);
 }
 
 static void add_step(struct gp_advisor *advisor, struct walk *walk, uint32_t step)
 {
-	const struct gp_interval time = time_of(walk, step);
+	const struct gp_step_time time = time_of(advisor, walk, step);
 	const struct gp_iteration *row = &walk->all->rows[step];
 	bool is_warm_up = walk->steps->parts[step] == GP_RUN_WARM_UP;
 	struct cause cause = cause_of(advisor, walk, step);
@@ -345,12 +355,8 @@ static void add_step(struct gp_advisor *advisor, struct walk *walk, uint32_t ste
 		own->longest_ns = length_ns;
 	gp_advisor_show_time(advisor, found, row->start_ns, length_ns);
 	gp_advisor_add(advisor, found, row->start_ns, length_ns, additional_ns(walk, step), NULL);
-	own->has_samples |=
-		gp_host_samples_add_times(advisor, found, thread_of(advisor->model, row), &time, 1);
-	if (is_of_calls(cause.reason))
-		walk_calls(advisor, row, vote_for_call, found);
-	else
-		keep_calls(advisor, walk, step, found);
+	own->has_samples |= gp_host_samples_add_times(advisor, found, time.thread, &time.step, 1);
+	keep_calls(advisor, walk, step, found);
 	walk->cases[step] = (uint32_t)(found - advisor->cases);
 }
 
@@ -423,20 +429,7 @@ static void find_usual_phases(struct walk *walk)
 			walk->usual_phase_ns[i] = gp_phases_step_ns(phases, GP_PHASE_HOST, i);
 }
 
-static void keep_gap(const struct gp_advisor *advisor, struct walk *walk, uint32_t step,
-		     const struct gp_idle_gap *idle_gap)
-{
-	const struct gp_iteration *row = &walk->all->rows[step];
-	struct gp_interval *longest = &walk->gaps[step];
-	uint64_t start_ns = idle_gap->start_ns - advisor->model->base_unix_ns;
-	uint64_t end_ns = idle_gap->end_ns - advisor->model->base_unix_ns;
-
-	end_ns = end_ns < row->end_ns ? end_ns : row->end_ns;
-	if (end_ns - start_ns > longest->end_ns - longest->start_ns)
-		*longest = (struct gp_interval){start_ns, end_ns};
-}
-
-static void find_gaps(const struct gp_advisor *advisor, struct walk *walk)
+static void find_claimed(const struct gp_advisor *advisor, struct walk *walk)
 {
 	const struct gp_process_idle_gaps *process =
 		&advisor->basis->idle_gaps.processes[advisor->process];
@@ -445,29 +438,39 @@ static void find_gaps(const struct gp_advisor *advisor, struct walk *walk)
 		const struct gp_idle_gap *idle_gap = process->idle_gaps[i];
 		uint32_t step = step_of(advisor, walk, idle_gap);
 
-		if (step == GP_NONE)
-			continue;
-		keep_gap(advisor, walk, step, idle_gap);
-		if (idle_gap->told != GP_NONE)
+		if (step != GP_NONE && idle_gap->told != GP_NONE)
 			walk->claimed_ns[step] += gp_idle_gap_ns(idle_gap);
 	}
 }
 
-/* What steps that are not slow have of calls, and of claimed idle time. */
+/* What steps that are not slow have of claimed idle time, of calls and of host work. */
 static void find_usual(struct gp_advisor *advisor, struct walk *walk)
 {
-	uint64_t count = 0;
+	uint32_t count = walk->steps->counts[GP_RUN_STEADY], each = count / MOST_USUAL + 1, k = 0;
 
-	for (uint32_t i = 0; i < walk->steps->count; i++) {
+	for (uint32_t i = 0; i < walk->steps->count && advisor->error == 0; i++) {
+		struct gp_step_time time = time_of(advisor, walk, i);
+
 		if (walk->steps->parts[i] != GP_RUN_STEADY)
 			continue;
-		walk_calls(advisor, &walk->all->rows[i], add_cause, walk->usual_cause_ns);
 		walk->usual_claimed_ns += walk->claimed_ns[i];
-		count++;
+		if (k++ % each != 0)
+			continue;
+		gp_usual_calls_add(&walk->usual_calls, advisor, &time);
+		add_work(advisor, walk, i, &walk->usual_work);
 	}
-	for (uint32_t i = 0; count > 0 && i < GP_IDLE_CAUSES; i++)
-		walk->usual_cause_ns[i] /= count;
+	gp_usual_calls_end(&walk->usual_calls);
 	walk->usual_claimed_ns /= count > 0 ? count : 1;
+}
+
+/* Leaves the samples of a case that are beyond those of as many usual steps. */
+static void leave_out_usual(struct gp_advisor *advisor, struct walk *walk)
+{
+	struct gp_case *found;
+
+	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i));)
+		gp_host_work_subtract(&advisor->host_work, (uint64_t)(found - advisor->cases),
+				      &walk->usual_work, (double)found->count * usual_share(walk));
 }
 
 /* A busy machine stops a program anywhere: amid calls, too.  The place of samples is theirs. */
@@ -501,11 +504,10 @@ static void look(struct gp_advisor *advisor)
 	walk.cases = gp_spill_take(((size_t)walk.steps->count + 1) * sizeof(*walk.cases));
 	walk.claimed_ns =
 		gp_spill_take_zeroed((size_t)walk.steps->count + 1, sizeof(*walk.claimed_ns));
-	walk.gaps = gp_spill_take_zeroed((size_t)walk.steps->count + 1, sizeof(*walk.gaps));
-	if (!walk.cases || !walk.claimed_ns || !walk.gaps) {
+	if (!walk.cases || !walk.claimed_ns) {
 		advisor->error = -ENOMEM;
 	} else {
-		find_gaps(advisor, &walk);
+		find_claimed(advisor, &walk);
 		find_usual(advisor, &walk);
 	}
 	for (uint32_t i = 0; advisor->error == 0 && i < walk.steps->count; i++) {
@@ -516,10 +518,12 @@ static void look(struct gp_advisor *advisor)
 	advisor->state = &walk;
 	if (advisor->error == 0)
 		gp_advisor_idle_gaps(advisor, 0, NULL, take_gap);
+	leave_out_usual(advisor, &walk);
 	judge(advisor);
 	gp_spill_free(walk.cases);
 	gp_spill_free(walk.claimed_ns);
-	gp_spill_free(walk.gaps);
+	gp_tally_free(&walk.usual_calls.calls);
+	gp_tally_free(&walk.usual_work);
 }
 
 /* ---- sentences ---- */
@@ -601,7 +605,7 @@ const struct gp_rule gp_rule_slow_steps = {
 		"|{?reason=more work}do this work less often, or in another process: gpuprof summary --by iteration lists the steps"
 		"|[{?sampler}{?pause_ns}gpuprof records CUDA calls, not the host's computation between them: {sampler} shows it; else ]compare a slow step with a usual one in the timeline; gpuprof summary --by iteration lists the steps]",
 	.meaning =
-		"A step is slow if it takes {SLOW_PERCENT} % of the median or more. The saving is the time beyond the median, as an average over all steps after the warm-up. Slow steps at the very beginning are warm-up, a one-time cost. The reason is what takes most of the additional time. gpuprof looks in this order: an occasional phase, such as an evaluation or a checkpoint; API calls that allocate, load code or copy for longer than in a usual step; the function that stack samples found most often; more GPU operations than usual. If an idle gap takes half of the additional time, its samples count, else those of the whole step. Without samples the finding names the calls before and after the longest time without a recorded call, or else the longest call. If another finding reports these calls, this rule does not.",
+		"A step is slow if it takes {SLOW_PERCENT} % of the median or more. The saving is the time beyond the median, as an average over all steps after the warm-up. Slow steps at the very beginning are warm-up, a one-time cost. The reason is what takes most of the additional time. gpuprof looks in this order: an occasional phase, such as an evaluation or a checkpoint; API calls that allocate, load code or copy for longer than in a usual step; the function that stack samples found most often; more GPU operations than usual. Calls and samples count as far as they exceed those of a usual step: the median of each call site's time over {MOST_USUAL} steps at most, and the average of the samples. Without samples the finding names the call, or the time without a recorded call, that takes most of the additional time. If another finding reports these calls, this rule does not.",
 	.remedy =
 		"Do occasional work less often, or while the training goes on: keep the workers of the data loader, write checkpoints asynchronously, evaluate in another process. Avoid new shapes.",
 	.ignore = "The occasional work is needed, and cannot be made faster.",

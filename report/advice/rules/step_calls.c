@@ -1,68 +1,156 @@
 #include "report/advice/rules/step_calls.h"
 
 #include "report/advice/rules/host_time.h"
+#include "report/base/stats.h"
 
-void gp_step_calls_each(struct gp_advisor *advisor, uint32_t thread, const struct gp_interval *time,
-			gp_step_calls_take *take, void *context)
+/* Keys of a row: the call, or the calls around a pause; and its sums. */
+enum { SITE, API, AFTER_SITE, AFTER_API };
+enum { NS, LONGEST_NS, CALL, AFTER, STEP, USUAL_NS };
+#define NO_API UINT64_MAX /* after a call: it is no pause */
+
+/* Adds the time of a call (after: NULL), or the time between two calls. */
+static void add(struct gp_advisor *advisor, struct gp_tally *tally, const struct gp_call *call,
+		const struct gp_call *after, uint64_t ns)
+{
+	const uint64_t key[GP_TALLY_KEYS] = {[SITE] = gp_advisor_site(advisor, call),
+					     [API] = call->api,
+					     [AFTER_SITE] = after ? gp_advisor_site(advisor, after)
+								  : GP_NO_SITE,
+					     [AFTER_API] = after ? after->api : NO_API};
+	struct gp_tally_row *row = gp_tally_find(tally, key);
+
+	row->count++;
+	row->sums[NS] += ns;
+	if (ns < row->sums[LONGEST_NS])
+		return;
+	row->sums[LONGEST_NS] = ns;
+	row->sums[CALL] = (uint64_t)(call - advisor->model->calls);
+	row->sums[AFTER] = after ? (uint64_t)(after - advisor->model->calls) : GP_NONE;
+}
+
+/* The calls of a step and the pauses after them, the last one up to the next step's call. */
+static void add_step(struct gp_advisor *advisor, struct gp_tally *tally,
+		     const struct gp_step_time *time)
 {
 	const struct gp_model *model = advisor->model;
-	uint64_t reached_ns = time->start_ns;
-	uint32_t at = gp_host_first_call(model, thread, time->start_ns);
+	uint32_t at = gp_host_first_call(model, time->thread, time->step.start_ns);
+	const struct gp_call *before = NULL;
 
-	for (; at < model->call_count && model->calls[at].thread_id == thread &&
-	       model->calls[at].start_ns < time->end_ns;
-	     at++) {
-		if (model->calls[at].start_ns < reached_ns)
-			continue;
-		reached_ns = gp_call_end_ns(&model->calls[at]);
-		take(advisor, &model->calls[at], context);
+	for (; at < model->call_count && model->calls[at].thread_id == time->thread; at++) {
+		const struct gp_call *call = &model->calls[at];
+		uint64_t end_ns = before ? gp_call_end_ns(before) : 0;
+
+		if (call->start_ns < end_ns)
+			continue; /* nested */
+		if (before)
+			add(advisor, tally, before, call, call->start_ns - end_ns);
+		if (call->start_ns >= time->step.end_ns)
+			break;
+		add(advisor, tally, call, NULL, call->duration_ns);
+		before = call;
+	}
+	if (tally->error < 0)
+		advisor->error = tally->error;
+}
+
+void gp_usual_calls_add(struct gp_usual_calls *usual, struct gp_advisor *advisor,
+			const struct gp_step_time *time)
+{
+	struct gp_tally step = {0};
+
+	add_step(advisor, &step, time);
+	usual->steps++;
+	for (uint32_t i = 0; i < step.count; i++) {
+		struct gp_tally_row *row = gp_tally_find(&usual->calls, step.rows[i].key);
+
+		gp_tally_value(&usual->calls, row, 0, step.rows[i].sums[NS]);
+	}
+	if (usual->calls.error < 0)
+		advisor->error = usual->calls.error;
+	gp_tally_free(&step);
+}
+
+void gp_usual_calls_end(struct gp_usual_calls *usual)
+{
+	for (uint32_t i = 0; i < usual->calls.count; i++) {
+		struct gp_tally_row *row = &usual->calls.rows[i];
+		const struct gp_tally_series *steps = &row->series[0];
+		uint64_t without = usual->steps - steps->count, rank = usual->steps / 2;
+
+		if (rank >= without && rank - without < steps->count)
+			row->sums[USUAL_NS] =
+				gp_stats_select(steps->values, steps->count, rank - without);
 	}
 }
 
-static void take_longest(struct gp_advisor *advisor, const struct gp_call *call, void *context)
+void gp_longer_calls_each(struct gp_advisor *advisor, struct gp_usual_calls *usual,
+			  const struct gp_step_time *time, gp_longer_call_take *take, void *context)
 {
-	const struct gp_call **longest = context;
+	const struct gp_call *calls = advisor->model->calls;
+	struct gp_tally step = {0};
+
+	add_step(advisor, &step, time);
+	for (uint32_t i = 0; i < step.count && advisor->error == 0; i++) {
+		const uint64_t *sums = step.rows[i].sums;
+		uint64_t usual_ns = gp_tally_find(&usual->calls, step.rows[i].key)->sums[USUAL_NS];
+		const struct gp_longer_call longer = {
+			.call = &calls[sums[CALL]],
+			.after = sums[AFTER] == GP_NONE ? NULL : &calls[sums[AFTER]],
+			.longest_ns = sums[LONGEST_NS],
+			.more_ns = sums[NS] > usual_ns ? sums[NS] - usual_ns : 0};
+
+		if (longer.more_ns > 0)
+			take(advisor, &longer, context);
+	}
+	gp_tally_free(&step);
+}
+
+static void take_most(struct gp_advisor *advisor, const struct gp_longer_call *longer,
+		      void *context)
+{
+	struct gp_longer_call *most = context;
 
 	(void)advisor;
-	if (!*longest || call->duration_ns > (*longest)->duration_ns)
-		*longest = call;
+	if (longer->more_ns > most->more_ns)
+		*most = *longer;
 }
 
 static void keep_call(struct gp_step_calls *calls, struct gp_advisor *advisor,
-		      struct gp_case *found, const struct gp_step_time *time)
+		      const struct gp_longer_call *most)
 {
-	const struct gp_call *call = NULL;
+	if (most->longest_ns <= calls->call_ns)
+		return;
+	calls->call_ns = most->longest_ns;
+	calls->call = gp_advisor_api(advisor, most->call);
+	calls->call_site = gp_advisor_site(advisor, most->call);
+}
 
-	gp_step_calls_each(advisor, time->thread, &time->step, take_longest, &call);
-	if (!call || call->duration_ns < time->least_ns)
+static void keep_pause(struct gp_step_calls *calls, struct gp_advisor *advisor,
+		       const struct gp_longer_call *most)
+{
+	if (most->longest_ns <= calls->pause_ns)
 		return;
-	gp_advisor_vote(found, gp_advisor_site(advisor, call), call->duration_ns);
-	if (call->duration_ns <= calls->call_ns)
-		return;
-	calls->call_ns = call->duration_ns;
-	calls->call = gp_advisor_api(advisor, call);
-	calls->call_site = gp_advisor_site(advisor, call);
+	calls->pause_ns = most->longest_ns;
+	calls->before = gp_advisor_api(advisor, most->call);
+	calls->after = gp_advisor_api(advisor, most->after);
+	calls->before_site = gp_advisor_site(advisor, most->call);
+	calls->after_site = gp_advisor_site(advisor, most->after);
 }
 
 void gp_step_calls_keep(struct gp_step_calls *calls, struct gp_advisor *advisor,
-			struct gp_case *found, const struct gp_step_time *time)
+			struct gp_case *found, struct gp_usual_calls *usual,
+			const struct gp_step_time *time, uint64_t least_ns)
 {
-	const struct gp_host_pause pause = gp_host_pause_of(
-		advisor->model, time->thread, time->longer.start_ns, time->longer.end_ns);
-	uint64_t pause_ns = pause.end_ns - pause.start_ns;
+	struct gp_longer_call most = {0};
 
-	if (!pause.before || !pause.after || pause_ns < time->least_ns) {
-		keep_call(calls, advisor, found, time);
+	gp_longer_calls_each(advisor, usual, time, take_most, &most);
+	if (!most.call || most.more_ns < least_ns)
 		return;
-	}
-	gp_advisor_vote(found, gp_advisor_site(advisor, pause.before), pause_ns);
-	if (pause_ns <= calls->pause_ns)
-		return;
-	calls->pause_ns = pause_ns;
-	calls->before = gp_advisor_api(advisor, pause.before);
-	calls->after = gp_advisor_api(advisor, pause.after);
-	calls->before_site = gp_advisor_site(advisor, pause.before);
-	calls->after_site = gp_advisor_site(advisor, pause.after);
+	gp_advisor_vote(found, gp_advisor_site(advisor, most.call), most.more_ns);
+	if (most.after)
+		keep_pause(calls, advisor, &most);
+	else
+		keep_call(calls, advisor, &most);
 }
 
 void gp_step_calls_add_values(const struct gp_step_calls *calls, const struct gp_advisor *advisor,

@@ -28,6 +28,7 @@ struct split {
 	enum gp_idle_cause returned; /* the call from which the thread came back ... */
 	uint64_t returning_ns;       /* ... and until when that counts; 0 = from nothing */
 	bool in_call;                /* the thread is */
+	enum gp_idle_cause free;     /* of the time in no call: GP_IDLE_HOST, or it launches */
 	uint64_t host_from_ns;       /* the host is known from then on */
 	const struct gp_model *model;
 	const struct gp_call_sums *sums;
@@ -108,10 +109,10 @@ static void put_free(struct split *split, uint64_t end_ns)
 
 	put(split, GP_IDLE_UNKNOWN, split->host_from_ns < end_ns ? split->host_from_ns : end_ns);
 	while (split->reached_ns < end_ns && next_time(split, &split->profiler, end_ns, &time)) {
-		put(split, GP_IDLE_HOST, time.start_ns);
+		put(split, split->free, time.start_ns);
 		put(split, GP_IDLE_PROFILER, time.end_ns);
 	}
-	put(split, GP_IDLE_HOST, end_ns);
+	put(split, split->free, end_ns);
 }
 
 /* In no call itself, the host may have to wait for a call of another thread. */
@@ -294,8 +295,8 @@ static uint32_t skip(struct split *split, uint32_t call, uint32_t last)
 	passed_ns = gp_call_sums_add(split->sums, call + 1, call + 1 + count, cause_ns);
 	if (passed_ns == 0 || split->reached_ns + passed_ns > until_ns)
 		return call;
-	for (size_t i = 0; i < GP_IDLE_CAUSES; i++)
-		split->gap->cause_ns[i] += cause_ns[i];
+	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++)
+		split->gap->cause_ns[i == GP_IDLE_HOST ? split->free : i] += cause_ns[i];
 	split->reached_ns += passed_ns;
 	return call + count;
 }
@@ -409,6 +410,47 @@ static uint64_t unknown_from(struct gp_model *const *models, struct gp_process_c
 	return start_ns > gap->start_ns ? start_ns : gap->start_ns;
 }
 
+static bool launches(const struct gp_model *model, const struct gp_call *call)
+{
+	uint8_t class = gp_model_api_class(model, call->api);
+
+	return class == GP_API_LAUNCH || ((class == GP_API_COPY || class == GP_API_MEMSET) &&
+					  gp_call_cause(model, call) == GP_IDLE_LAUNCH);
+}
+
+/* Whether a thread was in a call that waits for the GPU between two of its calls. */
+static bool waits_between(const struct gp_model *model, const struct gp_call *before,
+			  const struct gp_call *after)
+{
+	for (const struct gp_call *call = before + 1;
+	     call < after && call->thread_id == before->thread_id; call++)
+		if (gp_model_api_class(model, call->api) == GP_API_SYNC)
+			return true;
+	return false;
+}
+
+bool gp_is_launching(const struct gp_model *model, const struct gp_call *before,
+		     const struct gp_call *after)
+{
+	return launches(model, before) && launches(model, after) &&
+	       after->start_ns <= gp_call_end_ns(before) + GP_LAUNCH_PAUSE_NS &&
+	       !waits_between(model, before, after);
+}
+
+/* Whether the operations around a gap were launched one right after the other. */
+static bool is_between_launches(struct gp_model *const *models, const struct gp_gap *gap)
+{
+	const struct gp_op *before = gp_op_of(models, gap->before);
+	const struct gp_op *after = gp_op_of(models, gap->after);
+	const struct gp_model *model;
+
+	if (!before || !after || gap->before.model != gap->after.model || before->call == GP_NONE ||
+	    after->call == GP_NONE)
+		return false;
+	model = models[gap->after.model];
+	return gp_is_launching(model, &model->calls[before->call], &model->calls[after->call]);
+}
+
 /* Of one launch of a graph: from node to node the GPU goes on by itself. */
 static bool is_within_launch(struct gp_model *const *models, const struct gp_gap *gap)
 {
@@ -424,8 +466,12 @@ void gp_idle_split(struct gp_model *const *models, struct gp_process_calls *call
 		   void (*take)(void *context, enum gp_idle_cause cause, uint64_t end_ns),
 		   void *context)
 {
-	struct split split = {
-		.gap = gap, .take = take, .context = context, .reached_ns = gap->start_ns};
+	struct split split = {.gap = gap,
+			      .take = take,
+			      .context = context,
+			      .reached_ns = gap->start_ns,
+			      .free = is_between_launches(models, gap) ? GP_IDLE_LAUNCH
+								       : GP_IDLE_HOST};
 	bool at_end = gap->after.op == GP_NONE;
 	struct gp_op_at at = at_end ? gap->before : gap->after;
 	const struct gp_op *op = gp_op_of(models, at);

@@ -17,7 +17,8 @@
  *   SETUP       it made streams or graphs, or did other setup
  *   LAUNCH      it was in a call that launches or puts other work into a stream; and from the end
  *               of the call that started the next operation to its start, GP_IDLE_LATENCY_NS at
- *               most: launching cannot keep up with such short operations
+ *               most; or in no call, between two launches that are GP_LAUNCH_PAUSE_NS apart at most:
+ *               a framework prepares the next one.  Launching cannot keep up with the GPU
  *   DEPENDENCY  the next operation had been launched, but began later than that: it waited for an
  *               event, a host function, another device, or another program on the GPU; and all of a
  *               gap between two operations of one graph launch
@@ -41,6 +42,7 @@
 #ifndef REPORT_ANALYSIS_IDLE_IDLE_CAUSE_H
 #define REPORT_ANALYSIS_IDLE_IDLE_CAUSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,6 +60,16 @@
  * to 30 us, also for a graph's first one.
  */
 #define GP_IDLE_LATENCY_NS GP_BUSY_LATENCY_NS
+
+/* From the end of a launch to the next one: if it is longer, the host did not only launch. */
+#define GP_LAUNCH_PAUSE_NS 200000u
+
+/*
+ * Whether the host did nothing but launch from that call to the other one: both launch kernels, or
+ * memsets or copies on the device, follow each other so soon, and no wait is between them.
+ */
+bool gp_is_launching(const struct gp_model *model, const struct gp_call *before,
+		     const struct gp_call *after);
 
 /* "host-bound", "launch-bound", "sync-bound", ...: in files and options. */
 const char *gp_idle_cause_name(enum gp_idle_cause cause);

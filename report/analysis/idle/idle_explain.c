@@ -15,7 +15,7 @@ static const struct explanation {
 		 "`gpuprof summary --by host FILE` shows what Python did meanwhile, `perf record -g` what native code did. Rules: data-loading, gpu-gaps, host-gaps, start-up, wind-down."},
 	[GP_IDLE_LAUNCH] =
 		{"the host launched operations more slowly than the GPU ran them",
-		 "The thread was in a call that launches, or the next operation began within 50 us of its launch.",
+		 "The thread was in a call that launches, or the next operation began within 50 us of its launch. Time in no call counts, too, between two launches at most 200 us apart, with no wait for the GPU between them: a framework prepares the next one then. The rule short-kernels is about this time.",
 		 "Use CUDA graphs, or fewer and larger kernels. Rules: short-kernels, graph-launch, idle-rest."},
 	[GP_IDLE_SYNC] =
 		{"the host was in a call that waits, or had just returned from one",

@@ -270,6 +270,11 @@ uint64_t gp_steps_recurring_ns(const struct gp_steps *steps)
 	return sum_ns;
 }
 
+bool gp_steps_have_median(const struct gp_steps *steps)
+{
+	return steps->counts[GP_RUN_STEADY] >= GP_STEADY_LEAST;
+}
+
 uint64_t gp_steps_mean_ns(const struct gp_steps *steps)
 {
 	uint32_t count = gp_steps_recurring(steps);

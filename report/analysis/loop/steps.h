@@ -26,7 +26,7 @@
 #define GP_SLOW_PERCENT 130u
 #define GP_SLOW_PART    5u
 
-/* Steady steps of a run whose median can be compared with another run's: one may be odd. */
+/* Steady steps whose median says how long a step is: of fewer, each may be odd. */
 #define GP_STEADY_LEAST 5u
 
 enum gp_run_part {
@@ -71,6 +71,9 @@ enum gp_run_part gp_steps_part_at(const struct gp_steps *steps, uint64_t time_ns
 /* The number of steady and slow steps; and the time of all parts that recur. */
 uint32_t gp_steps_recurring(const struct gp_steps *steps);
 uint64_t gp_steps_recurring_ns(const struct gp_steps *steps);
+
+/* Whether there are enough steady steps for a median. */
+bool gp_steps_have_median(const struct gp_steps *steps);
 
 /* The time of all parts that recur, for each steady or slow step; 0: there is none. */
 uint64_t gp_steps_mean_ns(const struct gp_steps *steps);

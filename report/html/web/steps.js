@@ -30,7 +30,8 @@ function cutSteps({ steps: [{ step_count: count }] }, rows) {
 
 /* A step of usual length, to look at; undefined if no loop was found. */
 function usualStep() {
-	const [{ median_ns: median } = {}] = state.about.steps || [],
+	const [{ median_ns, mean_ns } = {}] = state.about.steps || [],
+		median = median_ns ?? mean_ns,
 		differs = (row) => Math.abs(row.Wall - median) + (row.Part === 'steady' ? 0 : 1e18);
 	return median ? stepRows(state.about).reduce((a, b) => (a && differs(a) <= differs(b) ? a : b), undefined) : undefined;
 }
@@ -129,9 +130,9 @@ function stepCard({ steps: [found] = [], parts = [], doubt }) {
 	return [
 		card(
 			'Step',
-			fmtNs(found.median_ns),
+			found.median_ns == null ? fmtNs(found.shortest_ns) + ' to ' + fmtNs(found.longest_ns) : fmtNs(found.median_ns),
 			[
-				'median of ' + fmtCount(found.step_count) + '; ' + fmtNs(found.mean_ns) + ' on average after the warm-up',
+				(found.median_ns == null ? fmtCount(found.step_count) + ' steps are too few for a median' : 'median of ' + fmtCount(found.step_count)) + '; ' + fmtNs(found.mean_ns) + ' on average after the warm-up',
 				steady?.busy_ns ? 'GPU ' + (doubt ? '≥ ' : '') + fmtPercent(steady.busy_ns, steady.time_ns) + ' busy in the steady state' : '',
 			],
 			['Each', 'tables', 'iteration'],
@@ -170,7 +171,7 @@ function stepsSection(about) {
 	return section(
 		'Steps',
 		(about.processes.length > 1 ? 'of ' + nameOfProcess(processOfSteps(found)) + ', ' : '') +
-			(found.found_by === 'ranges' ? 'marked by ranges' : 'found by repeating operations') + '; height: time of a step, up to ' + TALLEST_STEP + ' medians; click: show it in the timeline' + (cut && '; the ' + cut),
+			(found.found_by === 'ranges' ? 'marked by ranges' : 'found by repeating operations') + '; height: time of a step' + (found.median_ns == null ? '' : ', up to ' + TALLEST_STEP + ' medians') + '; click: show it in the timeline' + (cut && '; the ' + cut),
 		rows.length > 1 ? el('div', { class: 'steps' }, chart) : null,
 		...shareBar(parts, fmtNs),
 		...(phaseBar(about) || []),

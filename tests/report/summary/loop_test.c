@@ -283,6 +283,41 @@ static void what_is_much_is_not_among_others(void **state)
 	gp_model_free(model);
 }
 
+/* Steps of 1.05, 1.1 ms and so on: of four nothing tells which one is usual. */
+static void few_steps_have_a_range_and_no_median(void **state)
+{
+	static const struct {
+		uint32_t count;
+		const char *title;
+	} cases[] = {
+		{4,
+		 " Steps: 4 of 1.041ms to 1.200ms (too few for a median), marked by ranges step "},
+		{5, " Steps: 5 of 1.150ms (median), marked by ranges step "},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = begin(42, 1);
+		struct gp_model *model;
+		uint64_t at_ns = MS;
+		char *text;
+
+		for (uint32_t k = 1; k <= cases[i].count; k++) {
+			uint64_t length_ns = MS + k * 50 * US;
+
+			build_range(&b, 100, "step", at_ns, at_ns + length_ns);
+			add_kernel(&b, at_ns + 10 * US, 0);
+			at_ns += length_ns;
+		}
+		model = build_end(&b);
+		text = print(&model, 1);
+		expect(text, cases[i].title);
+		assert_int_equal(strstr(text, " parts steps ") != NULL, i == 0);
+		assert_int_equal(strstr(text, " steady GPU ") != NULL, i == 1);
+		free(text);
+		gp_model_free(model);
+	}
+}
+
 /* XLA tries kernels out while it compiles, for longer than the program's step takes. */
 static void ranges_of_autotuning_come_last(void **state)
 {
@@ -422,6 +457,7 @@ int main(void)
 		cmocka_unit_test(an_average_far_from_the_median_is_told),
 		cmocka_unit_test(savings_are_of_a_step_of_the_longest_loop),
 		cmocka_unit_test(what_is_much_is_not_among_others),
+		cmocka_unit_test(few_steps_have_a_range_and_no_median),
 		cmocka_unit_test(ranges_of_autotuning_come_last),
 	};
 

@@ -303,6 +303,41 @@ static void of_many_samples_some_are_looked_up(void **state)
 	free(functions);
 }
 
+/* Of 30 ms of first and 10 ms of other, twice a usual 10 ms of first is left out, and no more than all. */
+static void usual_work_is_taken_out(void **state)
+{
+	struct gp_tally usual = {0};
+	struct gp_host_window window = {&usual, 0,       scene.places, scene.b.model,
+					0,      10 * MS, GP_HOST_LOOKS};
+	struct gp_sample samples[] = {{.start_ns = 0,
+				       .end_ns = 9 * MS,
+				       .thread_id = 100,
+				       .stack = scene.first,
+				       .count = 10},
+				      {.start_ns = 20 * MS,
+				       .end_ns = 49 * MS,
+				       .thread_id = 100,
+				       .stack = scene.first,
+				       .count = 30},
+				      {.start_ns = 50 * MS,
+				       .end_ns = 59 * MS,
+				       .thread_id = 100,
+				       .stack = scene.other,
+				       .count = 10}};
+
+	set_samples(samples, 3);
+	assert_true(gp_host_work_add(&window, 100));
+	assert_true(add_as(GP_HOST_LOOKS, 1, 100, 20, 60));
+	assert_true(add_as(GP_HOST_LOOKS, 2, 100, 20, 60));
+	gp_host_work_subtract(&scene.tally, 1, &usual, 2);
+	assert_function(1, 0, "first (train.py:1)", 10, 10);
+	assert_function(1, 1, "other (train.py:2)", 10, 10);
+	assert_function(2, 0, "first (train.py:1)", 30, 30);
+	gp_host_work_subtract(&scene.tally, 2, &usual, 4);
+	assert_function(2, 0, "other (train.py:2)", 10, 10);
+	gp_tally_free(&usual);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +358,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(of_many_samples_some_are_looked_up, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_thread_that_was_asked_for, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(usual_work_is_taken_out, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

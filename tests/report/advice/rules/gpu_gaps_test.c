@@ -103,6 +103,54 @@ static void test_shorter_waits_where_a_long_one_is(void **state)
 	}
 }
 
+/*
+ * Two gaps of 200 ms that end at different lines, each sampled from its start to its end: in the same
+ * function, or in different ones.
+ */
+static void gaps_of_the_same_work_are_one_finding(void **state)
+{
+	for (uint32_t is_other = 0; is_other < 2; is_other++) {
+		struct build b = build_begin(1);
+		struct gp_sample samples[2];
+		struct gp_model *model;
+		struct gp_advice advice;
+		const struct gp_finding *found;
+		uint32_t works[] = {build_python(&b, BUILD_OUTERMOST, "/home/me/a.py", "parse", 5),
+				    build_python(&b, BUILD_OUTERMOST, "/home/me/a.py", "other", 6)};
+
+		build_device(&b, 0, "GPU");
+		for (uint32_t i = 0; i < 3; i++) {
+			uint64_t at_ns = MS + i * 300ull * MS;
+
+			build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i + 1);
+			build_stack_of_last(&b, build_python(&b, BUILD_OUTERMOST, "/home/me/a.py",
+							     "step", (uint8_t)(10 + i)));
+			build_op(&b, GP_OP_KERNEL, 7, at_ns + 10000, at_ns + 100 * MS, i + 1);
+			if (i < 2)
+				samples[i] = build_sample(100, works[is_other && i == 1],
+							  101 + i * 300, 300 + i * 300);
+		}
+		build_stacks_end(&b);
+		model = build_end(&b);
+		model->samples = samples;
+		model->sample_count = 2;
+		advice = ask(&model, 1);
+		found = find(&advice, "gpu-gaps");
+		assert_non_null(found);
+		assert_int_equal(advice.count, is_other ? 2 : 1);
+		assert_int_equal(found->count, is_other ? 1 : 2);
+		assert_int_equal(found->saves_ns, (is_other ? 1 : 2) * (200 * MS + 10000));
+		assert_non_null(strstr(text_of(found, "samples"), "; meanwhile the host was in "));
+		assert_int_equal(strstr(text_of(found, "samples"), "parse (a.py:5)") != NULL &&
+					 strstr(text_of(found, "samples"), "from 4 ") != NULL,
+				 !is_other);
+		gp_advice_free(&advice);
+		model->samples = NULL;
+		model->sample_count = 0;
+		gp_model_free(model);
+	}
+}
+
 /* The profiler's work in a gap; reading counters or the trace is the user's choice. */
 static void test_reading_within_the_program_is_no_finding(void **state)
 {
@@ -609,6 +657,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_waits_are_one_finding),
 		cmocka_unit_test(test_long_waits_among_short_ones),
+		cmocka_unit_test(gaps_of_the_same_work_are_one_finding),
 		cmocka_unit_test(test_reading_within_the_program_is_no_finding),
 		cmocka_unit_test(test_few_and_short_waits),
 		cmocka_unit_test(test_shorter_waits_where_a_long_one_is),

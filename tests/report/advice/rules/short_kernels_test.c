@@ -88,6 +88,32 @@ static void one_place_is_the_place(void **state)
 	check(&b, "forward (model.py:12)", NULL);
 }
 
+/* One of 25 kernels takes 1 ms: on average they would take 43 us. */
+static void long_kernels_among_them_do_not_count(void **state)
+{
+	struct build b = launch(NULL, 0);
+	struct gp_model *model;
+	struct gp_advice advice;
+
+	for (uint32_t i = 0, later = 0; i < b.model->op_count; i++) {
+		struct gp_op *op = &b.model->ops[i];
+
+		op->start_ns += later * 1000 * US;
+		op->end_ns += later * 1000 * US;
+		b.model->calls[i].start_ns += later * 1000 * US;
+		if (i % 25 == 24) {
+			op->end_ns += 1000 * US;
+			later++;
+		}
+	}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	assert_non_null(find(&advice, "short-kernels"));
+	assert_int_equal(value_of(find(&advice, "short-kernels"), "median_ns"), 3 * US);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 static void several_have_what_calls_them_and_their_shares(void **state)
 {
 	static const struct place places[] = {
@@ -270,6 +296,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_place_is_the_place),
+		cmocka_unit_test(long_kernels_among_them_do_not_count),
 		cmocka_unit_test(several_have_what_calls_them_and_their_shares),
 		cmocka_unit_test(a_place_that_is_called_twice_is_one),
 		cmocka_unit_test(the_innermost_function_of_all_is_told),

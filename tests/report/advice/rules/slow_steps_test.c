@@ -24,8 +24,9 @@ struct program {
 	uint32_t call;     /* an API function that takes that time; 0: the host's own work */
 	uint32_t stack;    /* of that call */
 	bool calls_once;   /* it is in the first of these steps only */
-	uint64_t usual_ns; /* of that function in every step */
-	bool has_blocks;   /* every step allocates a block and frees it, which takes that time */
+	uint64_t usual_ns; /* of that function in every step ... */
+	uint32_t usual_stack; /* ... and the stack of that call */
+	bool has_blocks;      /* every step allocates a block and frees it, which takes that time */
 };
 
 static struct program begin(uint64_t more_ns)
@@ -35,7 +36,8 @@ static struct program begin(uint64_t more_ns)
 			    .sample = GP_NONE,
 			    .usual = GP_NONE,
 			    .launch = GP_NONE,
-			    .stack = GP_NONE};
+			    .stack = GP_NONE,
+			    .usual_stack = GP_NONE};
 
 	build_device(&p.b, 0, "GPU");
 	build_name(&p.b, "scale");
@@ -86,7 +88,8 @@ static struct gp_advice ask_about(struct program *p)
 		for (uint32_t k = 0; k < 3; k++)
 			sample(p, at_ns + (k + 1) * 500 * US, p->usual);
 		if (p->usual_ns > 0)
-			build_call(&p->b, 100, p->call, at_ns + 2 * MS, p->usual_ns, 0);
+			build_call(&p->b, 100, p->call, at_ns + 2 * MS, p->usual_ns, 0)->stack =
+				p->usual_stack;
 		at_ns += p->usual_ns;
 		if (p->has_blocks)
 			block(&p->b, at_ns + 2 * MS - 50 * US, i % 20 == 10 ? p->more_ns : 40 * US);
@@ -94,7 +97,8 @@ static struct gp_advice ask_about(struct program *p)
 			continue;
 		for (uint32_t k = 0; k < p->more_operations; k++)
 			kernel(&p->b, at_ns + 2 * MS + k * MS, 2, 900 * US);
-		if (p->call && p->usual_ns == 0 && !(p->calls_once && i > 20))
+		if (p->call && (p->usual_ns == 0 || p->stack != GP_NONE) &&
+		    !(p->calls_once && i > 20))
 			build_call(&p->b, 100, p->call, at_ns + 2 * MS, p->more_ns, 0)->stack =
 				p->stack;
 		sample(p, at_ns + 5 * MS, p->sample);
@@ -199,7 +203,7 @@ static void the_place_of_unknown_work_is_the_call_before(void **state)
 	assert_non_null(found);
 	assert_string_equal(found->place, "step (train.py:7)");
 	assert_string_equal(text_of(found, "before_place"), "step (train.py:7)");
-	assert_int_equal(value_of(found, "pause_ns"), 60 * MS + 94 * US);
+	assert_int_equal(value_of(found, "pause_ns"), 60 * MS + 995 * US);
 	end(&p, &advice);
 }
 
@@ -271,6 +275,53 @@ static void calls_of_usual_steps_are_no_reason(void **state)
 	assert_int_equal(found->count, 2);
 	assert_int_equal(value_of(found, "median_ns"), 42 * MS);
 	assert_string_equal(text_of(found, "reason"), "unknown");
+	end(&p, &advice);
+}
+
+/* Each step has a call of 80 ms; slow steps have one of 60 ms more at another place. */
+static void a_usual_call_is_not_named(void **state)
+{
+	static const struct {
+		uint8_t class;
+		const char *reason;
+	} cases[] = {{GP_API_COPY, "copying"}, {GP_API_OTHER, "unknown"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct program p = begin(60 * MS);
+		const struct gp_finding *found;
+		struct gp_advice advice;
+
+		p.call = 40;
+		p.usual_ns = 80 * MS;
+		build_api(&p.b, p.call, "cudaCall", cases[i].class);
+		p.usual_stack = build_python(&p.b, BUILD_OUTERMOST, "/home/me/a.py", "read", 7);
+		p.stack = build_python(&p.b, BUILD_OUTERMOST, "/home/me/a.py", "save", 9);
+		build_stacks_end(&p.b);
+		advice = ask_about(&p);
+		found = find(&advice, "slow-steps");
+		assert_non_null(found);
+		assert_int_equal(found->count, 2);
+		assert_int_equal(value_of(found, "median_ns"), 82 * MS);
+		assert_string_equal(text_of(found, "reason"), cases[i].reason);
+		assert_string_equal(found->place, "save (a.py:9)");
+		end(&p, &advice);
+	}
+}
+
+/* The host's usual work is sampled more often than the work of the slow steps. */
+static void usual_samples_are_left_out(void **state)
+{
+	struct program p = begin(4 * MS);
+	const struct gp_finding *found;
+	struct gp_advice advice;
+
+	p.more_operations = 4;
+	p.usual = build_python(&p.b, BUILD_OUTERMOST, "/home/me/a.py", "forward", 8);
+	p.sample = build_python(&p.b, BUILD_OUTERMOST, "/home/me/a.py", "collect", 9);
+	advice = ask_about(&p);
+	found = find(&advice, "slow-steps");
+	assert_non_null(found);
+	assert_string_equal(found->place, "collect (a.py:9)");
 	end(&p, &advice);
 }
 
@@ -422,6 +473,8 @@ int main(void)
 		cmocka_unit_test(a_finding_about_some_slow_steps_says_of_how_many),
 		cmocka_unit_test(calls_with_half_of_the_time_are_the_reason),
 		cmocka_unit_test(calls_of_usual_steps_are_no_reason),
+		cmocka_unit_test(a_usual_call_is_not_named),
+		cmocka_unit_test(usual_samples_are_left_out),
 		cmocka_unit_test(a_cause_is_told_once),
 		cmocka_unit_test(the_place_of_calls_is_theirs),
 		cmocka_unit_test(more_operations_are_more_work),

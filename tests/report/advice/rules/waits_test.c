@@ -16,24 +16,25 @@
 #define VALUES 9u
 #define WORK   (300 * US)
 #define SHORT  (10 * US)
+#define LAUNCH (2 * US)
 #define GAP_NS (30 * US)
 
 /*
  * Steps of a kernel of 300 us and eight of 10 us; the host waits for each, then launches the next one
- * 30 us later.  elsewhere: the second wait of each step is on another line.
+ * 30 us later.  elsewhere: the second wait of each step is in another function.
  */
 static struct gp_model *wait_for_values(bool elsewhere)
 {
 	struct build b = build_begin(1);
 	uint32_t lines[] = {build_python(&b, BUILD_OUTERMOST, "log.py", "values", 7),
-			    build_python(&b, BUILD_OUTERMOST, "log.py", "values", 9)};
+			    build_python(&b, BUILD_OUTERMOST, "log.py", "other", 9)};
 	uint64_t at_ns = 1000 * US;
 
 	build_device(&b, 0, "GPU");
 	for (uint32_t i = 0; i < STEPS * VALUES; i++) {
 		uint64_t end_ns = at_ns + (i % VALUES == 0 ? WORK : SHORT);
 
-		build_call(&b, 100, BUILD_LAUNCH, at_ns - 2 * US, 2 * US, i + 1);
+		build_call(&b, 100, BUILD_LAUNCH, at_ns - LAUNCH, LAUNCH, i + 1);
 		build_op(&b, GP_OP_KERNEL, 7, at_ns, end_ns, i + 1);
 		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns, end_ns - at_ns, 0);
 		build_stack_of_last(&b, lines[elsewhere && i % VALUES == 1]);
@@ -57,7 +58,10 @@ static void what_was_waited_saves_later_gaps(void **state)
 	gp_model_free(model);
 }
 
-/* Without the first wait, the second one waits for the work: each saves the gap behind it alone. */
+/*
+ * Without the first wait, the second one waits for the work: each saves as much of the gap behind it
+ * as it waits, and the launch.
+ */
 static void a_wait_elsewhere_takes_what_is_left(void **state)
 {
 	struct gp_model *model = wait_for_values(true);
@@ -65,7 +69,46 @@ static void a_wait_elsewhere_takes_what_is_left(void **state)
 	const struct gp_finding *found = find(&advice, "sync-in-loop");
 
 	assert_non_null(found);
-	assert_int_equal(found->saves_ns, STEPS * GAP_NS + (STEPS * (VALUES - 2) - 1) * SHORT);
+	assert_int_equal(found->saves_ns,
+			 STEPS * GAP_NS + (STEPS * (VALUES - 2) - 1) * (SHORT + LAUNCH));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+/*
+ * Kernels of 5 us, for each of which the host waits 12 us in one of two lines of a function: all idle
+ * time goes if both waits do.  Each one alone is two fifths of the run.
+ */
+static void waits_of_one_function_are_one_finding(void **state)
+{
+	struct build b = build_begin(1);
+	uint32_t lines[] = {build_python(&b, BUILD_OUTERMOST, "a.py", "solve", 7),
+			    build_python(&b, BUILD_OUTERMOST, "a.py", "solve", 9)};
+	const struct gp_finding *found;
+	struct gp_advice advice;
+	struct gp_model *model;
+
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 0; i < 2000; i++) {
+		uint64_t at_ns = 1000 * US + i * 20 * US;
+
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 6 * US, i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 9 * US, at_ns + 14 * US, i + 1);
+		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns + 7 * US, 12 * US, 0);
+		build_stack_of_last(&b, lines[i % 2]);
+	}
+	build_stacks_end(&b);
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "sync-in-loop");
+	assert_non_null(found);
+	assert_int_equal(found->count, 1999);
+	assert_int_equal(found->saves_ns, 1999 * 15 * US);
+	assert_string_equal(found->place, "solve (a.py:7-9)");
+	assert_non_null(strstr(text_of(found, "places"), "2 places wait: solve (a.py:"));
+	for (uint32_t i = 0; i < advice.count; i++)
+		assert_true(&advice.findings[i] == found ||
+			    strcmp(advice.findings[i].rule->id, "sync-in-loop") != 0);
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }
@@ -82,7 +125,7 @@ static struct gp_model *set_memory(uint8_t memory, uint8_t flags)
 		uint64_t end_ns = at_ns + WORK + SHORT;
 		struct gp_op *op;
 
-		build_call(&b, 100, BUILD_LAUNCH, at_ns - 2 * US, 2 * US, id);
+		build_call(&b, 100, BUILD_LAUNCH, at_ns - LAUNCH, LAUNCH, id);
 		build_op(&b, GP_OP_KERNEL, 7, at_ns, at_ns + WORK, id);
 		build_call(&b, 100, MEMSET, at_ns, WORK + SHORT, id + 1);
 		op = build_op(&b, GP_OP_SET, 7, at_ns + WORK, end_ns, id + 1);
@@ -131,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_waited_saves_later_gaps),
 		cmocka_unit_test(a_wait_elsewhere_takes_what_is_left),
+		cmocka_unit_test(waits_of_one_function_are_one_finding),
 		cmocka_unit_test(memsets_of_host_memory_block_the_host),
 	};
 

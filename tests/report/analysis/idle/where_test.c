@@ -94,6 +94,35 @@ static void a_host_in_no_call_is_host_bound(void **state)
 	gp_model_free(model);
 }
 
+/* From the end of the launch at 0 to the next one: 200 us without a wait are its preparation. */
+static void between_launches_a_host_in_no_call_launches(void **state)
+{
+	static const struct {
+		uint64_t at_us, host_us, launch_us;
+		uint16_t first;    /* the API function of the first call */
+		uint64_t waits_us; /* in a wait between the two */
+	} cases[] = {{205, 0, 210, BUILD_LAUNCH, 0},
+		     {206, 106, 104, BUILD_LAUNCH, 0},
+		     {205, 85, 105, BUILD_LAUNCH, 20},
+		     {205, 105, 100, BUILD_MEMCPY_ASYNC, 0}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = begin_with_gap();
+		struct gp_model *model;
+		struct answer answer;
+
+		b.model->calls[0].api = cases[i].first;
+		if (cases[i].waits_us > 0)
+			build_call(&b, 1, BUILD_DEVICE_SYNC, 150 * US, cases[i].waits_us * US, 3);
+		build_call(&b, 1, BUILD_LAUNCH, cases[i].at_us * US, 60 * US, 2);
+		answer = ask_one(&b, &model);
+		assert_int_equal(idle_of(&answer, GP_IDLE_HOST), cases[i].host_us * US);
+		assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH), cases[i].launch_us * US);
+		forget(&answer);
+		gp_model_free(model);
+	}
+}
+
 static void coming_back_from_a_wait_counts_to_the_wait(void **state)
 {
 	struct build b = begin_with_gap();
@@ -411,8 +440,9 @@ static void the_profiler_holds_up_calls(void **state)
 	build_call(&b, 2, BUILD_DEVICE_SYNC, 500 * US, 5 * US, 3);
 	answer = ask_one(&b, &model);
 	assert_int_equal(idle_of(&answer, GP_IDLE_PROFILER), 80 * US);
-	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), (50 + 105 /* the end */) * US);
-	assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH), (10 /* the first */ + 60 + 10) * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), 105 /* the end */ * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH),
+			 (10 /* the first */ + 50 /* before the next */ + 60 + 10) * US);
 	forget(&answer);
 	gp_model_free(model);
 }
@@ -792,6 +822,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_host_in_no_call_is_host_bound),
+		cmocka_unit_test(between_launches_a_host_in_no_call_launches),
 		cmocka_unit_test(coming_back_from_a_wait_counts_to_the_wait),
 		cmocka_unit_test(a_wait_for_nothing_counts_itself),
 		cmocka_unit_test(calls_count_by_what_they_are_for),

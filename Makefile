@@ -67,7 +67,7 @@ all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/report/html/page.compared $(O)/gpuprof
 
 # The objects for tests and benchmarks: without the library's constructors, and with the usual C
 # library functions.
-INJECT_PARTS := $(filter-out $(O)/inject/init.o $(O)/inject/libc_direct.o,$(INJECT))
+INJECT_PARTS := $(filter-out $(addprefix $(O)/inject/,init.o attach.o libc_direct.o),$(INJECT))
 
 # A preloaded object cannot contain the sanitizer's runtime: the unit tests test the record side
 # under sanitizers.

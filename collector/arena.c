@@ -359,3 +359,15 @@ void gp_arena_remove(struct gp_arena *arena)
 		gp_sys_unlink(arena->path);
 	arena->path[0] = '\0';
 }
+
+void gp_arena_release(struct gp_arena *arena)
+{
+	for (uint32_t i = 0; i < arena->lane_count; i++)
+		gp_sys_map_over(arena->lanes[i].ring, gp_ring_bytes(arena->lanes[i].slot_count));
+}
+
+void gp_arena_unmap(struct gp_arena *arena)
+{
+	for (uint32_t i = 0; i < arena->lane_count; i++)
+		gp_sys_unmap(arena->lanes[i].ring, gp_ring_bytes(arena->lanes[i].slot_count));
+}

@@ -13,11 +13,14 @@
 /* gp_process_state.collector */
 enum state { NEVER_STARTED, STARTED, STOPPED };
 
-/* In a child forked after the start: our memory still has the state of the parent's recording. */
+/*
+ * In a child forked after the start, and after a release: our memory still has the state of the
+ * former recording.
+ */
 static bool has_started;
 
 /* The writer resets its own state. */
-static void forget_parent(void)
+static void forget_former(void)
 {
 	gp_counters_reset();
 	gp_memory_budget_reset();
@@ -34,7 +37,7 @@ int gp_collector_start(const struct gp_collector_config *config)
 	if (!gp_replace32(&gp_process_state.collector, NEVER_STARTED, STARTED))
 		return -EEXIST;
 	if (has_started)
-		forget_parent();
+		forget_former();
 	has_started = true;
 	error = gp_writer_start(config);
 	if (error)
@@ -65,6 +68,14 @@ int gp_collector_stop(uint64_t timeout_ns)
 	error = gp_writer_stop(timeout_ns);
 	errno = saved;
 	return error;
+}
+
+void gp_collector_release(void)
+{
+	if (gp_load32_acquire(&gp_process_state.collector) != STOPPED)
+		return;
+	gp_writer_release();
+	gp_store32_release(&gp_process_state.collector, NEVER_STARTED);
 }
 
 void gp_collector_ends(enum gp_end_way way, uint8_t status)

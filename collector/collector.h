@@ -2,9 +2,9 @@
  * collector: the facade of the record side: the only interface of rings, writer and trace file for
  * inject/.
  *
- * A process has at most one collector, started once; a forked child may start its own.  Program
- * threads pass records to gp_emit(); one thread of ours, the writer, packs them into the trace
- * file.  Nothing here knows CUDA.
+ * A process has at most one collector, started once, or again after gp_collector_release(); a
+ * forked child may start its own.  Program threads pass records to gp_emit(); one thread of ours, the
+ * writer, packs them into the trace file.  Nothing here knows CUDA.
  *
  * gp_emit() and the definition functions may be called from any thread at any time, also before
  * start and after stop, from signal handlers and in forked children: then they do nothing, or count
@@ -89,6 +89,12 @@ const char *gp_collector_trace_path(void);
  * collector: does nothing, returns -ECHILD.
  */
 int gp_collector_stop(uint64_t timeout_ns);
+
+/*
+ * After a gp_collector_stop() that returned 0, in a process that runs on: free the memory of the
+ * rings.  gp_collector_start() may then start another recording, as in a forked child.
+ */
+void gp_collector_release(void);
 
 /*
  * How the process is about to end, for the END record.  Before gp_collector_stop(); the last call

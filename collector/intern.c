@@ -112,7 +112,7 @@ static const uint8_t *keep(struct gp_intern *table, const void *key, uint32_t ke
 	return copy;
 }
 
-static void forget(struct gp_intern *table)
+void gp_intern_forget(struct gp_intern *table)
 {
 	while (table->blocks != NULL) {
 		struct gp_intern_block *block = table->blocks;
@@ -120,7 +120,8 @@ static void forget(struct gp_intern *table)
 		table->blocks = block->before;
 		unmap_bytes(block, block->bytes);
 	}
-	unmap_bytes(table->entries, table->entry_limit * sizeof(*table->entries));
+	if (table->entries != NULL)
+		unmap_bytes(table->entries, table->entry_limit * sizeof(*table->entries));
 	*table = (struct gp_intern){.last_id = table->last_id};
 }
 
@@ -147,11 +148,11 @@ static uint32_t add_or_forget(struct gp_intern *table, uint64_t hash, const void
 	uint32_t id;
 
 	if (table->kept_bytes >= gp_memory_budget_share(GP_INTERN_MOST_BYTES, INTERN_PART))
-		forget(table);
+		gp_intern_forget(table);
 	id = add(table, hash, key, key_bytes);
 	if (id != 0 || table->blocks == NULL)
 		return id;
-	forget(table);
+	gp_intern_forget(table);
 	return add(table, hash, key, key_bytes);
 }
 

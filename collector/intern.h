@@ -37,4 +37,7 @@ uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes,
  */
 void gp_intern_remove_last(struct gp_intern *table, const void *key, uint32_t key_bytes);
 
+/* Forget all keys and free the memory.  Ids are not used again. */
+void gp_intern_forget(struct gp_intern *table);
+
 #endif

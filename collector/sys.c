@@ -445,13 +445,28 @@ int gp_sys_map_lazily(size_t bytes, void **memory)
 	return error;
 }
 
+/* New private memory at the address of memory, which need not begin on a page. */
+static long map_at(void *memory, size_t bytes, int flag)
+{
+	size_t before = within_page((uintptr_t)memory);
+
+	return gp_sys.call(SYS_mmap, (long)memory - (long)before, (long)(bytes + before),
+			   PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flag, -1, 0);
+}
+
+int gp_sys_map_over(void *memory, size_t bytes)
+{
+	long result = map_at(memory, bytes, MAP_FIXED);
+
+	return result < 0 && result > -4096 ? (int)result : 0;
+}
+
 int gp_sys_map_in_child(void *memory, size_t bytes)
 {
-	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
 	size_t before = within_page((uintptr_t)memory);
 	long first = (long)memory - (long)before;
-	long result = gp_sys.call(SYS_mmap, first, (long)(bytes + before), PROT_READ | PROT_WRITE,
-				  flags, -1, 0);
+	long result = map_at(memory, bytes, MAP_FIXED_NOREPLACE);
 
 	if (result < 0 && result > -4096)
 		return (int)result;

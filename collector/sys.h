@@ -111,6 +111,12 @@ int gp_sys_map_lazily(size_t bytes, void **memory);
 int gp_sys_map_in_child(void *memory, size_t bytes);
 void gp_sys_unmap(void *memory, size_t bytes);
 
+/*
+ * Replace memory of gp_sys_map() by private, empty memory at the same address: what it took is free,
+ * and a late access is harmless.
+ */
+int gp_sys_map_over(void *memory, size_t bytes);
+
 /* Make whole pages of private memory zero in forked children; -EINVAL if the kernel cannot. */
 int gp_sys_wipe_on_fork(void *memory, size_t bytes);
 

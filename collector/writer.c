@@ -54,6 +54,7 @@ static struct {
 	uint32_t is_full; /* atomic; the file has reached its limit, and has a record about that */
 	uint32_t end;     /* atomic; way and status of the END record */
 	bool limit_is_emitted; /* in the file */
+	bool is_released;      /* the rings are empty memory, and belong to nobody */
 	int error; /* with FAILED: the reason; with DONE: the reason of dropped records */
 	struct gp_eventcount wakeup;
 	struct gp_arena arena;
@@ -492,6 +493,8 @@ int gp_writer_start(const struct gp_collector_config *config)
 {
 	int error;
 
+	if (writer.is_released)
+		gp_arena_unmap(&writer.arena);
 	/*
 	 * in a forked child: the state of its parent, except for the rings, which are not mapped
 	 * here
@@ -579,6 +582,12 @@ int gp_writer_stop(uint64_t timeout_ns)
 		return writer.error;
 	gp_arena_remove(&writer.arena);
 	return 0;
+}
+
+void gp_writer_release(void)
+{
+	gp_arena_release(&writer.arena);
+	writer.is_released = true;
 }
 
 void gp_writer_ends(enum gp_end_way way, uint8_t status)

@@ -28,6 +28,9 @@ int gp_writer_start(const struct gp_collector_config *config);
  */
 int gp_writer_stop(uint64_t timeout_ns);
 
+/* gp_collector_release() */
+void gp_writer_release(void);
+
 /* gp_collector_resume() */
 void gp_writer_resume(void);
 

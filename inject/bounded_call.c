@@ -48,6 +48,8 @@ int gp_bounded_call_begin(void (*run)(uint32_t call), void (*wake)(void))
 	pthread_t thread;
 	int error;
 
+	bounded.state = READY;
+	bounded.has_begun = 0;
 	bounded.run = run;
 	bounded.wake = wake;
 	error = gp_sys.thread(&thread, run_bounded_calls);

@@ -51,6 +51,7 @@ static uint64_t named[2][GP_API_CBID_LIMIT / 64];
 
 void gp_callbacks_init(const struct gp_callback_events *events)
 {
+	memset(named, 0, sizeof(named));
 	notify = *events;
 }
 

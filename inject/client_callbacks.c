@@ -1,6 +1,7 @@
 #include "inject/client_callbacks.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "collector/atomic.h"
 #include "collector/process_state.h"
@@ -54,6 +55,7 @@ void gp_client_end(void)
 
 void gp_client_callbacks_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subscriber)
 {
+	memset(shared.enabled, 0, sizeof(shared.enabled));
 	shared.cupti = cupti;
 	shared.subscriber = subscriber;
 }

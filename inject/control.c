@@ -30,8 +30,10 @@ static struct {
 	uint64_t skipped_ranges, most_ranges;
 	uint64_t share_millionths; /* of --sample; 0 = without */
 	uint64_t short_ticks;
+	bool is_attached; /* to a running program: gp_control_attach() begins the first window */
 	void (*wake)(void);
 
+	uint32_t is_over; /* detached: no further window */
 	uint32_t waits_for;
 	uint32_t in_range;
 	uint32_t depth;           /* number of open NVTX ranges */
@@ -67,7 +69,7 @@ static void begin_sample(void)
 
 static void begin_window(enum gp_gate_reason reason)
 {
-	if (gp_recording_gate_is_open() || gp_collector_is_full())
+	if (gp_recording_gate_is_open() || gp_collector_is_full() || gp_load32(&control.is_over))
 		return;
 	if (is_sampling())
 		begin_sample();
@@ -406,7 +408,7 @@ static void read_windows(void)
 
 static void start_windows(void)
 {
-	bool closed = control.waits_for != 0 || has_ranges();
+	bool closed = control.waits_for != 0 || has_ranges() || control.is_attached;
 
 	/* no other option opens the gate: the signal does */
 	if (has_toggle() && !closed) {
@@ -448,6 +450,25 @@ bool gp_control_wants_process(void)
 		return true;
 	gp_process_info_program(name, sizeof(name));
 	return gp_pattern_matches(list, name);
+}
+
+void gp_control_init_attached(void)
+{
+	memset(&control, 0, sizeof(control));
+	control.is_attached = true;
+	gp_control_init();
+}
+
+void gp_control_attach(void)
+{
+	if (gp_load32(&control.waits_for) == 0 && !has_ranges())
+		begin_window(GP_GATE_ATTACH);
+}
+
+void gp_control_detach(void)
+{
+	gp_store32(&control.is_over, 1);
+	end_window(GP_GATE_ATTACH);
 }
 
 void gp_control_init(void)

@@ -26,6 +26,15 @@
 /* By the constructor, after the options are read. */
 void gp_control_init(void);
 
+/*
+ * The same when gpuprof is attached to a running program: the gate is closed.  gp_control_attach(),
+ * once the trace has begun, opens it unless an option does so later.  gp_control_detach() closes it
+ * for good.
+ */
+void gp_control_init_attached(void);
+void gp_control_attach(void);
+void gp_control_detach(void);
+
 /* Whether --processes and --ranks include this process. */
 bool gp_control_wants_process(void);
 

@@ -34,10 +34,13 @@ static struct {
 void gp_cupti_activity_init(const struct gp_cupti *cupti, void (*wake)(void),
 			    void (*on_request)(void))
 {
+	gp_intern_forget(&fetching.decoder.names);
+	gp_intern_forget(&fetching.decoder.shapes);
 	fetching.cupti = cupti;
 	fetching.wake = wake;
 	fetching.on_request = on_request;
-	fetching.decoder.version = cupti->version;
+	fetching.decoder = (struct gp_decoder){.version = cupti->version};
+	fetching.has_delivered = fetching.has_flushed = fetching.was_flushed = false;
 }
 
 /* ---- called by CUPTI ---- */
@@ -184,6 +187,11 @@ void gp_cupti_activity_emit_unfinished(uint64_t until_ns)
 {
 	if (gp_recording_has_kernels())
 		gp_in_flight_emit(&fetching.decoder, fetching.was_flushed, until_ns);
+}
+
+bool gp_cupti_activity_is_awaited(void)
+{
+	return gp_recording_has_kernels() && gp_in_flight_any(&fetching.decoder);
 }
 
 /* ---- flushes ---- */

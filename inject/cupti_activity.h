@@ -53,6 +53,9 @@ void gp_cupti_activity_during_flush(void);
 /* If flushes are forbidden: decode the buffers that CUPTI has returned by itself. */
 void gp_cupti_activity_without_flush(void);
 
+/* Whether records of launches are still to come.  By the fetching thread, after decoding. */
+bool gp_cupti_activity_is_awaited(void);
+
 /*
  * Emit all launches without a record, because the process may end before they are overdue.  Ends at
  * until_ns of gp_sys_now_ns().

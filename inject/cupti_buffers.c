@@ -189,10 +189,26 @@ int gp_buffers_init(uint64_t most, bool waits, void (*wake)(void))
 	most_bytes = most;
 	waits_for_decoder = waits;
 	wake_decoder = wake;
-	for (uint32_t i = 0; i < FIRST_BUFFERS; i++)
+	for (uint32_t i = gp_load32(&buffer_count); i < FIRST_BUFFERS; i++)
 		if (add_buffer(first_bytes(), FREE) == NULL)
 			return -ENOMEM;
 	return 0;
+}
+
+void gp_buffers_empty(void)
+{
+	uint32_t count = gp_load32(&buffer_count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct buffer *buffer = &buffers[i];
+
+		if (!gp_replace32(&buffer->state, FREE, TAKEN))
+			continue;
+		madvise(buffer->memory, buffer->bytes, MADV_DONTNEED);
+		buffer->is_resident = false;
+		gp_store32_release(&buffer->state, FREE);
+	}
+	resident_bytes = 0;
 }
 
 /* A free buffer of that size; 0 = any size. */

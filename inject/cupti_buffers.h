@@ -53,6 +53,12 @@ void gp_buffers_use_per_thread(void);
  */
 int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake_decoder)(void));
 
+/*
+ * After the end of a recording, in a process that runs on: the memory of free buffers is free;
+ * gp_buffers_init() may come again, and uses them.
+ */
+void gp_buffers_empty(void);
+
 /* There will be no decoder: requests do not wait, and no further buffers are made. */
 void gp_buffers_set_no_decoder(void);
 

@@ -278,12 +278,22 @@ uint32_t gp_driver_open(struct gp_driver *driver)
 	memset(driver, 0, sizeof(*driver));
 	if (handle == NULL)
 		return 0;
-	*(void **)&driver->cuDriverGetVersion = dlsym(handle, "cuDriverGetVersion");
-	*(void **)&driver->cuCtxPushCurrent = dlsym(handle, "cuCtxPushCurrent_v2");
-	*(void **)&driver->cuCtxPopCurrent = dlsym(handle, "cuCtxPopCurrent_v2");
-	*(void **)&driver->cuMemGetInfo = dlsym(handle, "cuMemGetInfo_v2");
-	*(void **)&driver->cuStreamGetCtx = dlsym(handle, "cuStreamGetCtx");
-	*(void **)&driver->cuDeviceGetUuid = dlsym(handle, "cuDeviceGetUuid");
+#define FIND(member, name) *(void **)&driver->member = dlsym(handle, name)
+	FIND(cuDriverGetVersion, "cuDriverGetVersion");
+	FIND(cuCtxPushCurrent, "cuCtxPushCurrent_v2");
+	FIND(cuCtxPopCurrent, "cuCtxPopCurrent_v2");
+	FIND(cuMemGetInfo, "cuMemGetInfo_v2");
+	FIND(cuStreamGetCtx, "cuStreamGetCtx");
+	FIND(cuDeviceGetUuid, "cuDeviceGetUuid");
+	FIND(cuDeviceGetCount, "cuDeviceGetCount");
+	FIND(cuDeviceGetName, "cuDeviceGetName");
+	FIND(cuDeviceTotalMem, "cuDeviceTotalMem_v2");
+	FIND(cuDeviceGetAttribute, "cuDeviceGetAttribute");
+	FIND(cuDevicePrimaryCtxGetState, "cuDevicePrimaryCtxGetState");
+	FIND(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain");
+	FIND(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2");
+	FIND(cuCtxGetCurrent, "cuCtxGetCurrent");
+#undef FIND
 	if (driver->cuDriverGetVersion == NULL ||
 	    driver->cuDriverGetVersion(&version) != CUDA_SUCCESS)
 		return 0;

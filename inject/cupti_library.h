@@ -31,6 +31,14 @@ struct gp_driver {
 	CUresult (*cuMemGetInfo)(size_t *, size_t *);
 	CUresult (*cuStreamGetCtx)(CUstream, CUcontext *);
 	CUresult (*cuDeviceGetUuid)(CUuuid *, CUdevice);
+	CUresult (*cuDeviceGetCount)(int *);
+	CUresult (*cuDeviceGetName)(char *, int, CUdevice);
+	CUresult (*cuDeviceTotalMem)(size_t *, CUdevice);
+	CUresult (*cuDeviceGetAttribute)(int *, CUdevice_attribute, CUdevice);
+	CUresult (*cuDevicePrimaryCtxGetState)(CUdevice, unsigned *, int *);
+	CUresult (*cuDevicePrimaryCtxRetain)(CUcontext *, CUdevice);
+	CUresult (*cuDevicePrimaryCtxRelease)(CUdevice);
+	CUresult (*cuCtxGetCurrent)(CUcontext *);
 };
 
 /*

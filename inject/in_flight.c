@@ -456,6 +456,17 @@ static void find_open(const struct gp_decoder *decoder)
 	scans.newest_id = decoder->newest_id;
 }
 
+bool gp_in_flight_any(const struct gp_decoder *decoder)
+{
+	if (decoder->warned_no_ids)
+		return false;
+	find_open(decoder);
+	for (uint32_t i = 0; i < THREADS; i++)
+		if (views[i].open_count > 0)
+			return true;
+	return false;
+}
+
 /*
  * While records arrive, which is the normal case, the notes are not read as long as the received
  * ids are known.

@@ -136,6 +136,9 @@ uint64_t gp_in_flight_noted(void);
  */
 void gp_in_flight_scan(struct gp_decoder *decoder, uint64_t now_ns, bool flushed);
 
+/* Whether a launch has no record, and is not overdue. */
+bool gp_in_flight_any(const struct gp_decoder *decoder);
+
 /*
  * Emit all launches without a record: none will come, or the process may end before the next scan.
  * flushed: as above.  Ends at until_ns of gp_sys_now_ns().

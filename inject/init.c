@@ -12,6 +12,9 @@
  *    and quick_exit() do 4 and 5 themselves, and so do execve() and its relatives in a process that
  *    records (inject/exec.h), and a SIGTERM that ends it (inject/term_signal.h).
  *
+ * In a program that uses CUDA already, steps 1 to 3 are gp_init_attach() (inject/attach.h): there the
+ * constructor does nothing, and no variable of the environment is read or set.
+ *
  * If any step fails, the program runs on, and a logged line names the missing data.
  */
 #include <cuda.h>
@@ -32,6 +35,7 @@
 #include "collector/process_state.h"
 #include "collector/sys.h"
 #include "gpuprof/injection.h"
+#include "inject/attach.h"
 #include "inject/capture_range.h"
 #include "inject/control.h"
 #include "inject/dlsym.h"
@@ -52,10 +56,13 @@
 #include "inject/client_symbols.h"
 #include "inject/term_signal.h"
 #include "inject/trace_list.h"
+#include "stacks/stack.h"
 
-#define QUICK_FLUSH_S 1u /* limit of the final flush at an end without exit handlers */
-#define START_MOST_NS 2000000000u
-#define START_POLL_NS 10000000u
+#define QUICK_FLUSH_S  1u /* limit of the final flush at an end without exit handlers */
+#define START_MOST_NS  2000000000u
+#define START_POLL_NS  10000000u
+#define DETACH_MOST_NS 10000000000u
+#define DETACH_POLL_NS 5000000u
 
 /* The driver's entry point; its name is CUDA's. */
 __attribute__((visibility("default"))) int InitializeInjection(void);
@@ -78,6 +85,7 @@ struct step {
 static struct step preparation, start;
 
 static bool is_under_ncu;    /* for ncu: nothing is recorded */
+static bool is_attached;     /* by gp_init_attach() */
 static bool is_logged;       /* this library has reported the problem, or will */
 static uint32_t constructed; /* set in the process; a forked child does not report again */
 
@@ -256,11 +264,35 @@ static void prepare_once(void)
 	end_step(&preparation);
 }
 
+/*
+ * A preloaded library is in the program's global scope; one that the driver loads is not.  In a
+ * linker namespace of its own, the latter may be another copy of the preloaded one.
+ */
+static const void *preloaded_function(void)
+{
+	void *program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
+	const void *function = program != NULL ? gp_dlsym(program, "InitializeInjection") : NULL;
+
+	if (program != NULL)
+		dlclose(program);
+	return function;
+}
+
+/*
+ * A library that is loaded by hand after CUDA was initialized can only be attached: the driver reads
+ * its variable once.
+ */
+static bool is_loaded_late(void)
+{
+	return getenv(GP_INJECTION_CUDA) == NULL && is_cuda_started() &&
+	       preloaded_function() == NULL;
+}
+
 __attribute__((constructor)) static void construct(void)
 {
 	int saved_errno = errno;
 
-	if (is_trusted()) {
+	if (is_trusted() && !is_loaded_late()) {
 		prepare_once();
 		if (gp_control_wants_process())
 			gp_main_thread_watch();
@@ -307,20 +339,6 @@ static void on_program_exit(void)
 		finish_session(UINT64_MAX / 1000000000u);
 }
 
-/*
- * A preloaded library is in the program's global scope; one that the driver loads is not.  In a
- * linker namespace of its own, the latter may be another copy of the preloaded one.
- */
-static const void *preloaded_function(void)
-{
-	void *program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
-	const void *function = program != NULL ? gp_dlsym(program, "InitializeInjection") : NULL;
-
-	if (program != NULL)
-		dlclose(program);
-	return function;
-}
-
 static void close_before_exit(int status)
 {
 	gp_process_trace_ends(GP_END_STATUS, status);
@@ -337,11 +355,24 @@ static void note_how_loaded(void)
 
 	if (function != (const void *)(uintptr_t)InitializeInjection)
 		gp_exit_slots_take(close_before_exit);
-	if (function == NULL)
+	if (is_attached)
+		gp_emit_info(
+			GP_INFO_NOTE,
+			"gpuprof was attached to the running program: allocations, modules, ranges and stream names from before are unknown, and graphs that were instantiated before may lack records of their nodes");
+	else if (function == NULL)
 		gp_emit_info(
 			GP_INFO_NOTE,
 			"gpuprof was loaded by " GP_INJECTION_CUDA
 			" alone: CUPTI serves either gpuprof or a profiler inside the program, such as torch.profiler; start the program with gpuprof-run to use both");
+}
+
+static void at_program_exit(void)
+{
+	static bool is_registered;
+
+	if (!is_registered)
+		atexit(on_program_exit);
+	is_registered = true;
 }
 
 /* Inside the driver, on the thread that creates the process's first context. */
@@ -355,7 +386,7 @@ static void on_first_context(void)
 		gp_log(GP_NO_ACTIVITY
 		       "gpuprof's thread cannot be started: %s; the user or the container has too many threads: raise that limit (ulimit -u, or the pids limit of the container)",
 		       gp_error_text(-error));
-	atexit(on_program_exit);
+	at_program_exit();
 	if (!has_trace)
 		return;
 	if (gp_process_trace_in_session())
@@ -486,4 +517,95 @@ void _exit(int status)
 void _Exit(int status)
 {
 	_exit(status);
+}
+
+/* ---- attached to a running program ---- */
+
+static void on_first_context_attached(void)
+{
+	on_first_context();
+	gp_control_attach();
+}
+
+/* No variable of the program's environment, no handler: the program runs, also in other threads. */
+static void prepare_attached(char *const *options)
+{
+	gp_log_keep();
+	gp_sys_remember_filter();
+	gp_sys_set_masks_by(
+		(gp_sys_mask_setter *)gp_dlsym_in_libc("pthread_attr_setsigmask_np", 0));
+	gp_options_read(options);
+	gp_memory_budget_init(gp_option_bytes(GP_OPTION_ID_MAX_MEMORY));
+	gp_output_path_remember();
+	gp_process_trace_init(close_on_quick_exit);
+	gp_control_init_attached();
+	if ((gp_trace_list() & GP_TRACE_NVTX) != 0)
+		gp_ranges_enable(true);
+}
+
+/* Whether something else than gp_init_attach() has prepared this library; it claims that. */
+static bool is_prepared_otherwise(void)
+{
+	if (is_attached)
+		return false;
+	constructed = gp_sys_process_id();
+	if (!begin_step(&preparation))
+		return true;
+	end_step(&preparation);
+	if (begin_step(&start))
+		end_step(&start);
+	return false;
+}
+
+int gp_init_attach(char *const *options)
+{
+	if (!is_trusted())
+		return -EPERM;
+	if (is_prepared_otherwise())
+		return -EALREADY;
+	is_attached = true;
+	prepare_attached(options);
+	if (gp_session_start(on_first_context_attached) != 0)
+		return -EBUSY;
+	if (!gp_session_adopt_contexts() || gp_collector_is_live())
+		return 0;
+	gp_init_detach(); /* the trace cannot be written */
+	return -EBUSY;
+}
+
+/* CUPTI goes off only once the running kernels have their records. */
+static void close_gate(void)
+{
+	uint64_t give_up_ns = gp_sys_now_ns() + DETACH_MOST_NS;
+
+	gp_recording_gate_hold(true);
+	gp_control_detach();
+	gp_session_await_records(gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT) * 1000000000u);
+	gp_recording_gate_hold(false);
+	while (gp_collector_is_live() && !gp_recording_gate_is_off() &&
+	       gp_sys_now_ns() < give_up_ns)
+		gp_sys_sleep(DETACH_POLL_NS);
+}
+
+static bool await_threads(void)
+{
+	uint64_t give_up_ns = gp_sys_now_ns() + DETACH_MOST_NS;
+
+	while (gp_load32_acquire(&gp_process_state.own_threads) != 0 &&
+	       gp_sys_now_ns() < give_up_ns)
+		gp_sys_sleep(DETACH_POLL_NS);
+	return gp_load32_acquire(&gp_process_state.own_threads) == 0;
+}
+
+int gp_init_detach(void)
+{
+	close_gate();
+	finish_session(UINT64_MAX / 1000000000u); /* also without a trace */
+	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_PROGRAM);
+	gp_session_leave();
+	if (!await_threads())
+		return -ETIMEDOUT;
+	gp_stack_forget();
+	gp_process_trace_forget();
+	return 0;
 }

@@ -146,11 +146,49 @@ static size_t make_line(char *line, size_t size, const char *text)
 	return bytes + 1;
 }
 
+#define KEPT_BYTES 4096u
+
+static struct {
+	bool is_on;
+	uint32_t bytes; /* atomic; more than KEPT_BYTES: the rest did not fit */
+	char text[KEPT_BYTES];
+} kept;
+
+static void keep(const char *line, size_t bytes)
+{
+	uint32_t at = gp_add32(&kept.bytes, (uint32_t)bytes);
+
+	if (at + bytes <= KEPT_BYTES)
+		memcpy(kept.text + at, line, bytes);
+}
+
+void gp_log_keep(void)
+{
+	kept.is_on = true;
+}
+
+void gp_log_take(char *text, size_t bytes)
+{
+	uint32_t length = gp_swap32(&kept.bytes, 0);
+
+	length = length < KEPT_BYTES ? length : KEPT_BYTES;
+	snprintf(text, bytes, "%.*s", (int)length, kept.text);
+	memset(kept.text, 0, sizeof(kept.text));
+}
+
+static void write_out(const char *line, size_t bytes)
+{
+	if (kept.is_on)
+		keep(line, bytes);
+	else
+		put(line, bytes);
+}
+
 static void format_and_write(char *text, char *line, size_t size, const char *format,
 			     va_list arguments)
 {
 	if (vsnprintf(text, size, format, arguments) > 0)
-		put(line, make_line(line, size, text));
+		write_out(line, make_line(line, size, text));
 }
 
 /* While another thread logs, or nested in a signal handler, whose stack may be small. */

@@ -6,6 +6,7 @@
 #define INJECT_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * Print "gpuprof: " and one formatted line with one write(), unless stderr is not visible.  Control
@@ -24,6 +25,13 @@ void gp_log_remember_stderr(void);
  * and that is a pipe, a socket or a file opened for appending.
  */
 bool gp_log_is_visible(void);
+
+/*
+ * Keep the lines from now on instead of printing them, as many as fit.  gp_log_take(): those since
+ * the last call, each as it would be printed; one thread at a time.
+ */
+void gp_log_keep(void);
+void gp_log_take(char *text, size_t bytes);
 
 /* Print nothing from now on. */
 void gp_log_disable(void);

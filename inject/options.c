@@ -62,6 +62,7 @@ static bool is_session(const char *name, size_t length)
 
 void gp_options_read(char *const *environment)
 {
+	memset(is_set, 0, sizeof(is_set));
 	for (; environment != NULL && *environment != NULL; environment++) {
 		size_t length;
 		const char *name = own_name(*environment, &length);

@@ -564,3 +564,11 @@ void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed
 	pthread_setcancelstate(saved_state, NULL);
 	gp_sys_let_signals(before);
 }
+
+void gp_process_trace_forget(void)
+{
+	gp_collector_release();
+	gp_store32(&gp_process_state.is_closed, 0);
+	gp_store32(&gp_process_state.closer, 0);
+	gp_store32_release(&gp_process_state.recording, UNTRIED);
+}

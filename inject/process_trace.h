@@ -56,6 +56,12 @@ enum gp_followed_by {
 void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by);
 
 /*
+ * After gp_process_trace_close(), in a process that runs on: gp_process_trace_start() may begin
+ * another trace.
+ */
+void gp_process_trace_forget(void);
+
+/*
  * Whether gpuprof-run handles everything that concerns the whole process tree: option errors, the
  * summary, the Chrome trace.
  */

@@ -168,6 +168,7 @@ bool gp_recording_has_nodes(void)
 
 void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subscriber)
 {
+	memset(&recording, 0, sizeof(recording));
 	recording.cupti = cupti;
 	gp_client_callbacks_init(cupti, subscriber);
 	gp_client_kinds_init(gp_cupti_can(cupti->version, GP_CUPTI_NUMBERS_LAUNCHES));

@@ -29,6 +29,7 @@ static struct {
 	uint32_t state;
 	uint32_t process_id; /* the process whose CUPTI is switched, 0 = none so far */
 	uint64_t closed_ns;  /* time of the last closing */
+	uint32_t is_held;    /* CUPTI stays on */
 	uint64_t connected;  /* void (*)(bool) */
 	uint32_t gap;        /* the latest entry of gaps */
 	/*
@@ -231,6 +232,7 @@ void gp_recording_gate_init(bool open)
 {
 	uint32_t level = open ? LEVEL_OPEN : LEVEL_OFF;
 
+	gp_watch_clear(UINT32_MAX);
 	gate.state = level | level << 2;
 	if (open)
 		return;
@@ -268,6 +270,18 @@ bool gp_recording_gate_is_open(void)
 	return WANTED(gp_load32(&gate.state)) == LEVEL_OPEN;
 }
 
+void gp_recording_gate_hold(bool held)
+{
+	gp_store32(&gate.is_held, held);
+}
+
+bool gp_recording_gate_is_off(void)
+{
+	uint32_t state = gp_load32_acquire(&gate.state);
+
+	return REACHED(state) == LEVEL_OFF && WANTED(state) == LEVEL_OFF && !(state & BUSY);
+}
+
 bool gp_recording_gate_was_open_since(uint64_t since_ns)
 {
 	return gp_recording_gate_is_open() || gp_load64(&gate.closed_ns) >= since_ns;
@@ -283,7 +297,7 @@ uint64_t gp_recording_gate_poll(uint64_t now_ns)
 	uint32_t old = gp_load32(&gate.state);
 	uint64_t due_ns = gp_load64(&gate.closed_ns) + GP_RECORDING_GATE_LINGER_NS;
 
-	if (WANTED(old) != LEVEL_CLOSED || (old & BUSY))
+	if (WANTED(old) != LEVEL_CLOSED || (old & BUSY) || gp_load32(&gate.is_held))
 		return UINT64_MAX;
 	if (now_ns < due_ns)
 		return due_ns - now_ns;

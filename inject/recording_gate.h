@@ -44,7 +44,7 @@ extern uint32_t gp_watch __attribute__((visibility("hidden"))); /* one load, in 
 void gp_watch_set(uint32_t bits);
 void gp_watch_clear(uint32_t bits);
 
-/* Once, by the constructor: the initial state. */
+/* Once, by the constructor, and whenever gpuprof is attached: the initial state. */
 void gp_recording_gate_init(bool open);
 
 /*
@@ -58,6 +58,12 @@ void gp_recording_gate_set(bool open, enum gp_gate_reason reason);
 
 /* The last requested state. */
 bool gp_recording_gate_is_open(void);
+
+/* While held, CUPTI stays on after the gate was closed. */
+void gp_recording_gate_hold(bool held);
+
+/* Whether it is closed, and CUPTI is switched off. */
+bool gp_recording_gate_is_off(void);
 
 /* Whether it is open, or was at that time or later (gp_sys_now_ns()). */
 bool gp_recording_gate_was_open_since(uint64_t since_ns);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "gpuprof/injection.h"
 #include "inject/api_table.h"
 #include "inject/call_stacks.h"
+#include "inject/adopted_contexts.h"
 #include "inject/callbacks.h"
 #include "inject/contexts.h"
 #include "inject/control.h"
@@ -45,6 +47,7 @@
 
 #define EMIT_MOST_NS  100000000u
 #define EMIT_LEAST_NS 10000000u
+#define AWAIT_POLL_NS 10000000u
 #define SAMPLES_REST  200u         /* sampling takes at most 0.5 % of a core */
 #define QUIET_NS      4000000u     /* a burst of calls has ended if none came for that long */
 #define NEEDED_BYTES  (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
@@ -61,6 +64,9 @@
  * they are overdue.
  */
 enum failure { NONE, SEEN, EMITTED };
+
+/* Whether a thread waits for the records of launches; the fetching thread answers. */
+enum awaited { NOBODY_WAITS, WAITED_FOR, ALL_CAME };
 
 /* Whether the fetching thread has done its final work. */
 enum finished { NOT_YET, FINISHED, GAVE_UP };
@@ -84,6 +90,7 @@ static struct {
 	uint64_t deadline_ns;
 	uint32_t finished; /* enum finished */
 	uint32_t failure;  /* enum failure */
+	uint32_t awaited;  /* enum awaited */
 	/* a thread that has seen the failure waits until then; 0 = no failure */
 	uint64_t failure_until_ns;
 	CUptiResult switch_result; /* of the last failed attempt to switch the recording on */
@@ -317,6 +324,14 @@ static void serve_failure(uint64_t now_ns)
 	gp_sys_wake(&session.failure);
 }
 
+static void serve_waiter(void)
+{
+	if (gp_load32_acquire(&session.awaited) != WAITED_FOR || gp_cupti_activity_is_awaited())
+		return;
+	gp_store32_release(&session.awaited, ALL_CAME);
+	gp_sys_wake(&session.awaited);
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -388,6 +403,7 @@ static void fetch_until_finish(uint64_t period_ns)
 		end_flush();
 		serve_client();
 		serve_failure(gp_sys_now_ns());
+		serve_waiter();
 		gp_session_devices_report(&session.driver);
 	}
 }
@@ -715,6 +731,8 @@ int gp_session_start(gp_session_first_context first_context)
 	uint64_t before;
 	int error = resolve_addresses();
 
+	memset(&session, 0, sizeof(session));
+	usage.count = 0;
 	if (error == 0)
 		error = load_libraries();
 	if (error == 0)
@@ -729,6 +747,48 @@ int gp_session_start(gp_session_first_context first_context)
 	error = subscribe(first_context);
 	gp_sys_let_signals(before);
 	return error;
+}
+
+bool gp_session_adopt_contexts(void)
+{
+	CUcontext contexts[GP_ADOPTED_CONTEXTS];
+	uint32_t device, count = gp_adopted_contexts_find(&session.driver, contexts);
+
+	gp_recording_driver_is_ready();
+	for (uint32_t i = 0; i < count; i++)
+		remember_context(contexts[i]);
+	if (count == 0 || gp_swap32(&session.context_seen, 1) != 0)
+		return count != 0;
+	session.first_context();
+	for (uint32_t i = 0; i < count; i++)
+		if (session.cupti.cuptiGetDeviceId(contexts[i], &device) == CUPTI_SUCCESS)
+			gp_adopted_contexts_define(&session.driver, &session.cupti, contexts[i],
+						   (uint16_t)device);
+	gp_collector_request_anchor();
+	return true;
+}
+
+void gp_session_await_records(uint64_t most_ns)
+{
+	uint64_t give_up_ns = gp_sys_now_ns() + most_ns;
+
+	if (!session.fetching)
+		return;
+	gp_store32_release(&session.awaited, WAITED_FOR);
+	wake_fetching_thread();
+	while (gp_load32_acquire(&session.awaited) == WAITED_FOR && gp_sys_now_ns() < give_up_ns)
+		gp_sys_wait(&session.awaited, WAITED_FOR, AWAIT_POLL_NS);
+}
+
+void gp_session_leave(void)
+{
+	gp_recording_gate_connect(NULL);
+	gp_store32_release(&session.is_shared, 0);
+	gp_recording_end();
+	session.cupti.cuptiUnsubscribe(session.subscriber);
+	/* a callback that runs still does nothing any more */
+	gp_store32(&gp_process_state.cupti, 0);
+	gp_buffers_empty();
 }
 
 static const char newer_than_known[] =

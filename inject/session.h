@@ -24,6 +24,25 @@ typedef void (*gp_session_first_context)(void);
  */
 int gp_session_start(gp_session_first_context first_context);
 
+/*
+ * After gp_session_start() in a program that uses CUDA already: the contexts that exist count as
+ * created now.  Returns whether there are any; else first_context() comes with the first one.  Outside
+ * of callbacks.
+ */
+bool gp_session_adopt_contexts(void);
+
+/*
+ * After the gate was closed: wait until the launches before have their records, at most so long.
+ * CUPTI must stay on meanwhile (gp_recording_gate_hold()).
+ */
+void gp_session_await_records(uint64_t most_ns);
+
+/*
+ * After gp_session_finish(), in a process that runs on: undo gp_session_start(), which may come
+ * again.  Outside of callbacks.
+ */
+void gp_session_leave(void);
+
 /* Start the fetching thread; the collector may or may not be running.  Returns 0 or -errno. */
 int gp_session_start_fetching(void);
 

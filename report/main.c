@@ -33,6 +33,9 @@ static int print_help(int argc, char **argv);
 static const struct command commands[] = {
 	{"run", "[options] -- PROGRAM...", "run a program under the profiler, then print a summary",
 	 gp_command_run},
+	{"attach", "PID [options]", "record a running Python program (3.14 and later)",
+	 gp_command_attach},
+	{"detach", "PID [options]", "end that, and print the summary", gp_command_detach},
 	{"summary", "[options] FILE...", "print a summary of trace files, or tables (--by kernel)",
 	 gp_command_summary},
 	{"top", "[options] [PID|FILE]", "watch a running program: GPU, kernels, copies, memory",

@@ -3,6 +3,7 @@
 #define STACKS_MEMORY_H
 
 #include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -13,6 +14,14 @@ static inline void gp_memory_unmap(void *memory, size_t bytes)
 {
 	gp_sys.call(SYS_munmap, (long)memory, (long)bytes, 0, 0, 0, 0);
 	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, bytes);
+}
+
+/* Zeroes a mapping and frees its pages; it stays mapped, as a thread may still be reading it. */
+static inline void gp_memory_clear(void *memory, size_t bytes)
+{
+	if (memory != NULL &&
+	    gp_sys.call(SYS_madvise, (long)memory, (long)bytes, MADV_DONTNEED, 0, 0, 0) != 0)
+		memset(memory, 0, bytes);
 }
 
 /*

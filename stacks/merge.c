@@ -22,12 +22,19 @@ static uint32_t pair_shift; /* for a key: its highest bits are the slot */
 
 int gp_merge_init(void)
 {
+	if (pairs != NULL)
+		return 0;
 	pair_limit =
 		(uint32_t)(gp_memory_budget_share_pow2(MOST_PAIRS * sizeof(*pairs), BUDGET_PART) /
 			   sizeof(*pairs));
 	pair_shift = (uint32_t)__builtin_clz(pair_limit) + 33;
 	pairs = gp_memory_map(pair_limit * sizeof(*pairs));
 	return pairs != NULL ? 0 : -ENOMEM;
+}
+
+void gp_merge_forget(void)
+{
+	gp_memory_clear(pairs, pair_limit * sizeof(*pairs));
 }
 
 /* ---- the table of pairs ---- */

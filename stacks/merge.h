@@ -38,6 +38,9 @@ struct gp_merge {
 /* Once.  0 or -ENOMEM. */
 int gp_merge_init(void);
 
+/* For gp_stack_forget(): nothing is known, and the memory is free; init may come again. */
+void gp_merge_forget(void);
+
 /*
  * The stack tree's id of a stack.  native: hash of the native frames in `walk`; python: hash of the
  * Python frames (0 = none).  The trace knows all frames of the result.  GP_NO_NODE: the tree is

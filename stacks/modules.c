@@ -475,6 +475,13 @@ void gp_modules_poll(void)
 		refresh();
 }
 
+void gp_modules_forget_emitted(void)
+{
+	gp_lock(&lock);
+	memset(has_flags, 0, sizeof(has_flags));
+	gp_unlock(&lock);
+}
+
 uint32_t gp_modules_epoch(void)
 {
 	return gp_load32_acquire(&epoch);

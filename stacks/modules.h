@@ -67,6 +67,9 @@ void gp_modules_poll(void);
 /* Changes when a module was unloaded: cached data about addresses may be wrong. */
 uint32_t gp_modules_epoch(void);
 
+/* A further recording begins: modules are emitted again, with their ids. */
+void gp_modules_forget_emitted(void);
+
 /* Whether the module with this id is still loaded, as of the epoch. */
 bool gp_modules_is_loaded(uint32_t id);
 

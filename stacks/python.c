@@ -263,6 +263,12 @@ void gp_python_adopt(void)
 		set_interpreter(search.kind, search.version, &search.its, module.id);
 }
 
+void gp_python_forget(void)
+{
+	search.load_count = 0;
+	gp_store32_release(&python.state, UNKNOWN);
+}
+
 bool gp_python_is_evaluator(uint64_t pc)
 {
 	return pc > python.its.evaluator_start && pc <= python.its.evaluator_end;

@@ -104,6 +104,9 @@ void gp_python_notice(const struct gp_module *module);
 bool gp_python_search(void);
 void gp_python_adopt(void);
 
+/* The interpreter is not known any more: a further recording finds it again. */
+void gp_python_forget(void);
+
 /*
  * Shortly before a walk: gets the thread state from the interpreter, and prefetches the data of the
  * walk.

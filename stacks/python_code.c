@@ -59,6 +59,8 @@ static uint32_t last_id;
 
 int gp_python_code_init(void)
 {
+	if (codes != NULL)
+		return 0;
 	code_limit = (uint32_t)(gp_memory_budget_share_pow2(MOST_CODES * CODE_BYTES, BUDGET_PART) /
 				CODE_BYTES);
 	index_limit = 2 * code_limit;
@@ -66,6 +68,13 @@ int gp_python_code_init(void)
 	codes = gp_memory_map(code_limit * sizeof(*codes));
 	index_of_codes = gp_memory_map(index_limit * sizeof(*index_of_codes));
 	return codes != NULL && index_of_codes != NULL ? 0 : -ENOMEM;
+}
+
+void gp_python_code_forget(void)
+{
+	gp_memory_clear(codes, code_limit * sizeof(*codes));
+	gp_memory_clear(index_of_codes, index_limit * sizeof(*index_of_codes));
+	gp_store32(&last_id, 0);
 }
 
 static uint64_t word_at(uint64_t address)

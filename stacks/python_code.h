@@ -20,6 +20,9 @@ struct gp_python_code_scratch {
 /* Once.  0 or -ENOMEM. */
 int gp_python_code_init(void);
 
+/* For gp_stack_forget(): nothing is known, and the memory is free; init may come again. */
+void gp_python_code_forget(void);
+
 /* The id of a code object; 0 = the table is full, which is counted. */
 uint32_t gp_python_code_find(const struct gp_python_layout *layout, uint64_t code,
 			     struct gp_python_code_scratch *scratch);

@@ -21,8 +21,18 @@ static uint32_t learned_epoch;
 int gp_rule_table_init(gp_rule_table_notice notice)
 {
 	notice_module = notice;
-	gp_rule_table_entries = gp_memory_map(GP_RULE_TABLE_LIMIT * sizeof(struct gp_rule_entry));
+	if (gp_rule_table_entries == NULL)
+		gp_rule_table_entries =
+			gp_memory_map(GP_RULE_TABLE_LIMIT * sizeof(struct gp_rule_entry));
 	return gp_rule_table_entries != NULL ? 0 : -ENOMEM;
+}
+
+void gp_rule_table_forget(void)
+{
+	gp_lock(&lock);
+	gp_memory_clear(gp_rule_table_entries, GP_RULE_TABLE_LIMIT * sizeof(struct gp_rule_entry));
+	entry_count = 0;
+	gp_unlock(&lock);
 }
 
 /* ---- from unwind information to a rule ---- */

@@ -34,6 +34,9 @@ typedef void (*gp_rule_table_notice)(const struct gp_module *module);
 /* Once, before the first search.  0 or -ENOMEM. */
 int gp_rule_table_init(gp_rule_table_notice notice);
 
+/* For gp_stack_forget(): nothing is known, and the memory is free; init may come again. */
+void gp_rule_table_forget(void);
+
 /*
  * Compute and store the rule of a return address on the caller's own stack.  Slow; preserves errno.
  */

@@ -938,3 +938,20 @@ void gp_sampler_end(void)
 	end_runs();
 	sampler.period_ns = 0;
 }
+
+static void unmap(void *memory, size_t bytes)
+{
+	if (memory != NULL)
+		gp_memory_unmap(memory, bytes);
+}
+
+void gp_sampler_forget(void)
+{
+	unmap(sampler.codes, gp_python_code_reader_bytes());
+	unmap(sampler.links, GP_STACK_DEPTH * sizeof(*sampler.links));
+	unmap(sampler.outside.links, GP_STACK_DEPTH * sizeof(*sampler.links));
+	unmap(sampler.pages, GP_SNAPSHOT_COPIES * GP_SNAPSHOT_PAGES * sizeof(*sampler.pages));
+	for (uint32_t i = 0; i < GP_SAMPLER_THREADS; i++)
+		unmap(sampler.threads[i], sizeof(struct thread));
+	memset(&sampler, 0, sizeof(sampler));
+}

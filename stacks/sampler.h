@@ -41,4 +41,7 @@ uint64_t gp_sampler_pass(uint64_t now_ns, bool is_wanted);
 /* By that thread, at its end: emit pending samples. */
 void gp_sampler_end(void);
 
+/* After the end: free the memory; gp_sampler_begin() may come again. */
+void gp_sampler_forget(void);
+
 #endif

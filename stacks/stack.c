@@ -33,6 +33,7 @@ static __thread struct {
 	struct thread *thread; /* from the first capture until the thread ends */
 	uint8_t busy;          /* a signal handler must not capture */
 	uint8_t ended;
+	uint32_t recording; /* in which `thread` was made: its ids are of that one */
 } local __attribute__((tls_model("initial-exec")));
 
 static bool was_started; /* by this process or an ancestor by fork */
@@ -94,7 +95,20 @@ static struct thread *introduce_thread(void)
 	}
 	gp_walk_init(&thread->walk);
 	local.thread = thread;
+	local.recording = gp_collector_recording();
 	return thread;
+}
+
+static struct thread *own_thread(void)
+{
+	struct thread *thread = local.thread;
+
+	if (thread != NULL && local.recording == gp_collector_recording())
+		return thread;
+	local.thread = NULL;
+	if (thread != NULL)
+		unmap_thread(thread);
+	return introduce_thread();
 }
 
 /* ---- capturing ---- */
@@ -121,7 +135,7 @@ uint32_t gp_stack_capture(void)
 	}
 	local.busy = 1;
 	gp_signal_fence();
-	struct thread *thread = local.thread != NULL ? local.thread : introduce_thread();
+	struct thread *thread = own_thread();
 
 	GP_PLACE_ONCE(thread);
 	GP_PLACE_HERE(place);
@@ -145,6 +159,20 @@ int gp_stack_start(void)
 		return -ENOMEM;
 	gp_store32_release(&gp_process_state.stacks, CAPTURES);
 	return 0;
+}
+
+void gp_stack_forget(void)
+{
+	gp_store32_release(&gp_process_state.stacks, 0);
+	gp_sampler_forget();
+	gp_merge_forget();
+	gp_rule_table_forget();
+	gp_stack_tree_forget();
+	gp_python_forget();
+	gp_python_code_forget();
+	gp_stack_copy_forget();
+	gp_modules_forget_emitted();
+	was_started = false;
 }
 
 void gp_stack_poll(void)
@@ -188,6 +216,10 @@ void gp_stack_end_samples(void)
 int gp_stack_start(void)
 {
 	return -ENOTSUP;
+}
+
+void gp_stack_forget(void)
+{
 }
 
 uint32_t gp_stack_capture(void)

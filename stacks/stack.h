@@ -19,6 +19,13 @@
 int gp_stack_start(void);
 
 /*
+ * After the end of a recording, in a process that runs on: free the memory, and forget which frames,
+ * modules and code objects were emitted.  gp_stack_start() may come again.  Not while a profiler
+ * thread samples.
+ */
+void gp_stack_forget(void);
+
+/*
  * The stack of the caller, without the frames of CUDA's libraries and of this one at the inner
  * end.  0 = none: not started, not recording, or one of the counted reasons.  Any thread, also in
  * signal handlers; preserves errno.

@@ -33,8 +33,15 @@ static uint32_t copy_count; /* atomic */
 
 int gp_stack_copy_init(void)
 {
-	known = gp_memory_map(INDEX_LIMIT * sizeof(*known));
+	if (known == NULL)
+		known = gp_memory_map(INDEX_LIMIT * sizeof(*known));
 	return known != NULL ? 0 : -ENOMEM;
+}
+
+void gp_stack_copy_forget(void)
+{
+	gp_memory_clear(known, INDEX_LIMIT * sizeof(*known));
+	gp_store32(&copy_count, 0);
 }
 
 /* ---- registers ---- */
@@ -291,6 +298,10 @@ uint32_t gp_stack_copy_keep(struct gp_stack_copy_scratch *scratch, const struct 
 int gp_stack_copy_init(void)
 {
 	return 0;
+}
+
+void gp_stack_copy_forget(void)
+{
 }
 
 uint32_t gp_stack_copy_keep(struct gp_stack_copy_scratch *scratch, const struct gp_place *place,

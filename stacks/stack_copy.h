@@ -47,6 +47,9 @@ struct gp_stack_copy_scratch {
 /* Once.  0 or -ENOMEM. */
 int gp_stack_copy_init(void);
 
+/* For gp_stack_forget(): nothing is known, and the memory is free; init may come again. */
+void gp_stack_copy_forget(void);
+
 /*
  * The stack tree's node for the callers of frames[count - 1].  The frames are those of the walk
  * that began at place, innermost first, on the thread's own stack, which ends at `high`.  0: no

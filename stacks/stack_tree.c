@@ -30,6 +30,8 @@ static uint32_t last_id;
 
 int gp_stack_tree_init(void)
 {
+	if (nodes != NULL) /* with the limits of the first recording */
+		return 0;
 	node_limit =
 		(uint32_t)(gp_memory_budget_share_pow2(MOST_NODES * sizeof(*nodes), BUDGET_PART) /
 			   sizeof(*nodes));
@@ -39,6 +41,14 @@ int gp_stack_tree_init(void)
 	index_of_nodes = gp_memory_map(index_limit * sizeof(*index_of_nodes));
 	was_emitted = gp_memory_map(node_limit / 8);
 	return nodes != NULL && index_of_nodes != NULL && was_emitted != NULL ? 0 : -ENOMEM;
+}
+
+void gp_stack_tree_forget(void)
+{
+	gp_memory_clear(nodes, node_limit * sizeof(*nodes));
+	gp_memory_clear(index_of_nodes, index_limit * sizeof(*index_of_nodes));
+	gp_memory_clear(was_emitted, node_limit / 8);
+	gp_store32(&last_id, 0);
 }
 
 static uint32_t place_of(const struct node *node)

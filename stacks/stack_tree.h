@@ -26,6 +26,9 @@
 /* Once.  0 or -ENOMEM. */
 int gp_stack_tree_init(void);
 
+/* For gp_stack_forget(): nothing is known, and the memory is free; init may come again. */
+void gp_stack_tree_forget(void);
+
 /*
  * The id of a frame under its caller's.  GP_NO_NODE: the tree is full, or the parent is GP_NO_NODE.
  */

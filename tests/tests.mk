@@ -263,7 +263,7 @@ arm64-check: arm64-packages
 
 # Long tests, which are not part of `make check`: 10,000 kills in total, for three places of the
 # rings; an hour at full speed; ten minutes of each fuzzer; every fault with every error, in
-# parallel; and the readers' coverage. The longest come first.
+# parallel; a thousand attaches; and the readers' coverage. The longest come first.
 SOAK_SECONDS ?= 3600
 SOAK_FUZZING ?= 600
 SOAKED       := $(addprefix $(O)/tests/collector/,kill_test circular_file_test fault_test record_accounting_test)
@@ -271,6 +271,7 @@ SOAKS        := '$(O)/tests/torture/soak $(SOAK_SECONDS)' \
 	$(foreach program,launch ranges copies,'env TESTS_ALL_FAULTS=1 TESTS_FAULTS_IN=$(program) PYTHONPATH=tests/lib python3 tests/e2e/faults_test.py') \
 	'env TESTS_ALL_FAULTS=1 PYTHONPATH=tests/lib python3 tests/e2e/cupti_faults_test.py' \
 	'env TESTS_REBUILD=1 PYTHONPATH=tests/lib python3 tests/e2e/packages_test.py' \
+	'env PYTHONPATH=tests/lib python3 tests/e2e/attach_test.py --many 1000' \
 	$(FUZZERS:%='make -s O=$(O) fuzz-% FUZZ_SECONDS=$(SOAK_FUZZING)') '$(O)/tests/torture/torture $(KILLS)' \
 	$(patsubst %,'env GPUPROF_TEST_KILLS=$(KILLS) TESTS_ALL_FAULTS=1 %',$(SOAKED)) \
 	'make -s O=$(O) arm64-check' \

@@ -685,6 +685,7 @@ enum gp_gate_reason {
 	GP_GATE_FULL = 8, /* the trace reached --max-file and ends here */
 	GP_GATE_KEPT = 9, /* older records did not fit --keep-last; the last such record counts */
 	GP_GATE_SAMPLE = 10, /* a window of --sample */
+	GP_GATE_ATTACH = 11, /* gpuprof attach or gpuprof detach */
 };
 
 /* Recording started or paused.  A trace without such records was recorded from beginning to end. */

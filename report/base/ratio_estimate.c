@@ -8,12 +8,16 @@ void gp_ratio_add(struct gp_ratio *ratio, double weight, double length, double a
 {
 	ratio->count++;
 	ratio->taken_length += length;
-	length *= weight;
+	ratio->length += weight * length;
+	ratio->length_squares += weight * length * weight * length;
+	gp_ratio_add_amount(ratio, weight, length, amount);
+}
+
+void gp_ratio_add_amount(struct gp_ratio *ratio, double weight, double length, double amount)
+{
 	amount *= weight;
-	ratio->length += length;
 	ratio->amount += amount;
-	ratio->length_squares += length * length;
-	ratio->products += length * amount;
+	ratio->products += weight * length * amount;
 	ratio->amount_squares += amount * amount;
 }
 

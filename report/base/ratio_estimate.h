@@ -27,6 +27,9 @@ struct gp_estimate {
 
 void gp_ratio_add(struct gp_ratio *ratio, double weight, double length, double amount);
 
+/* More of the amount of a part that was added with this weight and length, and without an amount. */
+void gp_ratio_add_amount(struct gp_ratio *ratio, double weight, double length, double amount);
+
 /* Of a whole that is at least as long as the parts together.  Without a length: 0, unknown. */
 struct gp_estimate gp_ratio_of_whole(const struct gp_ratio *ratio, double length);
 

@@ -22,5 +22,7 @@ int gp_command_check(int argc, char **argv);
 int gp_command_diff(int argc, char **argv);
 int gp_command_metrics(int argc, char **argv);
 int gp_command_recipe(int argc, char **argv);
+int gp_command_attach(int argc, char **argv);
+int gp_command_detach(int argc, char **argv);
 
 #endif

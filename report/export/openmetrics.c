@@ -231,9 +231,9 @@ static void take_table(struct collection *e, struct gp_scope *scope, int first)
 	if (result < 0)
 		e->error = result;
 	for (int i = first; i < METRICS && metrics[i].table == table; i++) {
-		check_columns(e, i, &table->head);
+		check_columns(e, i, rows.head);
 		for (size_t row = 0; e->error == 0 && row < gp_table_rows(&rows); row++)
-			take_row(e, i, &table->head, gp_table_row(&rows, row));
+			take_row(e, i, rows.head, gp_table_row(&rows, row));
 	}
 	gp_table_close(&rows);
 }

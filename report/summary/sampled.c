@@ -79,7 +79,19 @@ int gp_summary_print_sampled(const struct gp_summary *summary)
 			: " (95 % confidence)");
 	for (int i = 0; i < GP_SAMPLED_TOTALS; i++)
 		print_total(summary->out, i, &totals.totals[i]);
+	fprintf(summary->out, "  %-15s  %s without a window: unknown\n", "before it",
+		gp_format_ns(totals.extent.before_ns).text);
 	return 0;
+}
+
+/* NAN: unknown. */
+static void add_known(struct gp_document *document, const char *name, enum gp_unit unit,
+		      double value)
+{
+	if (isnan(value))
+		gp_document_add_unknown(document, name);
+	else
+		gp_document_add(document, name, unit, gp_value_real(value));
 }
 
 int gp_summary_add_sampled(const struct gp_summary *summary, struct gp_document *document)
@@ -97,17 +109,18 @@ int gp_summary_add_sampled(const struct gp_summary *summary, struct gp_document 
 	gp_document_add_text(document, "id", "windows");
 	gp_document_add_number(document, "count", GP_UNIT_COUNT, totals.extent.windows);
 	gp_document_add_number(document, "recorded_ns", GP_UNIT_NS, totals.extent.recorded_ns);
-	gp_document_add_number(document, "whole_ns", GP_UNIT_NS, totals.extent.whole_ns);
+	if (totals.extent.windows > 0) {
+		gp_document_add_number(document, "whole_ns", GP_UNIT_NS, totals.extent.whole_ns);
+		gp_document_add_number(document, "before_ns", GP_UNIT_NS, totals.extent.before_ns);
+	} else {
+		gp_document_add_unknown(document, "whole_ns");
+		gp_document_add_unknown(document, "before_ns");
+	}
 	for (int i = 0; i < GP_SAMPLED_TOTALS; i++) {
 		gp_document_add_row(document);
 		gp_document_add_text(document, "id", rows[i].id);
-		gp_document_add(document, "estimate", rows[i].unit,
-				gp_value_real(totals.totals[i].value));
-		if (isnan(totals.totals[i].error))
-			gp_document_add_unknown(document, "error");
-		else
-			gp_document_add(document, "error", rows[i].unit,
-					gp_value_real(totals.totals[i].error));
+		add_known(document, "estimate", rows[i].unit, totals.totals[i].value);
+		add_known(document, "error", rows[i].unit, totals.totals[i].error);
 	}
 	return 0;
 }

@@ -23,6 +23,7 @@ static const struct {
 	[GP_GATE_KEPT] = {"the start of what --keep-last kept",
 			  "the start of what --keep-last kept"},
 	[GP_GATE_SAMPLE] = {"a window of --sample", "its end"},
+	[GP_GATE_ATTACH] = {"gpuprof attach", "gpuprof detach"},
 	[GP_GATE_FULL] = {"the limit of --max-file",
 			  "the limit of --max-file: nothing later is in the trace"},
 };

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "report/model/recorded.h"
+
 const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_kernel,
 	&gp_breakdown_grid,
@@ -116,13 +118,28 @@ static int name_processes(const struct gp_scope *scope, struct gp_table *table)
 	return gp_table_set_column(table, at, &column);
 }
 
+/* Before the rows: those of other runs lack these cells. */
+static int drop_sampled(struct gp_scope *scope, struct gp_table *table)
+{
+	size_t at = gp_table_find_column(table->head, GP_SAMPLED_TITLE);
+	int result;
+
+	scope->is_sampled = gp_recorded_any_sampled(scope->models, scope->model_count);
+	if (at == table->head->column_count || scope->is_sampled)
+		return 0;
+	result = gp_table_remove_column(table, at);
+	return result == 0 ? gp_table_remove_column(table, at) : result;
+}
+
 int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *scope,
 		      struct gp_table *table)
 {
 	int result;
 
 	gp_table_open(table, &breakdown->head);
-	result = breakdown->fill(scope, table);
+	result = drop_sampled(scope, table);
+	if (result == 0)
+		result = breakdown->fill(scope, table);
 	if (result == 0)
 		result = table->error;
 	if (result == 0)

@@ -1,6 +1,7 @@
 #include "report/tables/breakdown_scope.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "report/symbols/unique_names.h"
 #include "report/model/process_name.h"
 #include "report/model/recorded.h"
+#include "report/model/sums/sampled_totals.h"
 #include "report/symbols/call_site.h"
 #include "report/base/stats.h"
 #include "report/tables/by/job.h"
@@ -123,6 +125,7 @@ void gp_scope_close(struct gp_scope *scope)
 	if (scope->analysis)
 		gp_analysis_free(scope->analysis);
 	free(scope->analysis);
+	gp_sampled_rows_free(scope->sampled);
 	gp_kinds_free(scope->own_kinds);
 	gp_names_free(scope->own_names);
 	gp_groups_free(&scope->texts);
@@ -322,8 +325,11 @@ int gp_scope_rows(struct gp_scope *scope, struct gp_table *table, struct gp_tall
 
 	if (result == 0)
 		result = tally->error;
+	scope->first_row = tally->rows;
 	for (uint32_t i = 0; result == 0 && i < tally->count; i++)
 		put(scope, table, &tally->rows[i], total);
+	gp_sampled_rows_free(scope->sampled);
+	scope->sampled = NULL;
 	gp_tally_free(tally);
 	return result;
 }
@@ -351,9 +357,43 @@ int gp_scope_table_of_models(struct gp_scope *scope, struct gp_table *table,
 void gp_scope_take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 {
 	const uint64_t key[GP_TALLY_KEYS] = {at->name};
+	struct gp_tally_row *row;
 
-	if (at->op->kind == GP_OP_KERNEL)
-		gp_scope_count_op(tally, gp_tally_find(tally, key), at->op);
+	if (at->op->kind != GP_OP_KERNEL)
+		return;
+	row = gp_tally_find(tally, key);
+	gp_scope_count_op(tally, row, at->op);
+	gp_scope_sample(at->scope, tally, row, at->process, at->op);
+}
+
+void gp_scope_sample(struct gp_scope *scope, struct gp_tally *tally, const struct gp_tally_row *row,
+		     size_t process, const struct gp_op *op)
+{
+	int result = 0;
+
+	if (tally->error != 0 || !scope->is_sampled)
+		return;
+	if (!scope->sampled)
+		scope->sampled = gp_sampled_rows_new(scope->models, scope->model_count);
+	result = scope->sampled ? gp_sampled_rows_add(scope->sampled, process, op,
+						      (uint32_t)(row - tally->rows))
+				: -ENOMEM;
+	if (result != 0)
+		tally->error = result;
+}
+
+void gp_scope_put_sampled(struct gp_scope *scope, struct gp_table *table,
+			  const struct gp_tally_row *row)
+{
+	struct gp_estimate estimate = {(double)NAN, (double)NAN};
+
+	if (!scope->is_sampled)
+		return;
+	if (scope->sampled)
+		estimate = gp_sampled_rows_estimate(scope->sampled,
+						    (uint32_t)(row - scope->first_row));
+	gp_table_put_real(table, estimate.value);
+	gp_table_put_real(table, estimate.error);
 }
 
 void gp_scope_put_share(struct gp_table *table, const struct gp_tally_row *row, double total)

@@ -24,6 +24,7 @@ struct gp_job;
 struct gp_torch_snapshot;
 struct gp_call_sites;
 struct gp_analysis;
+struct gp_sampled_rows;
 
 struct gp_scope {
 	struct gp_model *const *models;
@@ -52,6 +53,9 @@ struct gp_scope {
 	void (*free_host_places)(void *places);
 	void *stacks; /* the same for the tables by stack */
 	void (*free_stacks)(void *stacks);
+	bool is_sampled;                 /* any of the models: its tables have GP_SAMPLED_COLUMNS */
+	struct gp_sampled_rows *sampled; /* of the table that is being made; NULL = none */
+	const struct gp_tally_row *first_row; /* of that table, while its rows are put */
 	FILE *messages; /* for a line about missing data of a table; NULL = none */
 };
 
@@ -200,6 +204,23 @@ void gp_scope_take_kernel(struct gp_tally *tally, const struct gp_scope_op *at);
  */
 void gp_scope_put_share(struct gp_table *table, const struct gp_tally_row *row, double total);
 void gp_scope_put_spread(struct gp_table *table, const struct gp_tally_series *series);
+
+/*
+ * What a row has in the whole run, and the half of its 95 % interval, if the run was sampled: else
+ * there are no such columns.  Both are empty if they are unknown.
+ */
+#define GP_SAMPLED_TITLE "Whole run"
+#define GP_SAMPLED_COLUMNS                                                                         \
+	{GP_SAMPLED_TITLE, GP_UNIT_NS},                                                            \
+	{                                                                                          \
+		"+- 95 %", GP_UNIT_NS                                                              \
+	}
+
+/* An operation of models[process] counts in this row of the tally. */
+void gp_scope_sample(struct gp_scope *scope, struct gp_tally *tally, const struct gp_tally_row *row,
+		     size_t process, const struct gp_op *op);
+void gp_scope_put_sampled(struct gp_scope *scope, struct gp_table *table,
+			  const struct gp_tally_row *row);
 
 /* The number of failed calls; empty if the trace does not have results. */
 void gp_scope_put_failed(const struct gp_scope *scope, struct gp_table *table, uint64_t failed);

@@ -152,6 +152,31 @@ static void the_trace_names_its_process(void)
 	CHECK(said.ring_file[0] == '\0' || access(said.ring_file, F_OK) != 0);
 }
 
+/* As gpuprof detach and another attach do. */
+static void another_recording_follows_a_release(void)
+{
+	uint32_t first;
+
+	start_in(GP_RINGS_AUTO);
+	first = gp_collector_recording();
+	for (uint32_t i = 0; i < 1000; i++)
+		emit_call_surely(i);
+	gp_count(GP_COUNTER_BUFFER_WAITS, 7);
+	stop_and_read();
+	CHECK(said.next_call == 1000 && said.in_order);
+	CHECK(said.counters[GP_COUNTER_BUFFER_WAITS] == 7);
+	gp_collector_release();
+	CHECK(!emit_call(0));
+	start_in(GP_RINGS_AUTO);
+	CHECK(gp_collector_recording() != first);
+	for (uint32_t i = 0; i < 500; i++)
+		emit_call_surely(i);
+	stop_and_read();
+	CHECK(strcmp(gp_collector_trace_path(), in_folder("t.2.gpuprof")) == 0);
+	CHECK(said.next_call == 500 && said.in_order);
+	CHECK(said.counters[GP_COUNTER_BUFFER_WAITS] == 0);
+}
+
 static void nothing_happens_outside_start_and_stop(void)
 {
 	CHECK(!gp_collector_is_live());
@@ -427,6 +452,7 @@ static void a_file_size_limit_kills_nobody(void)
 #define CASES(X)                                                                                   \
 	X(everything_emitted_is_in_the_trace)                                                      \
 	X(the_trace_names_its_process)                                                             \
+	X(another_recording_follows_a_release)                                                     \
 	X(nothing_happens_outside_start_and_stop)                                                  \
 	X(a_start_that_fails_leaves_nothing)                                                       \
 	X(errno_is_kept)                                                                           \

@@ -83,6 +83,7 @@ PAGES = {
 }
 # Pages of which other tests run the commands, or nothing can run without what this machine lacks.
 ELSEWHERE = {
+    "attach.md": "attach_test.py",
     "../CONTRIBUTING.md": "they build and test gpuprof, as .ci/run does",
     "design/validation.md": "programs of others read the outputs",
     "tutorial.md": "tutorial_test.py",

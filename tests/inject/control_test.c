@@ -93,6 +93,36 @@ static void without_options(void)
 	REQUIRE(gp_control_wants_process() && gp_control_wants_kernel("k"));
 }
 
+static void attached(char *const *environment)
+{
+	gp_options_read(environment);
+	gp_control_init_attached();
+	gp_control_begin(wake);
+	gp_control_attach();
+}
+
+#define ATTACHED(...) attached((char *const[]){__VA_ARGS__, NULL})
+
+/* Options of an earlier attach do not hold any more. */
+static void attach_and_detach(void)
+{
+	start_ns = gp_sys_now_ns();
+	gp_api_table_init();
+	ATTACHED("GPUPROF_LAUNCHES=2");
+	REQUIRE(launch() && launch() && is_closed() && !launch());
+	gp_control_detach();
+	ATTACHED("GPUPROF_OUTPUT=x");
+	REQUIRE(launch() && launch() && launch());
+	gp_control_detach();
+	REQUIRE(is_closed() && !launch());
+	gp_control_switch(true);
+	REQUIRE(is_closed());
+	ATTACHED("GPUPROF_DELAY=300");
+	REQUIRE(is_closed());
+	gp_control_pass(gp_sys_now_ns() + 301 * (uint64_t)SECOND_NS);
+	REQUIRE(launch());
+}
+
 static void delay_and_duration(void)
 {
 	const uint64_t delay_ns = 601 * (uint64_t)SECOND_NS / 2;
@@ -361,6 +391,7 @@ static void (*const cases[])(void) = {
 	delay_and_duration,
 	counted_launches,
 	profiler_ranges,
+	attach_and_detach,
 	profiler_ranges_after_others,
 	a_range_within_the_delay,
 	so_many_launches_of_each_range,

@@ -1,6 +1,7 @@
 #include "report/model/sums/sampled_totals.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/base/array.h"
@@ -12,6 +13,8 @@ static void add_extent(struct gp_sampled_extent *extent, const struct gp_model *
 	struct gp_recorded_part part;
 
 	for (uint32_t next = 0; gp_recorded_part(model, &next, &part); extent->windows++) {
+		if (end_ns != 0 && model->before_ns + part.start_ns > extent->before_ns)
+			extent->before_ns = model->before_ns + part.start_ns;
 		if (part.start_ns < end_ns)
 			extent->whole_ns += end_ns - part.start_ns;
 		end_ns = 0; /* from the first window on */
@@ -30,6 +33,8 @@ struct gp_sampled_extent gp_sampled_extent_of(struct gp_model *const *models, si
 }
 
 /* ---- totals ---- */
+
+static const struct gp_estimate unknown = {(double)NAN, (double)NAN};
 
 struct sampled_window {
 	uint64_t start_ns, end_ns;
@@ -62,13 +67,24 @@ static bool begins_until(const void *window, const void *time_ns)
 	return ((const struct sampled_window *)window)->start_ns <= *(const uint64_t *)time_ns;
 }
 
+/* The number of windows that began until then. */
+static uint32_t windows_until(const struct windows *windows, uint64_t time_ns)
+{
+	return gp_array_lower_bound(windows->rows, windows->count, sizeof(*windows->rows),
+				    begins_until, &time_ns);
+}
+
 /* The amounts of the last window that began before: an operation may begin after its end. */
 static double *amounts_at(const struct windows *windows, uint64_t time_ns)
 {
-	uint32_t after = gp_array_lower_bound(windows->rows, windows->count, sizeof(*windows->rows),
-					      begins_until, &time_ns);
+	uint32_t after = windows_until(windows, time_ns);
 
 	return after > 0 ? windows->rows[after - 1].amounts : NULL;
+}
+
+static uint64_t launched_ns(const struct gp_model *model, const struct gp_op *op)
+{
+	return op->call != GP_NONE ? model->calls[op->call].start_ns : op->start_ns;
 }
 
 static void add_call(const struct windows *windows, const struct gp_model *model,
@@ -86,8 +102,7 @@ static void add_call(const struct windows *windows, const struct gp_model *model
 static void add_op(const struct windows *windows, const struct gp_model *model,
 		   const struct gp_op *op)
 {
-	uint64_t time_ns = op->call != GP_NONE ? model->calls[op->call].start_ns : op->start_ns;
-	double *amounts = amounts_at(windows, time_ns);
+	double *amounts = amounts_at(windows, launched_ns(model, op));
 
 	if (!amounts)
 		return;
@@ -158,5 +173,168 @@ int gp_sampled_totals_of(struct gp_sampled_totals *totals, struct gp_model *cons
 	for (size_t i = 0; result == 0 && i < model_count; i++)
 		if (gp_recorded_is_sampled(models[i]))
 			result = add_model(totals, models[i]);
+	for (int i = 0; totals->extent.windows == 0 && i < GP_SAMPLED_TOTALS; i++)
+		totals->totals[i] = unknown;
 	return result;
+}
+
+/* ---- rows of a table ---- */
+
+/* What a row has of one operation or more in a window. */
+struct cell {
+	uint32_t row, process, window;
+	double gpu_ns;
+};
+
+struct process {
+	const struct gp_model *model;
+	struct windows windows;  /* none: it was not sampled */
+	struct gp_ratio lengths; /* of the windows, without amounts */
+	double whole_ns;
+};
+
+struct gp_sampled_rows {
+	struct process *processes;
+	size_t process_count;
+	struct cell *cells;
+	uint32_t count, capacity;
+	bool is_sorted;
+};
+
+static int open_process(struct process *process, const struct gp_model *model)
+{
+	struct gp_sampled_extent extent = {0};
+	int result;
+
+	process->model = model;
+	if (!gp_recorded_is_sampled(model))
+		return 0;
+	result = gather(&process->windows, model);
+	add_extent(&extent, model);
+	process->whole_ns = (double)extent.whole_ns;
+	for (uint32_t i = 0; result == 0 && i < process->windows.count; i++) {
+		const struct sampled_window *window = &process->windows.rows[i];
+
+		gp_ratio_add(&process->lengths,
+			     weight_of(&process->windows, i, gp_model_end_ns(model)),
+			     (double)(window->end_ns - window->start_ns), 0);
+	}
+	return result;
+}
+
+struct gp_sampled_rows *gp_sampled_rows_new(struct gp_model *const *models, size_t model_count)
+{
+	struct gp_sampled_rows *rows = calloc(1, sizeof(*rows));
+	int result;
+
+	if (!rows)
+		return NULL;
+	rows->processes = calloc(model_count + 1, sizeof(*rows->processes));
+	rows->process_count = model_count;
+	result = rows->processes ? 0 : -ENOMEM;
+	for (size_t i = 0; result == 0 && i < model_count; i++)
+		result = open_process(&rows->processes[i], models[i]);
+	if (result == 0)
+		return rows;
+	gp_sampled_rows_free(rows);
+	return NULL;
+}
+
+void gp_sampled_rows_free(struct gp_sampled_rows *rows)
+{
+	if (!rows)
+		return;
+	for (size_t i = 0; rows->processes && i < rows->process_count; i++)
+		free(rows->processes[i].windows.rows);
+	free(rows->processes);
+	free(rows->cells);
+	free(rows);
+}
+
+int gp_sampled_rows_add(struct gp_sampled_rows *rows, size_t model, const struct gp_op *op,
+			uint32_t row)
+{
+	const struct process *process = &rows->processes[model];
+	uint64_t time_ns = launched_ns(process->model, op);
+	struct cell *last = rows->count > 0 ? &rows->cells[rows->count - 1] : NULL;
+	uint32_t after = windows_until(&process->windows, time_ns);
+	int result;
+
+	if (after == 0)
+		return 0;
+	if (last && last->row == row && last->process == model && last->window == after - 1) {
+		last->gpu_ns += (double)gp_op_gpu_ns(op);
+		return 0;
+	}
+	result = gp_array_grow(&rows->cells, &rows->capacity, rows->count, sizeof(*rows->cells));
+	if (result == 0)
+		rows->cells[rows->count++] = (struct cell){.row = row,
+							   .process = (uint32_t)model,
+							   .window = after - 1,
+							   .gpu_ns = (double)gp_op_gpu_ns(op)};
+	return result;
+}
+
+static int compare(uint32_t one, uint32_t other)
+{
+	return (one > other) - (one < other);
+}
+
+static int by_window(const void *left, const void *right)
+{
+	const struct cell *one = left, *other = right;
+	int order = compare(one->row, other->row);
+
+	if (order == 0)
+		order = compare(one->process, other->process);
+	return order != 0 ? order : compare(one->window, other->window);
+}
+
+static bool is_of_earlier_row(const void *cell, const void *row)
+{
+	return ((const struct cell *)cell)->row < *(const uint32_t *)row;
+}
+
+/* The cells from *at on of one row and process; moves *at past them. */
+static struct gp_estimate estimate_process(const struct gp_sampled_rows *rows, uint32_t *at)
+{
+	const struct cell *first = &rows->cells[*at];
+	const struct process *process = &rows->processes[first->process];
+	struct gp_ratio ratio = process->lengths;
+
+	while (*at < rows->count && rows->cells[*at].row == first->row &&
+	       rows->cells[*at].process == first->process) {
+		uint32_t window = rows->cells[*at].window;
+		const struct sampled_window *its = &process->windows.rows[window];
+		double gpu_ns = 0;
+
+		for (; *at < rows->count &&
+		       by_window(&rows->cells[*at], &(struct cell){.row = first->row,
+							     .process = first->process,
+							     .window = window}) == 0;
+		     (*at)++)
+			gpu_ns += rows->cells[*at].gpu_ns;
+		gp_ratio_add_amount(
+			&ratio,
+			weight_of(&process->windows, window, gp_model_end_ns(process->model)),
+			(double)(its->end_ns - its->start_ns), gpu_ns);
+	}
+	return gp_ratio_of_whole(&ratio, process->whole_ns);
+}
+
+struct gp_estimate gp_sampled_rows_estimate(struct gp_sampled_rows *rows, uint32_t row)
+{
+	struct gp_estimate sum = {0, 0};
+	uint32_t at;
+
+	if (!rows->is_sorted && rows->count > 0)
+		qsort(rows->cells, rows->count, sizeof(*rows->cells), by_window);
+	rows->is_sorted = true;
+	at = gp_array_lower_bound(rows->cells, rows->count, sizeof(*rows->cells), is_of_earlier_row,
+				  &row);
+	if (at == rows->count || rows->cells[at].row != row)
+		return unknown;
+	while (at < rows->count && rows->cells[at].row == row)
+		sum = gp_estimate_sum(sum, estimate_process(rows, &at));
+	return sum;
 }

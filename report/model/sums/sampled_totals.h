@@ -27,6 +27,7 @@ enum gp_sampled_total {
 struct gp_sampled_extent {
 	uint32_t windows;
 	uint64_t recorded_ns, whole_ns; /* sums over the processes */
+	uint64_t before_ns;             /* the longest time of a process before its first window */
 };
 
 /* Of the sampled ones among the models. */
@@ -34,11 +35,25 @@ struct gp_sampled_extent gp_sampled_extent_of(struct gp_model *const *models, si
 
 struct gp_sampled_totals {
 	struct gp_sampled_extent extent;
-	struct gp_estimate totals[GP_SAMPLED_TOTALS];
+	struct gp_estimate totals[GP_SAMPLED_TOTALS]; /* without a window: unknown */
 };
 
 /* The same, of models that have all events.  Returns 0 or -ENOMEM. */
 int gp_sampled_totals_of(struct gp_sampled_totals *totals, struct gp_model *const *models,
 			 size_t model_count);
+
+/*
+ * The GPU time of the rows of a table in the whole run, in the same way: what a row has in each
+ * window, 0 in most.  NULL: no memory.
+ */
+struct gp_sampled_rows *gp_sampled_rows_new(struct gp_model *const *models, size_t model_count);
+void gp_sampled_rows_free(struct gp_sampled_rows *rows);
+
+/* An operation of that model belongs to a row, counted from 0.  Returns 0 or -ENOMEM. */
+int gp_sampled_rows_add(struct gp_sampled_rows *rows, size_t model, const struct gp_op *op,
+			uint32_t row);
+
+/* After all operations; both unknown if none of the row's processes was sampled. */
+struct gp_estimate gp_sampled_rows_estimate(struct gp_sampled_rows *rows, uint32_t row);
 
 #endif

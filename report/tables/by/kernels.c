@@ -6,8 +6,11 @@
 #include "report/model/model.h"
 
 static const struct gp_table_column kernel_columns[] = {
-	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
-	{"Untimed", GP_UNIT_COUNT}, GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
+	GP_SHARE_COLUMNS,
+	GP_SAMPLED_COLUMNS,
+	{"Count", GP_UNIT_COUNT},
+	{"Untimed", GP_UNIT_COUNT},
+	GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Name", GP_UNIT_TEXT},
 };
 
@@ -20,18 +23,25 @@ static const struct gp_table_column grid_columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
-static void put_times(struct gp_table *table, const struct gp_tally_row *row, double total)
+static void put_counts(struct gp_table *table, const struct gp_tally_row *row)
 {
-	gp_scope_put_share(table, row, total);
 	gp_table_put_whole(table, row->count);
 	gp_table_put_whole(table, row->sums[GP_SCOPE_UNTIMED]);
 	gp_scope_put_spread(table, &row->series[0]);
 }
 
+static void put_times(struct gp_table *table, const struct gp_tally_row *row, double total)
+{
+	gp_scope_put_share(table, row, total);
+	put_counts(table, row);
+}
+
 static void put_kernel(struct gp_scope *scope, struct gp_table *table,
 		       const struct gp_tally_row *row, double total)
 {
-	put_times(table, row, total);
+	gp_scope_put_share(table, row, total);
+	gp_scope_put_sampled(scope, table, row);
+	put_counts(table, row);
 	gp_table_put_text(table, gp_scope_kernel_of(scope, row->key[0]));
 }
 

@@ -26,6 +26,7 @@ static const struct gp_table_column columns[GP_LINE_COLUMNS] = {
 	[GP_LINE_COUNT] = {"Count", GP_UNIT_COUNT},
 	[GP_LINE_PID] = {"PID", GP_UNIT_NUMBER},
 	[GP_LINE_PLACE] = {"Line", GP_UNIT_TEXT},
+	GP_SAMPLED_COLUMNS, /* GP_LINE_WHOLE_RUN, GP_LINE_ERROR */
 };
 
 enum { BACKWARD = GP_SCOPE_UNTIMED + 1, LIKELY, ESTIMATED };
@@ -81,6 +82,7 @@ static void take_op(struct gathering *at, const struct gp_op *op)
 	uint64_t before_ns = row->series[0].total, ns;
 
 	gp_scope_count_gpu_op(at->tally, row, op);
+	gp_scope_sample(at->scope, at->tally, row, at->process, op);
 	ns = row->series[0].total - before_ns;
 	row->sums[BACKWARD] += answer != GP_BACKWARD_NOT ? ns : 0;
 	row->sums[LIKELY] += answer == GP_BACKWARD_LIKELY ? ns : 0;
@@ -122,6 +124,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_put_whole(table, row->count);
 	gp_scope_put_process(scope, table, scope->models[row->key[PROCESS]]);
 	gp_table_put_text(table, gp_scope_text_of(scope, row->key[LINE]));
+	gp_scope_put_sampled(scope, table, row);
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *table)

@@ -12,6 +12,9 @@ enum gp_line_column {
 	GP_LINE_COUNT,
 	GP_LINE_PID,
 	GP_LINE_PLACE,
+	/* of a sampled run only, and last: the other columns keep their numbers */
+	GP_LINE_WHOLE_RUN,
+	GP_LINE_ERROR,
 	GP_LINE_COLUMNS
 };
 

@@ -20,6 +20,7 @@ static const struct gp_table_column columns[] = {
 	{"Operator", GP_UNIT_TEXT},
 	{"Backward node", GP_UNIT_TEXT},
 	{"Mostly in", GP_UNIT_TEXT},
+	GP_SAMPLED_COLUMNS,
 };
 
 enum { ESTIMATED = GP_SCOPE_UNTIMED + 1, PLACE };
@@ -92,6 +93,7 @@ static void take_op(struct gathering *at, const struct gp_op *op)
 	row = gp_tally_find(at->tally, key);
 	before_ns = row->series[0].total;
 	gp_scope_count_gpu_op(at->tally, row, op);
+	gp_scope_sample(at->scope, at->tally, row, at->process, op);
 
 	uint64_t ns = row->series[0].total - before_ns;
 
@@ -177,6 +179,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 						     : gp_scope_text_of(scope, row->key[NAME]));
 	gp_table_put_text(table, gp_scope_text_of(scope, row->key[NODE]));
 	gp_table_put_text(table, gp_scope_text_of(scope, row->sums[PLACE]));
+	gp_scope_put_sampled(scope, table, row);
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *table)

@@ -63,6 +63,7 @@ static void windows_stand_for_the_time_from_the_first_on(void **state)
 	assert_int_equal(totals.extent.windows, WINDOWS);
 	assert_int_equal(totals.extent.recorded_ns, WINDOWS * OPEN_NS);
 	assert_int_equal(totals.extent.whole_ns, END_NS - PERIOD_NS);
+	assert_int_equal(totals.extent.before_ns, PERIOD_NS);
 	assert_estimate(&totals, GP_SAMPLED_LAUNCHES, 145.5, ERROR);
 	assert_estimate(&totals, GP_SAMPLED_OPERATIONS, 145.5, ERROR);
 	assert_estimate(&totals, GP_SAMPLED_GPU_NS, 145.5 * 50, 50 * ERROR);
@@ -93,7 +94,44 @@ static void other_parts_are_no_sample(void **state)
 	assert_true(!gp_recorded_is_sampled(model) && gp_recorded_knows_memory(model));
 	assert_int_equal(gp_sampled_totals_of(&totals, &model, 1), 0);
 	assert_int_equal(totals.extent.windows, 0);
+	for (int i = 0; i < GP_SAMPLED_TOTALS; i++)
+		assert_true(isnan(totals.totals[i].value) && isnan(totals.totals[i].error));
 	gp_model_free(model);
+}
+
+static void assert_row(struct gp_sampled_rows *rows, uint32_t row, double value, double error)
+{
+	struct gp_estimate estimate = gp_sampled_rows_estimate(rows, row);
+
+	if (!(fabs(estimate.value - value) <= 1e-6 * value) ||
+	    !(fabs(estimate.error - error) <= 1e-3 * error + 1e-3))
+		fail_msg("row %u: %g +- %g, not %g +- %g", row, estimate.value, estimate.error,
+			 value, error);
+}
+
+/* A row with every operation has the total. */
+static void rows_have_their_part(void **state)
+{
+	struct gp_model *models[] = {build_sampled(), build_sampled()};
+	struct gp_sampled_rows *rows = gp_sampled_rows_new(models, 2);
+
+	assert_non_null(rows);
+	for (uint32_t i = models[0]->op_count; i-- > 0;) /* in any order */
+		assert_int_equal(gp_sampled_rows_add(rows, 0, &models[0]->ops[i], 3), 0);
+	assert_row(rows, 3, 145.5 * 50, 50 * ERROR);
+	assert_true(isnan(gp_sampled_rows_estimate(rows, 2).value));
+	assert_true(isnan(gp_sampled_rows_estimate(rows, 4).value));
+	gp_sampled_rows_free(rows);
+
+	rows = gp_sampled_rows_new(models, 2);
+	for (size_t model = 0; model < 2; model++)
+		for (uint32_t i = 0; i < models[model]->op_count; i++)
+			assert_int_equal(
+				gp_sampled_rows_add(rows, model, &models[model]->ops[i], 0), 0);
+	assert_row(rows, 0, 291 * 50, sqrt(2) * 50 * ERROR);
+	gp_sampled_rows_free(rows);
+	for (int i = 0; i < 2; i++)
+		gp_model_free(models[i]);
 }
 
 int main(void)
@@ -102,6 +140,7 @@ int main(void)
 		cmocka_unit_test(windows_stand_for_the_time_from_the_first_on),
 		cmocka_unit_test(processes_are_summed),
 		cmocka_unit_test(other_parts_are_no_sample),
+		cmocka_unit_test(rows_have_their_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -249,7 +249,8 @@ static void free_member(struct member *member)
 /* Returns 0, or a negative errno value with a line for the user. */
 static int add_member(struct watch *w, const char *path, char message[GP_MESSAGE_BYTES])
 {
-	struct member member = {.path = strdup(path), .live = gp_live_new(w->folder != NULL)};
+	struct member member = {.path = strdup(path),
+				.live = gp_live_new(w->folder && !w->arguments->openmetrics)};
 	int result = -ENOMEM;
 
 	snprintf(message, GP_MESSAGE_BYTES, "no memory");

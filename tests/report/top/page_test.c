@@ -575,6 +575,9 @@ static void test_pauses_are_not_recorded_time(void **state)
 	take_anchor(s, 7 * S);
 	assert_has(print_openmetrics(s, 7 * S),
 		   "\ngpuprof_recorded_seconds_total{pid=\"42\",program=\"app\"} 3.000000000\n");
+	end(s);
+}
+
 /* Of a job's rank, only what a row of the job's page shows is kept. */
 static void a_rank_of_a_job_has_what_its_row_shows(void **state)
 {

@@ -76,7 +76,7 @@ static const uint8_t *view(struct gp_trace *t, uint64_t offset, size_t bytes)
 		t->window = t->swap(t->swap_context, t->window);
 	else if (!t->window)
 		t->window = malloc(GP_TRACE_WINDOW_BYTES);
-	got = read_at(t->fd, t->window, GP_TRACE_WINDOW_BYTES, offset);
+	got = t->window ? read_at(t->fd, t->window, GP_TRACE_WINDOW_BYTES, offset) : -ENOMEM;
 	t->window_offset = offset;
 	t->window_bytes = got < 0 ? 0 : (size_t)got;
 	if (got < 0)

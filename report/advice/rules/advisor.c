@@ -91,6 +91,17 @@ void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, ui
 	found->saves_in_loop_ns += is_in_loop(advisor, at_ns) ? saves_ns : 0;
 }
 
+void gp_advisor_count(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
+		      uint64_t time_ns)
+{
+	bool in_loop = is_in_loop(advisor, at_ns);
+
+	found->count++;
+	found->time_ns += time_ns;
+	found->count_in_loop += in_loop;
+	found->time_in_loop_ns += in_loop ? time_ns : 0;
+}
+
 void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found,
 		     struct gp_idle_gap *idle_gap)
 {
@@ -122,8 +133,7 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 		at_ns = start_of(advisor, idle_gap);
 	if (idle_gap)
 		gp_advisor_tell(advisor, found, idle_gap);
-	found->count++;
-	found->time_ns += time_ns;
+	gp_advisor_count(advisor, found, at_ns, time_ns);
 	gp_advisor_save(advisor, found, at_ns, saves_ns);
 }
 

@@ -25,10 +25,11 @@ struct gp_case {
 	uint64_t count, time_ns, bytes;
 	uint64_t saves_ns;         /* at most */
 	uint64_t saves_in_loop_ns; /* the part of that in the process's main loop */
-	bool is_grave;             /* a finding whatever the threshold is */
-	bool is_doubtful;          /* may be harmless: the finding comes last */
-	uint64_t votes_ns;         /* of its site (gp_advisor_vote()) */
-	void *own;                 /* own_bytes of the rule, zero at first */
+	uint64_t count_in_loop, time_in_loop_ns;
+	bool is_grave;     /* a finding whatever the threshold is */
+	bool is_doubtful;  /* may be harmless: the finding comes last */
+	uint64_t votes_ns; /* of its site (gp_advisor_vote()) */
+	void *own;         /* own_bytes of the rule, zero at first */
 	/* its longest call or gap, and the longest in the loop's steps; 0, 0 = none */
 	struct gp_shown {
 		uint64_t unix_ns, ns;
@@ -124,6 +125,10 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found,
 		     struct gp_idle_gap *idle_gap);
 #define GP_ALL_THE_TIME UINT64_MAX /* for at_ns: all of it counts as in the loop */
+
+/* Count one more, without a saving. */
+void gp_advisor_count(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
+		      uint64_t time_ns);
 
 /* A saving of a case, at a time of the process. */
 void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,

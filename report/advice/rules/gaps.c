@@ -290,6 +290,8 @@ static void join(struct gp_advisor *advisor, struct gp_case *into, struct gp_cas
 			advisor->told[i]->told = (uint32_t)(into - advisor->cases);
 	into->count += from->count;
 	into->time_ns += from->time_ns;
+	into->count_in_loop += from->count_in_loop;
+	into->time_in_loop_ns += from->time_in_loop_ns;
 	into->saves_ns += from->saves_ns;
 	into->saves_in_loop_ns += from->saves_in_loop_ns;
 	if (from->shown.ns > into->shown.ns)

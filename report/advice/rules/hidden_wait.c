@@ -66,8 +66,10 @@ const struct gp_rule gp_rule_hidden_wait = {
 	.id = "hidden-wait",
 	.title = "the host waits for kernels inside copies",
 	.found =
-		"{count} {copy_kind} copies, {bytes} in all, blocked the host for {calls_ns}, {time_ns} of it while earlier kernels ran" GP_NEXT_WAIT_FOUND
-		"; then the GPU waited for the host, for {idle_ns} in all: the shorter of these two times can be saved",
+		"[{?step_count}{copy_kind} copies block the host for {step_time_ns} in each step ({step_count} time[{!step_count=1}s], {step_bytes}) while earlier kernels run" GP_NEXT_WAIT_FOUND
+		"; then the GPU waits for the host"
+		"|{count} {copy_kind} copies, {bytes} in all, blocked the host for {calls_ns}, {time_ns} of it while earlier kernels ran" GP_NEXT_WAIT_FOUND
+		"; then the GPU waited for the host, for {idle_ns} in all: the shorter of these two times can be saved]",
 	.change = GP_NEXT_WAIT_CHANGE
 	"[{!copy_kind=HtoD}" GP_READ_LESS
 	"|{?language=torch}copy the next data[{?pageable_count} from page-locked memory (pin_memory=True)] with .to(\"cuda\", non_blocking=True) while these kernels run, in its own stream (torch.cuda.Stream())"

@@ -314,7 +314,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 	const struct gp_rule *rule = gp_rules[found->rule];
 	uint64_t zero_ns = advisor->scope.start_unix_ns;
 	const struct gp_steps *loop = loop_of(advisor, found);
-	struct gp_shown shown = found->shown;
+	struct gp_shown shown = found->longest;
 	struct gp_finding *finding;
 	bool has_line;
 
@@ -337,8 +337,8 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.is_doubtful = found->is_doubtful,
 		.recurs = recurs(advisor, found),
 	};
-	if (finding->recurs && found->shown_in_loop.ns > 0)
-		shown = found->shown_in_loop;
+	if (finding->recurs && found->sample.count > 0)
+		shown = gp_shown_usual(&found->sample);
 	finding->show_at_ns = shown.unix_ns > zero_ns ? shown.unix_ns - zero_ns : 0;
 	finding->show_ns = shown.ns;
 	add_values(advisor, found, finding);

@@ -294,10 +294,10 @@ static void join(struct gp_advisor *advisor, struct gp_case *into, struct gp_cas
 	into->time_in_loop_ns += from->time_in_loop_ns;
 	into->saves_ns += from->saves_ns;
 	into->saves_in_loop_ns += from->saves_in_loop_ns;
-	if (from->shown.ns > into->shown.ns)
-		into->shown = from->shown;
-	if (from->shown_in_loop.ns > into->shown_in_loop.ns)
-		into->shown_in_loop = from->shown_in_loop;
+	if (from->longest.ns > into->longest.ns)
+		into->longest = from->longest;
+	if (from->sample.seen > into->sample.seen)
+		into->sample = from->sample;
 	from->count = from->time_ns = from->saves_ns = from->saves_in_loop_ns = 0;
 }
 

@@ -45,7 +45,8 @@ static void look(struct gp_advisor *advisor)
 		own->pageable += gp_copy_is_pageable(op);
 		gp_advisor_add(advisor, found, call->start_ns, waited_ns, saves_ns, idle_gap);
 		gp_next_wait_add(advisor, &own->next, call, saves_ns);
-		gp_advisor_show(advisor, found, call);
+		gp_advisor_show_wait(advisor, found, call, gp_advisor_idle_gap_after(advisor, call),
+				     saves_ns);
 		found->bytes += op->bytes;
 	}
 }

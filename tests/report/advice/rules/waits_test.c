@@ -71,6 +71,8 @@ static void a_wait_elsewhere_takes_what_is_left(void **state)
 	assert_non_null(found);
 	assert_int_equal(found->saves_ns,
 			 STEPS * GAP_NS + (STEPS * (VALUES - 2) - 1) * (SHORT + LAUNCH));
+	/* a usual wait with the idle time behind it, not the longest one */
+	assert_int_equal(found->show_ns, SHORT + GAP_NS);
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }

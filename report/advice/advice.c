@@ -202,6 +202,21 @@ static int look(struct gp_advisor *advisor)
 
 /* ---- findings ---- */
 
+/* Savings of the loop are told per step: so is what its sentence counts, if (nearly) each step has it. */
+static void add_step_values(const struct gp_case *found, const struct gp_finding *finding,
+			    struct gp_document *values)
+{
+	uint64_t steps = finding->loop_steps, count;
+
+	if (!finding->recurs || steps == 0 || found->count_in_loop * 10 < steps * 9)
+		return;
+	count = (found->count_in_loop + steps / 2) / steps;
+	gp_document_add_number(values, "step_count", GP_UNIT_COUNT, count);
+	gp_document_add_number(values, "step_time_ns", GP_UNIT_NS, found->time_in_loop_ns / steps);
+	gp_document_add_number(values, "step_bytes", GP_UNIT_BYTES,
+			       found->bytes / found->count * count);
+}
+
 static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
 		       struct gp_finding *finding)
 {
@@ -213,6 +228,7 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 	gp_document_add_number(values, "bytes", GP_UNIT_BYTES, found->bytes);
 	gp_document_add_number(values, "mean_ns", GP_UNIT_NS,
 			       found->count > 0 ? found->time_ns / found->count : 0);
+	add_step_values(found, finding, values);
 	gp_document_add_text(values, "language", gp_language_name(gp_language_of(model)));
 	gp_document_add_flag(values, "is_imported", model->recorder != NULL);
 	finding->common_values = values->facts.count;
@@ -298,7 +314,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 	const struct gp_rule *rule = gp_rules[found->rule];
 	uint64_t zero_ns = advisor->scope.start_unix_ns;
 	const struct gp_steps *loop = loop_of(advisor, found);
-	struct gp_shown shown = found->shown;
+	struct gp_shown shown = found->longest;
 	struct gp_finding *finding;
 	bool has_line;
 
@@ -321,8 +337,8 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.is_doubtful = found->is_doubtful,
 		.recurs = recurs(advisor, found),
 	};
-	if (finding->recurs && found->shown_in_loop.ns > 0)
-		shown = found->shown_in_loop;
+	if (finding->recurs && found->sample.count > 0)
+		shown = gp_shown_usual(&found->sample);
 	finding->show_at_ns = shown.unix_ns > zero_ns ? shown.unix_ns - zero_ns : 0;
 	finding->show_ns = shown.ns;
 	add_values(advisor, found, finding);

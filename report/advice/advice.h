@@ -101,7 +101,7 @@ struct gp_finding {
 	uint32_t loop_steps;            /* their number; 0 = the advice has no loop */
 	uint64_t bytes;                 /* 0 = the finding has none */
 	uint64_t show_at_ns,
-		show_ns; /* its longest call or gap, from the scope's start; 0, 0 = none */
+		show_ns; /* a usual or its longest call or gap, from the scope's start; 0, 0 = none */
 	struct gp_document values; /* the values that its sentences use; of the rule from */
 	uint32_t common_values;    /* ... this index on */
 	char *found, *change;

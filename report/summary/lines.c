@@ -67,7 +67,7 @@ int gp_summary_print_lines(const struct gp_summary *summary)
 		return 0;
 	if (summary->rows.lines > 0 && count > summary->rows.lines)
 		count = summary->rows.lines;
-	fputs("  lines     GPU time that a line launches, and that its backward pass launches\n",
+	fputs("  lines     GPU time, in all, that a line launches, and that its backward pass launches\n",
 	      summary->out);
 	gp_table_open(&table, &head);
 	for (size_t i = 0; i < count; i++) {

@@ -159,18 +159,15 @@ static void print_title(const struct gp_summary *summary, const struct shown *sh
 	fputs("\n", out);
 }
 
-/* Of a few steps it is not known whether they are the steady state. */
-static const char *part_name(const struct gp_summary *summary, const struct shown *shown,
-			     enum gp_run_part part)
+/* "startup" is a cause of idle time, and no name for a time.  Of a few steps none is known as steady. */
+static const char *part_name(const struct shown *shown, enum gp_run_part part)
 {
 	static const char *const names[GP_RUN_PARTS] = {
-		[GP_RUN_STARTUP] = "startup",       [GP_RUN_WARM_UP] = "warm-up",
-		[GP_RUN_STEADY] = "steady state",   [GP_RUN_SLOW] = "slow steps",
-		[GP_RUN_BETWEEN] = "between steps", [GP_RUN_SHUTDOWN] = "shutdown",
+		[GP_RUN_STARTUP] = "before the steps", [GP_RUN_WARM_UP] = "warm-up",
+		[GP_RUN_STEADY] = "steady state",      [GP_RUN_SLOW] = "slow steps",
+		[GP_RUN_BETWEEN] = "between steps",    [GP_RUN_SHUTDOWN] = "after the steps",
 	};
 
-	if (part == GP_RUN_SHUTDOWN && !gp_recorded_is_whole(summary->models[shown->process]))
-		return "after the steps";
 	return part == GP_RUN_STEADY && !gp_steps_have_median(shown->steps) ? "steps" : names[part];
 }
 
@@ -184,7 +181,8 @@ static void print_parts(const struct gp_summary *summary, const struct shown *sh
 	for (unsigned part = 0; part < GP_RUN_PARTS; part++) {
 		if (steps->ns[part] == 0)
 			continue;
-		fprintf(summary->out, "%s%s %s", separator, part_name(summary, shown, part),
+		fprintf(summary->out, "%s%s %s", separator,
+			part_name(shown, (enum gp_run_part)part),
 			gp_format_ns(steps->ns[part]).text);
 		separator = ", ";
 		if (steps->counts[part] > 0)

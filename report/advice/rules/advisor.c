@@ -91,6 +91,17 @@ void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, ui
 	found->saves_in_loop_ns += is_in_loop(advisor, at_ns) ? saves_ns : 0;
 }
 
+void gp_advisor_count(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
+		      uint64_t time_ns)
+{
+	bool in_loop = is_in_loop(advisor, at_ns);
+
+	found->count++;
+	found->time_ns += time_ns;
+	found->count_in_loop += in_loop;
+	found->time_in_loop_ns += in_loop ? time_ns : 0;
+}
+
 void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found,
 		     struct gp_idle_gap *idle_gap)
 {
@@ -122,8 +133,7 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 		at_ns = start_of(advisor, idle_gap);
 	if (idle_gap)
 		gp_advisor_tell(advisor, found, idle_gap);
-	found->count++;
-	found->time_ns += time_ns;
+	gp_advisor_count(advisor, found, at_ns, time_ns);
 	gp_advisor_save(advisor, found, at_ns, saves_ns);
 }
 
@@ -240,15 +250,21 @@ void gp_advisor_save_idle_once(struct gp_advisor *advisor)
 	save_stretches(advisor, true);
 }
 
+static void show(const struct gp_advisor *advisor, struct gp_case *found, uint64_t start_ns,
+		 uint64_t duration_ns, uint64_t cost_ns)
+{
+	struct gp_shown shown = {advisor->model->base_unix_ns + start_ns, duration_ns, cost_ns};
+
+	if (duration_ns > found->longest.ns)
+		found->longest = shown;
+	if (duration_ns > 0 && (!advisor->loops[advisor->process] || is_in_loop(advisor, start_ns)))
+		gp_shown_add(&found->sample, &shown);
+}
+
 void gp_advisor_show_time(const struct gp_advisor *advisor, struct gp_case *found,
 			  uint64_t start_ns, uint64_t duration_ns)
 {
-	struct gp_shown shown = {advisor->model->base_unix_ns + start_ns, duration_ns};
-
-	if (duration_ns > found->shown.ns)
-		found->shown = shown;
-	if (duration_ns > found->shown_in_loop.ns && is_in_loop(advisor, start_ns))
-		found->shown_in_loop = shown;
+	show(advisor, found, start_ns, duration_ns, duration_ns);
 }
 
 /* In the numbers of the sums of host_work: samples within calls. */
@@ -298,6 +314,16 @@ void gp_advisor_show(struct gp_advisor *advisor, struct gp_case *found, const st
 {
 	gp_advisor_look_at(advisor, found, call, gp_call_end_ns(call));
 	gp_advisor_show_time(advisor, found, call->start_ns, call->duration_ns);
+}
+
+void gp_advisor_show_wait(struct gp_advisor *advisor, struct gp_case *found,
+			  const struct gp_call *call, const struct gp_idle_gap *after,
+			  uint64_t saves_ns)
+{
+	uint64_t end_ns = after->end_ns - advisor->model->base_unix_ns;
+
+	gp_advisor_look_at(advisor, found, call, gp_call_end_ns(call));
+	show(advisor, found, call->start_ns, end_ns - call->start_ns, saves_ns);
 }
 
 void gp_advisor_show_idle_gap(const struct gp_advisor *advisor, struct gp_case *found,

@@ -10,6 +10,7 @@
 
 #include "report/advice/advice.h"
 #include "report/advice/rules/limits.h"
+#include "report/advice/rules/shown.h"
 #include "report/analysis/analysis.h"
 #include "report/analysis/idle/startup_shutdown.h"
 #include "report/analysis/memory/memory_sites.h"
@@ -25,14 +26,13 @@ struct gp_case {
 	uint64_t count, time_ns, bytes;
 	uint64_t saves_ns;         /* at most */
 	uint64_t saves_in_loop_ns; /* the part of that in the process's main loop */
-	bool is_grave;             /* a finding whatever the threshold is */
-	bool is_doubtful;          /* may be harmless: the finding comes last */
-	uint64_t votes_ns;         /* of its site (gp_advisor_vote()) */
-	void *own;                 /* own_bytes of the rule, zero at first */
-	/* its longest call or gap, and the longest in the loop's steps; 0, 0 = none */
-	struct gp_shown {
-		uint64_t unix_ns, ns;
-	} shown, shown_in_loop;
+	uint64_t count_in_loop, time_in_loop_ns;
+	bool is_grave;                 /* a finding whatever the threshold is */
+	bool is_doubtful;              /* may be harmless: the finding comes last */
+	uint64_t votes_ns;             /* of its site (gp_advisor_vote()) */
+	void *own;                     /* own_bytes of the rule, zero at first */
+	struct gp_shown longest;       /* its longest call or gap */
+	struct gp_shown_sample sample; /* of those in the loop's steps; of all, if there is none */
 };
 
 #define GP_NO_SITE UINT32_MAX
@@ -125,6 +125,10 @@ void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found,
 		     struct gp_idle_gap *idle_gap);
 #define GP_ALL_THE_TIME UINT64_MAX /* for at_ns: all of it counts as in the loop */
 
+/* Count one more, without a saving. */
+void gp_advisor_count(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
+		      uint64_t time_ns);
+
 /* A saving of a case, at a time of the process. */
 void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
 		     uint64_t saves_ns);
@@ -148,10 +152,15 @@ void gp_advisor_stretch_until(struct gp_advisor *advisor, const struct gp_case *
 void gp_advisor_save_idle_once(struct gp_advisor *advisor);
 
 /*
- * A call, idle gap or other time of the case: the longest of them is shown in the timeline.  If a
- * call has no stack, Python samples of its thread can show the line (gp_advisor_look_at()).
+ * A call, idle gap or other time of the case: one with a usual cost is shown in the timeline, if the
+ * case recurs, else the longest.  Of a wait it is the time up to the end of the idle gap behind it,
+ * and the cost is its saving.  If a call has no stack, Python samples of its thread can show the line
+ * (gp_advisor_look_at()).
  */
 void gp_advisor_show(struct gp_advisor *advisor, struct gp_case *found, const struct gp_call *call);
+void gp_advisor_show_wait(struct gp_advisor *advisor, struct gp_case *found,
+			  const struct gp_call *call, const struct gp_idle_gap *after,
+			  uint64_t saves_ns);
 void gp_advisor_show_idle_gap(const struct gp_advisor *advisor, struct gp_case *found,
 			      const struct gp_idle_gap *idle_gap);
 void gp_advisor_show_time(const struct gp_advisor *advisor, struct gp_case *found,

@@ -45,16 +45,17 @@ static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_memor
 			       event->memory_kind, 0);
 }
 
-static void spare_call(struct gp_advisor *advisor, struct gp_case *found, uint32_t number)
+/* Returns the time of the call. */
+static uint64_t spare_call(struct gp_advisor *advisor, struct gp_case *found, uint32_t number)
 {
 	const struct gp_call *call = number != GP_NONE ? &advisor->model->calls[number] : NULL;
 
 	if (!call)
-		return;
-	found->time_ns += call->duration_ns;
+		return 0;
 	if (!gp_next_wait_follows(advisor, call))
 		gp_advisor_stretch_until(advisor, found, call,
 					 gp_next_wait_after_ns(advisor, call));
+	return call->duration_ns;
 }
 
 /* The first blocks are needed, and their allocations with them; later ones could reuse a block. */
@@ -62,6 +63,7 @@ static void take_allocation(struct gp_advisor *advisor, const struct gp_memory_e
 {
 	struct gp_case *found = case_of(advisor, event);
 	struct own *own = found->own;
+	uint64_t time_ns;
 
 	if (!own->recurs)
 		return;
@@ -72,11 +74,11 @@ static void take_allocation(struct gp_advisor *advisor, const struct gp_memory_e
 		own->kept = own->in_use;
 		return;
 	}
-	found->count++;
 	found->bytes += event->bytes;
-	spare_call(advisor, found, event->call);
+	time_ns = spare_call(advisor, found, event->call);
 	if (event->other != GP_NONE)
-		spare_call(advisor, found, advisor->model->memory[event->other].call);
+		time_ns += spare_call(advisor, found, advisor->model->memory[event->other].call);
+	gp_advisor_count(advisor, found, advisor->model->calls[event->call].start_ns, time_ns);
 }
 
 static void take_free(struct gp_advisor *advisor, const struct gp_memory_event *event)
@@ -151,7 +153,7 @@ const struct gp_rule gp_rule_alloc_in_loop = {
 	.id = "alloc-in-loop",
 	.title = "memory is allocated and freed repeatedly",
 	.found =
-		"{memory} memory is allocated {allocation_count} times, but only {kept_count} block[{?kept_count=1} is|s are] in use at the same time[, besides {leaked_count} never freed]; the other allocations and their frees take {time_ns}",
+		"{memory} memory is allocated {allocation_count} times, but only {kept_count} block[{?kept_count=1} is|s are] in use at the same time[, besides {leaked_count} never freed]; the other allocations and their frees take [{?step_time_ns}{step_time_ns} in each step|{time_ns}]",
 	.change =
 		"[{?leaked_count}free the leaked blocks first; ][{?language=torch}{?is_device}PyTorch keeps freed memory for reuse: remove torch.cuda.empty_cache() from the loop, and unset PYTORCH_NO_CUDA_MEMORY_CACHING; if the program does neither, memory is short: use smaller batches, or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True|allocate the block[{!kept_count=1}s] before the loop and reuse [{?kept_count=1}it|them][{?is_device}; or use a memory pool (cudaMallocAsync)][{?is_async}; or let the pool keep freed memory (cudaMemPoolAttrReleaseThreshold)]]",
 	.meaning =

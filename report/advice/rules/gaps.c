@@ -290,12 +290,14 @@ static void join(struct gp_advisor *advisor, struct gp_case *into, struct gp_cas
 			advisor->told[i]->told = (uint32_t)(into - advisor->cases);
 	into->count += from->count;
 	into->time_ns += from->time_ns;
+	into->count_in_loop += from->count_in_loop;
+	into->time_in_loop_ns += from->time_in_loop_ns;
 	into->saves_ns += from->saves_ns;
 	into->saves_in_loop_ns += from->saves_in_loop_ns;
-	if (from->shown.ns > into->shown.ns)
-		into->shown = from->shown;
-	if (from->shown_in_loop.ns > into->shown_in_loop.ns)
-		into->shown_in_loop = from->shown_in_loop;
+	if (from->longest.ns > into->longest.ns)
+		into->longest = from->longest;
+	if (from->sample.seen > into->sample.seen)
+		into->sample = from->sample;
 	from->count = from->time_ns = from->saves_ns = from->saves_in_loop_ns = 0;
 }
 

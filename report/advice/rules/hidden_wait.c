@@ -45,7 +45,8 @@ static void look(struct gp_advisor *advisor)
 		own->pageable += gp_copy_is_pageable(op);
 		gp_advisor_add(advisor, found, call->start_ns, waited_ns, saves_ns, idle_gap);
 		gp_next_wait_add(advisor, &own->next, call, saves_ns);
-		gp_advisor_show(advisor, found, call);
+		gp_advisor_show_wait(advisor, found, call, gp_advisor_idle_gap_after(advisor, call),
+				     saves_ns);
 		found->bytes += op->bytes;
 	}
 }
@@ -66,8 +67,10 @@ const struct gp_rule gp_rule_hidden_wait = {
 	.id = "hidden-wait",
 	.title = "the host waits for kernels inside copies",
 	.found =
-		"{count} {copy_kind} copies, {bytes} in all, blocked the host for {calls_ns}, {time_ns} of it while earlier kernels ran" GP_NEXT_WAIT_FOUND
-		"; then the GPU waited for the host, for {idle_ns} in all: the shorter of these two times can be saved",
+		"[{?step_count}{copy_kind} copies block the host for {step_time_ns} in each step ({step_count} time[{!step_count=1}s], {step_bytes}) while earlier kernels run" GP_NEXT_WAIT_FOUND
+		"; then the GPU waits for the host"
+		"|{count} {copy_kind} copies, {bytes} in all, blocked the host for {calls_ns}, {time_ns} of it while earlier kernels ran" GP_NEXT_WAIT_FOUND
+		"; then the GPU waited for the host, for {idle_ns} in all: the shorter of these two times can be saved]",
 	.change = GP_NEXT_WAIT_CHANGE
 	"[{!copy_kind=HtoD}" GP_READ_LESS
 	"|{?language=torch}copy the next data[{?pageable_count} from page-locked memory (pin_memory=True)] with .to(\"cuda\", non_blocking=True) while these kernels run, in its own stream (torch.cuda.Stream())"

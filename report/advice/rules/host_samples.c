@@ -191,6 +191,7 @@ struct story {
 	bool all_wait; /* this thread for another one, and all others, too */
 	struct sums own;
 	struct gp_python_samples samples; /* of the process */
+	uint64_t times;                   /* that the times are an average of; 1: they are sums */
 	const char *name;                 /* of a sample */
 };
 
@@ -198,9 +199,13 @@ static void print_function(const struct story *story, const struct gp_host_funct
 			   bool is_first, FILE *out)
 {
 	uint64_t ns = gp_host_function_has_line(function) ? function->line_ns : function->total_ns;
+	struct gp_host_function average = *function;
 
+	average.line_ns /= story->times;
+	average.total_ns /= story->times;
+	average.place_ns /= story->times;
 	if (story->style == GP_SAMPLE_TIMES)
-		gp_host_function_print_time(out, story->places, function);
+		gp_host_function_print_time(out, story->places, &average);
 	else if (story->style == GP_SAMPLE_COUNTS)
 		gp_host_function_print_count(out, story->places, function);
 	else
@@ -241,6 +246,7 @@ static void print_own(const struct story *story, FILE *out)
 			continue; /* only near such a time */
 		fputs(!is_first                          ? "; "
 		      : story->style == GP_SAMPLE_COUNTS ? " the host was "
+		      : story->times > 1                 ? "; meanwhile, on average, the host was "
 							 : "; meanwhile the host was ",
 		      out);
 		print_function(story, &functions[i], is_first, out);
@@ -283,6 +289,9 @@ void gp_host_samples_add_values(const struct gp_advisor *advisor, const struct g
 	struct story story = {
 		.places = advisor->scope.host_places,
 		.style = style == GP_SAMPLE_COUNTS && is_exact(model) ? GP_SAMPLE_TIMES : style,
+		.times = style == GP_SAMPLE_TIMES && gp_advisor_recurs(advisor, found)
+				 ? found->count
+				 : 1,
 		.name = gp_python_sample_name(model)};
 	struct gp_host_function *functions = functions_of(advisor, found, &story.count);
 

@@ -64,7 +64,7 @@ bool gp_host_samples_use_result(const struct gp_advisor *advisor, const struct g
 
 /*
  * Add "samples", a clause that begins with "; ": the functions with most of the time, each with its
- * time, the number of its samples (for gp_host_samples_add_counts()), or its share of a time that is
+ * time (of a cost of the loop: for each of the case's gaps or steps, on average), the number of its samples (for gp_host_samples_add_counts()), or its share of a time that is
  * longer than the gaps; then the busiest other thread, which may have blocked this one.
  */
 enum gp_sample_style { GP_SAMPLE_TIMES, GP_SAMPLE_COUNTS, GP_SAMPLE_SHARES };

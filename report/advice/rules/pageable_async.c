@@ -16,7 +16,8 @@ const struct gp_rule gp_rule_pageable_async = {
 	.id = "pageable-async",
 	.title = "asynchronous copies with pageable memory block the host",
 	.found =
-		"{count} asynchronous {copy_kind} copies [{?copy_kind=HtoD}from|to] pageable memory, {bytes} in all, blocked the host for {time_ns}: such copies are not asynchronous" GP_COPIES_RATE,
+		"[{?step_count}asynchronous {copy_kind} copies [{?copy_kind=HtoD}from|to] pageable memory block the host for {step_time_ns} in each step ({step_count} time[{!step_count=1}s], {step_bytes})"
+		"|{count} asynchronous {copy_kind} copies [{?copy_kind=HtoD}from|to] pageable memory, {bytes} in all, blocked the host for {time_ns}]: such copies are not asynchronous" GP_COPIES_RATE,
 	.change =
 		"[{?copy_kind=DtoH}{?is_result}" GP_READ_LESS
 		"|{?copy_kind=DtoH}{?language=torch}copy less, by computing on the GPU, or copy to page-locked memory: torch.empty(..., pin_memory=True), copy_(..., non_blocking=True)"

@@ -110,7 +110,8 @@ const struct gp_rule gp_rule_sync_copy = {
 	.id = "sync-copy",
 	.title = "synchronous copies",
 	.found =
-		"{count} synchronous {copy_kind} copies, {bytes} in all, blocked the host for {time_ns}[; [{?is_all_pageable}all|{pageable_count}] of pageable memory{?pageable_count}]" GP_COPIES_RATE,
+		"[{?step_count}synchronous {copy_kind} copies block the host for {step_time_ns} in each step ({step_count} time[{!step_count=1}s], {step_bytes})"
+		"|{count} synchronous {copy_kind} copies, {bytes} in all, blocked the host for {time_ns}][; [{?is_all_pageable}all|{pageable_count}] of pageable memory{?pageable_count}]" GP_COPIES_RATE,
 	.change =
 		"[{?is_result}" GP_READ_LESS
 		"|copy from and to page-locked memory ([{?language=torch}pin_memory=True|cudaMallocHost]), allocated once: {lock_s_per_gb} s for each GB of it[{?is_lock_measured}, as measured in this program,] are subtracted from the saving"

@@ -44,7 +44,8 @@ const struct gp_rule gp_rule_sync_memset = {
 	.id = "sync-memset",
 	.title = "synchronous memsets",
 	.found =
-		"{count} synchronous memsets of {memory} memory, {bytes} in all, blocked the host for {time_ns}",
+		"[{?step_count}synchronous memsets of {memory} memory block the host for {step_time_ns} in each step ({step_count} time[{!step_count=1}s], {step_bytes})"
+		"|{count} synchronous memsets of {memory} memory, {bytes} in all, blocked the host for {time_ns}]",
 	.change =
 		"use cudaMemsetAsync in the stream that uses the memory[{?memory=page-locked}; or memset() on the host]",
 	.meaning =

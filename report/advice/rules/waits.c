@@ -128,7 +128,7 @@ static void take_call(struct gp_advisor *advisor, const struct gp_call_list *syn
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, saves_ns, idle_gap);
 	more_ns = save_behind(advisor, found, after, next_wait_ns(advisor, syncs, at));
 	gp_advisor_save(advisor, found, call->start_ns, more_ns);
-	gp_advisor_show(advisor, found, call);
+	gp_advisor_show_wait(advisor, found, call, after, saves_ns);
 	gp_next_wait_add(advisor, &own->next, call, saves_ns);
 	gp_tally_find(&look->sites, key)->sums[0] += saves_ns + more_ns;
 }

@@ -15,8 +15,8 @@ function showGap(gap) {
 }
 
 /*
- * The time that a finding is about: its longest call or idle gap, in the main loop if it recurs there;
- * else a usual step; undefined: there is nothing to show.
+ * The time that a finding is about: a call or idle gap with a usual cost, if it recurs in the main loop,
+ * else its longest one; or a usual step; undefined: there is nothing to show.
  */
 function evidence(finding) {
 	if (finding.show_ns) return { Start: finding.show_at_ns, Duration: finding.show_ns };
@@ -51,7 +51,7 @@ const savedBy = (f) =>
 	el('div', { class: 'num worth' }, el('b', null, f.worth), ' ', el('span', { class: 'dim' }, f.saves_ns > 0 ? fmtPercent(f.worth_share, 1) : ''));
 const lead = (f) =>
 	evidence(f)
-		? el('button', { class: 'go see', onclick: () => showGap(evidence(f)), title: 'Its longest call or idle gap, or a usual step of the main loop' }, 'see it in the timeline ›')
+		? el('button', { class: 'go see', onclick: () => showGap(evidence(f)), title: 'A call or idle gap with a usual cost, the longest one, or a usual step of the main loop' }, 'see it in the timeline ›')
 		: el('span');
 function findingArticle(f, advice) {
 	const level = f.worth_share > 0.1 ? 'high' : f.worth_share > 0.01 ? 'medium' : 'low',

@@ -1,19 +1,14 @@
 /* Overview: the steps of the main loop, and the parts of the run around them. */
 
 const PART_NAMES = {
-	startup: 'startup',
+	startup: 'before the steps',
 	'warm-up': 'warm-up',
 	steady: 'steady state',
 	slow: 'slow steps',
 	between: 'between steps',
-	shutdown: 'shutdown',
+	shutdown: 'after the steps',
 };
 const PART_HUES = { startup: 'library', 'warm-up': 'call', steady: 'elementwise', slow: 'norm', between: 'overhead', shutdown: 'library' };
-
-/* In a trace without its end, it is not known what came after the steps. */
-function nameOfPart(about, part) {
-	return part === 'shutdown' && about.incomplete?.length ? 'after the steps' : PART_NAMES[part];
-}
 
 /* The rows of the shown process on its first GPU, in order. */
 function stepRows({ steps: [steps] }) {
@@ -148,7 +143,7 @@ function stepsSection(about) {
 		parts = about.parts
 			.filter((part) => part.time_ns > 0)
 			.map((part) => ({
-				name: nameOfPart(about, part.part) + (part.step_count ? ' (' + fmtCount(part.step_count) + ')' : ''),
+				name: PART_NAMES[part.part] + (part.step_count ? ' (' + fmtCount(part.step_count) + ')' : ''),
 				value: part.time_ns,
 				color: hueOf(PART_HUES[part.part]),
 				go: () => openView('tables', 'iteration'),

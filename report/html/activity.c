@@ -5,6 +5,7 @@
 
 #include "report/analysis/idle/gpu_sweep.h"
 #include "report/analysis/idle/busy.h"
+#include "report/analysis/idle/time_parts.h"
 #include "report/model/devices.h"
 
 struct activity {
@@ -13,26 +14,18 @@ struct activity {
 	double *busy_ns; /* GP_HTML_ACTIVITY_PARTS for each device */
 };
 
-/* Distribute busy time over its parts. */
 static void add_segment(void *context, size_t device, unsigned state, uint64_t start_ns,
 			uint64_t end_ns)
 {
 	struct activity *activity = context;
-	double *busy_ns = activity->busy_ns + device * GP_HTML_ACTIVITY_PARTS;
-	double at_ns = (double)(start_ns - activity->origin_unix_ns);
-	double until_ns = (double)(end_ns - activity->origin_unix_ns);
 
 	if ((state & GP_STATE_BUSY) == 0 || state >= GP_STATE_IDLE ||
 	    start_ns < activity->origin_unix_ns)
 		return;
-	for (size_t part = (size_t)(at_ns / activity->part_ns);
-	     part < GP_HTML_ACTIVITY_PARTS && at_ns < until_ns; part++) {
-		double end_of_part_ns = (double)(part + 1) * activity->part_ns;
-		double to_ns = until_ns < end_of_part_ns ? until_ns : end_of_part_ns;
-
-		busy_ns[part] += to_ns > at_ns ? to_ns - at_ns : 0;
-		at_ns = to_ns > at_ns ? to_ns : at_ns;
-	}
+	gp_time_parts_take(activity->busy_ns + device * GP_HTML_ACTIVITY_PARTS,
+			   GP_HTML_ACTIVITY_PARTS, activity->part_ns,
+			   (double)(start_ns - activity->origin_unix_ns),
+			   (double)(end_ns - activity->origin_unix_ns));
 }
 
 static void put_device(const struct activity *activity, size_t device, uint32_t number,

@@ -17,6 +17,7 @@
 #include "report/html/curves.h"
 #include "report/html/flame.h"
 #include "report/html/pack.h"
+#include "report/html/rank_map.h"
 #include "report/html/samples.h"
 #include "report/html/series.h"
 #include "report/html/tables.h"
@@ -425,6 +426,8 @@ static int put_data(struct page *page)
 		result = put_json(page, "served", make_served);
 	if (result == 0)
 		result = put_json(page, "tables", make_tables);
+	if (result == 0 && page->options->job)
+		result = gp_html_put_rank_map(page->out, page->options->job);
 	if (result == 0 && page->options->base_count > 0)
 		result = put_differences(page);
 	for (size_t i = 0; result == 0 && i < page->model_count; i++) {

@@ -9,6 +9,7 @@ import math
 import os
 import shutil
 import re
+import subprocess
 import tempfile
 import unittest
 
@@ -636,6 +637,31 @@ class BrowserTest(HtmlCase):
         self.assertEqual(self.browser.run("[...document.querySelectorAll('.gpus.heat .gpu b')].map((b) => b.textContent).filter((text) => text.startsWith('rank'))"),
                          [f"rank {rank}" for rank in range(9)])
         self.assertIn("9 of 10; no trace of rank 9;", self.browser.run("document.getElementById('view-overview').textContent"))
+        self.assert_no_problem()
+
+    def test_a_large_job_has_a_map_of_all_ranks(self):
+        """Rank 5 is late on its host, the kernels of rank 792 take longer, rank 17 was killed, and rank 40 has no trace."""
+        make = os.path.join(BUILD, "bench", "ranks")
+        if not os.path.exists(make):
+            self.skipTest("needs build/bench/ranks")
+        subprocess.run([make, "1056", "16", self.path("job")], check=True)
+        self.open(self.write_page(self.path("job")))
+        run = self.browser.run
+        run("document.querySelector('.rankmap select').selectedIndex = 0")
+        self.assertEqual(run("gpuprof.state.rankMap.ranks.length"), 1055)
+        self.assertIn("a row has 6 ranks", run("document.getElementById('view-overview').textContent"))
+        means = run("""(() => { const { shares, parts, ranks } = gpuprof.state.rankMap;
+            return Object.fromEntries([0, 5, 17, 792].map((rank) => { const at = ranks.findIndex((row) => row.Rank === rank),
+                known = [...shares.subarray(at * parts, (at + 1) * parts)].filter((share) => share !== 255);
+                return [rank, [known.length / parts, known.reduce((a, b) => a + b, 0) / known.length / 2]]; })); })()""")
+        self.assertEqual([round(means[rank][0], 1) for rank in ("0", "5", "17", "792")], [1] * 4)
+        self.assertAlmostEqual(means["17"][1], means["0"][1] / 2, delta=1)
+        self.assertGreater(means["792"][1], 1.3 * means["0"][1])
+        run("(() => { const input = document.querySelector('.rankmap input'); input.value = '792'; input.dispatchEvent(new Event('change')); })()")
+        self.assertRegex(run("document.querySelector('.rankfacts').textContent"), r"^rank 792 on node99: step .*, held up ")
+        self.assertEqual(run("gpuprof.state.rankMap.count"), 17)
+        run("document.querySelector('.rankmap button').click()")
+        self.assertEqual(run("document.querySelector('.rankfacts').textContent"), "Shown: ranks 0 to 1055, node0 to node131.")
         self.assert_no_problem()
 
     def test_every_card_leads_to_where_its_figure_is_from(self):

@@ -179,6 +179,16 @@ class Ranks(Case):
         late = {finding["rank"]: finding for finding in found if finding["rule"] == "late-rank"}
         self.assertEqual(sorted(late), ["5", "792"])
         self.assertEqual((late["5"]["is_by_host"], late["792"]["is_by_gpu"], late["792"]["host"]), (True, True, "node99"))
+        self.assertEqual([(late[rank]["rank_count"], late[rank]["has_more_ranks"]) for rank in ("5", "792")], [(8, False)] * 2)
+        tables = self.run_gpuprof("summary", "--by", "kernel,stream,collective-rank,gap", "--format", "json", self.path("job"))
+        self.assert_one_line(tables.stderr, "the table gap is not made for a job of 1,055 ranks", "gpuprof summary --by gap " + self.path("job"))
+        rows = {table["report"]: table["rows"] for table in json.loads(tables.stdout)}
+        half = 16 // 2  # of rank 17
+        self.assertEqual({row["Name"]: row["Count"] for row in rows["kernel"]},
+                         {"layer": (1054 * 16 + half) * 4, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL": (1054 * 16 + half) * 6, "ncclDevKernel_SendRecv": 1054 * 16 + half})
+        self.assertEqual(sorted(row["Rank"] for row in rows["stream"]), [rank for rank in range(1056) if rank != 40])
+        self.assertEqual([row["Rank"] for row in rows["collective-rank"][:2]], ["5", "792"])
+        self.assertEqual(rows["gap"], [])
         shown = json.loads(self.run_gpuprof("summary", "--format", "json", self.path("job")).stdout)
         ranks = next(document["ranks"] for document in shown if "ranks" in document)
         self.assertRegex(ranks[0]["shown"], r"^8 of 1,055 ranks, .*: 0, .*\b5\b.*\b792\b")

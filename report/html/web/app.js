@@ -462,6 +462,7 @@ async function load() {
 	}
 	findEnd();
 	state.tables = await readJson('tables', []);
+	state.rankMap = await readRankMap();
 	state.diff = await readDiff();
 	state.served = await readJson('served', null);
 	if (state.served) $('theme').before(perfettoButton());

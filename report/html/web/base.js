@@ -16,6 +16,7 @@ const state = {
 	sites: [],
 	base: null,
 	diff: [],
+	rankMap: null, // of a large job: readRankMap()
 	compared: null, // the other run of a comparison: data "diff"
 	search: '',
 	matches: null,

@@ -287,7 +287,7 @@ function whereSection(about) {
 				.sort((a, b) => b.value - a.value);
 		parts.push(...causes);
 		return [
-			group.length > 1 ? el('h3', null, group.length + ' GPUs') : devices.length > 1 ? el('h3', null, 'GPU ' + group[0].number) : null,
+			group.length > 1 ? el('h3', null, group.length + ' GPUs') : devices.length > 1 ? el('h3', null, nameOfGpu(group[0])) : null,
 			...shareBar(parts, fmtNs),
 		];
 	});
@@ -388,7 +388,7 @@ function gpuRows(about) {
 						'div',
 						null,
 						!isNamed(index) ? null : [
-						el('b', null, isHeat && device.process ? plain(device.process) : 'GPU ' + device.number),
+						el('b', null, isHeat && device.process ? plain(device.process) : nameOfGpu(device)),
 						' ',
 						isHeat && device.process ? 'GPU ' + device.number : plain(shortDevice(device.name || '')),
 						isHeat ? null : el('br'),
@@ -457,7 +457,7 @@ function ranksSection(about) {
 	];
 	const known = columns
 		.map(([title, id, format]) => [title, rows.map((row) => (row[id] == null ? '' : format(row[id])))])
-		.filter(([, texts]) => texts.some(Boolean));
+		.filter(([, texts]) => texts.some((text) => !['', '-', '0B'].includes(text)));
 	return section(
 		'Ranks',
 		[
@@ -480,7 +480,7 @@ function ranksSection(about) {
 		rows.length
 			? el(
 					'table',
-					{ class: 'mini names' },
+					{ class: 'mini ranks' },
 					el('thead', null, el('tr', null, known.map(([title]) => el('th', null, title)))),
 					el('tbody', null, rows.map((_, i) => el('tr', null, known.map(([, texts]) => el('td', null, texts[i]))))),
 				)
@@ -539,6 +539,7 @@ function overviewView() {
 			const device = state.devices.get(+canvas.dataset.gpu);
 			if (device) drawGpuStrip(canvas, device.union, state.about);
 		}
+		node.querySelector('canvas[data-ranks]')?.drawMap();
 		for (const canvas of node.querySelectorAll('canvas[data-steps]')) drawSteps(canvas, stepRows(about), about.steps[0].median_ns);
 	};
 	const ready = () => {
@@ -580,6 +581,7 @@ function fillOverview(about, body, later) {
 		stepsSection(about) || '',
 		adviceSection(about) || '',
 		ranksSection(about) || '',
+		rankMapSection(about) || '',
 		gpuRows(about) || '',
 		whereSection(about) || '',
 		workSection() || '',

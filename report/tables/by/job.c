@@ -31,12 +31,17 @@ int gp_job_add(struct gp_job *job, struct gp_model *model)
 	int result = gp_model_rank(model) == GP_NONE ? -ENODATA : 0;
 	uint32_t process = job->fit.process_count;
 
-	if (result == 0)
+	if (result == 0) {
 		gp_array_grow(&job->models, &job->capacity, job->count, sizeof(struct gp_model *));
+		gp_array_grow(&job->activities, &job->activity_capacity, job->count,
+			      sizeof(*job->activities));
+	}
 	if (result == 0)
 		result = gp_clock_fit_add(&job->fit, model);
 	if (result == 0)
 		result = add_row(job, model, process);
+	if (result == 0)
+		result = gp_rank_activity_of(model, job->fit.kinds, &job->activities[job->count]);
 	if (result != 0) {
 		gp_model_free(model);
 		return result;
@@ -160,6 +165,7 @@ void gp_job_free(struct gp_job *job)
 	for (uint32_t i = 0; i < job->count; i++)
 		gp_model_free(job->models[i]);
 	free((void *)job->models);
+	free(job->activities);
 	gp_ranks_free(&job->ranks);
 	gp_bus_bandwidths_free(&job->bandwidths);
 	gp_axes_free(&job->axes);

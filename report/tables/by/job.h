@@ -10,12 +10,14 @@
 #include "report/tables/by/axes.h"
 #include "report/tables/by/bus_bandwidth.h"
 #include "report/tables/by/host_clocks.h"
+#include "report/tables/by/rank_activity.h"
 #include "report/tables/by/ranks.h"
 
 /* Zeroed = without ranks. */
 struct gp_job {
-	struct gp_model **models; /* shrunk (gp_model_shrink()) */
-	uint32_t count, capacity;
+	struct gp_model **models;            /* shrunk (gp_model_shrink()) */
+	struct gp_rank_activity *activities; /* of each */
+	uint32_t count, capacity, activity_capacity;
 	struct gp_ranks ranks;
 	struct gp_bus_bandwidths bandwidths;
 	struct gp_axes axes;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "report/attach/request.h"
+#include "report/doctor/ask.h"
 #include "report/load/command.h"
 #include "report/run/library.h"
 
@@ -114,6 +115,8 @@ static int refuse_end(const struct gp_attach *attach, const struct gp_python_pro
 		return fail(attach, "it has taken the request, but not answered",
 			    "look at the program; gpuprof top PID shows what waits for the GPU");
 	default:
+		if (gp_ask_signal() != 0)
+			return fail(attach, "a signal ended the wait; nothing was changed", NULL);
 		snprintf(
 			why, sizeof(why),
 			"its main thread executed no Python code for %u s, so it runs C code or waits; nothing was changed",

@@ -196,7 +196,7 @@ with gpuprof.session("two", trace="two.json", flame="two.folded") as two:
     cuda.cudaFree(more)
 assert open("two.json").read() and open("two.folded").read()
 work(30)
-step, copies = gpuprof.timing("step", wait=5), gpuprof.timing("copies", wait=5)
+step, copies = gpuprof.range("step").timing(wait=5), gpuprof.timing("copies", wait=5)
 slow = gpuprof.measure(lambda: [work(40) for _ in range(20)], warmup=2, iterations=8)
 fast = gpuprof.measure(lambda: work(40), warmup=2, iterations=8)
 both = gpuprof.compare(slow, fast)
@@ -703,6 +703,7 @@ class RangesTest(Package):
         with gpuprof.range("a") as one, gpuprof.Range("b"):
             self.assertIs(one, gpuprof.range("c"))
         self.assertRaisesRegex(TypeError, "gpuprof.profile", gpuprof.range("a"), print)
+        self.assertRaisesRegex(gpuprof.GpuprofError, "not recorded", gpuprof.range("a").timing)
         self.assertEqual(gpuprof.get_profiler().profile("a", "cuda:0", size=3)(abs)(-3), 3)
         self.assertEqual(gpuprof.start_range("a", size=1), 0)
         gpuprof.end_range(0)

@@ -212,6 +212,79 @@ def numba_part():
     check_tensor("numba", lambda: cuda.device_array(1_000_000, dtype="float32"), 4 * MB)
 
 
+def trainers_part():
+    """The loops of Lightning, Transformers and Accelerate: four steps each."""
+    import importlib.util
+
+    for library in ("lightning", "transformers", "accelerate"):
+        if importlib.util.find_spec(library):
+            gpuprof.reset()
+            globals()[library + "_steps"]()
+
+
+def check_steps(library, **calls):
+    found = {name: one.calls for name, one in gpuprof.timings(gpuprof.open(gpuprof.trace_path())).items()}
+    told = {name: found.get(name.replace("_", " "), found.get(name)) for name in calls}
+    check(f"{library}: its steps and phases are ranges", told == calls, told)
+
+
+def lightning_steps():
+    import lightning
+    import torch
+
+    class Net(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(8, 1)
+
+        def training_step(self, batch, _):
+            return self.layer(batch[0]).square().mean()
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(32, 8)), batch_size=8)
+    lightning.Trainer(profiler=gpuprof.lightning_profiler(), max_epochs=1, logger=False, enable_checkpointing=False, enable_progress_bar=False,
+                      enable_model_summary=False, devices=1).fit(Net(), data)
+    check_steps("lightning", run_training_batch=4, run_training_epoch=1)
+
+
+def transformers_steps():
+    import torch
+    import transformers
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(8, 1)
+
+        def forward(self, x, labels=None):
+            return {"loss": (self.layer(x) - labels).square().mean()}
+
+    arguments = transformers.TrainingArguments(output_dir="trainer", per_device_train_batch_size=8, num_train_epochs=1, report_to=[],
+                                               save_strategy="no", disable_tqdm=True)
+    data = [{"x": torch.randn(8), "labels": torch.randn(1)} for _ in range(32)]
+    transformers.Trainer(model=Net(), args=arguments, train_dataset=data, callbacks=[gpuprof.transformers_callback()]).train()
+    check_steps("transformers", train=1, epoch=1, step=4, optimizer=4)
+
+
+def accelerate_steps():
+    import accelerate
+    import torch
+
+    accelerator = gpuprof.mark_accelerator(accelerate.Accelerator())
+    layer = torch.nn.Linear(8, 1)
+    model, optimizer, data = accelerator.prepare(layer, torch.optim.SGD(layer.parameters(), lr=0.1),
+                                                 torch.utils.data.DataLoader(torch.randn(32, 8), batch_size=8))
+    for batch in data:
+        with accelerator.accumulate(model):
+            accelerator.backward(model(batch).square().mean())
+            accelerator.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+    check_steps("accelerate", step=4, backward=4, clip_gradients=4)
+
+
 def docs_part():
     """The snippets of docs/howto/pytorch.md, as they are."""
     import itertools

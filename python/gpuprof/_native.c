@@ -121,17 +121,22 @@ static PyObject *make_layout(PyObject *names, const char *types)
 /* The layout of these names and types; the recorder keeps each for good. */
 static int find_layout(struct attributes *attributes, PyObject *names, const char *types)
 {
-	PyObject *key = Py_BuildValue("(Os)", names, types);
-	PyObject *known = key != NULL ? PyDict_GetItem(layouts, key) : NULL;
-	PyObject *made = key != NULL && known == NULL ? make_layout(names, types) : NULL;
+	PyObject *key = Py_BuildValue("(Os)", names, types), *known, *made;
 	int result = -1;
 
+	if (key == NULL)
+		return -1;
+	/* one thread at a time, so that a known one is not replaced while another reads it */
+	Py_BEGIN_CRITICAL_SECTION(nothing);
+	known = PyDict_GetItem(layouts, key);
+	made = known == NULL ? make_layout(names, types) : NULL;
 	if (known != NULL || (made != NULL && PyDict_SetItem(layouts, key, made) == 0)) {
 		attributes->layout = PyLong_AsUnsignedLongLong(known != NULL ? known : made);
 		result = 0;
 	}
 	Py_XDECREF(made);
-	Py_XDECREF(key);
+	Py_END_CRITICAL_SECTION();
+	Py_DECREF(key);
 	return result;
 }
 

@@ -212,6 +212,30 @@ def numba_part():
     check_tensor("numba", lambda: cuda.device_array(1_000_000, dtype="float32"), 4 * MB)
 
 
+def compiled_part():
+    """Ranges inside a compiled function."""
+    import torch
+
+    kept = gpuprof.Range("kept")
+
+    @gpuprof.profile
+    def inner(x):
+        return x.sin()
+
+    def outer(x):
+        with gpuprof.range("new", size=3):
+            y = x * 2
+        with kept:
+            y = y + 1
+        return inner(y).sum()
+
+    x = torch.randn(1000, device="cuda")
+    told = torch.compile(outer)(x)
+    breaks = dict(torch._dynamo.utils.counters["graph_break"])
+    check("compiled: ranges inside a compiled function change no result", torch.allclose(told, outer(x)),
+          f"{sum(breaks.values())} graph breaks: {[' '.join(one.split())[:80] for one in breaks]}")
+
+
 def trainers_part():
     """The loops of Lightning, Transformers and Accelerate: four steps each."""
     import importlib.util

@@ -121,17 +121,22 @@ static PyObject *make_layout(PyObject *names, const char *types)
 /* The layout of these names and types; the recorder keeps each for good. */
 static int find_layout(struct attributes *attributes, PyObject *names, const char *types)
 {
-	PyObject *key = Py_BuildValue("(Os)", names, types);
-	PyObject *known = key != NULL ? PyDict_GetItem(layouts, key) : NULL;
-	PyObject *made = key != NULL && known == NULL ? make_layout(names, types) : NULL;
+	PyObject *key = Py_BuildValue("(Os)", names, types), *known, *made;
 	int result = -1;
 
+	if (key == NULL)
+		return -1;
+	/* one thread at a time, so that a known one is not replaced while another reads it */
+	Py_BEGIN_CRITICAL_SECTION(nothing);
+	known = PyDict_GetItem(layouts, key);
+	made = known == NULL ? make_layout(names, types) : NULL;
 	if (known != NULL || (made != NULL && PyDict_SetItem(layouts, key, made) == 0)) {
 		attributes->layout = PyLong_AsUnsignedLongLong(known != NULL ? known : made);
 		result = 0;
 	}
 	Py_XDECREF(made);
-	Py_XDECREF(key);
+	Py_END_CRITICAL_SECTION();
+	Py_DECREF(key);
 	return result;
 }
 
@@ -289,9 +294,35 @@ static void once_free(PyObject *self)
 	free_object(self);
 }
 
+/* gpuprof.timing(name, **keywords); None is the name of a range that is not recorded. */
+static PyObject *timing_of(PyObject *name, PyObject *keywords)
+{
+	PyObject *module = PyImport_ImportModule("gpuprof._timing");
+	PyObject *function = module != NULL ? PyObject_GetAttrString(module, "timing") : NULL;
+	PyObject *arguments = function != NULL ? PyTuple_Pack(1, name) : NULL;
+	PyObject *result = arguments != NULL ? PyObject_Call(function, arguments, keywords) : NULL;
+
+	Py_XDECREF(arguments);
+	Py_XDECREF(function);
+	Py_XDECREF(module);
+	return result;
+}
+
+#define TIMING_DOC                                                                                 \
+	"timing($self, /, *, wait=0.0)\n--\n\n"                                                    \
+	"The times of all ranges of this name so far, as gpuprof.timing()."
+
+static PyObject *once_timing(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+	return PyArg_ParseTuple(arguments, ":timing")
+		       ? timing_of(((struct once *)self)->name, keywords)
+		       : NULL;
+}
+
 static PyMethodDef once_methods[] = {
 	{"__enter__", once_enter, METH_NOARGS, NULL},
 	{"__exit__", (PyCFunction)(void *)once_exit, METH_FASTCALL, NULL},
+	{"timing", (PyCFunction)(void *)once_timing, METH_VARARGS | METH_KEYWORDS, TIMING_DOC},
 	{0},
 };
 static PyType_Slot once_slots[] = {
@@ -381,9 +412,16 @@ static PyObject *nothing_exit(PyObject *self, PyObject *const *arguments, Py_ssi
 	Py_RETURN_NONE;
 }
 
+static PyObject *nothing_timing(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+	(void)self;
+	return PyArg_ParseTuple(arguments, ":timing") ? timing_of(Py_None, keywords) : NULL;
+}
+
 static PyMethodDef nothing_methods[] = {
 	{"__enter__", nothing_enter, METH_NOARGS, NULL},
 	{"__exit__", (PyCFunction)(void *)nothing_exit, METH_FASTCALL, NULL},
+	{"timing", (PyCFunction)(void *)nothing_timing, METH_VARARGS | METH_KEYWORDS, TIMING_DOC},
 	{0},
 };
 static PyType_Slot nothing_slots[] = {
@@ -739,7 +777,7 @@ static PyObject *make_nothing(void)
 	PyObject *type = PyType_FromSpec(&nothing_spec);
 	PyObject *object = type ? PyObject_CallObject(type, NULL) : NULL;
 
-	for (int i = 0; i < 2 && object != NULL; i++) {
+	for (int i = 0; nothing_methods[i].ml_name != NULL && object != NULL; i++) {
 		PyObject *method = PyCFunction_NewEx(&nothing_methods[i], object, NULL);
 
 		if (method == NULL ||

@@ -12,10 +12,10 @@ HAS_NVCC = shutil.which("nvcc", path=os.path.join(CUDA, "bin")) is not None
 LIMIT_S = 300
 
 
-def blocks(page):
-    """The blocks of commands of a page of docs/, one text each."""
+def blocks(page, language="sh"):
+    """The blocks of commands of a page of docs/, or of another language, one text each."""
     with open(os.path.join(ROOT, "docs", page), encoding="utf-8") as file:
-        return re.findall(r"^ *```sh\n(.*?)^ *```", file.read(), re.DOTALL | re.MULTILINE)
+        return re.findall(rf"^ *```{language}\n(.*?)^ *```", file.read(), re.DOTALL | re.MULTILINE)
 
 
 class Pasting(Case):

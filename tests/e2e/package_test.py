@@ -196,7 +196,7 @@ with gpuprof.session("two", trace="two.json", flame="two.folded") as two:
     cuda.cudaFree(more)
 assert open("two.json").read() and open("two.folded").read()
 work(30)
-step, copies = gpuprof.timing("step", wait=5), gpuprof.timing("copies", wait=5)
+step, copies = gpuprof.range("step").timing(wait=5), gpuprof.timing("copies", wait=5)
 slow = gpuprof.measure(lambda: [work(40) for _ in range(20)], warmup=2, iterations=8)
 fast = gpuprof.measure(lambda: work(40), warmup=2, iterations=8)
 both = gpuprof.compare(slow, fast)
@@ -703,6 +703,7 @@ class RangesTest(Package):
         with gpuprof.range("a") as one, gpuprof.Range("b"):
             self.assertIs(one, gpuprof.range("c"))
         self.assertRaisesRegex(TypeError, "gpuprof.profile", gpuprof.range("a"), print)
+        self.assertRaisesRegex(gpuprof.GpuprofError, "not recorded", gpuprof.range("a").timing)
         self.assertEqual(gpuprof.get_profiler().profile("a", "cuda:0", size=3)(abs)(-3), 3)
         self.assertEqual(gpuprof.start_range("a", size=1), 0)
         gpuprof.end_range(0)
@@ -1465,6 +1466,8 @@ import gpuprof
 trace = gpuprof.open("out.gpuprof")
 durations = trace.kernels.to_numpy("duration_ns")
 assert durations.dtype == "int64" and not durations.flags.writeable
+assert numpy.shares_memory(durations, trace.kernels.to_numpy("duration_ns"))
+assert numpy.shares_memory(durations, trace.kernels.to_pandas()["duration_ns"].to_numpy())
 assert durations.sum() == sum(trace.kernels["duration_ns"])
 assert list(trace.kernels.to_numpy("name")) == trace.kernels["name"].to_list()
 graphs = trace.kernels.to_numpy("graph")
@@ -1570,7 +1573,7 @@ with gpuprof.range("forward"):
     work(1)
 import os, pytest, shutil
 from types import SimpleNamespace
-def step(): work(10)
+def step(batch=None): work(10)
 faster_step = step
 batch, x, request, path = 1, SimpleNamespace(shape=(1, 2)), None, "file"
 def model(batch): work(20)
@@ -1581,7 +1584,11 @@ class Weight:
     nbytes, shape, dtype = 8, (2,), "float32"
     def data_ptr(self): return 4096
 model.weight = Weight()
-library("torch", cuda=SimpleNamespace(is_initialized=lambda: False))
+nothing = lambda: None
+library("torch", cuda=SimpleNamespace(is_initialized=lambda: False, profiler=SimpleNamespace(start=nothing, stop=nothing),
+    memory=SimpleNamespace(_record_memory_history=nothing, _dump_snapshot=print)))
+import itertools, torch
+loader = [1] * 3
 sys.modules["lightning"].Trainer = sys.modules["transformers"].Trainer = lambda *arguments, **kw: None
 import lightning, transformers
 arrow = lambda table: table.__arrow_c_stream__()
@@ -1613,6 +1620,27 @@ class DocumentsTest(Package):
                 self.run_python("-m", "gpuprof", "run", "-q", "-o", "out", "--chrome", "none", self.write("program.py", STAND_INS + text))
         self.assertEqual(titles, ["Name parts of the program", "Times and memory inside the program", *["Start and stop the recording"] * 2,
                                   "In pytest", "Read traces"])
+
+    def test_other_pages(self):
+        """Every block of Python in the documents is run here, or somewhere else."""
+        self.need("pandas")
+        elsewhere = {"howto/python.md": "test_howto", "tutorial-python.md": "an extract of examples/model.py, below"}
+        left_out = {"howto/jupyter.md": "%", "howto/pytorch.md": "torch_compile"}  # NotebookTest, and on a GPU tests/gpu/python docs
+        self.run_python("-m", "gpuprof", "run", "-q", "-o", "train", self.write("train.py", DEVICE + "begin()\nwork(1)\n"))
+        self.run_python("-m", "gpuprof", "export", "--format", "csv", "-o", "app.csv", "train.gpuprof")
+        pages = {}
+        for path in glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True):
+            page = os.path.relpath(path, os.path.join(ROOT, "docs"))
+            pages.update({page: found for found in [documents.blocks(page, "python")] if found})
+        self.assertEqual(set(pages), {*elsewhere, *left_out, "howto/energy.md", "reference/formats.md"})
+        for page in set(pages) - set(elsewhere):
+            with self.subTest(page=page):
+                text = "".join(block for block in pages[page] if page not in left_out or left_out[page] not in block)
+                self.assertTrue(text)
+                self.run_python("-m", "gpuprof", "run", "-q", "-o", "out", "--chrome", "none", self.write("program.py", STAND_INS + text))
+        with open(os.path.join(ROOT, "examples", "model.py"), encoding="utf-8") as file:
+            lines = {line.strip() for line in file}
+        self.assertLessEqual({line.strip() for line in "".join(pages["tutorial-python.md"]).splitlines()}, lines)
 
     def test_tutorial(self):
         """All but the installation, which setUpModule() does, and the choice of the device."""

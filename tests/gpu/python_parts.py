@@ -3,11 +3,14 @@
     python_parts.py PART FILE     writes [[check, whether it is right, figures]] as JSON
 """
 import json
+import os
+import re
 import statistics
 import sys
 
 import gpuprof
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MB = 1_000_000
 WAIT_S = 5
 SPAN_LIMIT_US = 2
@@ -97,8 +100,9 @@ def torch_part():
     ours = kernels_of(session)
     ours_copies = [(row["calls"], row["total_ns"]) for row in session.kernels.rows() if row["name"].startswith("[")]
     calls = sum(count for count, _ in kernels.values())
-    check("torch: kernels are those of torch.profiler, by name", {name: of[0] for name, of in ours.items()} ==
-          {name: of[0] for name, of in kernels.items()}, f"{calls} of {len(kernels)} names")
+    differences = [name[:60] for name in {*kernels, *ours} if kernels.get(name, (0,))[0] != ours.get(name, (0,))[0]]
+    check("torch: kernels are those of torch.profiler, by name", not differences,
+          f"{calls} of {len(kernels)} names; different: {differences[:2]}")
     ns, ours_ns = sum(ns for _, ns in kernels.values()), sum(ns for _, ns in ours.values())
     check("torch: so is their sum, but for 1 ns each", abs(ns - ours_ns) <= calls, f"{ours_ns} and {ns} ns")
     check("torch: so are copies and memsets", sum(of[0] for of in ours_copies) == copies[0] and
@@ -206,6 +210,119 @@ def numba_part():
     check_spans("numba", lambda: [increment[1 << 12, 256](x) for _ in range(20)], begin.record, end.record, lambda: begin.elapsed_time(end),
                 spin[1, 1], cuda.synchronize)
     check_tensor("numba", lambda: cuda.device_array(1_000_000, dtype="float32"), 4 * MB)
+
+
+def compiled_part():
+    """Ranges inside a compiled function."""
+    import torch
+
+    kept = gpuprof.Range("kept")
+
+    @gpuprof.profile
+    def inner(x):
+        return x.sin()
+
+    def outer(x):
+        with gpuprof.range("new", size=3):
+            y = x * 2
+        with kept:
+            y = y + 1
+        return inner(y).sum()
+
+    x = torch.randn(1000, device="cuda")
+    told = torch.compile(outer)(x)
+    breaks = dict(torch._dynamo.utils.counters["graph_break"])
+    check("compiled: ranges inside a compiled function change no result", torch.allclose(told, outer(x)),
+          f"{sum(breaks.values())} graph breaks: {[' '.join(one.split())[:80] for one in breaks]}")
+
+
+def trainers_part():
+    """The loops of Lightning, Transformers and Accelerate: four steps each."""
+    import importlib.util
+
+    for library in ("lightning", "transformers", "accelerate"):
+        if importlib.util.find_spec(library):
+            gpuprof.reset()
+            globals()[library + "_steps"]()
+
+
+def check_steps(library, **calls):
+    found = {name: one.calls for name, one in gpuprof.timings(gpuprof.open(gpuprof.trace_path())).items()}
+    told = {name: found.get(name.replace("_", " "), found.get(name)) for name in calls}
+    check(f"{library}: its steps and phases are ranges", told == calls, told)
+
+
+def lightning_steps():
+    import lightning
+    import torch
+
+    class Net(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(8, 1)
+
+        def training_step(self, batch, _):
+            return self.layer(batch[0]).square().mean()
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(32, 8)), batch_size=8)
+    lightning.Trainer(profiler=gpuprof.lightning_profiler(), max_epochs=1, logger=False, enable_checkpointing=False, enable_progress_bar=False,
+                      enable_model_summary=False, devices=1).fit(Net(), data)
+    check_steps("lightning", run_training_batch=4, run_training_epoch=1)
+
+
+def transformers_steps():
+    import torch
+    import transformers
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(8, 1)
+
+        def forward(self, x, labels=None):
+            return {"loss": (self.layer(x) - labels).square().mean()}
+
+    arguments = transformers.TrainingArguments(output_dir="trainer", per_device_train_batch_size=8, num_train_epochs=1, report_to=[],
+                                               save_strategy="no", disable_tqdm=True)
+    data = [{"x": torch.randn(8), "labels": torch.randn(1)} for _ in range(32)]
+    transformers.Trainer(model=Net(), args=arguments, train_dataset=data, callbacks=[gpuprof.transformers_callback()]).train()
+    check_steps("transformers", train=1, epoch=1, step=4, optimizer=4)
+
+
+def accelerate_steps():
+    import accelerate
+    import torch
+
+    accelerator = gpuprof.mark_accelerator(accelerate.Accelerator())
+    layer = torch.nn.Linear(8, 1)
+    model, optimizer, data = accelerator.prepare(layer, torch.optim.SGD(layer.parameters(), lr=0.1),
+                                                 torch.utils.data.DataLoader(torch.randn(32, 8), batch_size=8))
+    for batch in data:
+        with accelerator.accumulate(model):
+            accelerator.backward(model(batch).square().mean())
+            accelerator.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+    check_steps("accelerate", step=4, backward=4, clip_gradients=4)
+
+
+def docs_part():
+    """The snippets of docs/howto/pytorch.md, as they are."""
+    import itertools
+
+    import torch
+
+    with open(os.path.join(ROOT, "docs", "howto", "pytorch.md"), encoding="utf-8") as file:
+        blocks = re.findall(r"^```python\n(.*?)^```", file.read(), re.DOTALL | re.MULTILINE)
+    model, x = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.GELU()).cuda(), torch.randn(64, 256, device="cuda")
+    names = {"torch": torch, "itertools": itertools, "model": model, "x": x, "loader": [x] * 30,
+             "step": lambda batch: model(batch).square().mean().backward()}
+    for block in blocks:
+        exec(block, names)
+    check("docs: each snippet of docs/howto/pytorch.md runs", len(blocks) == 3 and all(map(os.path.exists, ("compile.html", "snapshot.pickle"))))
 
 
 globals()[sys.argv[1] + "_part"]()

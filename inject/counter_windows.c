@@ -44,17 +44,19 @@ static struct {
 	struct gp_driver driver;
 	uint32_t passes, next_pass; /* each window has one */
 	uint64_t interval_ns;
-	uint64_t next_ticks; /* when the next window opens */
-	uint64_t near_ticks; /* launches count from so long before on */
-	uint64_t context;    /* the measured one; 0 = none */
-	uint16_t device_id;
-	struct gp_hw_try try;
-	uint32_t state;       /* enum state */
-	uint32_t captures;    /* of graphs, at the moment */
-	uint32_t tries;       /* to open a window, since the last one */
-	uint32_t has_awaited; /* a thread has waited for the metrics */
-	uint32_t failures;    /* windows that CUPTI did not end well, in a row */
-	bool has_opened, has_closed, has_noted_context, has_noted_hang;
+	uint64_t next_ticks;   /* when the next window opens */
+	uint64_t near_ticks;   /* launches count from so long before on */
+	uint64_t context;      /* the measured one; 0 = none */
+	uint32_t device_id;    /* of the context */
+	struct gp_hw_try try;  /* belongs to the lock, once the metrics are chosen */
+	uint32_t state;        /* enum state */
+	uint32_t captures;     /* of graphs, at the moment */
+	uint32_t tries;        /* to open a window, since the last one */
+	uint32_t has_awaited;  /* a thread has waited for the metrics */
+	uint32_t failures;     /* windows that CUPTI did not end well, in a row */
+	uint32_t is_abandoned; /* the context ended without the lock: no window any more */
+	uint32_t has_noted_context;
+	bool has_opened, has_closed, has_noted_hang;
 
 	uint32_t launching; /* threads in a launch */
 	/* 1 while a launch of the window is made, or the window is opened or closed */
@@ -66,6 +68,11 @@ static struct {
 	struct gp_record_hw_window window;
 	uint32_t launches[GP_COUNTER_WINDOW_KERNELS]; /* their correlation ids */
 } windows;
+
+static uint16_t device(void)
+{
+	return (uint16_t)gp_load32(&windows.device_id);
+}
 
 /* ---- the time of the next window ---- */
 
@@ -150,7 +157,7 @@ static void begin_window(void)
 
 	windows.tries = 0;
 	window->id++;
-	window->device_id = windows.device_id;
+	window->device_id = device();
 	window->set_id = windows.next_pass + 1;
 	window->thread_id = gp_sys_thread_id();
 	window->launches = 0;
@@ -168,7 +175,7 @@ static void note_failure(int result)
 		return;
 	gp_kernel_counters_disable();
 	if (windows.failures >= MOST_FAILURES)
-		gp_hw_give_up(&windows.try, windows.device_id, result);
+		gp_hw_give_up(&windows.try, device(), result);
 }
 
 /* The thread is excluded and has the lock, and no other one is in a launch. */
@@ -177,11 +184,11 @@ static void open_window(void)
 	int result;
 
 	windows.window.open_ticks = gp_clock_ticks();
-	result = gp_kernel_counters_begin(windows.next_pass, windows.context);
+	result = gp_kernel_counters_begin(windows.next_pass, gp_load64(&windows.context));
 	if (result == UNKNOWN_RESULT)
 		note_failure(result);
 	else if (result != 0 || !windows.has_opened)
-		gp_hw_try_took(&windows.try, windows.device_id, result);
+		gp_hw_try_took(&windows.try, device(), result);
 	if (result != 0) {
 		wait_for(windows.interval_ns);
 		return;
@@ -377,10 +384,9 @@ bool gp_counter_windows_enter(struct gp_counter_launch *launch, const struct gp_
 
 static void note_other_context(void)
 {
-	if (!windows.has_noted_context)
+	if (gp_replace32(&windows.has_noted_context, 0, 1))
 		gp_hw_note(
 			"hardware counters of one CUDA context alone: the program has several, and the kernels of the others are not measured");
-	windows.has_noted_context = true;
 }
 
 /* The lock stops new launches.  False: one lasts long, or a graph is being captured. */
@@ -400,7 +406,7 @@ static void try_to_open(void)
 {
 	if (!gp_replace32(&windows.lock, 0, 1))
 		return;
-	if (gp_replace32(&windows.state, WAITING, OPENING)) {
+	if (gp_hw_try_is_due(&windows.try) && gp_replace32(&windows.state, WAITING, OPENING)) {
 		gp_callbacks_exclude_thread(true);
 		windows.tries++;
 		if (awaits_quiet())
@@ -430,8 +436,7 @@ static void await_metrics(void)
 static bool is_due(const CUpti_CallbackData *data)
 {
 	if (gp_load32_acquire(&windows.state) != WAITING ||
-	    gp_clock_ticks() < gp_load64(&windows.next_ticks) || !gp_recording_gate_is_open() ||
-	    !gp_hw_try_is_due(&windows.try))
+	    gp_clock_ticks() < gp_load64(&windows.next_ticks) || !gp_recording_gate_is_open())
 		return false;
 	if ((uint64_t)(uintptr_t)data->context == gp_load64(&windows.context))
 		return gp_thread_stack_has(LEAST_STACK);
@@ -459,7 +464,7 @@ void gp_counter_windows_exit(struct gp_counter_launch *launch, const struct gp_a
 		return;
 	if (gp_load32(&windows.holder) == data->correlationId && gp_load32(&windows.lock) != 0) {
 		if (has_kernel && gp_kernel_counters_patch_code())
-			gp_kernel_counters_emit_kernel(entry, data, windows.device_id);
+			gp_kernel_counters_emit_kernel(entry, data, device());
 		windows.window.launches -= !has_kernel;
 		gp_store32(&windows.holder, 0);
 		release_lock();
@@ -476,29 +481,41 @@ void gp_counter_windows_exit(struct gp_counter_launch *launch, const struct gp_a
 
 static void begin_context(CUcontext context, uint16_t device_id)
 {
-	if (gp_load64(&windows.context) != 0)
+	if (gp_load64_acquire(&windows.context) != 0 || gp_load32(&windows.is_abandoned) != 0)
 		return;
-	windows.device_id = device_id;
+	gp_store32(&windows.device_id, device_id);
 	gp_store64_release(&windows.context, (uint64_t)(uintptr_t)context);
 }
 
-/* Its object ends with it, and so does a window.  Another thread may be closing that one. */
+/* Its context has ended.  The thread has the lock. */
+static void drop_window(void)
+{
+	gp_kernel_counters_forget();
+	if (gp_load32_acquire(&windows.state) != OPEN)
+		return;
+	windows.window.stop_ticks = gp_clock_ticks();
+	emit_window(0);
+	wait_for(windows.interval_ns);
+}
+
+/*
+ * CUPTI's object ends with the context, and so does a window.  A thread that keeps the lock for so
+ * long is in a launch of the window or in CUPTI, with that object, though CUDA forbids to destroy a
+ * context that is in use.  Then all that belongs to the lock is left to that thread.  Without a
+ * context no launch enters the window or opens another one.
+ */
 static void end_context(CUcontext context)
 {
-	bool has_lock;
-
 	if ((uint64_t)(uintptr_t)context != gp_load64(&windows.context))
 		return;
-	has_lock = take_lock(LAUNCH_MOST_NS);
-	gp_store64(&windows.context, 0);
-	gp_kernel_counters_forget();
-	if (gp_load32_acquire(&windows.state) == OPEN) {
-		windows.window.stop_ticks = gp_clock_ticks();
-		emit_window(0);
-		wait_for(windows.interval_ns);
+	if (!take_lock(LAUNCH_MOST_NS)) {
+		gp_store32(&windows.is_abandoned, 1);
+		gp_store64_release(&windows.context, 0);
+		return;
 	}
-	if (has_lock)
-		release_lock();
+	gp_store64(&windows.context, 0);
+	drop_window();
+	release_lock();
 }
 
 /* On the collector's thread, which has the lock. */
@@ -506,7 +523,13 @@ static void close_from_here(void)
 {
 	CUcontext context = (CUcontext)(uintptr_t)gp_load64(&windows.context), popped;
 
-	if (gp_load32_acquire(&windows.state) != OPEN || windows.driver.cuCtxPushCurrent == NULL ||
+	if (gp_load32_acquire(&windows.state) != OPEN)
+		return;
+	if (context == NULL) {
+		drop_window();
+		return;
+	}
+	if (windows.driver.cuCtxPushCurrent == NULL ||
 	    windows.driver.cuCtxPushCurrent(context) != CUDA_SUCCESS)
 		return;
 	close_window();
@@ -541,9 +564,9 @@ static void choose_metrics(void)
 	int result;
 
 	gp_thread_stack_find();
-	result = gp_kernel_counters_choose(windows.device_id, &windows.passes);
+	result = gp_kernel_counters_choose(device(), &windows.passes);
 	if (result != 0)
-		gp_hw_try_took(&windows.try, windows.device_id, result);
+		gp_hw_try_took(&windows.try, device(), result);
 	windows.try.is_given_up = windows.passes == 0;
 	wait_for(windows.interval_ns / FIRST_PART);
 }

@@ -6,6 +6,9 @@ $(filter-out $(O)/tests/report/run/%,$(REPORT_TESTS)): $(O)/tests/report/trace_b
 # The test looks up one of its own functions.
 $(O)/tests/inject/dlsym_test: LDFLAGS += -rdynamic
 
+# The test has these functions of inject/kernel_counters itself.
+$(O)/tests/inject/counter_windows_test: LDFLAGS += $(foreach name,open choose begin end forget,-Wl,--wrap=gp_kernel_counters_$(name))
+
 # ---- record counts of a trace, for end-to-end tests ----
 programs: $(O)/tests/lib/record_counts
 $(O)/tests/lib/record_counts: tests/lib/record_counts.c $(O)/libreport.a

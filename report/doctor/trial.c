@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "gpuprof/option.h"
+#include "report/base/memstream.h"
 #include "report/doctor/ask.h"
 #include "report/load/load_model.h"
 #include "report/model/model.h"
+#include "report/run/environment.h"
 #include "report/run/injection.h"
 
 #define MOST_ARGUMENTS 64
@@ -100,10 +102,62 @@ static bool is_kept(const char *variable, bool recorded)
 	return strncmp(variable, GP_OPTION_PREFIX, strlen(GP_OPTION_PREFIX)) != 0;
 }
 
-static char **make_environment(bool recorded)
+/* A list of files or folders for the loader. */
+struct list {
+	const char *name, *separators;
+	bool has_bare_names; /* which the loader looks for in its own folders */
+};
+
+static bool is_relative(const struct list *list, const char *item, size_t length)
 {
+	return *item != '/' && *item != '$' &&
+	       !(list->has_bare_names && !memchr(item, '/', length));
+}
+
+static void print_absolute(FILE *out, const struct list *list, const char *items, const char *here)
+{
+	size_t length;
+
+	for (;; items += length + 1) {
+		length = strcspn(items, list->separators);
+		if (is_relative(list, items, length)) /* an empty folder is the current one */
+			fprintf(out, "%s%s", here, length > 0 ? "/" : "");
+		fprintf(out, "%.*s", (int)length, items);
+		if (!items[length])
+			return;
+		fputc(items[length], out);
+	}
+}
+
+/* The trial runs in another folder, so relative paths are made absolute. */
+static int make_absolute(struct gp_environment *environment, const struct list *list)
+{
+	const char *items = gp_environment_get(environment, list->name);
+	char here[PATH_MAX], *text = NULL;
+	size_t bytes;
+	FILE *out;
+	int error;
+
+	if (!items || !*items || !getcwd(here, sizeof(here)) || strpbrk(here, list->separators))
+		return 0;
+	out = open_memstream(&text, &bytes);
+	if (!out)
+		return -ENOMEM;
+	print_absolute(out, list, items, here);
+	error = gp_memstream_close(out, &text);
+	if (!error)
+		error = gp_environment_set(environment, list->name, text);
+	free(text);
+	return error;
+}
+
+static int make_environment(struct gp_environment *environment, bool recorded)
+{
+	static const struct list lists[] = {{"LD_LIBRARY_PATH", ":;", false},
+					    {"LD_PRELOAD", ": ", true}};
 	size_t count = 0;
 	char **kept;
+	int error;
 
 	while (environ[count])
 		count++;
@@ -112,7 +166,11 @@ static char **make_environment(bool recorded)
 	for (char **variable = environ; kept && *variable; variable++)
 		if (is_kept(*variable, recorded))
 			kept[count++] = *variable;
-	return kept;
+	error = kept ? gp_environment_copy(environment, kept) : -ENOMEM;
+	free(kept);
+	for (size_t i = 0; !error && recorded && i < sizeof(lists) / sizeof(lists[0]); i++)
+		error = make_absolute(environment, &lists[i]);
+	return error;
 }
 
 static void begin(struct gp_trial *trial)
@@ -127,15 +185,17 @@ static int make(struct gp_trial *trial, char *const *arguments, const char *fold
 		unsigned limit_s)
 {
 	struct gp_doctor_answer *answer = malloc(sizeof(*answer));
-	bool recorded = folder != NULL;
+	struct gp_environment environment = {0};
 	struct gp_question question = {
 		.arguments = arguments,
-		.environment = make_environment(recorded),
 		.folder = folder,
 		.limit_s = limit_s,
 	};
-	int error = answer && question.environment ? gp_ask(&question, answer) : -ENOMEM;
+	int error = answer ? make_environment(&environment, folder != NULL) : -ENOMEM;
 
+	question.environment = environment.entries;
+	if (!error)
+		error = gp_ask(&question, answer);
 	if (!error) {
 		trial->is_made = true;
 		trial->timed_out = answer->timed_out;
@@ -144,7 +204,7 @@ static int make(struct gp_trial *trial, char *const *arguments, const char *fold
 			 answer->errors);
 		take_lines(trial, answer->out);
 	}
-	free((void *)question.environment);
+	gp_environment_free(&environment);
 	free(answer);
 	return error;
 }
@@ -245,7 +305,6 @@ static void add_arguments(struct command *command, char *const *arguments)
 			command->arguments[command->count++] = *arguments;
 }
 
-/* The trial runs in another folder, so a relative path is made absolute. */
 static void set_cupti(struct command *command, const char *name)
 {
 	char path[PATH_MAX];

@@ -343,6 +343,16 @@ class Machine(Doctor):
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stdout, "fails +library +libgpuprof.so is neither beside")
 
+    def test_paths_of_the_loader_from_here(self):
+        """Its trial runs in another folder, and finds them all the same; a bare name is none."""
+        os.symlink(os.path.join(BUILD, "sim"), self.path("sim"))
+        self.compile("own.so", "int own;", "-shared", "-fPIC")
+        verdicts, _ = self.doctor(LD_LIBRARY_PATH="/nowhere:sim", LD_PRELOAD="./own.so libdl.so.2")
+        self.only_fails(verdicts)
+        self.check(verdicts, "CUPTI", "ok", "libcupti.so.13")
+        verdicts, _ = self.doctor(before=["sh", "-c", 'cd sim && exec "$@"', "sh"], LD_LIBRARY_PATH=":/nowhere")
+        self.only_fails(verdicts)
+
     def test_a_signal_ends_it_and_leaves_nothing(self):
         self.compile("libcuda.so.1", DRIVER, "-shared", "-fPIC", "-DINIT=(puts(\"here\"),pause())", "-DDEVICES=1", "-DCONTEXT=0")
         os.mkdir(self.path("tmp"))

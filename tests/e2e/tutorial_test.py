@@ -1,5 +1,6 @@
 """docs/tutorial.md does what it says: its commands, in one shell, on the simulated device."""
 import os
+import re
 import shutil
 import unittest
 
@@ -26,6 +27,13 @@ class Tutorial(documents.Pasting):
         self.assertRegex(output, r" 20,000 +5,750 +-14,250 .* yes +launches\n")
         self.assertIn("alloc-in-loop: ", output)
         self.assertTrue(os.path.exists(self.path("tutorial/before.html")))
+
+    def test_their_folders_are_no_change_of_the_checkout(self):
+        for page, count in (("tutorial.md", 1), ("tutorial-python.md", 2)):
+            made = re.findall(r"^(?:mkdir -p|python3 -m venv) (\S+)$", "\n".join(documents.blocks(page)), re.M)
+            self.assertEqual(len(made), count)
+            with open(os.path.join(ROOT, ".gitignore"), encoding="utf-8") as file:
+                self.assertLessEqual({f"/{folder}/\n" for folder in made}, set(file))
 
 
 if __name__ == "__main__":

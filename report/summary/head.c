@@ -380,7 +380,7 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 						       summary->window.start_unix_ns)));
 	gp_table_put_whole(table, window.end_unix_ns - window.start_unix_ns);
 	gp_table_put_whole(table, totals.counts.calls);
-	gp_table_put_whole(table, totals.counts.launches + totals.counts.graph_launches);
+	gp_table_put_whole(table, totals.counts.launches);
 	gp_table_put_whole(table, totals.counts.operations);
 	gp_table_put_whole(table, totals.counts.gpu_ns);
 	put_busy(table, *model, &totals);

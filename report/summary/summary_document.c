@@ -41,7 +41,8 @@ static void add_activity(const struct gp_activity *activity, struct gp_document 
 	add_count(document, "calls", sum_count(&activity->calls));
 	add_ns(document, "call_ns", gp_groups_time_ns(&activity->calls));
 	add_count(document, "failures", activity->failures);
-	add_count(document, "launches", activity->launches + activity->graph_launches);
+	add_count(document, "launches", activity->launches);
+	add_count(document, "graph_launches", activity->graph_launches);
 	add_count(document, "kernels", activity->kernels);
 	add_count(document, "copies", activity->copies);
 	add_bytes(document, "copy_bytes", activity->copy_bytes);

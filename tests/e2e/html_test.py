@@ -1112,6 +1112,29 @@ class BrowserTest(HtmlCase):
         self.assertIn(["inside", "range", *shown[1:]], run(cells % ".foundbox"))
         self.assert_no_problem()
 
+    def test_graph_launches_are_not_counted_as_launches(self):
+        """As in the summary."""
+        self.open(self.write_page(self.record(os.path.join(BUILD, "programs", "graph"))))
+        self.assertEqual(self.browser.run(shown.OF_PAGE)["cards"]["Kernels"], ["70", "4 launches", "20 graph launches"])
+        summary = self.run_gpuprof("summary", self.path("out.gpuprof")).stdout
+        self.assertIn("4 launches, 4 captured into a graph; 20 graph launches", summary)
+        self.assert_no_problem()
+
+    def test_each_color_of_steps_and_phases_has_a_name(self):
+        """The legend of the timeline has the parts of the steps, and the phases in the order of the overview."""
+        self.open(self.write_page(self.record(*support.GPU, "iterate=300")))
+        run = self.browser.run
+        self.go("timeline")
+        names = run("[...gpuprof.timeline.legend.children].map((part) => part.textContent)")
+        parts = names[next(i for i, name in enumerate(names) if name.startswith("steps: ")):]
+        phases = next(bar for name, bars in run(shown.OF_PAGE)["bars"].items() if name.startswith("Steps") for bar in bars[1:])
+        phases = [f" {name}" for name, _ in phases][:8]
+        self.assertEqual(parts[-len(phases):], [f"phases: {phases[0]}", *phases[1:]])
+        self.assertLessEqual(set(parts[:-len(phases)]), {"steps:  warm-up", " steady", " slow"})
+        hues = run("[...gpuprof.timeline.legend.children].map((part) => part.querySelectorAll('.swatch').length)")
+        self.assertEqual(hues[-len(phases):], [1] * len(phases))
+        self.assert_no_problem()
+
     def test_ranges_without_gpu_work_are_in_the_overview_and_all_hues_in_the_legend(self):
         self.open(self.write_page(self.record(self.compile("apart", APART, f"-I{support.ROOT}/include", f"-L{BUILD}/sim", "-lcuda"))))
         run = self.browser.run

@@ -263,7 +263,7 @@ function groupOf(kind, text) {
 	if (kind === 'x') return 'unknown';
 	return kind === 'f' ? 'phase' : kind === 'r' ? 'range' : 'overhead';
 }
-/* The names of hues in legends; phases and ranges have several hues. */
+/* The names of hues in legends; ranges have several hues.  Phases have a name each. */
 const GROUP_NAMES = {
 	gemm: 'GEMM, convolution',
 	attention: 'attention',
@@ -273,7 +273,6 @@ const GROUP_NAMES = {
 	comm: 'communication',
 	other: 'other kernels',
 	copy: 'copies, memsets',
-	phase: 'phases',
 	range: 'ranges',
 	launch: 'launches',
 	sync: 'waits',

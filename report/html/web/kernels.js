@@ -207,10 +207,13 @@ function kernelsView() {
 
 /* Draw columns of equal ratio from the shortest to the longest.  Returns the count of the highest. */
 function drawHistogram(canvas, s, width, height) {
+	/* the axis of nearly equal durations is wider than these, and they are in its middle */
 	const { ctx } = fitCanvas(canvas, width, height),
 		foot = 18,
-		low = Math.max(1, s.min),
-		high = Math.max(s.max, low * 1.02),
+		least = Math.max(1, s.min),
+		wider = Math.max(1, Math.sqrt((1.02 * least) / Math.max(s.max, 1))),
+		low = least / wider,
+		high = Math.max(s.max, 1) * wider,
 		bins = clamp(Math.round(width / 9), 12, 48);
 	const ratio = Math.log(high / low) / bins,
 		counts = new Array(bins).fill(0);
@@ -231,9 +234,9 @@ function drawHistogram(canvas, s, width, height) {
 	ctx.font = '11px system-ui, sans-serif';
 	ctx.textBaseline = 'alphabetic';
 	ctx.textAlign = 'left';
-	ctx.fillText(fmtNs(s.min), 0, height - 5);
+	ctx.fillText(fmtNs(wider > 1 ? low : s.min), 0, height - 5);
 	ctx.textAlign = 'right';
-	ctx.fillText(fmtNs(s.max), width, height - 5);
+	ctx.fillText(fmtNs(high), width, height - 5);
 	ctx.textAlign = 'center';
 	if (s.max > s.min * 1.5) ctx.fillText(fmtNs(Math.sqrt(low * high)), width / 2, height - 5);
 	const x = (Math.log(Math.max(s.median, low) / low) / ratio) * step;

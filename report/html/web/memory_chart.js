@@ -112,8 +112,11 @@ function memoryChart(onmove) {
 		const tick = niceStep((moment.t1 - moment.t0) / Math.max(2, width() / 130)),
 			{ zero } = state.index;
 		ctx.textAlign = 'center';
-		for (let k = Math.ceil((moment.t0 - zero) / tick); zero + k * tick <= moment.t1; k++)
-			ctx.fillText(k === 0 && zero > tick / 4 ? ZERO_TICK : fmtTick(k * tick, tick), X(zero + k * tick), height - 10);
+		for (let k = Math.ceil((moment.t0 - zero) / tick); zero + k * tick <= moment.t1; k++) {
+			const text = k === 0 && zero > tick / 4 ? ZERO_TICK : fmtTick(k * tick, tick);
+			/* the last one is not cut at the edge */
+			ctx.fillText(text, Math.min(X(zero + k * tick), node.clientWidth - 2 - ctx.measureText(text).width / 2), height - 10);
+		}
 	}
 	function paintCourse(ctx, Y) {
 		const { t, v, n } = moment.series,

@@ -88,7 +88,11 @@ function overviewCards(about) {
 		card(
 			'Kernels',
 			atLeast(fmtCount(about.kernels), about.kernels),
-			[counted(about.launches, 'launch', 'launches'), about.graphs ? counted(about.graphs, 'whole graph') : ''],
+			[
+				about.launches || !about.graph_launches ? counted(about.launches, 'launch', 'launches') : '',
+				about.graph_launches ? counted(about.graph_launches, 'graph launch', 'graph launches') : '',
+				about.graphs ? counted(about.graphs, 'whole graph') : '',
+			],
 			['Each by name', 'kernels'],
 		),
 		card('GPU time', atLeast(fmtNs(about.gpu_ns), about.gpu_ns), ['sum of kernels, copies and memsets'], ['Flame graph', 'flame']),

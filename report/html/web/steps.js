@@ -86,6 +86,21 @@ const FUNCTION_HUES = ['gemm', 'attention', 'reduce', 'norm', 'elementwise', 'py
 const phaseHue = (name) =>
 	hueOf(PHASE_HUES[name] || FUNCTION_HUES[Math.max(0, recordsOf('phase').findIndex((row) => row.Phase === name)) % FUNCTION_HUES.length]);
 
+/* A legend of at most 8 names: the first one follows the title. */
+const namedColors = (title, colors) => colors.slice(0, 8).map(([name, color], i) => el('span', null, i ? '' : title + ': ', swatch(color), ' ' + plain(name)));
+/* Of the row of steps in the timeline, by the parts that have steps. */
+const stepColors = () =>
+	namedColors(
+		'steps',
+		['warm-up', 'steady', 'slow'].filter((name) => state.about.parts?.some(({ part }) => part === name)).map((name) => [name, hueOf(PART_HUES[name])]),
+	);
+/* Of the rows of phases, by the host's time. */
+const phaseColors = () =>
+	namedColors(
+		'phases',
+		[...new Set([...recordsOf('phase')].sort((a, b) => b.Host - a.Host).map((row) => row.Phase))].map((name) => [name, phaseHue(name)]),
+	);
+
 /* What the host did in the steps; null: that is not known. */
 function phaseBar({ steps: [steps] }) {
 	const process = processOfSteps(steps),

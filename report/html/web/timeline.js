@@ -268,7 +268,9 @@ class Timeline {
 		this.legend.replaceChildren(
 			...Object.keys(GROUP_NAMES)
 				.filter((group) => found.has(group))
-				.map((group) => el('span', null, ['phase', 'range', 'other'].includes(group) ? huesOf(group).map((hue) => swatch(rgbOf(hue))) : swatch(hueOf(group), group === 'waiting' && 'idle'), ' ' + nameOf(group))),
+				.map((group) => el('span', null, ['range', 'other'].includes(group) ? huesOf(group).map((hue) => swatch(rgbOf(hue))) : swatch(hueOf(group), group === 'waiting' && 'idle'), ' ' + nameOf(group))),
+			...stepColors(),
+			...(found.has('phase') ? phaseColors() : []),
 		);
 	}
 

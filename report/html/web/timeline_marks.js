@@ -301,9 +301,8 @@ Object.assign(Timeline.prototype, {
 			ctx.fillRect(x, TOP - 6, 1, 5);
 			ctx.fillStyle = css('--dim');
 			const room = (this.step / (this.t1 - this.t0)) * this.width - 8,
-				text = t === zero && !far && ctx.measureText(ZERO_TICK).width < room ? ZERO_TICK : fmtTick(t - zero - base, this.step);
-			if (x + 4 + ctx.measureText(text).width < GUTTER + this.width)
-				ctx.fillText((far ? '+' : '') + text, x + 4, STRIP + RULER / 2);
+				text = t === zero && !far && ctx.measureText(ZERO_TICK).width < room ? ZERO_TICK : (far ? '+' : '') + fmtTick(t - zero - base, this.step);
+			if (x + 8 + ctx.measureText(text).width < GUTTER + this.width) ctx.fillText(text, x + 4, STRIP + RULER / 2);
 		}
 	},
 });

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "collector/sys.h"
+#include "tests/lib/temporary.h"
 
 /* Nearly as large as a profiler thread's stack. */
 static __thread volatile char large[250000];
@@ -97,7 +98,7 @@ static void part_of_a_file_may_begin_within_a_page(void **state)
 {
 	size_t page = (size_t)getpagesize(), at = page + AT, bytes = page + 100;
 	char path[] = "/tmp/gpuprof-sys-XXXXXX", byte = 'x';
-	int fd = mkstemp(path);
+	int fd = temporary_file(path);
 	void *memory;
 	char *last;
 

@@ -909,7 +909,7 @@ class SuiteTest(Package):
     def run_suite(self, *arguments):
         """The tests that failed; the columns of gpuprof's lines by test; the output."""
         done = subprocess.run([installed["python"], "-m", "pytest", "-rA", "-p", "no:cacheprovider", *arguments], cwd=self.folder,
-                              env=support.environment(), stdout=subprocess.PIPE, check=False, universal_newlines=True)
+                              env=support.environment(TMPDIR=self.folder), stdout=subprocess.PIPE, check=False, universal_newlines=True)
         outcomes = dict(re.findall(r"^(?:PASSED|FAILED) test_suite.py::(\w+)(.*)$", done.stdout, re.M))
         self.assertEqual(len(outcomes), 12, done.stdout)
         lines = {line.split()[-1].rpartition("::")[2]: line.split()[:-1] for line in done.stdout.splitlines()

@@ -51,7 +51,7 @@ class Job(Case):
             time.sleep(0.01)
 
     def recipe(self, *arguments, status=0, path=None):
-        variables = {"LIBDUCKDB": LIBRARY if os.path.exists(LIBRARY) else None}
+        variables = {"LIBDUCKDB": LIBRARY if os.path.exists(LIBRARY) else None, "DASK_TEMPORARY_DIRECTORY": self.folder}
         if path:
             variables["PATH"] = path + ":" + os.environ["PATH"]
         done = subprocess.run([support.GPUPROF, "recipe", *arguments], env=support.environment(**variables), stdout=subprocess.PIPE,
@@ -80,7 +80,7 @@ class Job(Case):
     def start_dask(self, workers):
         """The path of the scheduler's file, and the processes of the workers."""
         scheduler = self.path("scheduler.json")
-        environment = support.environment(LIBDUCKDB=LIBRARY if os.path.exists(LIBRARY) else None)
+        environment = support.environment(LIBDUCKDB=LIBRARY if os.path.exists(LIBRARY) else None, DASK_TEMPORARY_DIRECTORY=self.folder)
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment, "start_new_session": True}
         servers = [subprocess.Popen([DEBIAN_PYTHON, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard",
                                      "--scheduler-file", scheduler], **quiet)]
@@ -187,7 +187,7 @@ class Recipes(Job):
             self.skipTest("needs Dask: python3-distributed")
         recipe = self.write("kill.sql", "-- map\nSELECT rank, host, count(*) AS n FROM ops GROUP BY ALL\n-- reduce\nSELECT * FROM mapped ORDER BY rank\n")
         scheduler, workers = self.start_dask(2)
-        environment = support.environment(LIBDUCKDB=LIBRARY if os.path.exists(LIBRARY) else None)
+        environment = support.environment(LIBDUCKDB=LIBRARY if os.path.exists(LIBRARY) else None, DASK_TEMPORARY_DIRECTORY=self.folder)
         running = subprocess.Popen([support.GPUPROF, "recipe", "--format", "csv", "--scheduler", scheduler, recipe, self.out],
                                    env=dict(environment, PATH="/usr/bin:" + os.environ["PATH"]), stdout=subprocess.PIPE, universal_newlines=True)
         self.wait_until(lambda: glob.glob(os.path.join(self.out, ".recipe-*", "map-*")) or running.poll() is not None)

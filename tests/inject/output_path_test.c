@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "inject/output_path.h"
+#include "tests/lib/temporary.h"
 
 static char start[PATH_MAX];
 
@@ -69,7 +70,7 @@ static void folders_of_sequences_are_made(void **state)
 	char folder[] = "/tmp/gpuprof-output-XXXXXX", template[PATH_MAX], path[PATH_MAX],
 	     made[PATH_MAX];
 
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(temporary_folder(folder));
 	setenv("GPUPROF_TEST_NODE", "n%1", 1);
 	snprintf(template, sizeof(template), "%s/a/%%%%/%%q{GPUPROF_TEST_NODE}/b/%%r", folder);
 	assert_int_equal(gp_output_path_expand(template, path, sizeof(path)), 0);
@@ -141,7 +142,7 @@ static void a_template_can_be_made_absolute(void **state)
 	static char place[] = "/tmp/100%-gpuprof-XXXXXX";
 	char path[PATH_MAX], expected[64];
 
-	assert_non_null(mkdtemp(place));
+	assert_non_null(temporary_folder(place));
 	assert_int_equal(chdir(place), 0);
 	gp_output_path_remember();
 	assert_int_equal(gp_output_path_absolute("a%p", path, sizeof(path)), 0);

@@ -5,16 +5,17 @@
 #ifndef TESTS_LIB_CASE_FOLDER_H
 #define TESTS_LIB_CASE_FOLDER_H
 
-#include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "tests/lib/temporary.h"
 
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
 			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
+			remove_temporary();                                                        \
 			_exit(1);                                                                  \
 		}                                                                                  \
 	} while (0)
@@ -24,22 +25,13 @@ static inline const char *new_folder(void)
 	static char name[64];
 
 	strcpy(name, "/tmp/gpuprof-test-XXXXXX");
-	CHECK(mkdtemp(name) != NULL);
+	CHECK(temporary_folder(name) != NULL);
 	return name;
-}
-
-static inline int remove_entry(const char *path, const struct stat *status, int type,
-			       struct FTW *walk)
-{
-	(void)status;
-	(void)type;
-	(void)walk;
-	return remove(path);
 }
 
 static inline void remove_folder(const char *name)
 {
-	nftw(name, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	nftw(name, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* The folder of the current case; set by the caller of the case. */

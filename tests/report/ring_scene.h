@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "gpuprof/ring_file.h"
+#include "tests/lib/temporary.h"
 #include "tests/report/trace_builder.h"
 
 #define SLOTS 8u
@@ -87,6 +88,7 @@ static inline struct scene *new_scene(uint32_t pid, uint64_t start_time)
 	strcpy(s->path, "/tmp/gpuprof-test-rings-XXXXXX");
 	fd = mkostemp(s->path, O_CLOEXEC);
 	assert_true(fd >= 0);
+	note_temporary(s->path);
 	close(fd);
 	memcpy(s->file.header.magic, GP_RING_FILE_MAGIC, 8);
 	s->file.header.pid = pid;

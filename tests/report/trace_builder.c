@@ -1,4 +1,5 @@
 #include "report/load/load_model.h"
+#include "tests/lib/temporary.h"
 #include "tests/report/trace_builder.h"
 
 #include <fcntl.h>
@@ -333,6 +334,7 @@ const char *gp_builder_save(struct gp_builder *b)
 	gp_builder_seal(b);
 	if (!b->path) {
 		fd = mkostemps(path, (int)strlen(GP_TRACE_SUFFIX), O_CLOEXEC);
+		note_temporary(path);
 		b->path = strdup(path);
 	} else {
 		fd = open(b->path, O_WRONLY | O_TRUNC | O_CLOEXEC);

@@ -26,6 +26,7 @@
 #include "stacks/stack.h"
 #include "tests/lib/emulated.h"
 #include "tests/lib/sanitizer.h"
+#include "tests/lib/temporary.h"
 
 /* PTHREAD_STACK_MIN, of which the C library uses a part */
 #if defined(__aarch64__)
@@ -401,7 +402,7 @@ static void asks_an_interpreter_that_another_thread_found(void **state)
 	bool is_first;
 	uint32_t id;
 
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(temporary_folder(folder));
 	path_of("plugin_python39.so", path);
 	snprintf(link, sizeof(link), "%s/libpython3.9.so", folder);
 	assert_non_null(realpath(path, target));
@@ -468,7 +469,7 @@ int main(void)
 		puts("skipped: O is not set, so the plugin is not found");
 		return 77;
 	}
-	if (mkdtemp(folder) == NULL)
+	if (temporary_folder(folder) == NULL)
 		return 1;
 	snprintf(path, sizeof(path), "%s/t", folder);
 	const struct gp_collector_config config = {.trace_path = path,

@@ -10,6 +10,7 @@
 
 #include "report/base/memory_limit.h"
 #include "tests/lib/emulated.h"
+#include "tests/lib/temporary.h"
 #include "tests/unit.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -37,7 +38,7 @@ static void make_file(const char *path, const char *text)
 static int set_up(void **state)
 {
 	strcpy(root, "/tmp/memory-left-XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
+	return temporary_folder(root) ? 0 : -1;
 }
 
 static int tear_down(void **state)

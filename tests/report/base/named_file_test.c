@@ -10,13 +10,14 @@
 #include <unistd.h>
 
 #include "report/base/named_file.h"
+#include "tests/lib/temporary.h"
 
 static void only_regular_files_are_opened(void **state)
 {
 	char folder[32] = "/tmp/gpuprof-test-XXXXXX", file[64], pipe[64], link[64], events[4096];
 	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), fd;
 
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(temporary_folder(folder));
 	snprintf(file, sizeof(file), "%s/file", folder);
 	snprintf(pipe, sizeof(pipe), "%s/pipe", folder);
 	snprintf(link, sizeof(link), "%s/link", folder);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "report/base/shared_folder.h"
+#include "tests/lib/temporary.h"
 
 #define OTHER 65534
 
@@ -18,7 +19,7 @@ static char folder[] = "/tmp/gpuprof-shared-folder-test-XXXXXX";
 
 static int enter_folder(void **state)
 {
-	return mkdtemp(folder) && !chdir(folder) && !chmod(folder, 01777) ? 0 : -1;
+	return temporary_folder(folder) && !chdir(folder) && !chmod(folder, 01777) ? 0 : -1;
 }
 
 static int leave_folder(void **state)

@@ -14,6 +14,7 @@
 #include "report/base/memory.h"
 #include "report/base/spill_memory.h"
 #include "tests/lib/sanitizer.h"
+#include "tests/lib/temporary.h"
 #include "tests/unit.h"
 
 #define MIB     ((size_t)1 << 20)
@@ -306,7 +307,7 @@ static int make_folder(void **state)
 	struct statfs status;
 
 	strcpy(folder, "/var/tmp/gpuprof-test-XXXXXX");
-	if (!mkdtemp(folder)) {
+	if (!temporary_folder(folder)) {
 		folder[0] = '\0';
 		return 0;
 	}

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "report/base/streams.h"
+#include "tests/lib/temporary.h"
 
 #define BYTES 1000000 /* more than a pipe holds */
 
@@ -70,7 +71,7 @@ static void a_pipe_without_a_reader_stays_as_it_is(void **state)
 	char folder[] = "/tmp/gpuprof-streams-XXXXXX", path[64];
 	int reading, writing, flags, saved = dup(STDERR_FILENO);
 
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(temporary_folder(folder));
 	snprintf(path, sizeof(path), "%s/pipe", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	reading = open(path, O_RDONLY | O_NONBLOCK);
@@ -92,7 +93,7 @@ static void a_pipe_without_a_reader_stays_as_it_is(void **state)
 static void a_file_is_written_where_it_ends(void **state)
 {
 	char path[] = "/tmp/gpuprof-streams-XXXXXX", bytes[32] = "";
-	int file = mkstemp(path), saved = dup(STDERR_FILENO);
+	int file = temporary_file(path), saved = dup(STDERR_FILENO);
 
 	unlink(path);
 	assert_int_equal(write(file, "the program's, ", 15), 15);

@@ -6,13 +6,14 @@
 #include <unistd.h>
 #include <zlib.h>
 #include "report/codec/input.h"
+#include "tests/lib/temporary.h"
 #include "tests/unit.h"
 
 static char path[] = "/tmp/gpuprof-input-XXXXXX";
 
 static int make_path(void **state)
 {
-	int fd = mkstemp(strcpy(path, "/tmp/gpuprof-input-XXXXXX"));
+	int fd = temporary_file(strcpy(path, "/tmp/gpuprof-input-XXXXXX"));
 
 	return fd < 0 ? -1 : close(fd);
 }

@@ -10,6 +10,7 @@
 
 #include "report/codec/output_file.h"
 #include "tests/lib/sanitizer.h"
+#include "tests/lib/temporary.h"
 
 struct scene {
 	char folder[32], path[64], temporary[64], other[64];
@@ -50,7 +51,7 @@ static void begin(struct scene *s)
 {
 	memset(s, 0, sizeof(*s));
 	strcpy(s->folder, "/tmp/gpuprof-test-XXXXXX");
-	assert_non_null(mkdtemp(s->folder));
+	assert_non_null(temporary_folder(s->folder));
 	snprintf(s->path, sizeof(s->path), "%s/out", s->folder);
 	snprintf(s->temporary, sizeof(s->temporary), "%s/out.tmp", s->folder);
 	snprintf(s->other, sizeof(s->other), "%s/other", s->folder);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "report/codec/small_file.h"
+#include "tests/lib/temporary.h"
 #include "tests/unit.h"
 
 #define ORIGIN "gpuprof makes such files"
@@ -69,7 +70,7 @@ static int enter_folder(void **state)
 {
 	static char folder[] = "/tmp/gpuprof-small-XXXXXX";
 
-	*state = mkdtemp(folder);
+	*state = temporary_folder(folder);
 	return *state ? chdir(folder) : -1;
 }
 

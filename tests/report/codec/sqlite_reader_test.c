@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "report/codec/sqlite_reader.h"
+#include "tests/lib/temporary.h"
 #include "tests/unit.h"
 
 #define A_50  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -22,7 +23,7 @@ static int make_path(void **state)
 	int fd;
 
 	snprintf(path, sizeof(path), "/tmp/gpuprof-database? %%#XXXXXX");
-	fd = mkstemp(path);
+	fd = temporary_file(path);
 	return fd < 0 ? -1 : close(fd);
 }
 

@@ -10,6 +10,7 @@
 #include "gpuprof/count.h"
 #include "report/diff/baseline.h"
 #include "run_builder.h"
+#include "tests/lib/temporary.h"
 
 static char *text_of(const struct gp_run_set *set)
 {
@@ -82,7 +83,7 @@ static void a_file_is_read_or_refused(void **state)
 	char path[] = "/tmp/gpuprof-baseline-XXXXXX", message[256] = "";
 	struct gp_run_set set = some_runs(), read;
 	char *text = text_of(&set);
-	int fd = mkstemp(path);
+	int fd = temporary_file(path);
 
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	assert_int_equal(gp_baseline_read(&read, path, message, sizeof(message)), 0);

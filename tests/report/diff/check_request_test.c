@@ -12,6 +12,7 @@
 #include "report/diff/check.h"
 #include "report/diff/check_request.h"
 #include "report/diff/rank.h"
+#include "tests/lib/temporary.h"
 #include "tests/report/expect.h"
 #include "tests/report/trace_builder.h"
 
@@ -82,7 +83,7 @@ static int enter(void **state)
 
 	(void)state;
 	strcpy(folder, "/tmp/gpuprof-check-XXXXXX");
-	if (!getcwd(home, sizeof(home)) || !mkdtemp(folder) || chdir(folder) != 0)
+	if (!getcwd(home, sizeof(home)) || !temporary_folder(folder) || chdir(folder) != 0)
 		return -1;
 	said_fd = memfd_create("stderr", MFD_CLOEXEC);
 	fflush(stderr);

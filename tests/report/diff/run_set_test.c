@@ -12,6 +12,7 @@
 #include "gpuprof/counter.h"
 #include "report/diff/run_set.h"
 #include "report/model/losses.h"
+#include "tests/lib/temporary.h"
 #include "tests/report/trace_builder.h"
 
 /* Two launches and their kernels, each of 100 ns; no end yet. */
@@ -121,7 +122,7 @@ static void a_folder_is_one_run_of_all_its_traces(void **state)
 	struct gp_builder b[2];
 	double values[1];
 
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(temporary_folder(folder));
 	assert_int_equal(gp_run_set_load(&set, paths, 1, message, sizeof(message)), -ENODATA);
 	assert_non_null(strstr(message, "has no trace"));
 	for (int i = 0; i < 2; i++) {

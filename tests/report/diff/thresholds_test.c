@@ -7,6 +7,7 @@
 
 #include "gpuprof/count.h"
 #include "report/diff/thresholds.h"
+#include "tests/lib/temporary.h"
 
 static void read_text(struct gp_thresholds *thresholds, const char *text)
 {
@@ -160,7 +161,7 @@ static void files_that_are_none_are_refused(void **state)
 {
 	char path[] = "/tmp/gpuprof-thresholds-XXXXXX", message[256];
 	struct gp_thresholds thresholds;
-	int fd = mkstemp(path);
+	int fd = temporary_file(path);
 	FILE *file = fdopen(fd, "w");
 
 	assert_non_null(file);

@@ -15,13 +15,14 @@
 #include <unistd.h>
 
 #include "report/doctor/ask.h"
+#include "tests/lib/temporary.h"
 
 static struct gp_doctor_answer answer;
 static char fifo[] = "/tmp/gpuprof-ask-test-XXXXXX";
 
 static int make_name(void **state)
 {
-	return mkdtemp(fifo) && rmdir(fifo) == 0 ? 0 : -1;
+	return temporary_folder(fifo) && rmdir(fifo) == 0 ? 0 : -1;
 }
 
 static int remove_fifo(void **state)

@@ -19,6 +19,7 @@
 #include "report/tables/event_list.h"
 #include "report/export/export.h"
 #include "report/summary/summary_document.h"
+#include "tests/lib/temporary.h"
 #include "tests/report/parquet_reader.h"
 #include "tests/report/put_rows.h"
 #include "tests/report/scene_builder.h"
@@ -487,7 +488,7 @@ static void the_database_has_its_rows(void **state)
 	char path[] = "/tmp/outputs-test-XXXXXX", *text;
 	size_t bytes, length;
 	char *database = export(&gp_exporter_sqlite, &options, &bytes);
-	int fd = mkstemp(path);
+	int fd = temporary_file(path);
 	sqlite3 *opened;
 	FILE *out = open_memstream(&text, &length);
 
@@ -569,7 +570,7 @@ static void the_parquet_tables_have_their_rows(void **state)
 	models[1] = make_second_process();
 	models[1]->first_ns = 1200; /* a part of its process */
 	models[2] = NULL;           /* could not be read */
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(temporary_folder(folder));
 	assert_int_equal(gp_exporter_parquet.write_folder(&source, &options, folder, message,
 							  sizeof(message)),
 			 0);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "report/export/export.h"
+#include "tests/lib/temporary.h"
 #include "tests/report/model_builder.h"
 
 #define HOSTILE "a\"',\n\x1b\xff; DROP TABLE StringIds; --</script>"
@@ -121,7 +122,7 @@ struct database {
 static struct database open_database(const struct gp_model *model)
 {
 	struct database database = {.path = "/tmp/gpuprof-test-XXXXXX"};
-	int fd = mkstemp(database.path);
+	int fd = temporary_file(database.path);
 	FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
 
 	assert_non_null(out);

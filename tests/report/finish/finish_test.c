@@ -10,6 +10,7 @@
 
 #include "report/finish/finish.h"
 #include "report/codec/output_file.h"
+#include "tests/lib/temporary.h"
 #include "tests/report/trace_builder.h"
 #include "tests/unit.h"
 
@@ -25,7 +26,7 @@ static void set_up(struct scene *s)
 {
 	memset(s, 0, sizeof(*s));
 	strcpy(s->folder, "/tmp/gpuprof-test-XXXXXX");
-	assert_non_null(mkdtemp(s->folder));
+	assert_non_null(temporary_folder(s->folder));
 	snprintf(s->summary, sizeof(s->summary), "%s/summary", s->folder);
 	snprintf(s->chrome, sizeof(s->chrome), "%s/app.json", s->folder);
 	gp_builder_init(&s->b);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "report/finish/session.h"
+#include "tests/lib/temporary.h"
 
 static void announce(const struct gp_session *session, const char *name, const char *target)
 {
@@ -77,7 +78,7 @@ static void test_only_links_are_removed(void **state)
 	char place[32] = "/tmp/gpuprof-test-XXXXXX", folder[96], file[112], other[64];
 	struct gp_session session;
 
-	assert_non_null(mkdtemp(place));
+	assert_non_null(temporary_folder(place));
 	setenv("XDG_RUNTIME_DIR", place, 1);
 	assert_int_equal(gp_session_open(&session), 0);
 	snprintf(folder, sizeof(folder), "%.80s", session.path);

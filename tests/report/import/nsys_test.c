@@ -12,6 +12,7 @@
 #include "report/model/model.h"
 #include "report/symbols/symbols.h"
 #include "report/trace/cuda_names.h"
+#include "tests/lib/temporary.h"
 #include "tests/unit.h"
 
 static char path[] = "/tmp/gpuprof-nsys-XXXXXX";
@@ -19,7 +20,7 @@ static char message[512];
 
 static int make_path(void **state)
 {
-	int fd = mkstemp(strcpy(path, "/tmp/gpuprof-nsys-XXXXXX"));
+	int fd = temporary_file(strcpy(path, "/tmp/gpuprof-nsys-XXXXXX"));
 
 	return fd < 0 ? -1 : close(fd);
 }

@@ -8,6 +8,7 @@
 #include "report/load/command.h"
 #include "report/load/trace_files.h"
 #include "report/load/traces.h"
+#include "tests/lib/temporary.h"
 #include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
@@ -19,7 +20,7 @@ static void files_are_kept_where_they_were_named_first(void **state)
 	char missing[] = "/nowhere/a", *paths[] = {b, a, link, missing, b, missing, a};
 	size_t count = sizeof(paths) / sizeof(paths[0]);
 
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(temporary_folder(folder));
 	snprintf(a, sizeof(a), "%s/a", folder);
 	snprintf(b, sizeof(b), "%s/b", folder);
 	snprintf(link, sizeof(link), "%s/link", folder);
@@ -80,7 +81,7 @@ static void a_folder_stands_for_its_traces(void **state)
 	char folder[] = "/tmp/traces-XXXXXX", with_slash[NAME_BYTES], path[2 * NAME_BYTES];
 	char message[256];
 
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(temporary_folder(folder));
 	snprintf(with_slash, sizeof(with_slash), "%s//", folder);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		struct gp_trace_files files = {0};

@@ -9,13 +9,14 @@
 
 #include "gpuprof/count.h"
 #include "report/run/output.h"
+#include "tests/lib/temporary.h"
 
 static char folder[] = "/tmp/gpuprof-output-test-100%-XXXXXX";
 static char name[GP_OUTPUT_BYTES], message[2 * GP_OUTPUT_BYTES];
 
 static int enter_folder(void **state)
 {
-	return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
+	return temporary_folder(folder) && !chdir(folder) ? 0 : -1;
 }
 
 static int leave_folder(void **state)
@@ -142,7 +143,7 @@ static void test_a_folder_that_is_gone_is_said(void **state)
 {
 	char gone[] = "/tmp/gpuprof-output-test-XXXXXX";
 
-	assert_non_null(mkdtemp(gone));
+	assert_non_null(temporary_folder(gone));
 	assert_int_equal(chdir(gone), 0);
 	assert_int_equal(rmdir(gone), 0);
 	assert_int_equal(gp_output_template("x", name, message, sizeof(message)), -ENOENT);

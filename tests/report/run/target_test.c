@@ -12,12 +12,13 @@
 
 #include "report/run/target.h"
 #include "tests/lib/emulated.h"
+#include "tests/lib/temporary.h"
 
 static char folder[] = "/tmp/gpuprof-target-test-XXXXXX";
 
 static int enter_folder(void **state)
 {
-	return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
+	return temporary_folder(folder) && !chdir(folder) ? 0 : -1;
 }
 
 static int leave_folder(void **state)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "report/symbols/elf_code.h"
+#include "tests/lib/temporary.h"
 #include "tests/unit.h"
 
 int elf_code_test_function(void);
@@ -67,7 +68,7 @@ static void test_debug_information_without_an_index_of_addresses(void **state)
 	char path[4096], copy[] = "/tmp/elf-code-test-XXXXXX", command[8192];
 	uint64_t address =
 		find((const void *)(uintptr_t)elf_code_test_function, path, sizeof(path));
-	int fd = mkstemp(copy);
+	int fd = temporary_file(copy);
 	const struct gp_elf_place *places;
 	struct gp_elf_code *code;
 
@@ -174,7 +175,7 @@ static void make(char *folder, const char *command)
 	char line[8192];
 
 	strcpy(folder, "/tmp/elf-code-test-XXXXXX");
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(temporary_folder(folder));
 	snprintf(line, sizeof(line), "cd %s && E=%s && %s", folder, own_path(), command);
 	assert_int_equal(system(line), 0);
 }

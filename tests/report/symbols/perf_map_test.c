@@ -8,6 +8,7 @@
 
 #include "report/symbols/perf_map.h"
 #include "tests/lib/emulated.h"
+#include "tests/lib/temporary.h"
 #include "tests/unit.h"
 
 static char folder[] = "/tmp/gpuprof-test-XXXXXX";
@@ -129,7 +130,7 @@ int main(void)
 		cmocka_unit_test(takes_no_other_file),
 	};
 
-	if (mkdtemp(folder) == NULL)
+	if (temporary_folder(folder) == NULL)
 		return 1;
 	snprintf(path, sizeof(path), "%s/perf-1.map", folder);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

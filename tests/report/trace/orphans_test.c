@@ -15,6 +15,7 @@
 #include "report/load/load_model.h"
 #include "report/model/build/build.h"
 #include "report/trace/orphans.h"
+#include "tests/lib/temporary.h"
 #include "tests/report/ring_scene.h"
 #include "tests/unit.h"
 
@@ -27,7 +28,7 @@ static char folder[32], trace[64];
 static struct scene *place(struct scene *s)
 {
 	strcpy(folder, "/tmp/gpuprof-test-XXXXXX");
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(temporary_folder(folder));
 	snprintf(trace, sizeof(trace), "%s/t.gpuprof", folder);
 	assert_int_equal(rename(gp_builder_save(&s->b), trace), 0);
 	unlink(s->path);

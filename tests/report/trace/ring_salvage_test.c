@@ -13,6 +13,7 @@
 #include "report/finish/finish.h"
 #include "report/load/load_model.h"
 #include "report/trace/ring_salvage.h"
+#include "tests/lib/temporary.h"
 #include "tests/report/ring_scene.h"
 #include "tests/unit.h"
 
@@ -137,6 +138,7 @@ static void test_saved_trace_is_complete_by_itself(void **state)
 	saving = load_and_save(s, O_RDWR);
 	assert_ring_file(s, false);
 	close(mkostemp(elsewhere, O_CLOEXEC));
+	note_temporary(elsewhere);
 	assert_int_equal(rename(s->b.path, elsewhere), 0);
 	after = load_file(elsewhere, -1);
 	unlink(elsewhere);
@@ -432,7 +434,7 @@ static void test_copy_of_a_trace_that_is_still_there(void **state)
 	struct scene *s = new_busy_scene_of_the_dead();
 	char folder[] = "/tmp/gpuprof-test-copy-XXXXXX", original[128];
 
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(temporary_folder(folder));
 	snprintf(original, sizeof(original), "%s%s", folder, strrchr(gp_builder_save(&s->b), '/'));
 	close(open(original, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 	strcpy(s->file.header.trace_path, original);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "report/trace/trace_read.h"
+#include "tests/lib/temporary.h"
 #include "tests/report/trace_builder.h"
 #include "tests/unit.h"
 
@@ -354,7 +355,7 @@ static void test_what_cannot_be_read_is_refused(void **state)
 
 	assert_refused("/tmp/gpuprof-test-there-is-no-such.gpuprof", -ENOENT, "No such file");
 	assert_refused("/tmp", -EISDIR, "directory");
-	assert_non_null(mkdtemp(pipe_path));
+	assert_non_null(temporary_folder(pipe_path));
 	rmdir(pipe_path);
 	assert_int_equal(mkfifo(pipe_path, 0600), 0);
 	assert_refused(pipe_path, -ESPIPE, "it is not a file"); /* and does not wait for a writer */

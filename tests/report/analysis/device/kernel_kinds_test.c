@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "report/analysis/device/kernel_kinds.h"
+#include "tests/lib/temporary.h"
 #include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
@@ -127,7 +128,7 @@ static void names_of_any_length_are_taken(void **state)
 static struct gp_kinds *open_with(const char *text, size_t length, char message[MESSAGE_BYTES])
 {
 	char path[] = "/tmp/kinds_test.XXXXXX";
-	int fd = mkstemp(path);
+	int fd = temporary_file(path);
 	struct gp_kinds *kinds;
 
 	assert_true(fd >= 0);

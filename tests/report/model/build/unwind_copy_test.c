@@ -15,6 +15,7 @@
 #include "report/load/load_model.h"
 #include "report/model/model.h"
 #include "report/model/build/unwind_copy.h"
+#include "tests/lib/temporary.h"
 #include "tests/unit.h"
 #include "tests/report/trace_builder.h"
 
@@ -279,7 +280,7 @@ static int load_probe(void)
 	snprintf(name, sizeof(name), "%s/tests/stacks/libprobe.so", getenv("O"));
 	void *library = dlopen(name, RTLD_NOW);
 
-	if (library == NULL || mkdtemp(folder) == NULL)
+	if (library == NULL || temporary_folder(folder) == NULL)
 		return -1;
 	snprintf(base, sizeof(base), "%s/t", folder);
 	snprintf(path, sizeof(path), "%s.gpuprof", base);

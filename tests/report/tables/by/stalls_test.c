@@ -12,6 +12,7 @@
 #include "report/analysis/device/stall_reasons.h"
 #include "report/tables/breakdown.h"
 #include "report/tables/by/stalls.h"
+#include "tests/lib/temporary.h"
 #include "tests/report/stack_builder.h"
 
 /* The row of a table with these texts in its columns from `column` on. */
@@ -122,7 +123,7 @@ static void source_lines(void **state)
 	struct gp_source_text *sources = gp_source_text_new(UNTIL_S);
 	int fd = first_free_fd();
 
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(temporary_folder(folder));
 	write_file(folder, "a.cu", "first\n\n\tthird\tline;  \r\nlast", UNTIL_S, path);
 	assert_string_equal(gp_source_text_line(sources, path, 1), "first");
 	assert_null(gp_source_text_line(sources, path, 2));

@@ -1138,6 +1138,13 @@ class BrowserTest(HtmlCase):
         self.assertIn(["inside", "range", *shown[1:]], run(cells % ".foundbox"))
         self.assert_no_problem()
 
+    def test_a_comparison_without_a_difference(self):
+        trace = self.record(ZOO)
+        self.open(self.write_page("--compare", trace, trace))
+        part = "[...document.querySelectorAll('#view-overview section')].find((part) => part.querySelector('h2').textContent.startsWith('Compared'))"
+        self.assertRegex(self.browser.run(part + ".textContent"), r"first\s*Nothing differs\.$")
+        self.assert_no_problem()
+
     def test_graph_launches_are_not_counted_as_launches(self):
         """As in the summary."""
         self.open(self.write_page(self.record(os.path.join(BUILD, "programs", "graph"))))

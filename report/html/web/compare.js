@@ -177,7 +177,7 @@ function compareSection() {
 			),
 		state.compared.doubts.map((line) => el('p', { class: 'doubt' }, linked(plain(line)))),
 		tables.length ? el('div', { class: 'two' }, tables.map(changeTable)) : el('p', null, 'Nothing differs.'),
-		tables.length &&
+		tables.length > 0 &&
 			el(
 				'p',
 				{ class: 'dim' },

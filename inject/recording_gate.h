@@ -37,7 +37,7 @@ enum gp_watch {
 	GP_WATCH_SHORT = 64,     /* short calls are excluded */
 	GP_WATCH_COUNTERS = 128, /* launches open and close windows (inject/counter_windows.h) */
 	GP_WATCH_SAMPLE = 256,   /* calls are counted, for the budget of --sample */
-	GP_WATCH_WINDOW = 512,   /* such a window is open: CUPTI must tell the end of its launches */
+	GP_WATCH_WINDOW = 512, /* such a window is open: CUPTI must tell the end of its launches */
 };
 extern uint32_t gp_watch __attribute__((visibility("hidden"))); /* one load, in every callback */
 

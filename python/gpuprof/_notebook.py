@@ -15,14 +15,13 @@ _PAGE_HEIGHT_PX = 640
 
 
 def load_ipython_extension(ipython: Any) -> None:
-    """Start the recording if that is still possible, and add the magic."""
+    """Start the recording, and add the magic."""
     if not _recording.is_active():
         try:
             _recording.start(output=os.path.join(os.getcwd(), _NAME), chrome="none",
                              summary="none")
         except _program.GpuprofError as error:
-            print(f"gpuprof: {error}\nor restart the kernel, and load gpuprof before CUDA is used",
-                  file=sys.stderr)
+            print(f"gpuprof: {error}", file=sys.stderr)
     ipython.register_magic_function(
         lambda line, cell: _run_cell(ipython, line, cell), "cell", "gpuprof")
 

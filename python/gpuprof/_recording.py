@@ -3,11 +3,24 @@ import ctypes
 import os
 import re
 import sys
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
 from . import _native, _program
 
 _CUDA_SUCCESS = 0
+# Options that cannot hold once CUDA is in use, and why.
+_AT_START = "it begins with the program's first context"
+_AT_EXIT = "the trace of a late start is read by other commands: gpuprof finish, gpuprof html"
+_NOT_LATE = {
+    "hw_timeline": _AT_START, "stalls": _AT_START, "counters": _AT_START,
+    "counters_interval": _AT_START, "roofline": _AT_START, "share": _AT_START,
+    "toggle_signal": _AT_START, "html": _AT_EXIT, "summary": _AT_EXIT, "chrome": _AT_EXIT,
+}
+_OFF = (False, 0, "0", "none")
+
+
+class _Answer(ctypes.Structure):  # struct gp_attach_answer
+    _fields_ = [("text", ctypes.c_char * 4096), ("path", ctypes.c_char * 4096)]
 
 
 def is_active() -> bool:
@@ -37,13 +50,16 @@ def start(**options: Any) -> None:
     """Start the recording.
 
     In a program that gpuprof-run started, this resumes the recording after stop(), and starts it
-    even if --delay and the like would start it later. Any other program must call start() before it
-    uses CUDA, because this loads the recorder. The options are then those of gpuprof-run, with "_"
-    for "-": ``start(output="run", stacks="all")``. A recorder that is loaded in this way does not
-    see earlier launches, nor the program's calls of execve().
+    even if --delay and the like would start it later. Any other program loads the recorder by this.
+    The options are then those of gpuprof-run, with "_" for "-":
+    ``start(output="run", stacks="all")``. A recorder that is loaded in this way does not see earlier
+    launches and allocations, nor the program's calls of execve().
 
-    Raises GpuprofError if CUDA is in use already, or if options come too late; TypeError if there
-    is no such option."""
+    If CUDA is in use already, a line on stderr names the trace, which is complete at the end of the
+    program; no summary is printed then, and hardware counters cannot be had.
+
+    Raises GpuprofError if the recorder cannot be loaded, or options come too late; TypeError if
+    there is no such option."""
     if not _native.is_loaded():
         _load(options)
     elif options:
@@ -59,17 +75,36 @@ def stop() -> None:
 
 
 def _load(options: Any) -> None:
-    if _is_cuda_in_use():
-        raise _program.GpuprofError(
-            "CUDA is in use already, and the driver loads a recorder only at its first use: call"
-            f" gpuprof.start() earlier, or run the program by: {command_line()}")
     _check(options)
-    for name, value in options.items():
-        text = str(int(value) if isinstance(value, bool) else value)
-        os.environ["GPUPROF_" + name.upper()] = text
+    texts = {"GPUPROF_" + name.upper(): str(int(value) if isinstance(value, bool) else value)
+             for name, value in options.items()}
+    if _is_cuda_in_use():
+        _load_late(options, texts)
+        return
+    os.environ.update(texts)
     # Its constructor names the library to the driver.
     library = ctypes.CDLL(_program.library())
     _native.attach(library._handle)  # pylint: disable=protected-access
+
+
+def _load_late(options: Any, texts: Dict[str, str]) -> None:
+    """The driver loads a recorder only at its first use: subscribe to CUPTI, as gpuprof attach."""
+    for name, value in options.items():
+        if name in _NOT_LATE and value not in _OFF:
+            raise _program.GpuprofError(
+                f"CUDA is in use already, too late for {name!r}: {_NOT_LATE[name]}; call"
+                f" gpuprof.start() earlier, or run the program by: {command_line()}")
+    own = {name: value for name, value in os.environ.items() if name.startswith("GPUPROF_")}
+    words = [os.fsencode(f"{name}={value}") for name, value in {**own, **texts}.items()]
+    library, answer = ctypes.CDLL(_program.library()), _Answer()
+    error = library.gpuprof_v1_attach((ctypes.c_char_p * (len(words) + 1))(*words, None),
+                                      ctypes.byref(answer))
+    text = answer.text.decode(errors="replace")
+    if error != 0:
+        raise _program.GpuprofError(
+            f"CUDA is in use already, and recording cannot begin: {text or os.strerror(-error)}")
+    _native.attach(library._handle)  # pylint: disable=protected-access
+    print(f"{text}gpuprof: recording from now on, to {os.fsdecode(answer.path)}", file=sys.stderr)
 
 
 def _check(options: Any) -> None:

@@ -164,12 +164,25 @@ except gpuprof.GpuprofError as error:
     print("fixed:", error)
 """
 
-TOO_LATE = DEVICE + """
+CUDA_IN_USE = DEVICE + """
 begin()
+work(5)
 try:
-    gpuprof.start()
+    gpuprof.start(counters="roofline-hw")
 except gpuprof.GpuprofError as error:
     print("late:", error)
+gpuprof.start(output=sys.argv[1], chrome="none", summary="none")
+with gpuprof.range("recorded"):
+    work(10)
+gpuprof.stop()
+work(20)
+gpuprof.start()
+work(30)
+assert gpuprof.trace_path() == sys.argv[1] + ".gpuprof"
+try:
+    gpuprof.start(stacks="all")
+except gpuprof.GpuprofError as error:
+    print("fixed:", error)
 """
 
 # What each part of it costs the simulated device is in the trace; the sums are compared there.
@@ -815,9 +828,15 @@ class RecordingTest(Package):
         self.assertEqual(trace.copies["bytes"].to_list(), [10, 30])
         self.assertEqual([row["name"] for row in trace.ranges.rows()], ["recorded"])
 
-    def test_too_late(self):
-        done = self.run_python(self.write("program.py", TOO_LATE))
-        self.assertTrue(done.stdout.startswith("late: CUDA is in use already"), done.stdout)
+    def test_start_while_cuda_is_in_use(self):
+        import gpuprof
+
+        done = self.run_python(self.write("program.py", CUDA_IN_USE), self.path("late"))
+        self.assertRegex(done.stdout, r"\Alate: .*'counters'.*\nfixed: .*\n\Z")
+        self.assertEqual(done.stderr, f"gpuprof: recording from now on, to {self.path('late.gpuprof')}\n")
+        trace = gpuprof.open(self.path("late.gpuprof"))
+        self.assertEqual(trace.copies["bytes"].to_list(), [10, 30])
+        self.assertEqual([row["name"] for row in trace.ranges.rows()], ["recorded"])
 
     def test_no_such_option(self):
         import gpuprof

@@ -1546,6 +1546,9 @@ assert by["total_ns"].sum() == trace.kernels.to_pandas()["duration_ns"].sum() + 
         for path in glob.glob(os.path.join(KINETO, "*.json.gz"))[:2]:
             trace = gpuprof.open(path)
             self.assertGreater(len(trace.kernels) + len(trace.api), 0, path)
+        as_nsys = gpuprof.open(self.trace.export("sqlite", self.path("out.sqlite")))
+        for table, column in (("kernels", "name"), ("kernels", "duration_ns"), ("copies", "bytes"), ("api", "correlation")):
+            self.assertEqual(as_nsys.tables[table][column].to_list(), self.trace.tables[table][column].to_list())
         self.assertRaises(FileNotFoundError, gpuprof.open, self.path("none"))
         self.assertRaisesRegex(gpuprof.GpuprofError, "bad.gpuprof", gpuprof.open, self.write("bad.gpuprof", "no trace"))
         self.assertRaisesRegex(gpuprof.GpuprofError, "bad.json", gpuprof.open, self.write("bad.json", "{}"))

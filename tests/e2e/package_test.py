@@ -662,25 +662,37 @@ class InstallTest(Package):
         done = subprocess.run([installed["python"], "-m", "gpuprof", "version"], cwd=self.path("name"), stderr=subprocess.PIPE, check=False)
         self.assertEqual(done.returncode, 1, done.stderr)
 
+    @staticmethod
+    def pythons():
+        """By version: those of this machine."""
+        found = {version: glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python{version}")) +
+                 glob.glob(os.path.join(BUILD, "pythons", "bin", "python" + version)) +
+                 [path for path in [shutil.which("python" + version)] if path] for version in VERSIONS}
+        return {version: paths[0] for version, paths in found.items() if paths}
+
+    def test_every_name(self):
+        """In a program that is recorded, and in one that is not; also with the oldest and the newest Python."""
+        script = os.path.join(HERE, "every_name.py")
+        self.run_program([os.path.join(BUILD, "programs", "demo")], options=("-q", "-o", "demo", "--chrome", "none"))
+        self.run_python(script, self.path("demo.gpuprof"))
+        pythons = list(self.pythons().values())
+        for python in dict.fromkeys((installed["python"], *pythons[:1], *pythons[-1:])):
+            done = self.run_program([python, script], options=("-q", "-o", "out", "--chrome", "none"), PYTHONPATH=installed["site"])
+            self.assertEqual(done.returncode, 0, python + done.stderr)
+
     def test_every_version(self):
         """One extension module for all of them."""
         import gpuprof
 
         script = self.write("program.py", "import gpuprof\nwith gpuprof.range('a'), gpuprof.Range('b'):\n    gpuprof.mark('c')\n")
-        missing = []
-        for version in VERSIONS:
-            found = glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python{version}")) + \
-                glob.glob(os.path.join(BUILD, "pythons", "bin", "python" + version)) + \
-                [path for path in [shutil.which("python" + version)] if path]
-            if not found:
-                missing.append(version)
-                continue
-            done = self.run_program([found[0], script], options=("-q", "-o", version, "--chrome", "none"), PYTHONPATH=installed["site"])
+        pythons = self.pythons()
+        for version, python in pythons.items():
+            done = self.run_program([python, script], options=("-q", "-o", version, "--chrome", "none"), PYTHONPATH=installed["site"])
             self.assertEqual(done.returncode, 0, version + done.stderr)
             ranges = gpuprof.open(self.path(version + ".gpuprof")).ranges
             self.assertEqual(ranges["name"].to_list(), ["a", "b", "c"], version)
-        if missing:
-            self.skipTest("not on this machine: Python " + ", ".join(missing))
+        if len(pythons) < len(VERSIONS):
+            self.skipTest("not on this machine: Python " + ", ".join(set(VERSIONS) - set(pythons)))
 
 
 class RangesTest(Package):

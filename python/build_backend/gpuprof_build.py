@@ -15,7 +15,6 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PACKAGE = os.path.join(ROOT, "python", "gpuprof")
 BUILD = os.environ.get("GPUPROF_BUILD") or os.path.join(ROOT, "build")
-EXTENSION = "_native.abi3.so"
 SOURCES = ("_native.c", "_arrow.c")
 OLDEST = "0x03080000"  # the limited API of CPython 3.8
 DATE = (2020, 1, 1, 0, 0, 0)  # of all files: equal sources make equal wheels
@@ -49,6 +48,12 @@ def _version() -> str:
 
 def _is_free_threaded() -> bool:
     return bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+
+
+def _extension() -> str:
+    """The name of its file: one for all versions, but those without GIL have none in common."""
+    return "_native" + (sysconfig.get_config_var("EXT_SUFFIX") if _is_free_threaded() else
+                        ".abi3.so")
 
 
 def _compiler() -> List[str]:
@@ -91,10 +96,10 @@ def _files() -> Iterator[Tuple[str, bytes, int]]:
         if name.endswith((".py", ".sql")):
             with open(os.path.join(ROOT, "recipes", name), "rb") as file:
                 yield f"gpuprof/recipes/{name}", file.read(), 0o644
-    extension = os.path.join(BUILD, EXTENSION)
+    extension = os.path.join(BUILD, _extension())
     build_extension(extension)
     with open(extension, "rb") as file:
-        yield f"gpuprof/{EXTENSION}", file.read(), 0o755
+        yield f"gpuprof/{_extension()}", file.read(), 0o755
 
 
 def _needed_glibc() -> str:
@@ -163,7 +168,7 @@ def build_editable(wheel_directory: str, config_settings: Settings = None,
                    metadata_directory: Optional[str] = None) -> str:
     """PEP 660: the package of the checkout, with the program of its build folder."""
     build_program()
-    build_extension(os.path.join(PACKAGE, EXTENSION))
+    build_extension(os.path.join(PACKAGE, _extension()))
     path = os.path.join(ROOT, "python") + "\n"
     return _write(wheel_directory, iter([("gpuprof.pth", path.encode(), 0o644)]),
                   _tag(config_settings))

@@ -426,7 +426,7 @@ class PageTest(HtmlCase):
         self.assertIn(b"default-src 'none'", policy)
         for forbidden in (b"innerHTML", b"outerHTML", b"insertAdjacentHTML", b"document.write", b"eval(", b"http://", b"https://"):
             self.assertFalse(forbidden in page.head, forbidden)
-        self.assertLess(len(page.head), 234_000)
+        self.assertLess(len(page.head), 250_000)
 
     def test_the_page_is_the_one_that_is_committed(self):
         with open(os.path.join(support.ROOT, "report", "html", "page.built.html"), "rb") as file:

@@ -365,7 +365,8 @@ function drawGpuStrip(canvas, union, about) {
 	});
 }
 
-const nameOfGpu = (device) => (device.process ? plain(device.process) + ' ' : '') + 'GPU ' + device.number;
+const nameOfGpu = (device) =>
+	(device.process && state.about.processes.length > 1 ? plain(device.process) + ' ' : '') + 'GPU ' + device.number;
 
 function gpuRows(about) {
 	const devices = about.devices || [],

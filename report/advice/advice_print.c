@@ -519,14 +519,27 @@ static void explain(FILE *out, const char *title, const struct gp_rule *rule, co
 	free(sentence);
 }
 
+/* A part, such as 4 for a quarter, is shown in percent, as other shares are. */
+static bool is_part(const struct gp_limit *limit)
+{
+	static const char end[] = "_PART";
+	size_t length = strlen(limit->id);
+
+	return length > strlen(end) && strcmp(limit->id + length - strlen(end), end) == 0;
+}
+
 void gp_limits_print(FILE *out, const struct gp_limit *limits)
 {
 	for (; limits && limits->id; limits++) {
 		const struct gp_value value = gp_value_whole(limits->value);
+		bool is_percent = is_part(limits) || limits->unit == GP_UNIT_PERCENT;
 		char *figure = gp_value_figure(&value, limits->unit);
 
-		fprintf(out, "  %-20s %10s%s  %s\n", limits->id, figure ? figure : "",
-			limits->unit == GP_UNIT_PERCENT ? " %" : "  ", limits->reason);
+		if (is_part(limits))
+			fprintf(out, "  %-20s %10g", limits->id, 100 / (double)limits->value);
+		else
+			fprintf(out, "  %-20s %10s", limits->id, figure ? figure : "");
+		fprintf(out, "%s  %s\n", is_percent ? " %" : "  ", limits->reason);
 		free(figure);
 	}
 }

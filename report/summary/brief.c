@@ -168,6 +168,7 @@ int gp_summary_print_memory_in_brief(const struct gp_summary *summary)
 	if (shown < choice.rows)
 		fprintf(summary->out, "  ... %s more\n", gp_format_count(choice.rows - shown).text);
 	gp_summary_print_left_note(summary);
+	gp_summary_print_reserved(summary);
 	gp_table_close(&table);
 	return result;
 }

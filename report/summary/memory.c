@@ -8,7 +8,9 @@
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
 #include "report/model/recorded.h"
+#include "report/analysis/memory/reserved_pool.h"
 #include "report/base/tally.h"
+#include "report/model/process_name.h"
 
 static const struct gp_table_column columns[] = {
 	{"Peak", GP_UNIT_BYTES},   {"At", GP_UNIT_OFFSET},    {"Allocated", GP_UNIT_BYTES},
@@ -94,6 +96,7 @@ static int print_rows(const struct gp_summary *summary)
 		result = gp_table_print(&table, summary->out, gp_summary_columns(summary));
 	if (result == 0)
 		gp_summary_print_left_note(summary);
+	gp_summary_print_reserved(summary);
 	gp_table_close(&table);
 	return result;
 }
@@ -167,6 +170,22 @@ static int print_pools(const struct gp_summary *summary)
 			gp_format_bytes(most_bytes).text, tally.count == 1 ? "" : " in one");
 	gp_tally_free(&tally);
 	return result;
+}
+
+void gp_summary_print_reserved(const struct gp_summary *summary)
+{
+	for (size_t i = 0; i < summary->model_count; i++) {
+		const struct gp_model *model = summary->models[i];
+		uint64_t bytes = gp_reserved_pool_bytes(model);
+
+		if (bytes == 0)
+			continue;
+		fprintf(summary->out,
+			"  %s of the peak%s%s is XLA's preallocated pool (XLA_PYTHON_CLIENT_PREALLOCATE): bytes in use are unknown\n",
+			gp_format_bytes(bytes).text, summary->model_count > 1 ? " of " : "",
+			summary->model_count > 1 ? gp_process_name(model).text : "");
+		return;
+	}
 }
 
 void gp_summary_print_memory_title(const struct gp_summary *summary)

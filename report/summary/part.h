@@ -308,4 +308,7 @@ void gp_summary_put_memory_kind(const struct gp_summary *summary, struct gp_tabl
  */
 void gp_summary_print_left_note(const struct gp_summary *summary);
 
+/* A line below the rows if a library took much memory in advance: it is not all in use. */
+void gp_summary_print_reserved(const struct gp_summary *summary);
+
 #endif

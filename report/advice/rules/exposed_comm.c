@@ -16,6 +16,15 @@ struct own {
 	uint64_t unmatched; /* operations whose waits for late ranks are not known */
 };
 
+/* A collective operation, and when its last rank came. */
+struct talk {
+	struct gp_collective_part part;
+	uint64_t from_ns;
+};
+
+GP_COMPARE_BY_TWO(compare_starts, struct talk, part.start_ns, part.op)
+GP_COMPARE_BY_TWO(compare_froms, struct talk, from_ns, part.op)
+
 /* The operations of one GPU of the present process, from ops[first] to ops[end - 1]. */
 struct gpu {
 	uint32_t first, end;
@@ -25,6 +34,8 @@ struct gpu {
 	uint32_t part_count;
 	struct gp_interval *others; /* a union: all else that it does */
 	uint32_t other_count;
+	struct talk *talks; /* that count */
+	uint32_t talk_count;
 };
 
 static bool talks(const struct gpu *gpu, const struct gp_model *model, uint32_t op)
@@ -70,12 +81,16 @@ static bool ends_by(const void *element, const void *key)
 	return ((const struct gp_interval *)element)->end_ns <= *(const uint64_t *)key;
 }
 
-/* The time of an operation after the last rank came, in which the GPU does nothing else. */
-static uint64_t add_exposed(struct gp_advisor *advisor, const struct gp_case *found,
-			    const struct gpu *gpu, const struct gp_collective_part *part)
+static uint64_t end_of(const struct gp_collective_part *part)
 {
-	uint64_t end_ns = part->start_ns + part->duration_ns;
-	uint64_t from_ns = part->start_ns + part->waited_ns, sum_ns = 0;
+	return part->start_ns + part->duration_ns;
+}
+
+/* The time of an operation from then on, in which the GPU does nothing else. */
+static uint64_t add_exposed(struct gp_advisor *advisor, const struct gp_case *found,
+			    const struct gpu *gpu, uint64_t from_ns, uint64_t end_ns)
+{
+	uint64_t sum_ns = 0;
 	uint32_t at = gp_array_lower_bound(gpu->others, gpu->other_count, sizeof(*gpu->others),
 					   ends_by, &from_ns);
 
@@ -104,24 +119,60 @@ static bool computes_beside(const struct gpu *gpu, const struct gp_model *model,
 	       ops[other].stream_id == ops[op].stream_id && !talks(gpu, model, other);
 }
 
-static void add_part(struct gp_advisor *advisor, const struct gpu *gpu,
-		     const struct gp_collective_part *part)
+static struct gp_case *case_of(struct gp_advisor *advisor, const struct talk *talk)
+{
+	return gp_advisor_case(advisor, GP_NO_SITE, talk->part.kind, 0);
+}
+
+/* Operations of several streams overlap: a moment is of the one that began first. */
+static void add_times(struct gp_advisor *advisor, const struct gpu *gpu)
+{
+	uint64_t reached_ns = 0;
+
+	for (uint32_t i = 0; i < gpu->talk_count && advisor->error == 0; i++) {
+		const struct gp_collective_part *part = &gpu->talks[i].part;
+		struct gp_case *found = case_of(advisor, &gpu->talks[i]);
+		uint64_t from_ns = part->start_ns > reached_ns ? part->start_ns : reached_ns;
+
+		gp_advisor_count(advisor, found, part->start_ns,
+				 end_of(part) > from_ns ? end_of(part) - from_ns : 0);
+		gp_advisor_show_time(advisor, found, part->start_ns, part->duration_ns);
+		found->bytes += part->bytes;
+		reached_ns = end_of(part) > reached_ns ? end_of(part) : reached_ns;
+	}
+}
+
+static void add_exposed_time(struct gp_advisor *advisor, const struct gpu *gpu,
+			     const struct talk *talk, uint64_t from_ns)
 {
 	const struct gp_model *model = advisor->model;
+	const struct gp_collective_part *part = &talk->part;
 	const struct gp_call *call = gp_model_op_cause(model, &model->ops[part->op]);
 	uint32_t site = call ? gp_call_sites_find(advisor->sites, model, call) : GP_NO_SITE;
-	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, part->kind, 0);
+	struct gp_case *found = case_of(advisor, talk);
 	struct own *own = found->own;
-	uint64_t exposed_ns = add_exposed(advisor, found, gpu, part);
+	uint64_t exposed_ns = add_exposed(advisor, found, gpu, from_ns, end_of(part));
 
-	gp_advisor_add(advisor, found, part->start_ns, part->duration_ns, 0, NULL);
-	gp_advisor_show_time(advisor, found, part->start_ns, part->duration_ns);
 	gp_advisor_vote(found, site, exposed_ns);
-	found->bytes += part->bytes;
 	own->exposed_ns += exposed_ns;
 	own->unmatched += !part->is_matched;
 	own->in_stream += computes_beside(gpu, model, part->op, part->op - 1) ||
 			  computes_beside(gpu, model, part->op, part->op + 1);
+}
+
+/* The same from the arrival of the last ranks. */
+static void add_exposed_times(struct gp_advisor *advisor, const struct gpu *gpu)
+{
+	uint64_t reached_ns = 0;
+
+	for (uint32_t i = 0; i < gpu->talk_count && advisor->error == 0; i++) {
+		const struct talk *talk = &gpu->talks[i];
+		uint64_t end_ns = end_of(&talk->part);
+
+		add_exposed_time(advisor, gpu, talk,
+				 talk->from_ns > reached_ns ? talk->from_ns : reached_ns);
+		reached_ns = end_ns > reached_ns ? end_ns : reached_ns;
+	}
 }
 
 /* The first operation of a GPU waits until every rank has started. */
@@ -144,6 +195,42 @@ static bool counts(const struct gp_advisor *advisor, const struct gp_op *op, uin
 	return loop ? loop->recurs[gp_steps_part_at(loop, op->start_ns)] : op->start_ns > first_ns;
 }
 
+static bool is_counted(const struct gp_advisor *advisor, const struct gpu *gpu, uint32_t op,
+		       uint64_t since_ns)
+{
+	const struct gp_model *model = advisor->model;
+
+	return !model->ops[op].untimed && talks(gpu, model, op) &&
+	       counts(advisor, &model->ops[op], since_ns);
+}
+
+static void gather_talks(const struct gp_advisor *advisor, struct gpu *gpu, uint64_t since_ns)
+{
+	for (uint32_t i = gpu->first; i < gpu->end; i++) {
+		const struct gp_collective_part part = part_of(gpu, advisor->model, i);
+
+		if (is_counted(advisor, gpu, i, since_ns))
+			gpu->talks[gpu->talk_count++] =
+				(struct talk){part, part.start_ns + part.waited_ns};
+	}
+}
+
+static size_t count_talks(const struct gp_advisor *advisor, const struct gpu *gpu,
+			  uint64_t since_ns)
+{
+	size_t count = 0;
+
+	for (uint32_t i = gpu->first; i < gpu->end; i++)
+		count += is_counted(advisor, gpu, i, since_ns);
+	return count;
+}
+
+static int sort_talks(struct gpu *gpu,
+		      int (*compare)(const void *a, const void *b, const void *context))
+{
+	return gp_array_sort(gpu->talks, gpu->talk_count, sizeof(*gpu->talks), compare, NULL);
+}
+
 static void look_at_gpu(struct gp_advisor *advisor, struct gpu *gpu)
 {
 	const struct gp_model *model = advisor->model;
@@ -152,19 +239,20 @@ static void look_at_gpu(struct gp_advisor *advisor, struct gpu *gpu)
 	if (since_ns == UINT64_MAX)
 		return;
 	gpu->others = gp_spill_take(((size_t)(gpu->end - gpu->first) + 1) * sizeof(*gpu->others));
-	if (!gpu->others) {
+	gpu->talks = gp_spill_take((count_talks(advisor, gpu, since_ns) + 1) * sizeof(*gpu->talks));
+	if (gpu->others && gpu->talks) {
+		gather_others(model, gpu);
+		gather_talks(advisor, gpu, since_ns);
+		advisor->error = sort_talks(gpu, compare_starts);
+		add_times(advisor, gpu);
+		if (advisor->error == 0)
+			advisor->error = sort_talks(gpu, compare_froms);
+		add_exposed_times(advisor, gpu);
+	} else {
 		advisor->error = -ENOMEM;
-		return;
-	}
-	gather_others(model, gpu);
-	for (uint32_t i = gpu->first; i < gpu->end && advisor->error == 0; i++) {
-		const struct gp_collective_part part = part_of(gpu, model, i);
-
-		if (!model->ops[i].untimed && talks(gpu, model, i) &&
-		    counts(advisor, &model->ops[i], since_ns))
-			add_part(advisor, gpu, &part);
 	}
 	gp_spill_free(gpu->others);
+	gp_spill_free(gpu->talks);
 }
 
 static bool has_communication(const uint8_t *kinds, const struct gp_model *model)
@@ -185,7 +273,7 @@ static void look_at_gpus(struct gp_advisor *advisor, struct gpu *gpu)
 		while (gpu->end < model->op_count &&
 		       model->ops[gpu->end].device_id == model->ops[gpu->first].device_id)
 			gpu->end++;
-		gpu->other_count = 0;
+		gpu->other_count = gpu->talk_count = 0;
 		look_at_gpu(advisor, gpu);
 	}
 	gp_advisor_save_once(advisor);
@@ -273,7 +361,7 @@ const struct gp_rule gp_rule_exposed_comm = {
 		"|overlap them with other work: DistributedDataParallel with other bucket sizes (bucket_cap_mb), FSDP with forward_prefetch=True, others with async_op=True; or communicate less: no_sync() while gradients are accumulated, larger batches]"
 		"|start them as soon as their data is ready, in parts, so that they run while the GPU computes; or communicate less often, with larger batches]",
 	.meaning =
-		"Kernels of collective operations (NCCL) ran while the GPU did nothing else: no kernel, copy or memset of the same process. If the traces of all ranks are read together, the time counts from the arrival of the last rank: the rule late-rank reports the wait before it. In the trace of a single rank, the wait cannot be told from the transfer. Only operations in steps after the warm-up count; without a loop, all but the first. The saving is all of the exposed time. This is an upper bound: work that runs beside communication becomes slower, as both use the same SMs and memory, and the last operation of a step often has no work to overlap with. The rule reports nothing if operations are missing from the trace.",
+		"Kernels of collective operations (NCCL) ran while the GPU did nothing else: no kernel, copy or memset of the same process. If the traces of all ranks are read together, the time counts from the arrival of the last rank: the rule late-rank reports the wait before it. In the trace of a single rank, the wait cannot be told from the transfer. Operations that overlap share their time: it counts once. Only operations in steps after the warm-up count; without a loop, all but the first. The saving is all of the exposed time. This is an upper bound: work that runs beside communication becomes slower, as both use the same SMs and memory, and the last operation of a step often has no work to overlap with. The rule reports nothing if operations are missing from the trace.",
 	.remedy =
 		"Start an operation as soon as its data is ready, in a stream of its own. Compute meanwhile what does not depend on it. Frameworks do so in buckets or by layers: choose their sizes so that communication starts early. Communicate less: accumulate gradients without synchronization, use larger batches or a smaller data type, keep communication within a node.",
 	.ignore = "The next work depends on the result, and nothing else is left to compute.",

@@ -21,8 +21,8 @@ void gp_waits_look(struct gp_advisor *advisor, bool in_loop);
 
 /* clang-format off */
 #define GP_WAITS_FOUND \
-	"{function} waits for the GPU [{?step_count}{step_count} time[{!step_count=1}s] in each step, for {step_time_ns}|{count} times, for {time_ns} in all][; {places}]" GP_NEXT_WAIT_FOUND \
-	"; after each wait the GPU is idle until the host launches again"
+	"{function} waits for the GPU [{?step_count}{step_count} time[{!step_count=1}s] in each step, for {step_time_ns}|{count} times, for {time_ns} in all]" GP_NEXT_WAIT_FOUND \
+	"; then the GPU is idle until the host launches again[; {places}]"
 /* clang-format on */
 void gp_waits_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
 			 struct gp_document *values);

@@ -189,12 +189,33 @@ static void each_rule_is_explained(void **state)
 	free(list);
 }
 
+/* A quarter is 25 %: "4 of the gaps" would be a number of them. */
+static void parts_are_shown_in_percent(void **state)
+{
+	static const struct gp_limit limits[] = {{"HABIT_PART", 4, GP_UNIT_COUNT, "of the gaps"},
+						 {"RUN_PART", 400, GP_UNIT_COUNT, "of the run"},
+						 {"HOST_PERCENT", 80, GP_UNIT_PERCENT, "of a gap"},
+						 {"LEAST_NS", 200000, GP_UNIT_NS, "a gap"},
+						 {.id = NULL}};
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	gp_limits_print(out, limits);
+	fclose(out);
+	squeeze(text, " \n");
+	assert_string_equal(text, "HABIT_PART 25 % of the gaps RUN_PART 0.25 % of the run"
+				  " HOST_PERCENT 80 % of a gap LEAST_NS 200.0us a gap ");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_value_has_its_id),
 		cmocka_unit_test(each_rule_is_told_once),
 		cmocka_unit_test(each_rule_is_explained),
+		cmocka_unit_test(parts_are_shown_in_percent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -423,6 +423,37 @@ static void the_caller_that_tells_is_not_cut(void **state)
 	gp_model_free(model);
 }
 
+/* Of the H200's 139.8 GiB XLA takes three quarters in advance; a block of the user's is in use. */
+static void the_pool_of_xla_is_not_all_in_use(void **state)
+{
+	static const struct {
+		const char *module;
+		uint64_t bytes;
+		bool is_pool;
+	} cases[] = {{"/v/xla_cuda_plugin.so", 112582410240, true},
+		     {"/v/xla_cuda_plugin.so", 1 << 30, false},
+		     {"/home/me/app", 112582410240, false}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = build_begin(42);
+		uint32_t line = build_python(&b, BUILD_OUTERMOST, "train.py", "main", 1);
+		struct gp_model *model;
+		char *text;
+
+		build_device(&b, 0, "NVIDIA H200");
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 1000, 0x1000, cases[i].bytes);
+		build_stack_of_last(&b, build_native(&b, line, cases[i].module, 0x10));
+		build_stacks_end(&b);
+		model = build_end(&b);
+		text = print(model, true);
+		assert_int_equal(strstr(text, "104.9GiB of the peak is XLA's preallocated pool") !=
+					 NULL,
+				 cases[i].is_pool);
+		free(text);
+		gp_model_free(model);
+	}
+}
+
 /* What libraries hold is no leak; they are named, first who holds most. */
 static void caches_are_not_counted_as_leaks(void **state)
 {
@@ -484,6 +515,7 @@ int main(void)
 		cmocka_unit_test(nothing_that_is_missing_is_left_out),
 		cmocka_unit_test(callers_of_a_wrapper_are_told_apart),
 		cmocka_unit_test(the_caller_that_tells_is_not_cut),
+		cmocka_unit_test(the_pool_of_xla_is_not_all_in_use),
 		cmocka_unit_test(caches_are_not_counted_as_leaks),
 		cmocka_unit_test(of_tuning_the_least_is_known_without_stacks),
 	};

@@ -172,6 +172,46 @@ static void waits_for_a_late_rank_are_not_exposed_communication(void **state)
 	}
 }
 
+/*
+ * In each step another operation of 3 ms, 1 ms after the first one begins and in a stream of its own:
+ * both take 4 ms.  Of two kinds the second one has the last millisecond alone.
+ */
+static void operations_that_overlap_count_once(void **state)
+{
+	static const struct {
+		const char *other;
+		uint64_t count, exposed_ns;
+	} cases[] = {{"ncclDevKernel_AllReduce_Sum_f32_RING_LL", 2 * STEPS, 4 * MS},
+		     {"ncclDevKernel_AllGather_RING_LL", STEPS, 3 * MS}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_advice advice;
+		struct gp_model *model;
+		const struct gp_finding *found;
+		struct build b = build_begin(1);
+		uint32_t work = build_name(&b, "work"), talk = build_name(&b, usual.kernel);
+		uint32_t other = i == 0 ? talk : build_name(&b, cases[i].other);
+
+		build_device(&b, 0, "GPU");
+		for (uint32_t step = 0; step < STEPS; step++) {
+			uint64_t at_ns = MS + step * (WORK + 10 * MS);
+
+			kernel(&b, COMPUTING, at_ns, WORK, work);
+			kernel(&b, COMMUNICATING, at_ns + WORK, 3 * MS, talk);
+			kernel(&b, COMMUNICATING + 1, at_ns + WORK + MS, 3 * MS, other);
+		}
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "exposed-comm");
+		assert_non_null(found);
+		assert_int_equal(found->count, cases[i].count);
+		assert_int_equal(value_of(found, "exposed_ns"), STEPS * cases[i].exposed_ns);
+		assert_int_equal(found->time_ns, STEPS * cases[i].exposed_ns);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +220,7 @@ int main(void)
 		cmocka_unit_test(a_little_is_usual),
 		cmocka_unit_test(missing_operations_may_have_overlapped),
 		cmocka_unit_test(a_kernel_that_names_no_collective_communicates),
+		cmocka_unit_test(operations_that_overlap_count_once),
 		cmocka_unit_test(waits_for_a_late_rank_are_not_exposed_communication),
 	};
 

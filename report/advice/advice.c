@@ -569,6 +569,19 @@ static void put_loop_process(const struct gp_advisor *advisor, struct gp_advice 
 			advisor->scope.models[advisor->loop - advisor->basis->steps]);
 }
 
+static void find_doubt(struct gp_model *const *models, size_t model_count, struct gp_advice *advice)
+{
+	for (size_t i = 0; i < model_count; i++) {
+		const char *why = gp_recorded_why_not_all(models[i]);
+
+		if (why && !advice->doubt) {
+			advice->doubt = why;
+			advice->doubtful = gp_process_name(models[i]);
+		}
+		advice->doubtful_count += why != NULL;
+	}
+}
+
 int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
 		   struct gp_advice *advice)
 {
@@ -585,8 +598,7 @@ int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, si
 	advice->loop_steps = advisor.loop ? gp_steps_recurring(advisor.loop) : 0;
 	put_loop_process(&advisor, advice);
 	advice->idle_most_ns = advisor.idle_ns;
-	for (size_t i = 0; i < model_count && !advice->doubt; i++)
-		advice->doubt = gp_recorded_why_not_all(models[i]);
+	find_doubt(models, model_count, advice);
 	for (size_t i = 0; i < model_count; i++) {
 		advice->has_samples |= models[i]->sample_count > 0;
 		advice->is_damaged |= gp_recorded_is_damaged(models[i]);

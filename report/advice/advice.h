@@ -139,10 +139,13 @@ struct gp_advice {
 	uint32_t loop_steps;
 	const char
 		*doubt; /* why operations may be missing, and gaps shorter; NULL: none is missing */
-	bool is_damaged;    /* a part of a trace cannot be read */
-	bool lacks_stacks;  /* a finding lacks its line, and gpuprof could record it */
-	bool lacks_unified; /* managed memory is used, and its migrations were not recorded */
-	uint64_t failures;  /* failed calls, if there is no finding */
+	struct gp_process_name
+		doubtful;      /* the first process of several of which that is true, ... */
+	size_t doubtful_count; /* ... and how many there are */
+	bool is_damaged;       /* a part of a trace cannot be read */
+	bool lacks_stacks;     /* a finding lacks its line, and gpuprof could record it */
+	bool lacks_unified;    /* managed memory is used, and its migrations were not recorded */
+	uint64_t failures;     /* failed calls, if there is no finding */
 	const char *
 		why_no_end; /* if there is no finding: of a process without an end; NULL: all end */
 	/* Of the GPU that worked most. */

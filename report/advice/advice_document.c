@@ -119,7 +119,9 @@ static const struct note notes[] = {
 	{"no-end", "[{!count}the trace has no end: {why_no_end}]", ""},
 	{"failed-calls", "[{!count}{failures} call[{!failures=1}s] failed]",
 	 "gpuprof summary --by failure FILE"},
-	{"operations-missing", "[{?count}{doubt}: the GPU may have been idle for less]", ""},
+	{"operations-missing",
+	 "[{?count}{doubt}[ ({doubtful}[ and {doubtful_others} more])], so idle times are upper bounds]",
+	 ""},
 	{"unexplained", NULL, ""}, /* with findings ... */
 	{"nameless",
 	 "[no names for {unread}: the file is missing here, or is another build than the one that ran; `gpuprof finish FILE` adds them to the trace on the machine that has it|no symbols in {nameless}: build it with -g and do not strip it, to see its lines]",
@@ -243,6 +245,11 @@ static void add_values(const struct gp_advice *advice, bool warns_of_sums,
 	gp_document_add_text(values, "why_no_end", advice->why_no_end);
 	gp_document_add_number(values, "failures", GP_UNIT_COUNT, advice->failures);
 	gp_document_add_text(values, "doubt", advice->doubt);
+	if (advice->doubt && advice->process_count > 1)
+		gp_document_add_text(values, "doubtful", advice->doubtful.text);
+	if (advice->doubtful_count > 1)
+		gp_document_add_number(values, "doubtful_others", GP_UNIT_COUNT,
+				       advice->doubtful_count - 1);
 	add_nameless(advice, values);
 	gp_document_add_flag(values, "is_idle", is_idle);
 	gp_document_add_flag(values, "is_startup",

@@ -5,6 +5,7 @@
 
 #include "report/advice/advice_print.h"
 #include "report/base/message.h"
+#include "report/cli/align_hosts.h"
 #include "report/cli/commands.h"
 #include "report/cli/large_job.h"
 #include "report/load/command.h"
@@ -87,13 +88,15 @@ static int print(const struct gp_traces *traces, void *arguments)
 	const struct arguments *a = arguments;
 	char message[GP_MESSAGE_BYTES];
 	struct gp_output_file file;
-	struct gp_advice advice;
+	struct gp_advice advice = {0};
 	int result = gp_output_file_open(&file, a->output ? a->output : "-", NULL, message,
 					 sizeof(message));
 
 	if (result < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
-	result = gp_advice_of(traces->models, traces->count, &advice);
+	result = gp_align_hosts(traces->models, traces->count);
+	if (result == 0)
+		result = gp_advice_of(traces->models, traces->count, &advice);
 	if (result == 0)
 		result = write_to(file.stream, a, &advice);
 	gp_advice_free(&advice);

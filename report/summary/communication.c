@@ -2,27 +2,41 @@
 #include "report/summary/communication.h"
 
 #include "report/base/text/format.h"
+#include "report/base/text/paragraph.h"
+
+struct piece {
+	char text[128];
+};
 
 #define AXES_NAMED      5
 #define BANDWIDTHS      3   /* shown: those of the most time */
 #define LEAST_BANDWIDTH 0.1 /* GB/s; tiny operations have no bandwidth, and 0.1 no difference */
 
-void gp_summary_print_axes(FILE *out, const struct gp_axes *axes)
+/* "TP: 64 groups of 8 ranks 8.059s, 39.0 % of it waits" */
+static struct piece axis_of(const struct gp_axis *axis)
 {
-	if (axes->count < 2)
-		return;
-	for (uint32_t i = 0; i < axes->count && i < AXES_NAMED; i++) {
-		const struct gp_axis *axis = &axes->all[i];
+	struct piece piece;
+	int used = snprintf(piece.text, sizeof(piece.text), "%s%s%s group%s of %u ranks %s",
+			    axis->name, *axis->name ? ": " : "", gp_format_count(axis->groups).text,
+			    axis->groups > 1 ? "s" : "", axis->ranks,
+			    gp_format_ns(axis->total_ns).text);
 
-		fprintf(out, "%s%s%s%s x %u ranks %s", i == 0 ? "  communication: " : ", ",
-			axis->name, *axis->name ? " " : "", gp_format_count(axis->groups).text,
-			axis->ranks, gp_format_ns(axis->total_ns).text);
-		if (axis->waited_ns > 0)
-			fprintf(out, " (%s %% of it waits)",
-				gp_format_percent((double)axis->waited_ns, (double)axis->total_ns)
-					.text);
-	}
-	fputs(axes->count > AXES_NAMED ? ", ... (--by axis)\n" : "\n", out);
+	if (axis->waited_ns > 0)
+		snprintf(piece.text + used, sizeof(piece.text) - (size_t)used,
+			 ", %s %% of it waits",
+			 gp_format_percent((double)axis->waited_ns, (double)axis->total_ns).text);
+	return piece;
+}
+
+void gp_summary_print_axes(FILE *out, size_t columns, const struct gp_axes *axes)
+{
+	struct gp_paragraph paragraph = {.out = out, .columns = columns, .lead = "communication: "};
+
+	for (uint32_t i = 0; axes->count > 1 && i < axes->count && i < AXES_NAMED; i++)
+		gp_paragraph_add(&paragraph, axis_of(&axes->all[i]).text);
+	if (axes->count > AXES_NAMED)
+		gp_paragraph_add(&paragraph, "... (--by axis)");
+	gp_paragraph_end(&paragraph);
 }
 
 static bool are_alike(const struct gp_bus_row *a, const struct gp_bus_row *b)
@@ -40,11 +54,13 @@ static bool is_first_alike(const struct gp_bus_bandwidths *bandwidths, uint32_t 
 }
 
 /* Those of all communicators of that number of ranks. */
-static void print_bandwidth(FILE *out, const struct gp_bus_bandwidths *bandwidths,
-			    const struct gp_bus_row *row)
+static struct piece bandwidth_of(const struct gp_bus_bandwidths *bandwidths,
+				 const struct gp_bus_row *row)
 {
 	double least = row->bus.real, most = row->bus.real;
 	uint32_t communicators = 0;
+	char from[32] = "", more[64] = "";
+	struct piece piece;
 
 	for (uint32_t i = 0; i < bandwidths->count; i++) {
 		const struct gp_bus_row *other = &bandwidths->rows[i];
@@ -55,30 +71,35 @@ static void print_bandwidth(FILE *out, const struct gp_bus_bandwidths *bandwidth
 		least = other->bus.real < least ? other->bus.real : least;
 		most = other->bus.real > most ? other->bus.real : most;
 	}
-	fprintf(out, "%s of %s by %u ranks ", gp_collective_kind_name(row->kind),
-		gp_format_bytes(row->size_bytes).text, row->ranks);
 	if (most - least >= LEAST_BANDWIDTH)
-		fprintf(out, "%.1f to ", least);
-	fprintf(out, "%.1f GB/s", most);
+		snprintf(from, sizeof(from), "%.1f to ", least);
 	if (communicators > 1)
-		fprintf(out, " in %s communicators", gp_format_count(communicators).text);
-	if (communicators == 1 && row->of_peak.kind != GP_VALUE_NONE)
-		fprintf(out, " (%.0f %% of the link's peak)", row->of_peak.real);
+		snprintf(more, sizeof(more), " in %s communicators",
+			 gp_format_count(communicators).text);
+	else if (row->of_peak.kind != GP_VALUE_NONE)
+		snprintf(more, sizeof(more), " (%.0f %% of the link's peak)", row->of_peak.real);
+	snprintf(piece.text, sizeof(piece.text), "%s of %s by %u ranks %s%.1f GB/s%s",
+		 gp_collective_kind_name(row->kind), gp_format_bytes(row->size_bytes).text,
+		 row->ranks, from, most, more);
+	return piece;
 }
 
-void gp_summary_print_bandwidths(FILE *out, const struct gp_bus_bandwidths *bandwidths)
+void gp_summary_print_bandwidths(FILE *out, size_t columns,
+				 const struct gp_bus_bandwidths *bandwidths)
 {
+	struct gp_paragraph paragraph = {.out = out, .columns = columns, .lead = "bus bandwidth: "};
 	uint32_t shown = 0;
 
 	for (uint32_t i = 0; i < bandwidths->count && shown <= BANDWIDTHS; i++) {
-		if (bandwidths->rows[i].bus.real < LEAST_BANDWIDTH ||
-		    !is_first_alike(bandwidths, i) || shown++ == BANDWIDTHS)
+		const struct gp_bus_row *row = &bandwidths->rows[i];
+
+		if (row->bus.real < LEAST_BANDWIDTH || !is_first_alike(bandwidths, i))
 			continue;
-		fputs(shown == 1 ? "  bus bandwidth: " : ", ", out);
-		print_bandwidth(out, bandwidths, &bandwidths->rows[i]);
+		gp_paragraph_add(&paragraph, shown++ < BANDWIDTHS
+						     ? bandwidth_of(bandwidths, row).text
+						     : "... (--by bus-bandwidth)");
 	}
-	if (shown > 0)
-		fputs(shown > BANDWIDTHS ? ", ... (--by bus-bandwidth)\n" : "\n", out);
+	gp_paragraph_end(&paragraph);
 }
 
 static void add_bandwidth(const struct gp_bus_row *row, struct gp_document *document)

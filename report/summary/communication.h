@@ -11,9 +11,10 @@
 #include "report/tables/by/axes.h"
 #include "report/tables/by/bus_bandwidth.h"
 
-/* Each a line; nothing for a single axis, and without bandwidths. */
-void gp_summary_print_axes(FILE *out, const struct gp_axes *axes);
-void gp_summary_print_bandwidths(FILE *out, const struct gp_bus_bandwidths *bandwidths);
+/* In lines of so many columns; nothing for a single axis, and without bandwidths. */
+void gp_summary_print_axes(FILE *out, size_t columns, const struct gp_axes *axes);
+void gp_summary_print_bandwidths(FILE *out, size_t columns,
+				 const struct gp_bus_bandwidths *bandwidths);
 
 /* Rows "bandwidth" of the present section. */
 void gp_summary_add_bandwidths(struct gp_document *document,

@@ -15,7 +15,7 @@
 #include "report/tables/by/job.h"
 
 #define PROCESSES_ON_A_SCREEN  8
-#define INCOMPLETE_ON_A_SCREEN 2
+#define INCOMPLETE_ON_A_SCREEN 1
 
 static const struct gp_table_column process_columns[] = {
 	{"PID", GP_UNIT_NUMBER},      {"Started", GP_UNIT_OFFSET}, {"Span", GP_UNIT_NS},
@@ -416,7 +416,7 @@ int gp_summary_print_processes(const struct gp_summary *summary)
 	return result;
 }
 
-/* One screen describes the first incomplete traces, and counts the others. */
+/* One screen describes the first incomplete trace, and counts the others. */
 static void print_incomplete(const struct gp_summary *summary)
 {
 	uint32_t more = 0, told = 0;
@@ -432,8 +432,8 @@ static void print_incomplete(const struct gp_summary *summary)
 	}
 	if (more > 0)
 		fprintf(summary->out,
-			"INCOMPLETE: %s more traces; to list them: gpuprof summary --by missing\n",
-			gp_format_count(more).text);
+			"INCOMPLETE: %s more trace%s; to list them: gpuprof summary --by missing\n",
+			gp_format_count(more).text, more > 1 ? "s" : "");
 }
 
 static void print_sampled(const struct gp_summary *summary)

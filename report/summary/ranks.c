@@ -3,6 +3,7 @@
 #include "report/summary/part.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static const struct {
 
 struct place {
 	const struct gp_rank_row *row;
-	double most; /* the largest difference, as a share; infinite if the trace is incomplete */
+	double most; /* the largest difference, as a share; the least number if the trace is incomplete */
 	char words[96];
 };
 
@@ -139,7 +140,7 @@ static void look_at(const struct job *job, struct place *place)
 			note(place, compared[i].words, difference / whole);
 	}
 	if (!is_whole)
-		place->most = INFINITY;
+		place->most = DBL_MIN; /* behind those that differ: the title names it, too */
 }
 
 static int compare_places(const void *a, const void *b)
@@ -537,8 +538,9 @@ int gp_summary_print_ranks(const struct gp_summary *summary)
 	if (result == 0)
 		print_clocks(&job);
 	if (result == 0) {
-		gp_summary_print_axes(summary->out, &job.axes);
-		gp_summary_print_bandwidths(summary->out, &job.bandwidths);
+		gp_summary_print_axes(summary->out, gp_summary_columns(summary), &job.axes);
+		gp_summary_print_bandwidths(summary->out, gp_summary_columns(summary),
+					    &job.bandwidths);
 	}
 	close_job(&job);
 	return result;

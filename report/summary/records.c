@@ -16,7 +16,7 @@
 #include "report/base/text/text.h"
 
 #define LINE_BYTES          256 /* enough for the sentence of a loss */
-#define UNCLEAN_ON_A_SCREEN 3   /* processes that lack records */
+#define UNCLEAN_ON_A_SCREEN 2   /* processes that lack records */
 
 void gp_summary_print_count(FILE *out, int indent, uint64_t count, const char *things)
 {

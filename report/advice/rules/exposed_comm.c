@@ -351,7 +351,7 @@ const struct gp_rule gp_rule_exposed_comm = {
 	.found =
 		"{count} [{collective}|communication] operations[, {collective_bytes} in all,] take {time_ns}, [{?is_all}all|{exposed_ns}] of it while the GPU does nothing else"
 		"[{?is_in_stream}; they are in the stream of the kernels before and after them]"
-		"[{?may_wait}; waits for late ranks may be part of this time: read the traces of all ranks together]",
+		"[{?may_wait}; this time may include waits for late ranks, whose traces are not compared here]",
 	.change =
 		"[{?is_in_stream}[{?language=torch}start them with async_op=True as soon as their data is ready, and wait() where the result is needed|launch them in a stream of their own as soon as their data is ready (cudaEventRecord, cudaStreamWaitEvent), and compute meanwhile]"
 		"|{?language=torch}[{?collective=AllReduce}overlap them with the backward pass: other bucket sizes (DistributedDataParallel: bucket_cap_mb), static_graph=True; or communicate less: no_sync() while gradients are accumulated, larger batches, gradients in bfloat16 (bf16_compress_hook)"

@@ -377,11 +377,11 @@ static void records_of_processes_are_summed(void **state)
 	       "9 whose kernel ran while recording was paused; 2 graph launches; 2 GPU records, "
 	       "nothing was dropped (2 of 7 processes; the others follow) 80 launches, ");
 	expect(text,
-	       " 1 GPU record (pid 5) without kernel record: CUPTI delivered none (launched "
-	       "after the final flush?) 160 launches, 92 with kernel record, 3 captured into a "
-	       "graph, 6 failed, 23 without kernel record, 12 left out by --kernels, 15 that "
-	       "this CUPTI version cannot match to kernels, 9 whose kernel ran while recording "
-	       "was paused; 2 graph launches (2 more processes: ");
+	       " 1 GPU record (pid 4) without kernel record: CUPTI delivered none (launched "
+	       "after the final flush?) 240 launches, 147 with kernel record, 4 captured into a "
+	       "graph, 8 failed, 33 without kernel record, 16 left out by --kernels, 20 that "
+	       "this CUPTI version cannot match to kernels, 12 whose kernel ran while recording "
+	       "was paused; 3 graph launches (3 more processes: ");
 	free(text);
 	for (uint32_t i = 0; i < 7; i++)
 		gp_model_free(models[i]);

@@ -5,6 +5,7 @@ import sys
 
 import support
 from support import Case
+import browser  # in the folder that support names
 
 STREAMS = os.path.join(support.BUILD, "programs", "streams")
 GRAPH = os.path.join(support.BUILD, "programs", "graph")
@@ -188,6 +189,21 @@ class Counters(Case):
     def test_recording_is_paused(self):
         result = self.record("--counters", *EVERY, "--delay", "1000")
         self.assert_one_line("\n".join(line for line in result.stderr.splitlines() if line.startswith("gpuprof: no kernel")), "paused from the start to the end")
+
+    def test_the_chart_needs_operations(self):
+        """A page without them says which recording adds them."""
+        self.record("--roofline", *EVERY, "-o", self.path("times"))
+        self.record("--counters=flops", *EVERY)
+        shown, texts = browser.start(self), []
+        for traces in (["times"], ["times", "t"]):
+            result = self.run_gpuprof("html", "-o", self.path("page.html"), *(self.path(name + ".gpuprof") for name in traces))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            shown.open(self.path("page.html"), "#v=tables&table=roofline-kernel")
+            texts.append(shown.run("[...document.querySelectorAll('.constants, .roofline .kernel')].map((node) => node.textContent)"))
+        self.assertIn("--counters=flops", texts[0][0])
+        self.assertEqual(texts[1], ["k_work"])
+        self.assertEqual(shown.run("document.querySelectorAll('.roofline circle').length"), 1)
+        self.assertEqual(shown.problems, [])
 
     def test_the_first_window_comes_later(self):
         result = self.record("--counters", "--counters-interval", "1000")

@@ -74,41 +74,65 @@ function rooflineAxes(s) {
 	return nodes;
 }
 
-/* Each memory's line rises to the highest peak; each unit's begins where the fastest memory reaches it. */
+/*
+ * Lines, and their names, which stand where no kernel can be: left of the roof.  Each memory's line
+ * rises to the highest peak; each unit's begins where the fastest memory reaches it.
+ */
 function rooflineLines(s, { memories, units }) {
 	const most = Math.max(...units.map((u) => u.peak)),
 		least = 10 ** s.y0,
-		nodes = [];
+		lines = [],
+		names = [];
 	for (const { name, peak } of memories) {
 		const from = Math.max(10 ** s.x0, least / peak),
 			to = most / peak,
 			at = from * (to / from) ** 0.04,
 			slope = (Math.atan2(s.y(to * peak) - s.y(from * peak), s.x(to) - s.x(from)) * 180) / Math.PI;
-		nodes.push(
-			draw('line', { x1: s.x(from), y1: s.y(from * peak), x2: s.x(to), y2: s.y(to * peak), class: 'memory' }),
+		lines.push(draw('line', { x1: s.x(from), y1: s.y(from * peak), x2: s.x(to), y2: s.y(to * peak), class: 'memory' }));
+		names.push(
 			draw('text', { x: s.x(at), y: s.y(at * peak) - 5, transform: 'rotate(' + slope + ' ' + s.x(at) + ' ' + s.y(at * peak) + ')', class: 'name' }, name + ' ' + fmtReal(+(peak / 1e12).toPrecision(3)) + ' TB/s'),
 		);
 	}
 	for (const { name, peak } of units) {
 		const from = Math.max(10 ** s.x0, peak / memories[0].peak);
-		nodes.push(
-			draw('line', { x1: s.x(from), y1: s.y(peak), x2: s.x(10 ** s.x1), y2: s.y(peak), class: 'unit' }),
-			draw('text', { x: s.x(10 ** s.x1) - 4, y: s.y(peak) - 4, 'text-anchor': 'end', class: 'name' }, name + ' ' + flopRate(peak)),
-		);
+		lines.push(draw('line', { x1: s.x(from), y1: s.y(peak), x2: s.x(10 ** s.x1), y2: s.y(peak), class: 'unit' }));
+		names.push(draw('text', { x: s.x(from) + 5, y: s.y(peak) - 4, class: 'name' }, name + ' ' + flopRate(peak)));
+	}
+	return { lines, names };
+}
+
+/* The area of a point is its share of the GPU time. */
+function rooflineRadius({ row }, points) {
+	const most = Math.max(...points.map((p) => p.row.Total), 1);
+	return 3 + 15 * Math.sqrt(row.Total / most);
+}
+
+/* Names of the kernels with most time, where they are beside no other name. */
+function rooflineNames(s, points) {
+	const nodes = [],
+		taken = [];
+	for (const point of points.slice(0, 12)) {
+		const text = point.row.Name.length > 30 ? point.row.Name.slice(0, 29) + '…' : point.row.Name,
+			width = 6.5 * text.length,
+			gap = rooflineRadius(point, points) + 3,
+			isLeft = s.x(point.x) + gap + width > ROOFLINE.width - ROOFLINE.right,
+			from = isLeft ? s.x(point.x) - gap - width : s.x(point.x) + gap,
+			y = s.y(point.y) + 4;
+		if (taken.some((t) => Math.abs(t.y - y) < 13 && from < t.to && t.from < from + width)) continue;
+		taken.push({ from, to: from + width, y });
+		nodes.push(draw('text', { x: isLeft ? from + width : from, y, 'text-anchor': isLeft ? 'end' : 'start', class: 'name kernel' }, text));
 	}
 	return nodes;
 }
 
-/* The area of a point is its share of the GPU time. */
 function rooflinePoints(s, points) {
-	const most = Math.max(...points.map((p) => p.row.Total), 1);
 	return points
 		.sort((a, b) => b.row.Total - a.row.Total)
 		.map(({ x, y, row }) =>
 			draw('circle', {
 				cx: s.x(x),
 				cy: s.y(y),
-				r: 3 + 15 * Math.sqrt(row.Total / most),
+				r: rooflineRadius({ row }, points),
 				class: row.Bound || 'unknown',
 				onpointermove: (e) =>
 					showTip(e.clientX, e.clientY, row.Name, [
@@ -122,15 +146,18 @@ function rooflinePoints(s, points) {
 		);
 }
 
-/* Null: no kernel has FLOPs. */
+const MORE_FLOPS = 'gpuprof-run --counters=flops counts those of FP32, FP64 and FP16 in another run: give both traces to gpuprof html.';
+
 function rooflineChart() {
 	const all = recordsOf('roofline-kernel'),
 		device = all[0]?.Device,
 		rows = all.filter((row) => row.Device === device),
 		points = rows.filter((row) => row.FLOPs > 0 && row.DRAM > 0 && row.Time > 0).map((row) => ({ x: row.FLOPs / row.DRAM, y: row.FLOPs / (row.Time / 1e9), row })),
 		peaks = rooflinePeaks(device);
-	if (!points.length || !peaks.memories.length || !peaks.units.length) return null;
+	if (!points.length) return el('p', { class: 'dim constants' }, 'No chart: the FLOPs of the kernels are not known. ' + MORE_FLOPS);
+	if (!peaks.memories.length || !peaks.units.length) return el('p', { class: 'dim constants' }, 'No chart: --roofline was not given, which reads the peaks of the GPU.');
 	const s = rooflineScales(peaks, points),
+		{ lines, names } = rooflineLines(s, peaks),
 		others = rows.length - points.length;
 	return el(
 		'figure',
@@ -139,16 +166,17 @@ function rooflineChart() {
 			'svg',
 			{ viewBox: '0 0 ' + ROOFLINE.width + ' ' + ROOFLINE.height, role: 'img', 'aria-label': 'roofline of ' + points.length + ' kernels' },
 			rooflineAxes(s),
-			rooflineLines(s, peaks),
+			lines,
 			rooflinePoints(s, points),
+			names,
+			rooflineNames(s, points),
 		),
 		el(
 			'figcaption',
 			{ class: 'dim' },
 			'GPU ' + device + ': a point for each kernel and launch shape; its area is its GPU time, its color its limit: ',
 			...['memory', 'compute', 'latency'].map((bound) => el('span', { class: 'bound ' + bound }, bound)),
-			others ? '. Not shown: ' + fmtCount(others) + ' without FLOPs' : '',
-			'.',
+			others ? '. Not shown: ' + fmtCount(others) + ' without FLOPs. ' + MORE_FLOPS : '.',
 		),
 	);
 }

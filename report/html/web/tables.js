@@ -2,7 +2,28 @@
 
 const TABLE_GROUPS = [
 	['Where the time went', ['time', 'iteration', 'phase', 'idle', 'gap', 'gap-site', 'host', 'operator', 'line', 'kind', 'kind-kernel', 'critical-path', 'tuning', 'queue-kernel', 'queue-stream', 'concurrency-device', 'concurrency-stream']],
-	['Kernels', ['kernel', 'grid', 'gpu', 'exec', 'occupancy', 'roofline-kernel', 'roofline-peak', 'counter', 'sequence', 'graph']],
+	['Kernels', ['kernel', 'grid', 'gpu', 'exec', 'occupancy', 'sequence', 'graph']],
+	[
+		'Hardware',
+		[
+			'roofline-kernel',
+			'roofline-peak',
+			'counter',
+			'stall-reason',
+			'stall-kernel',
+			'stall-line',
+			'hardware-activity',
+			'hardware-traffic',
+			'hardware-kernel',
+			'hardware-range',
+			'hardware-phase',
+			'hardware-part',
+			'hardware-step',
+			'energy-device',
+			'energy-clock',
+			'energy-kernel',
+		],
+	],
 	['CUDA calls', ['api', 'failure', 'unfinished', 'api-gpu', 'sync', 'module', 'overhead']],
 	['Copies', ['copy-time', 'copy-size', 'unified', 'unified-address', 'unified-fault']],
 	['Ranges', ['nvtx', 'nvtx-group', 'nvtx-gpu', 'nvtx-kernel', 'nvtx-time', 'nvtx-counter']],
@@ -93,7 +114,7 @@ function tablesView() {
 			),
 		);
 		const chart = word === 'roofline-kernel' ? rooflineChart() : null;
-		right.replaceChildren(bar, ...(chart ? [chart] : []), ...(table.rows.length === 1 ? [namesAndValues(grid)] : [constantsOf(grid), grid.node]));
+		right.replaceChildren(bar, chart || '', ...(table.rows.length === 1 ? [namesAndValues(grid)] : [constantsOf(grid), grid.node]));
 		choose.value = word;
 		for (const button of side.querySelectorAll('button'))
 			button.setAttribute('aria-current', button.dataset.word === word);

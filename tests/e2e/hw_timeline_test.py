@@ -94,8 +94,8 @@ class HwTimeline(Case):
         self.assertGreater(len(levels), 1000)
         self.assertEqual(max(level["%"] for level in levels), 100)
         names = {event["name"] for event in self.counters()}
-        self.assertIn("GPU 0 DRAM", names)
-        self.assertNotIn("GPU 0 NVLink", names)
+        self.assertIn("GPU 0 DRAM GB/s", names)
+        self.assertNotIn("GPU 0 NVLink GB/s", names)
 
     def test_nothing_without_the_option(self):
         self.record(**FAST)

@@ -241,6 +241,9 @@ static void name_counter(const struct gp_chrome *chrome, const struct gp_timelin
 {
 	bool is_memory = counter->kind == GP_TIMELINE_MEMORY;
 	bool has_owner = *chrome->owner && counter->kind != GP_TIMELINE_IN_USE;
+	/* with several series, their names are those of directions */
+	bool needs_unit = counter->kind == GP_TIMELINE_BANDWIDTH &&
+			  strcmp(counter->series[0].name, "GB/s") != 0;
 	char number[16] = "";
 
 	if (!gpu) {
@@ -249,9 +252,10 @@ static void name_counter(const struct gp_chrome *chrome, const struct gp_timelin
 	}
 	if (counter->kind != GP_TIMELINE_QUEUE)
 		snprintf(number, sizeof(number), "GPU %u ", gpu->number);
-	snprintf(text, bytes, "%s%s%s%s%s%s", has_owner && !is_memory ? chrome->owner : "",
+	snprintf(text, bytes, "%s%s%s%s%s%s%s", has_owner && !is_memory ? chrome->owner : "",
 		 has_owner && !is_memory ? ": " : "", number, counter->name,
-		 has_owner && is_memory ? ", " : "", has_owner && is_memory ? chrome->owner : "");
+		 needs_unit ? " GB/s" : "", has_owner && is_memory ? ", " : "",
+		 has_owner && is_memory ? chrome->owner : "");
 }
 
 static void put_count(struct gp_json *json, enum gp_timeline_counter_kind kind, uint64_t value)

@@ -153,3 +153,13 @@ const char *gp_source_text_line(struct gp_source_text *sources, const char *path
 		return NULL;
 	return file->lines[line - 1][0] ? file->lines[line - 1] : NULL;
 }
+
+const char *gp_source_text_indented(struct gp_source_text *sources, const char *path, uint32_t line)
+{
+	const char *text = gp_source_text_line(sources, path, line);
+	const char *start = text ? find_file(sources, path)->text : NULL;
+
+	while (text && text > start && text[-1] == ' ')
+		text--;
+	return text;
+}

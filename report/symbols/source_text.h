@@ -27,4 +27,8 @@ void gp_source_text_free(struct gp_source_text *sources);
  */
 const char *gp_source_text_line(struct gp_source_text *sources, const char *path, uint32_t line);
 
+/* The same with the spaces before it. */
+const char *gp_source_text_indented(struct gp_source_text *sources, const char *path,
+				    uint32_t line);
+
 #endif

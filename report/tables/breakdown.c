@@ -81,6 +81,7 @@ const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_stall_reason,
 	&gp_breakdown_stall_kernel,
 	&gp_breakdown_stall_line,
+	&gp_breakdown_stall_source,
 	&gp_breakdown_nvtx_time,
 	&gp_breakdown_stream,
 	&gp_breakdown_context,

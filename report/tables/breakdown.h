@@ -102,7 +102,7 @@ extern const struct gp_breakdown gp_breakdown_hw_range, gp_breakdown_hw_phase, g
 extern const struct gp_breakdown gp_breakdown_energy, gp_breakdown_clock_reason,
 	gp_breakdown_energy_kernel;
 extern const struct gp_breakdown gp_breakdown_stall_reason, gp_breakdown_stall_kernel,
-	gp_breakdown_stall_line;
+	gp_breakdown_stall_line, gp_breakdown_stall_source;
 
 /* Memory by call site: gathered once for all tables, owned by the scope. */
 const struct gp_memory_sites *gp_scope_memory(struct gp_scope *scope);

@@ -104,13 +104,13 @@ static inline void build_stack_of_last(struct build *b, uint32_t frame)
 	b->model->calls[b->model->call_count - 1].stack = frame;
 }
 
-/* Samples of warps at a line of BUILD_STALL_FILE; line 0 = unknown. */
+/* Samples of warps at a line of the file, or of BUILD_STALL_FILE; line 0 = unknown. */
 #define BUILD_STALL_FILE "/home/me/a.cu"
 
-static inline void build_stall(struct build *b, const char *kernel, uint32_t line,
-			       const char *reason, uint32_t samples)
+static inline void build_stall_at(struct build *b, const char *kernel, const char *file,
+				  uint32_t line, const char *reason, uint32_t samples)
 {
-	const char *texts[] = {kernel, BUILD_STALL_FILE, reason};
+	const char *texts[] = {kernel, file, reason};
 	uint32_t index = BUILD_GROW(b, stalls, stall_count), ids[3];
 
 	for (size_t i = 0; i < 3; i++)
@@ -121,6 +121,12 @@ static inline void build_stall(struct build *b, const char *kernel, uint32_t lin
 							   .reason_id = ids[2],
 							   .samples = samples,
 							   .not_issued = samples / 2};
+}
+
+static inline void build_stall(struct build *b, const char *kernel, uint32_t line,
+			       const char *reason, uint32_t samples)
+{
+	build_stall_at(b, kernel, BUILD_STALL_FILE, line, reason, samples);
 }
 
 #endif

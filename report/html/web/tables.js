@@ -12,6 +12,7 @@ const TABLE_GROUPS = [
 			'stall-reason',
 			'stall-kernel',
 			'stall-line',
+			'stall-source',
 			'hardware-activity',
 			'hardware-traffic',
 			'hardware-kernel',

@@ -2,9 +2,11 @@
 #include "report/tables/by/stalls.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "gpuprof/count.h"
 #include "report/analysis/device/stall_reasons.h"
+#include "report/base/array.h"
 #include "report/tables/breakdown.h"
 
 /* ---- adding up ---- */
@@ -175,6 +177,145 @@ static int fill_lines(struct gp_scope *scope, struct gp_table *table)
 			    GP_STALL_BIT(REASON));
 }
 
+/* ---- annotated source ---- */
+
+#define CONTEXT_LINES 3u /* without samples, around each one with some */
+
+/* Further sums of a line's row. */
+enum line_sum { LINE_FILE_SAMPLES = GP_STALL_NOT_ISSUED + 1, LINE_REASON, LINE_REASON_SAMPLES };
+
+static const struct gp_table_column source_columns[] = {
+	{"Samples %", GP_UNIT_PERCENT}, {"Samples", GP_UNIT_COUNT},   {"Not issued", GP_UNIT_COUNT},
+	{"Reason", GP_UNIT_TEXT},       {"Of line", GP_UNIT_PERCENT}, {"Line", GP_UNIT_NUMBER},
+	{"Source", GP_UNIT_TEXT},       {"File", GP_UNIT_TEXT},
+};
+
+struct listing {
+	struct gp_scope *scope;
+	struct gp_table *table;
+	struct gp_source_text *sources;
+	uint64_t total;
+};
+
+/* The file with most samples first; in it, as it is written. */
+static int compare_lines(const void *a, const void *b, const void *context)
+{
+	const struct gp_tally_row *left = a, *right = b;
+	const uint64_t keys[][2] = {
+		{right->sums[LINE_FILE_SAMPLES], left->sums[LINE_FILE_SAMPLES]},
+		{left->key[GP_STALL_FILE], right->key[GP_STALL_FILE]},
+		{left->key[GP_STALL_LINE], right->key[GP_STALL_LINE]},
+	};
+	int order = 0;
+
+	(void)context;
+	for (size_t i = 0; order == 0 && i < COUNT(keys); i++)
+		order = (keys[i][0] > keys[i][1]) - (keys[i][0] < keys[i][1]);
+	return order;
+}
+
+/* The samples of each line's file, and the reason with most samples of the line. */
+static int gather_lines(struct gp_scope *scope, struct gp_tally *lines)
+{
+	struct gp_tally reasons = {0}, files = {0};
+	unsigned of_line = GP_STALL_BIT(FILE) | GP_STALL_BIT(LINE);
+	int result = gp_stalls_add(scope, of_line, lines);
+
+	if (result == 0)
+		result = gp_stalls_add(scope, of_line | GP_STALL_BIT(REASON), &reasons);
+	if (result == 0)
+		result = gp_stalls_add(scope, GP_STALL_BIT(FILE), &files);
+	for (uint32_t i = 0; result == 0 && i < reasons.count; i++) {
+		const struct gp_tally_row *row = &reasons.rows[i];
+		uint64_t file[GP_TALLY_KEYS] = {[GP_STALL_FILE] = row->key[GP_STALL_FILE]};
+		uint64_t key[GP_TALLY_KEYS] = {[GP_STALL_FILE] = row->key[GP_STALL_FILE],
+					       [GP_STALL_LINE] = row->key[GP_STALL_LINE]};
+		struct gp_tally_row *line = gp_tally_find(lines, key);
+
+		line->sums[LINE_FILE_SAMPLES] = gp_tally_find(&files, file)->sums[GP_STALL_SAMPLES];
+		if (row->sums[GP_STALL_SAMPLES] <= line->sums[LINE_REASON_SAMPLES])
+			continue;
+		line->sums[LINE_REASON_SAMPLES] = row->sums[GP_STALL_SAMPLES];
+		line->sums[LINE_REASON] = row->key[GP_STALL_REASON];
+	}
+	gp_tally_free(&reasons);
+	gp_tally_free(&files);
+	return result;
+}
+
+/* Without the folders of the file, which would leave no room for the code. */
+static void put_text_of_line(const struct listing *listing, const char *file, uint32_t line)
+{
+	const char *name = strrchr(file, '/');
+
+	gp_table_cell(listing->table, gp_value_whole(line));
+	gp_table_put_text(listing->table, gp_source_text_indented(listing->sources, file, line));
+	gp_table_put_text(listing->table, name ? name + 1 : file);
+}
+
+static void put_sampled(const struct listing *listing, const struct gp_tally_row *row)
+{
+	const char *file = gp_scope_text_of(listing->scope, row->key[GP_STALL_FILE]);
+
+	put_samples(listing->table, row, listing->total);
+	gp_table_put_text(listing->table, gp_scope_text_of(listing->scope, row->sums[LINE_REASON]));
+	gp_table_cell(listing->table, gp_value_percent((double)row->sums[LINE_REASON_SAMPLES],
+						       (double)row->sums[GP_STALL_SAMPLES]));
+	put_text_of_line(listing, file, (uint32_t)row->key[GP_STALL_LINE]);
+}
+
+/* Lines without samples; empty ones only between others. */
+static void put_context(const struct listing *listing, const char *file, uint32_t from,
+			uint32_t before)
+{
+	for (uint32_t line = from; line < before; line++) {
+		if (!gp_source_text_line(listing->sources, file, line))
+			continue;
+		for (int i = 0; i < 5; i++)
+			gp_table_cell(listing->table, gp_value_none());
+		put_text_of_line(listing, file, line);
+	}
+}
+
+/* last: the last line of this file so far, 0: none; next: the next line with samples, or NULL. */
+static uint32_t put_around(const struct listing *listing, const struct gp_tally_row *row,
+			   uint32_t last, const struct gp_tally_row *next)
+{
+	const char *file = gp_scope_text_of(listing->scope, row->key[GP_STALL_FILE]);
+	uint32_t line = (uint32_t)row->key[GP_STALL_LINE], end = line + CONTEXT_LINES + 1;
+	uint32_t from = line > CONTEXT_LINES ? line - CONTEXT_LINES : 1;
+
+	put_context(listing, file, from > last ? from : last + 1, line);
+	put_sampled(listing, row);
+	if (next && next->key[GP_STALL_FILE] == row->key[GP_STALL_FILE] &&
+	    next->key[GP_STALL_LINE] < end)
+		end = (uint32_t)next->key[GP_STALL_LINE];
+	put_context(listing, file, line + 1, end);
+	return end - 1;
+}
+
+static int fill_source(struct gp_scope *scope, struct gp_table *table)
+{
+	struct gp_tally lines = {0};
+	int result = gather_lines(scope, &lines);
+	struct listing listing = {scope, table, gp_stalls_sources(scope), gp_stalls_total(&lines)};
+	uint32_t last = 0;
+
+	gp_array_sort(lines.rows, lines.count, sizeof(*lines.rows), compare_lines, NULL);
+	for (uint32_t i = 0; result == 0 && i < lines.count; i++) {
+		const struct gp_tally_row *row = &lines.rows[i];
+
+		if (i > 0 && row[-1].key[GP_STALL_FILE] != row->key[GP_STALL_FILE])
+			last = 0;
+		if (row->key[GP_STALL_LINE] != 0)
+			last = put_around(&listing, row, last,
+					  i + 1 < lines.count ? row + 1 : NULL);
+	}
+	gp_source_text_free(listing.sources);
+	gp_tally_free(&lines);
+	return result;
+}
+
 #define NOTHING                                                                                    \
 	"no samples of warps: record with gpuprof-run --stalls; if that recorded none, a note of the summary says why, or the kernels were too short"
 
@@ -204,4 +345,15 @@ const struct gp_breakdown gp_breakdown_stall_line = {
 	.head = {"stall-line", "Reasons to wait by source line", line_columns, COUNT(line_columns)},
 	.sort_column = 1,
 	.fill = fill_lines,
+};
+
+const struct gp_breakdown gp_breakdown_stall_source = {
+	.word = "stalls",
+	.help = "source code of kernels with the samples of each line, and why its warps wait most",
+	.nothing =
+		"no source lines with samples of warps: compile with -lineinfo, and record with gpuprof-run --stalls",
+	.head = {"stall-source", "Source code with reasons to wait", source_columns,
+		 COUNT(source_columns)},
+	.sort_column = GP_TABLE_AS_ADDED,
+	.fill = fill_source,
 };

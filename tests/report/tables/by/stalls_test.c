@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/device/stall_reasons.h"
 #include "report/tables/breakdown.h"
 #include "report/tables/by/stalls.h"
@@ -128,6 +129,9 @@ static void source_lines(void **state)
 	assert_string_equal(gp_source_text_line(sources, path, 1), "first");
 	assert_null(gp_source_text_line(sources, path, 2));
 	assert_string_equal(gp_source_text_line(sources, path, 3), "third line;");
+	assert_string_equal(gp_source_text_indented(sources, path, 3), " third line;");
+	assert_string_equal(gp_source_text_indented(sources, path, 1), "first");
+	assert_null(gp_source_text_indented(sources, path, 2));
 	assert_string_equal(gp_source_text_line(sources, path, 4), "last");
 	assert_null(gp_source_text_line(sources, path, 5));
 	assert_null(gp_source_text_line(sources, path, 0));
@@ -168,6 +172,62 @@ static void source_lines(void **state)
 	assert_int_equal(first_free_fd(), fd);
 }
 
+/* The lines 6, 7 and 20 of 21 have samples; line 9 is empty. */
+static void annotated_source(void **state)
+{
+	char folder[] = "/tmp/gpuprof-stalls-XXXXXX", path[512], content[256] = "";
+	const struct {
+		uint64_t line, samples; /* 0: none */
+		const char *text, *reason;
+	} expected[] = {
+		{3, 0, "line 3", NULL},      {4, 0, "line 4", NULL},       {5, 0, "line 5", NULL},
+		{6, 30, "  x += y", "wait"}, {7, 90, "line 7", "barrier"}, {8, 0, "line 8", NULL},
+		{10, 0, "line 10", NULL},    {17, 0, "line 17", NULL},     {18, 0, "line 18", NULL},
+		{19, 0, "line 19", NULL},    {20, 10, "line 20", "wait"},  {21, 0, "line 21", NULL},
+	};
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_scope scope;
+	struct gp_table table;
+
+	assert_non_null(mkdtemp(folder));
+	for (int i = 1; i <= 21; i++)
+		if (i == 6)
+			strcat(content, "\t\tx += y\n");
+		else
+			sprintf(content + strlen(content), i == 9 ? "\n" : "line %d\n", i);
+	write_file(folder, "a.cu", content, 1, path);
+	build_stall_at(&b, "one", path, 7, "barrier", 60);
+	build_stall_at(&b, "other", path, 7, "barrier", 20);
+	build_stall_at(&b, "other", path, 7, "wait", 10);
+	build_stall_at(&b, "one", path, 6, "wait", 30);
+	build_stall_at(&b, "one", path, 20, "wait", 10);
+	build_stall(&b, "one", 0, "wait", 70);
+	model = build_end(&b);
+	assert_int_equal(gp_scope_open(&scope, &model, 1, false), 0);
+	assert_int_equal(gp_breakdown_make(&gp_breakdown_stall_source, &scope, &table), 0);
+	assert_int_equal(gp_table_rows(&table), COUNT(expected));
+	for (size_t i = 0; i < COUNT(expected); i++) {
+		const struct gp_value *row = gp_table_row(&table, i);
+
+		assert_int_equal(row[5].whole, expected[i].line);
+		assert_string_equal(row[6].text, expected[i].text);
+		assert_string_equal(row[7].text, "a.cu");
+		assert_int_equal(row[1].kind == GP_VALUE_NONE, expected[i].samples == 0);
+		if (expected[i].samples == 0)
+			continue;
+		assert_int_equal(row[1].whole, expected[i].samples);
+		assert_string_equal(row[3].text, expected[i].reason);
+	}
+	assert_true(fabs(gp_table_row(&table, 4)[0].real - 45) < 1e-9);        /* of all 200 */
+	assert_true(fabs(gp_table_row(&table, 4)[4].real - 800 / 9.0) < 1e-9); /* of the line */
+	gp_table_close(&table);
+	gp_scope_close(&scope);
+	gp_model_free(model);
+	unlink(path);
+	rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +235,7 @@ int main(void)
 		cmocka_unit_test(reasons_are_those_of_all_kernels),
 		cmocka_unit_test(errors_of_shares),
 		cmocka_unit_test(source_lines),
+		cmocka_unit_test(annotated_source),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

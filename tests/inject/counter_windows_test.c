@@ -87,9 +87,9 @@ static struct call enter(struct gp_counter_launch *launch, enum gp_api_class cla
 			 CUcontext context)
 {
 	static uint32_t correlation_id;
-	struct call call = {.entry = {.class = (uint8_t)class},
-			    .data = {.context = context,
-				     .correlationId = gp_add32(&correlation_id, 1) + 1}};
+	struct call call = {
+		.entry = {.class = (uint8_t) class},
+		.data = {.context = context, .correlationId = gp_add32(&correlation_id, 1) + 1}};
 
 	gp_counter_windows_enter(launch, &call.entry, &call.data, UINT64_MAX);
 	return call;

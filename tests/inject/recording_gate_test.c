@@ -93,9 +93,8 @@ static void cupti_stays_on_while_a_window_of_counters_is_open(void **state)
 	begin(state);
 	gp_watch_set(GP_WATCH_WINDOW);
 	gp_recording_gate_set(false, GP_GATE_API);
-	assert_int_equal(
-		gp_recording_gate_poll(gp_sys_now_ns() + 10 * GP_RECORDING_GATE_LINGER_NS),
-		GP_RECORDING_GATE_LINGER_NS);
+	assert_int_equal(gp_recording_gate_poll(gp_sys_now_ns() + 10 * GP_RECORDING_GATE_LINGER_NS),
+			 GP_RECORDING_GATE_LINGER_NS);
 	assert_true(switched_on);
 	gp_watch_clear(GP_WATCH_WINDOW);
 	rest();

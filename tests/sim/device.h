@@ -180,7 +180,7 @@ struct sim_config {
 	int64_t clock_step_ns;
 	uint32_t power_mw, clock_reasons;
 	const char *counters_lock; /* NULL: each process has counters of its own */
-	unsigned int faults; /* bit mask of enum sim_fault */
+	unsigned int faults;       /* bit mask of enum sim_fault */
 };
 
 const struct sim_config *sim_config(void);

@@ -1,4 +1,5 @@
 """--stalls: samples of warps of the simulated device, which has known counts, by kernel and source line; and the messages if there are none."""
+import glob
 import json
 import os
 import sys
@@ -55,6 +56,15 @@ for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
+"""
+# Has the counters while it runs another program.
+PARENT = """
+import subprocess, sys
+import gpu
+device = gpu.Device()
+device.launch(40)
+subprocess.run(sys.argv[1:], check=True)
+device.launch(40)
 """
 KERNEL_NS = 400000
 CYCLES = KERNEL_NS * 3 // 2 * 132  # of all SMs, for one launch
@@ -162,6 +172,18 @@ class Stalls(Case):
         self.assertIn("another process", result.stderr)
         self.assertNotIn("tries again", result.stderr)
         self.assertEqual(self.tables()["stall-line"], [])
+
+    def test_one_process_for_each_gpu(self):
+        """The other one runs as without, has all else of its recording, and says why."""
+        result = self.run_program([sys.executable, self.write("parent.py", PARENT), STREAMS], options=("-o", self.path("t-%p"), "--chrome", "none", "--stalls"),
+                                  GPUSIM_KERNEL_NS=str(KERNEL_NS), GPUSIM_COUNTERS_LOCK=self.path("lock"), PYTHONPATH=os.path.join(support.ROOT, "tests", "e2e"))
+        self.assertEqual((result.returncode, result.stdout), (0, "launches 40\nstreams 64\nkernel.k_work 3200\nlaunches 40\n"), result.stderr)
+        self.assertEqual(result.stderr.count("another process, such as a profiler"), 2)  # at once, and in the summary
+        found = json.loads(self.run_gpuprof("summary", "--by", "stalls,kernel,missing", "-F", "json", *glob.glob(self.path("*.gpuprof"))).stdout)
+        tables = {table["report"]: table["rows"] for table in found}
+        self.assertEqual({row["Name"] for row in tables["stall-kernel"]}, {"step_kernel"})
+        self.assertEqual({row["Name"]: row["Count"] for row in tables["kernel"]}, {"step_kernel": 80, "k_work": 3200})
+        self.assertEqual(tables["missing"], [])
 
     def test_one_collector_for_each_run(self):
         result = self.run_program([STREAMS], options=("--stalls", "--hw-timeline"))

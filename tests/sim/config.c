@@ -69,6 +69,7 @@ static void read_environment(void)
 	config.clock_step_ns = (int64_t)number("GPUSIM_CLOCK_STEP_S", 0) * 1000000000;
 	config.power_mw = (uint32_t)number("GPUSIM_POWER_MW", 300000);
 	config.clock_reasons = (uint32_t)number("GPUSIM_CLOCK_REASONS", 0);
+	config.counters_lock = getenv("GPUSIM_COUNTERS_LOCK");
 	config.faults = faults(getenv("GPUSIM_FAULT"));
 }
 

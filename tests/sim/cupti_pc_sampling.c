@@ -245,6 +245,8 @@ CUptiResult cuptiPCSamplingStart(CUpti_PCSamplingStartParams *params)
 		return CUPTI_ERROR_INVALID_OPERATION;
 	if (sim_config()->faults & SIM_FAULT_COUNTERS_BUSY)
 		return tries++ == 0 ? CUPTI_ERROR_HARDWARE_BUSY : CUPTI_ERROR_UNKNOWN;
+	if (!sim_counters_take())
+		return CUPTI_ERROR_HARDWARE_BUSY;
 	set_started(params->ctx, true);
 	return CUPTI_SUCCESS;
 }

@@ -10,10 +10,14 @@
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_target.h>
+#include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "tests/sim/cupti_profiler.h"
 
@@ -116,6 +120,38 @@ uint64_t sim_metric_bits(const char *const *metrics, size_t count)
 		if (find_metric(metrics[i]) >= 0)
 			bits |= UINT64_C(1) << find_metric(metrics[i]);
 	return bits;
+}
+
+static pthread_mutex_t lock_of_counters = PTHREAD_MUTEX_INITIALIZER;
+static int locked_file = -1;
+
+bool sim_counters_take(void)
+{
+	const char *path = sim_config()->counters_lock;
+	bool is_ours;
+
+	if (!path)
+		return true;
+	pthread_mutex_lock(&lock_of_counters);
+	if (locked_file < 0) {
+		locked_file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+		if (locked_file >= 0 && flock(locked_file, LOCK_EX | LOCK_NB) != 0) {
+			close(locked_file);
+			locked_file = -1;
+		}
+	}
+	is_ours = locked_file >= 0;
+	pthread_mutex_unlock(&lock_of_counters);
+	return is_ours;
+}
+
+void sim_counters_give_back(void)
+{
+	pthread_mutex_lock(&lock_of_counters);
+	if (locked_file >= 0)
+		close(locked_file);
+	locked_file = -1;
+	pthread_mutex_unlock(&lock_of_counters);
 }
 
 CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *params)
@@ -310,6 +346,7 @@ CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params *params)
 CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params *params)
 {
 	free(params->pPmSamplingObject);
+	sim_counters_give_back();
 	return CUPTI_SUCCESS;
 }
 
@@ -351,6 +388,8 @@ CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params *params)
 	if (sim_config()->faults & SIM_FAULT_COUNTERS_FORBIDDEN)
 		return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
 	if ((sim_config()->faults & SIM_FAULT_COUNTERS_BUSY) && tries++ == 0)
+		return CUPTI_ERROR_HARDWARE_BUSY;
+	if (!sim_counters_take())
 		return CUPTI_ERROR_HARDWARE_BUSY;
 	params->pPmSamplingObject->interval = params->samplingInterval;
 	return CUPTI_SUCCESS;

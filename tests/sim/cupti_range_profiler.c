@@ -178,6 +178,8 @@ CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *params)
 	take_stack();
 	if ((sim_config()->faults & SIM_FAULT_COUNTERS_BUSY) && tries++ == 0)
 		return CUPTI_ERROR_HARDWARE_BUSY;
+	if (!sim_counters_take())
+		return CUPTI_ERROR_HARDWARE_BUSY;
 	pthread_mutex_lock(&lock);
 	params->pRangeProfilerObject->count = 0;
 	running = params->pRangeProfilerObject;
@@ -194,6 +196,7 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params *params)
 	pthread_mutex_lock(&lock);
 	running = NULL;
 	pthread_mutex_unlock(&lock);
+	sim_counters_give_back();
 	params->isAllPassSubmitted = 1;
 	return is_broken ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
 }

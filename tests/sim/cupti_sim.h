@@ -100,4 +100,11 @@ void sim_clock_convert(uint8_t *data, size_t bytes);
 /* Installs the hooks of this library in the device, once. */
 void sim_cupti_attach(void);
 
+/*
+ * GPUSIM_COUNTERS_LOCK: the counters belong to the process that has locked this file.  The first one
+ * takes them, unless another process has them; at its end they are free.
+ */
+bool sim_counters_take(void);
+void sim_counters_give_back(void);
+
 #endif

@@ -90,6 +90,8 @@
  *					client had received from CUPTI when it was killed
  *	GPUSIM_POWER_MW=n		power of each device (300000)
  *	GPUSIM_CLOCK_REASONS=n		why its clocks are lowered, a mask of NVML's (0)
+ *	GPUSIM_COUNTERS_LOCK=file	one process at a time has the hardware counters: the one that
+ *					has locked this file.  Others get 26 (each has its own)
  *	GPUSIM_FAULT=a,b,...		faults to inject:
  *		subscriber-taken	cuptiSubscribe returns 39, as beside another profiler
  *		drop-records		every tenth GPU record is dropped and counted as dropped
@@ -177,7 +179,8 @@ struct sim_config {
 	int driver_version;
 	int64_t clock_step_ns;
 	uint32_t power_mw, clock_reasons;
-	unsigned int faults; /* bit mask of enum sim_fault */
+	const char *counters_lock; /* NULL: each process has counters of its own */
+	unsigned int faults;       /* bit mask of enum sim_fault */
 };
 
 const struct sim_config *sim_config(void);

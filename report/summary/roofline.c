@@ -76,8 +76,8 @@ static int print_rows(void *context, struct gp_scope *scope, const struct gp_roo
 	}
 	if (!gp_roofline_ceilings_of(rows, 0, &ceilings))
 		return 0;
-	fprintf(out, "\nHardware counters of %s kernels, by GPU time",
-		gp_format_count(kernels).text);
+	fprintf(out, "\nHardware counters of %s kernels%s", gp_format_count(kernels).text,
+		measured_ns > 0 ? ", by GPU time" : "");
 	print_peaks(out, &ceilings);
 	for (uint32_t i = 0; i < rows->count && i < KERNELS; i++)
 		if (rows->rows[i].total_ns > 0)

@@ -44,16 +44,16 @@ static struct {
 	struct gp_driver driver;
 	uint32_t passes, next_pass; /* each window has one */
 	uint64_t interval_ns;
-	uint64_t next_ticks; /* when the next window opens */
-	uint64_t near_ticks; /* launches count from so long before on */
-	uint64_t context;     /* the measured one; 0 = none */
-	uint32_t device_id;   /* of the context */
-	struct gp_hw_try try; /* belongs to the lock, once the metrics are chosen */
-	uint32_t state;       /* enum state */
-	uint32_t captures;    /* of graphs, at the moment */
-	uint32_t tries;       /* to open a window, since the last one */
-	uint32_t has_awaited; /* a thread has waited for the metrics */
-	uint32_t failures;    /* windows that CUPTI did not end well, in a row */
+	uint64_t next_ticks;   /* when the next window opens */
+	uint64_t near_ticks;   /* launches count from so long before on */
+	uint64_t context;      /* the measured one; 0 = none */
+	uint32_t device_id;    /* of the context */
+	struct gp_hw_try try;  /* belongs to the lock, once the metrics are chosen */
+	uint32_t state;        /* enum state */
+	uint32_t captures;     /* of graphs, at the moment */
+	uint32_t tries;        /* to open a window, since the last one */
+	uint32_t has_awaited;  /* a thread has waited for the metrics */
+	uint32_t failures;     /* windows that CUPTI did not end well, in a row */
 	uint32_t is_abandoned; /* the context ended without the lock: no window any more */
 	uint32_t has_noted_context;
 	bool has_opened, has_closed, has_noted_hang;

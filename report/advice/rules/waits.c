@@ -48,6 +48,12 @@ static uint64_t next_wait_ns(const struct gp_advisor *advisor, const struct gp_c
 						  : UINT64_MAX;
 }
 
+/* Whether another rule explains it: of its own ones a part can be left. */
+static bool is_of_other_rule(const struct gp_advisor *advisor, const struct gp_idle_gap *idle_gap)
+{
+	return idle_gap->told != GP_NONE && advisor->cases[idle_gap->told].rule != advisor->rule;
+}
+
 /*
  * Without its waits the host launches earlier by the time that it did not wait: that saves idle time
  * from the gap after a wait on, until the thread waits again.
@@ -62,7 +68,7 @@ static uint64_t save_behind(struct gp_advisor *advisor, const struct gp_case *fo
 	     idle_gap = gp_advisor_next_idle_gap(advisor, idle_gap)) {
 		uint64_t most_ns = gp_advisor_host_part_ns(idle_gap), ns;
 
-		if (idle_gap->told != GP_NONE || idle_gap->cause == GP_IDLE_UNKNOWN ||
+		if (is_of_other_rule(advisor, idle_gap) || idle_gap->cause == GP_IDLE_UNKNOWN ||
 		    !gp_idle_gap_is_between(idle_gap))
 			continue;
 		ns = gp_advisor_take(advisor, idle_gap,

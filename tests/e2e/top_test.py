@@ -115,9 +115,14 @@ class Batch(Watched):
         program.communicate()
         self.assertEqual(top.communicate()[1], "")
         self.assertEqual(self.run_gpuprof("export", "-F", "openmetrics", "-o", "all.prom", "app.gpuprof").returncode, 0)
-        for metric in ("gpuprof_kernels_total", "gpuprof_kernel_seconds_total", "gpuprof_copies_total", "gpuprof_copy_bytes_total",
-                       "gpuprof_api_calls_total", "gpuprof_device_busy_seconds_total", "gpuprof_memory_peak_bytes"):
+        for metric in ("gpuprof_kernels_total", "gpuprof_copies_total", "gpuprof_copy_bytes_total", "gpuprof_api_calls_total",
+                       "gpuprof_memory_peak_bytes"):
             self.assertEqual(self.samples("app.prom", metric), self.samples("all.prom", metric), metric)
+        for metric in ("gpuprof_kernel_seconds_total", "gpuprof_device_busy_seconds_total"):  # the trace's clock is corrected at its end
+            (labels, seconds), = self.samples("app.prom", metric)
+            (wanted, exact), = self.samples("all.prom", metric)
+            self.assertEqual(labels, wanted)
+            self.assertAlmostEqual(seconds, exact, delta=exact / 1000)
         self.assertEqual(os.stat(self.path("app.prom")).st_mode & 0o777, 0o644)
         result = self.run_gpuprof("top", "--openmetrics", "nowhere/app.prom", "app.gpuprof")
         self.assertEqual(result.returncode, 1)

@@ -28,22 +28,34 @@ static void add(struct gp_advisor *advisor, struct gp_tally *tally, const struct
 	row->sums[AFTER] = after ? (uint64_t)(after - advisor->model->calls) : GP_NONE;
 }
 
-/* The calls of a step and the pauses after them, the last one up to the next step's call. */
+static uint64_t part_in(const struct gp_interval *step, uint64_t start_ns, uint64_t end_ns)
+{
+	uint64_t from_ns = start_ns > step->start_ns ? start_ns : step->start_ns;
+	uint64_t to_ns = end_ns < step->end_ns ? end_ns : step->end_ns;
+
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+/* The calls of a step, and the parts of the pauses between calls that lie in it. */
 static void add_step(struct gp_advisor *advisor, struct gp_tally *tally,
 		     const struct gp_step_time *time)
 {
 	const struct gp_model *model = advisor->model;
 	uint32_t at = gp_host_first_call(model, time->thread, time->step.start_ns);
-	const struct gp_call *before = NULL;
+	const struct gp_call *before = at > 0 && model->calls[at - 1].thread_id == time->thread
+					       ? &model->calls[at - 1]
+					       : NULL;
 
 	for (; at < model->call_count && model->calls[at].thread_id == time->thread; at++) {
 		const struct gp_call *call = &model->calls[at];
 		uint64_t end_ns = before ? gp_call_end_ns(before) : 0;
+		uint64_t pause_ns;
 
 		if (call->start_ns < end_ns)
 			continue; /* nested */
-		if (before)
-			add(advisor, tally, before, call, call->start_ns - end_ns);
+		pause_ns = part_in(&time->step, end_ns, call->start_ns);
+		if (before && pause_ns > 0)
+			add(advisor, tally, before, call, pause_ns);
 		if (call->start_ns >= time->step.end_ns)
 			break;
 		add(advisor, tally, call, NULL, call->duration_ns);

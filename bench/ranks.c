@@ -40,7 +40,8 @@
 #define KILLED       17u
 #define WITHOUT      40u
 #define LAUNCH_NS    (5 * US)
-#define CHUNK_STEPS  100u /* in a chunk */
+#define BETWEEN_NS   (100 * US) /* from the end of a step to the next one */
+#define CHUNK_STEPS  100u       /* in a chunk */
 
 enum { TP, PP, DP, MP, AXES };
 enum { LAYER, ALL_REDUCE, SEND_RECV, KERNELS };
@@ -106,13 +107,15 @@ static uint32_t first_of(const struct job *job, uint32_t axis, uint32_t rank)
 	       rank % stride;
 }
 
-static void compute(const struct job *job, struct op *ops, uint64_t *free_ns, uint64_t step_ns,
-		    uint32_t at)
+static void compute(const struct job *job, struct op *ops, uint64_t *free_ns, uint32_t at)
 {
 	for (uint32_t rank = 0; rank < job->ranks; rank++) {
 		struct op *op = &ops[(size_t)rank * OPS + at];
 
-		op->launch_ns = step_ns + (rank == LATE_HOST ? HOST_LATE_NS : 0) + at * 10 * US;
+		/* the host waits for the GPU at the end of a step */
+		op->launch_ns = at > 0 ? op[-1].launch_ns + 10 * US
+				       : free_ns[rank] + BETWEEN_NS +
+						 (rank == LATE_HOST ? HOST_LATE_NS : 0);
 		op->start_ns = op->launch_ns + 8 * US;
 		if (op->start_ns < free_ns[rank])
 			op->start_ns = free_ns[rank];
@@ -153,19 +156,19 @@ static uint32_t axis_at(uint32_t at)
 	return at < 2 * LAYERS ? TP : PP + (at - 2 * LAYERS);
 }
 
-/* Returns the start of the next step. */
-static uint64_t plan(const struct job *job, struct op *ops, uint64_t *free_ns, uint64_t step_ns)
+/* Returns its end. */
+static uint64_t plan(const struct job *job, struct op *ops, uint64_t *free_ns)
 {
 	uint64_t end_ns = 0;
 
 	for (uint32_t at = 0; at < OPS; at++)
 		if (at < 2 * LAYERS && at % 2 == 0)
-			compute(job, ops, free_ns, step_ns, at);
+			compute(job, ops, free_ns, at);
 		else
 			communicate(job, ops, free_ns, at, axis_at(at));
 	for (uint32_t rank = 0; rank < job->ranks; rank++)
 		end_ns = free_ns[rank] > end_ns ? free_ns[rank] : end_ns;
-	return end_ns + 100 * US;
+	return end_ns;
 }
 
 /* ---- a trace ---- */
@@ -326,7 +329,7 @@ int main(int argc, char **argv)
 	struct job job = {.ranks = argc == 4 ? (uint32_t)atol(argv[1]) : 0,
 			  .steps = argc == 4 ? (uint32_t)atol(argv[2]) : 0,
 			  .folder = argc == 4 ? argv[3] : NULL};
-	uint64_t step_ns = 1 * MS, *free_ns = calloc(job.ranks + 1, sizeof(*free_ns));
+	uint64_t end_ns = 0, *free_ns = calloc(job.ranks + 1, sizeof(*free_ns));
 	struct op *ops = calloc((size_t)job.ranks * job.steps * OPS + 1, sizeof(*ops));
 	bool is_written = true;
 
@@ -339,10 +342,12 @@ int main(int argc, char **argv)
 		return 64;
 	}
 	mkdir(job.folder, 0777);
+	for (uint32_t rank = 0; rank < job.ranks; rank++)
+		free_ns[rank] = 1 * MS;
 	for (uint32_t i = 0; i < job.steps; i++)
-		step_ns = plan(&job, &ops[(size_t)i * job.ranks * OPS], free_ns, step_ns);
+		end_ns = plan(&job, &ops[(size_t)i * job.ranks * OPS], free_ns);
 	for (uint32_t rank = 0; rank < job.ranks && is_written; rank++)
-		is_written = rank == WITHOUT || write_rank(&job, rank, ops, step_ns);
+		is_written = rank == WITHOUT || write_rank(&job, rank, ops, end_ns + BETWEEN_NS);
 	free(ops);
 	free(free_ns);
 	return is_written ? 0 : 1;

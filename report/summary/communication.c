@@ -8,7 +8,7 @@ struct piece {
 	char text[128];
 };
 
-#define AXES_NAMED      5
+#define AXES_NAMED      3
 #define BANDWIDTHS      3   /* shown: those of the most time */
 #define LEAST_BANDWIDTH 0.1 /* GB/s; tiny operations have no bandwidth, and 0.1 no difference */
 

@@ -17,11 +17,12 @@
 #include "report/model/recorded.h"
 #include "report/tables/by/job.h"
 
-#define ALL_SHOWN      8  /* if there are more ranks, only those that differ are shown */
-#define LEAST_PERCENT  10 /* of the median: a smaller difference is noise */
-#define MOST_DEVIATION 6  /* times the median deviation: a smaller difference is noise */
-#define HOSTS_NAMED    4
-#define RANGES_NAMED   8
+#define ALL_SHOWN          8  /* if there are more ranks, only those that differ are shown */
+#define LEAST_PERCENT      10 /* of the median: a smaller difference is noise */
+#define MOST_DEVIATION     6  /* times the median deviation: a smaller difference is noise */
+#define LEAST_GAIN_PERCENT 1
+#define HOSTS_NAMED        4
+#define RANGES_NAMED       8
 
 /* The shown measures. The time that a rank waits is part of "held up" of the rank it waits for. */
 static const enum gp_rank_measure measures[] = {
@@ -74,6 +75,7 @@ struct job {
 	uint32_t host_count;
 	struct gp_bus_bandwidths bandwidths;
 	struct gp_axes axes;
+	struct gp_what_if what_if;
 };
 
 /* ---- medians ---- */
@@ -310,6 +312,42 @@ static void print_title(const struct job *job)
 	fputs("\n", out);
 }
 
+/* ---- without late ranks ---- */
+
+struct gain {
+	uint64_t ns, error_ns, of_ns; /* ns 0: none, or less than its error */
+};
+
+static struct gain gain_of(const struct gp_what_if *what_if)
+{
+	uint64_t of_ns = what_if->recorded_ns, replayed_ns = what_if->replayed_ns;
+	struct gain gain = {.error_ns =
+				    replayed_ns > of_ns ? replayed_ns - of_ns : of_ns - replayed_ns,
+			    .of_ns = of_ns};
+
+	if (of_ns > 0 && replayed_ns - what_if->median_ns > gain.error_ns)
+		gain.ns = replayed_ns - what_if->median_ns;
+	return gain;
+}
+
+/* The gain of the findings about late ranks is that of each alone, and of those that wait for it. */
+static void print_gain(const struct job *job)
+{
+	struct gain gain = gain_of(&job->what_if);
+	double share = gain.of_ns > 0 ? (double)gain.ns / (double)gain.of_ns : 0;
+	double step_ns = job->medians[GP_RANK_STEP];
+
+	if (share * 100 < LEAST_GAIN_PERCENT)
+		return;
+	fputs("  if no rank came later to an operation than the median of its group: ",
+	      job->summary->out);
+	if (step_ns > 0)
+		fprintf(job->summary->out, "%s less a step, ",
+			gp_format_ns((uint64_t)(step_ns * share)).text);
+	fprintf(job->summary->out, "%.1f %% (+-%.1f %%)\n", share * 100,
+		(double)gain.error_ns / (double)gain.of_ns * 100);
+}
+
 /* ---- clocks of hosts ---- */
 
 static void print_unaligned(const struct job *job, uint32_t count)
@@ -490,6 +528,8 @@ static int gather_job(struct job *job, const struct gp_summary *summary)
 		result = gp_bus_bandwidths_of(summary->models, summary->model_count, &collectives,
 					      &job->bandwidths);
 	if (result == 0)
+		result = gp_what_if_of(&collectives, &job->what_if);
+	if (result == 0)
 		result = gp_axes_find(&job->axes, summary->models, summary->model_count,
 				      &collectives);
 	gp_collectives_free(&collectives);
@@ -509,6 +549,7 @@ static int open_job(struct job *job, const struct gp_summary *summary)
 		job->ranks = known->ranks;
 		job->bandwidths = known->bandwidths;
 		job->axes = known->axes;
+		job->what_if = known->what_if;
 	} else {
 		result = gather_job(job, summary);
 	}
@@ -535,9 +576,9 @@ int gp_summary_print_ranks(const struct gp_summary *summary)
 		print_title(&job);
 		result = print_rows(&job);
 	}
-	if (result == 0)
-		print_clocks(&job);
 	if (result == 0) {
+		print_gain(&job);
+		print_clocks(&job);
 		gp_summary_print_axes(summary->out, gp_summary_columns(summary), &job.axes);
 		gp_summary_print_bandwidths(summary->out, gp_summary_columns(summary),
 					    &job.bandwidths);
@@ -593,6 +634,17 @@ static void print_shown(FILE *out, const void *job)
 	gp_job_print_shown(job, out);
 }
 
+static void add_gain(const struct job *job, struct gp_document *document)
+{
+	struct gain gain = gain_of(&job->what_if);
+
+	if (gain.ns == 0)
+		return;
+	gp_document_add_number(document, "gain_ns", GP_UNIT_NS, gain.ns);
+	gp_document_add_number(document, "gain_error_ns", GP_UNIT_NS, gain.error_ns);
+	gp_document_add_number(document, "gain_of_ns", GP_UNIT_NS, gain.of_ns);
+}
+
 int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct job job;
@@ -615,6 +667,7 @@ int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *d
 			gp_document_add_printed(document, "without_trace", print_missing, &job);
 		if (summary->job)
 			gp_document_add_printed(document, "shown", print_shown, summary->job);
+		add_gain(&job, document);
 	}
 	for (uint32_t i = 0; result == 0 && i < job.ranks.count; i++)
 		if (job.places[i].most > 0)

@@ -191,6 +191,8 @@ class Ranks(Case):
         self.assertEqual(rows["gap"], [])
         shown = json.loads(self.run_gpuprof("summary", "--format", "json", self.path("job")).stdout)
         ranks = next(document["ranks"] for document in shown if "ranks" in document)
+        # a step takes 15.03 ms, and 10.05 without the late ranks
+        self.assertAlmostEqual(ranks[0]["gain_ns"], 0.331 * ranks[0]["gain_of_ns"], delta=ranks[0]["gain_error_ns"])
         self.assertRegex(ranks[0]["shown"], r"^8 of 1,055 ranks, .*: 0, .*\b5\b.*\b792\b")
         written = self.run_gpuprof("html", "-o", self.path("job.html"), self.path("job"))
         self.assert_one_line(written.stderr, ranks[0]["shown"])

@@ -146,6 +146,8 @@ int gp_job_end(struct gp_job *job)
 	if (result == 0)
 		result = gp_collective_ranks_of(&job->fit.collectives, &job->collective_ranks);
 	if (result == 0)
+		result = gp_what_if_of(&job->fit.collectives, &job->what_if);
+	if (result == 0)
 		result = gp_axes_find(&job->axes, job->models, job->count, &job->fit.collectives);
 	set_clocks(job);
 	gp_collectives_free(&job->fit.collectives);

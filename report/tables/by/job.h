@@ -12,6 +12,7 @@
 #include "report/tables/by/host_clocks.h"
 #include "report/tables/by/rank_activity.h"
 #include "report/tables/by/ranks.h"
+#include "report/tables/by/what_if.h"
 
 /* Zeroed = without ranks. */
 struct gp_job {
@@ -22,6 +23,7 @@ struct gp_job {
 	struct gp_bus_bandwidths bandwidths;
 	struct gp_axes axes;
 	struct gp_tally collective_ranks; /* gp_collective_ranks_of() */
+	struct gp_what_if what_if;
 	struct gp_clock_fit fit;
 	/* the ranks that are shown in detail, of all: numbers of models, in the order of their ranks */
 #define GP_JOB_SHOWN 8

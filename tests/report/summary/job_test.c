@@ -116,6 +116,9 @@ static void ranks_that_differ_are_named(void **state)
 	assert_int_equal(whole(&section->rows[0], "ranks"), RANKS);
 	assert_int_equal(whole(&section->rows[0], "world_size"), 12);
 	assert_string_equal(gp_fields_text(&section->rows[0], "without_trace"), "3, 5-6");
+	assert_int_equal(whole(&section->rows[0], "gain_ns"), (STEPS - 1) * 200 * US);
+	assert_int_equal(whole(&section->rows[0], "gain_of_ns"), (STEPS - 1) * 1000 * US);
+	assert_int_equal(whole(&section->rows[0], "gain_error_ns"), 0);
 	for (size_t i = 0; i < COUNT(differing); i++) {
 		const struct gp_fields *row = &section->rows[1 + i];
 
@@ -272,9 +275,11 @@ static void a_few_ranks_are_all_shown_in_their_order(void **state)
 	expect(text, " Differs in\n 0 1.000ms ");
 	expect(text,
 	       "\n 4 1.000ms 4.800ms 2.400ms 1.400ms 2.000MiB node1 - compute +50 %, held up +35 %\n 7 1.000ms ");
-	expect(text, "\n 10 1.000ms 3.200ms 4.000ms 0ns 2.000MiB node3 - -\n clocks ");
+	expect(text, "\n 10 1.000ms 3.200ms 4.000ms 0ns 2.000MiB node3 - -\n if no rank ");
+	/* rank 4 computes for 200 us more */
+	expect(text, ": 200.0us less a step, 20.0 % (+-0.0 %)\n clocks ");
 	expect(text, ", within 6ns; largest offset 30ns: node3 is behind\n");
-	expect_not(text, "median");
+	expect_not(text, "\n median ");
 	free(text);
 	free_job(models);
 }

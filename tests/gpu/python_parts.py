@@ -36,28 +36,32 @@ def operations_of(trace):
 
 
 def check_calls(library, session, calls):
-    """All kernels of a session are `calls` in all, and all are recorded."""
+    """All kernels of a session are `calls` in all, and all are recorded; those of XLA are still in CUPTI's buffers."""
     counted = sum(of for of, _ in kernels_of(session).values())
-    check(f"{library}: as many kernels as launches", (counted, session.pending) == (calls, 0), f"{counted} of {calls}, pending {session.pending}")
+    is_right = counted + session.pending == calls if library == "jax" else (counted, session.pending) == (calls, 0)
+    check(f"{library}: as many kernels as launches", is_right, f"{counted} of {calls}, pending {session.pending}")
 
 
 def check_spans(library, block, begin, end, milliseconds, delay, synchronize):
-    """The span of a range, beside the time between two events on the same stream. A delay on the GPU comes first: the stream then never
-    waits for the host."""
-    events_us = []
+    """The span of a range, beside the time between two events on the same stream, less that of two events with nothing between. A delay on
+    the GPU comes first: the stream then never waits for the host."""
+    events_us, empty_us = [], []
     for number in range(30):
-        delay()
-        begin()
-        with gpuprof.range(f"span {number}"):
-            block()
-        end()
-        synchronize()
-        events_us.append(milliseconds() * 1e3)
+        for times, work in ((empty_us, list), (events_us, block)):
+            delay()
+            begin()
+            with gpuprof.range(f"span {number}"):
+                work()
+            end()
+            synchronize()
+            times.append(milliseconds() * 1e3)
     gpuprof.timing("span 29", wait=WAIT_S)
     spans = gpuprof.timings(gpuprof.open(gpuprof.trace_path()))
     more_us = [one - spans[f"span {number}"].gpu_span_ns / 1e3 for number, one in enumerate(events_us)][5:]
-    check(f"{library}: the span is within {SPAN_LIMIT_US} us of the events", abs(statistics.median(more_us)) <= SPAN_LIMIT_US,
-          f"events take {statistics.median(events_us):.1f} us, {statistics.median(more_us):+.2f} us more ({min(more_us):+.2f} to {max(more_us):+.2f})")
+    own_us = statistics.median(empty_us)
+    check(f"{library}: the span is within {SPAN_LIMIT_US} us of the events", abs(statistics.median(more_us) - own_us) <= SPAN_LIMIT_US,
+          f"events take {statistics.median(events_us):.1f} us, {statistics.median(more_us):+.2f} us more ({min(more_us):+.2f} to {max(more_us):+.2f});"
+          f" two events alone {own_us:.2f} us")
 
 
 def check_tensor(library, make, size):
@@ -186,6 +190,9 @@ def jax_part():
 
 def numba_part():
     import numpy
+
+    if not hasattr(numpy, "row_stack"):  # NumPy 2.5 has it no longer; older versions of numba-cuda need it
+        numpy.row_stack = numpy.vstack
     from numba import cuda
 
     @cuda.jit

@@ -478,6 +478,9 @@ function ranksSection(about) {
 			' ',
 			el('button', { class: 'go', onclick: () => openView('tables', 'rank') }, 'all'),
 		],
+		job.gain_ns
+			? el('p', null, `If no rank came later to an operation than the median of its group, the job would take ${fmtPercent(job.gain_ns, job.gain_of_ns)} less time (± ${fmtPercent(job.gain_error_ns, job.gain_of_ns)}).`)
+			: null,
 		rows.length
 			? el(
 					'table',

@@ -87,9 +87,10 @@ function drawLabels(ctx, labels, x, color) {
 }
 
 /* One for the marked ranks of each row: [row, rank]. */
-function markLabels(map, marks, height) {
-	const rows = Map.groupBy ? Map.groupBy(marks, ([row]) => row) : new Map(marks.map((mark) => [mark[0], [mark]]));
-	return [...rows].map(([row, group]) => [Math.max(0, row * height + height / 2 - 6), 'rank ' + group[0][1] + (group.length > 1 ? ', …' : '')]);
+function markLabels(marks, height) {
+	const rows = new Map();
+	for (const [row, rank] of marks) rows.set(row, rows.has(row) ? rows.get(row) + ', ' + rank : 'rank ' + rank);
+	return [...rows].map(([row, text]) => [Math.max(0, row * height + height / 2 - 6), text.length > 13 ? text.slice(0, 12) + '…' : text]);
 }
 
 function drawRankMap(canvas, map, about) {
@@ -125,7 +126,7 @@ function drawRankMap(canvas, map, about) {
 	const marks = differingOf(map, about).filter(({ at }) => at >= map.first && at < map.first + map.count);
 	ctx.fillStyle = css('--bad');
 	for (const { at } of marks) ctx.fillRect(right + 3, rowOf(at) * height, 7, Math.max(2, height - 1));
-	drawLabels(ctx, markLabels(map, marks.map(({ at }) => [rowOf(at), map.ranks[at].Rank]), height), right + 14, css('--bad'));
+	drawLabels(ctx, markLabels(marks.map(({ at }) => [rowOf(at), map.ranks[at].Rank]), height), right + 14, css('--bad'));
 	ctx.fillStyle = css('--dim');
 	ctx.fillText('0', left, rows * height + 4);
 	ctx.textAlign = 'right';

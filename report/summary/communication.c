@@ -8,9 +8,10 @@ struct piece {
 	char text[128];
 };
 
-#define AXES_NAMED      3
-#define BANDWIDTHS      3   /* shown: those of the most time */
-#define LEAST_BANDWIDTH 0.1 /* GB/s; tiny operations have no bandwidth, and 0.1 no difference */
+#define AXES_NAMED         3
+#define LEAST_GAIN_PERCENT 1   /* of the time */
+#define BANDWIDTHS         3   /* shown: those of the most time */
+#define LEAST_BANDWIDTH    0.1 /* GB/s; tiny operations have no bandwidth, and 0.1 no difference */
 
 /* "TP: 64 groups of 8 ranks 8.059s, 39.0 % of it waits" */
 static struct piece axis_of(const struct gp_axis *axis)
@@ -124,4 +125,47 @@ void gp_summary_add_bandwidths(struct gp_document *document,
 {
 	for (uint32_t i = 0; i < bandwidths->count && i < BANDWIDTHS; i++)
 		add_bandwidth(&bandwidths->rows[i], document);
+}
+
+/* ---- without late ranks ---- */
+
+struct gain {
+	uint64_t ns, error_ns, of_ns; /* ns 0: none, or less than its error */
+};
+
+static struct gain gain_of(const struct gp_what_if *what_if)
+{
+	uint64_t of_ns = what_if->recorded_ns, replayed_ns = what_if->replayed_ns;
+	struct gain gain = {.error_ns =
+				    replayed_ns > of_ns ? replayed_ns - of_ns : of_ns - replayed_ns,
+			    .of_ns = of_ns};
+
+	if (of_ns > 0 && replayed_ns - what_if->median_ns > gain.error_ns)
+		gain.ns = replayed_ns - what_if->median_ns;
+	return gain;
+}
+
+void gp_summary_print_gain(FILE *out, double step_ns, const struct gp_what_if *what_if)
+{
+	struct gain gain = gain_of(what_if);
+	double share = gain.of_ns > 0 ? (double)gain.ns / (double)gain.of_ns : 0;
+
+	if (share * 100 < LEAST_GAIN_PERCENT)
+		return;
+	fputs("  if no rank came later to an operation than the median of its group: ", out);
+	if (step_ns > 0)
+		fprintf(out, "%s less a step, ", gp_format_ns((uint64_t)(step_ns * share)).text);
+	fprintf(out, "%.1f %% (+-%.1f %%)\n", share * 100,
+		(double)gain.error_ns / (double)gain.of_ns * 100);
+}
+
+void gp_summary_add_gain(struct gp_document *document, const struct gp_what_if *what_if)
+{
+	struct gain gain = gain_of(what_if);
+
+	if (gain.ns == 0)
+		return;
+	gp_document_add_number(document, "gain_ns", GP_UNIT_NS, gain.ns);
+	gp_document_add_number(document, "gain_error_ns", GP_UNIT_NS, gain.error_ns);
+	gp_document_add_number(document, "gain_of_ns", GP_UNIT_NS, gain.of_ns);
 }

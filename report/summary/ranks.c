@@ -17,12 +17,11 @@
 #include "report/model/recorded.h"
 #include "report/tables/by/job.h"
 
-#define ALL_SHOWN          8  /* if there are more ranks, only those that differ are shown */
-#define LEAST_PERCENT      10 /* of the median: a smaller difference is noise */
-#define MOST_DEVIATION     6  /* times the median deviation: a smaller difference is noise */
-#define LEAST_GAIN_PERCENT 1
-#define HOSTS_NAMED        4
-#define RANGES_NAMED       8
+#define ALL_SHOWN      8  /* if there are more ranks, only those that differ are shown */
+#define LEAST_PERCENT  10 /* of the median: a smaller difference is noise */
+#define MOST_DEVIATION 6  /* times the median deviation: a smaller difference is noise */
+#define HOSTS_NAMED    4
+#define RANGES_NAMED   8
 
 /* The shown measures. The time that a rank waits is part of "held up" of the rank it waits for. */
 static const enum gp_rank_measure measures[] = {
@@ -312,42 +311,6 @@ static void print_title(const struct job *job)
 	fputs("\n", out);
 }
 
-/* ---- without late ranks ---- */
-
-struct gain {
-	uint64_t ns, error_ns, of_ns; /* ns 0: none, or less than its error */
-};
-
-static struct gain gain_of(const struct gp_what_if *what_if)
-{
-	uint64_t of_ns = what_if->recorded_ns, replayed_ns = what_if->replayed_ns;
-	struct gain gain = {.error_ns =
-				    replayed_ns > of_ns ? replayed_ns - of_ns : of_ns - replayed_ns,
-			    .of_ns = of_ns};
-
-	if (of_ns > 0 && replayed_ns - what_if->median_ns > gain.error_ns)
-		gain.ns = replayed_ns - what_if->median_ns;
-	return gain;
-}
-
-/* The gain of the findings about late ranks is that of each alone, and of those that wait for it. */
-static void print_gain(const struct job *job)
-{
-	struct gain gain = gain_of(&job->what_if);
-	double share = gain.of_ns > 0 ? (double)gain.ns / (double)gain.of_ns : 0;
-	double step_ns = job->medians[GP_RANK_STEP];
-
-	if (share * 100 < LEAST_GAIN_PERCENT)
-		return;
-	fputs("  if no rank came later to an operation than the median of its group: ",
-	      job->summary->out);
-	if (step_ns > 0)
-		fprintf(job->summary->out, "%s less a step, ",
-			gp_format_ns((uint64_t)(step_ns * share)).text);
-	fprintf(job->summary->out, "%.1f %% (+-%.1f %%)\n", share * 100,
-		(double)gain.error_ns / (double)gain.of_ns * 100);
-}
-
 /* ---- clocks of hosts ---- */
 
 static void print_unaligned(const struct job *job, uint32_t count)
@@ -577,7 +540,7 @@ int gp_summary_print_ranks(const struct gp_summary *summary)
 		result = print_rows(&job);
 	}
 	if (result == 0) {
-		print_gain(&job);
+		gp_summary_print_gain(summary->out, job.medians[GP_RANK_STEP], &job.what_if);
 		print_clocks(&job);
 		gp_summary_print_axes(summary->out, gp_summary_columns(summary), &job.axes);
 		gp_summary_print_bandwidths(summary->out, gp_summary_columns(summary),
@@ -634,17 +597,6 @@ static void print_shown(FILE *out, const void *job)
 	gp_job_print_shown(job, out);
 }
 
-static void add_gain(const struct job *job, struct gp_document *document)
-{
-	struct gain gain = gain_of(&job->what_if);
-
-	if (gain.ns == 0)
-		return;
-	gp_document_add_number(document, "gain_ns", GP_UNIT_NS, gain.ns);
-	gp_document_add_number(document, "gain_error_ns", GP_UNIT_NS, gain.error_ns);
-	gp_document_add_number(document, "gain_of_ns", GP_UNIT_NS, gain.of_ns);
-}
-
 int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct job job;
@@ -667,7 +619,7 @@ int gp_summary_add_ranks(const struct gp_summary *summary, struct gp_document *d
 			gp_document_add_printed(document, "without_trace", print_missing, &job);
 		if (summary->job)
 			gp_document_add_printed(document, "shown", print_shown, summary->job);
-		add_gain(&job, document);
+		gp_summary_add_gain(document, &job.what_if);
 	}
 	for (uint32_t i = 0; result == 0 && i < job.ranks.count; i++)
 		if (job.places[i].most > 0)

@@ -80,8 +80,8 @@ gpuprof.is_active() == is_recorded or fail()
 with gpuprof.sample(1) as was_recorded: was_recorded == is_recorded or fail()
 gpuprof.sample(0.5)(double)(3) == 6 or fail()
 gpuprof.stop(), gpuprof.is_active() and fail()
-gpuprof.start()  # recorded or GpuprofError
-gpuprof.start(output="x")  # GpuprofError
+is_recorded and gpuprof.start()
+gpuprof.start(output="x", toggle_signal="USR1")  # GpuprofError
 gpuprof.torch_compile(double, 3)  # GpuprofError
 gpuprof.open("never")  # FileNotFoundError
 gpuprof.open(3)  # TypeError

@@ -1,6 +1,5 @@
 #include "report/advice/advice.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +83,7 @@ static void note_loop(struct gp_advisor *advisor, size_t process)
 }
 
 /* Devices without operations have no number. */
-static int number_devices(struct gp_advisor *advisor)
+static void number_devices(struct gp_advisor *advisor)
 {
 	struct gp_device_list *list = &advisor->scope.devices;
 	bool used[GP_DEVICE_LIMIT] = {false};
@@ -94,10 +93,7 @@ static int number_devices(struct gp_advisor *advisor)
 	for (uint32_t i = 0; i < GP_DEVICE_LIMIT; i++) {
 		advisor->devices[i] =
 			used[i] ? gp_device_list_find(list, advisor->model, (uint16_t)i) : SIZE_MAX;
-		if (used[i] && advisor->devices[i] == SIZE_MAX)
-			return -ENOMEM;
 	}
-	return 0;
 }
 
 /* One walk over all calls for all rules. */
@@ -144,17 +140,15 @@ static void free_idle_gaps(struct gp_advisor *advisor)
 	}
 }
 
-static int look_by(struct gp_advisor *advisor, uint32_t rule,
-		   void (*look)(struct gp_advisor *advisor))
+static void look_by(struct gp_advisor *advisor, uint32_t rule,
+		    void (*look)(struct gp_advisor *advisor))
 {
 	if (!look)
-		return 0;
+		return;
 	advisor->rule = rule;
 	advisor->told_count = 0;
 	look(advisor);
-	if (advisor->error == 0)
-		free_idle_gaps(advisor);
-	return advisor->error;
+	free_idle_gaps(advisor);
 }
 
 /* API functions have other numbers in each process. */
@@ -163,20 +157,18 @@ static void forget_sites(struct gp_advisor *advisor)
 	memset(advisor->sites_without_stack, 0xff, APIS * sizeof(*advisor->sites_without_stack));
 }
 
-static int look_at_process(struct gp_advisor *advisor, size_t process)
+static void look_at_process(struct gp_advisor *advisor, size_t process)
 {
-	int result;
 
 	advisor->process = process;
 	advisor->model = advisor->scope.models[process];
 	advisor->tuning = &advisor->basis->tunings[process];
 	forget_sites(advisor);
 	note_idle(advisor);
-	result = number_devices(advisor);
-	if (result == 0)
-		list_calls(advisor);
-	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
-		result = look_by(advisor, i, gp_rules[i]->look);
+	number_devices(advisor);
+	list_calls(advisor);
+	for (uint32_t i = 0; gp_rules[i]; i++)
+		look_by(advisor, i, gp_rules[i]->look);
 	if (advisor->has_memory)
 		gp_memory_sites_free(&advisor->memory);
 	advisor->has_memory = advisor->has_ends = false;
@@ -184,20 +176,17 @@ static int look_at_process(struct gp_advisor *advisor, size_t process)
 	advisor->is_claimed = NULL;
 	gp_measured_kernels_free(advisor->measured);
 	advisor->measured = NULL;
-	return result;
 }
 
-static int look(struct gp_advisor *advisor)
+static void look(struct gp_advisor *advisor)
 {
-	int result = 0;
 
 	for (size_t i = 0; i < advisor->scope.model_count; i++)
 		note_loop(advisor, i);
-	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
-		result = look_by(advisor, i, gp_rules[i]->look_at_all);
-	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
-		result = look_at_process(advisor, i);
-	return result;
+	for (uint32_t i = 0; gp_rules[i]; i++)
+		look_by(advisor, i, gp_rules[i]->look_at_all);
+	for (size_t i = 0; i < advisor->scope.model_count; i++)
+		look_at_process(advisor, i);
 }
 
 /* ---- findings ---- */
@@ -246,12 +235,10 @@ static struct gp_seen place_of_samples(const struct gp_advisor *advisor,
 
 	if (!finding->found || *seen.place == '\0')
 		return seen;
-	if (asprintf(&told, "%s; the %s is that of %s%s%s %ss", finding->found,
-		     seen.is_line ? "line" : "function",
-		     is_all ? "" : gp_format_count(seen.count).text, is_all ? "" : " of ",
-		     gp_format_count(seen.all).text,
-		     gp_python_sample_name(advisor->scope.models[found->process])) < 0)
-		told = NULL;
+	asprintf(&told, "%s; the %s is that of %s%s%s %ss", finding->found,
+		 seen.is_line ? "line" : "function", is_all ? "" : gp_format_count(seen.count).text,
+		 is_all ? "" : " of ", gp_format_count(seen.all).text,
+		 gp_python_sample_name(advisor->scope.models[found->process]));
 	free(finding->found);
 	finding->found = told;
 	return seen;
@@ -308,8 +295,8 @@ static const struct gp_steps *loop_of(const struct gp_advisor *advisor, const st
 	return loop ? loop : advisor->loop;
 }
 
-static int add_finding(const struct gp_advisor *advisor, const struct gp_case *found,
-		       uint32_t processes, struct gp_advice *advice)
+static void add_finding(const struct gp_advisor *advisor, const struct gp_case *found,
+			uint32_t processes, struct gp_advice *advice)
 {
 	const struct gp_rule *rule = gp_rules[found->rule];
 	uint64_t zero_ns = advisor->scope.start_unix_ns;
@@ -345,13 +332,8 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 	finding->found = gp_sentence_text(rule->found, &finding->values.facts);
 	finding->change = gp_sentence_text(rule->change, &finding->values.facts);
 	has_line = put_site(advisor, found, finding);
-	if (!finding->found || !finding->change || !finding->place || !finding->callers)
-		return -ENOMEM;
-	if (finding->values.error != 0)
-		return finding->values.error;
 	if (found->site != GP_NO_SITE && !has_line && !finding->names_place && finding->recurs)
 		advice->lacks_stacks |= can_have_stacks(advisor);
-	return 0;
 }
 
 /* Possibly wrong results come first, doubtful findings after others, one-time costs last. */
@@ -428,27 +410,21 @@ static void join_processes(struct gp_advisor *advisor, struct gp_tally *places)
 		    says_more(&advisor->cases[i], &advisor->cases[row->sums[0]]))
 			row->sums[0] = i;
 	}
-	if (places->error < 0)
-		advisor->error = places->error;
 }
 
-static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
+static void judge(struct gp_advisor *advisor, struct gp_advice *advice)
 {
 	struct gp_tally places = {0};
-	int result;
 
 	join_processes(advisor, &places);
-	result = advisor->error;
-	for (uint32_t i = 0; result == 0 && i < places.count; i++)
-		result = add_finding(advisor, &advisor->cases[places.rows[i].sums[0]],
-				     (uint32_t)places.rows[i].count, advice);
+	for (uint32_t i = 0; i < places.count; i++)
+		add_finding(advisor, &advisor->cases[places.rows[i].sums[0]],
+			    (uint32_t)places.rows[i].count, advice);
 	gp_tally_free(&places);
 	for (uint32_t i = 0; i < advice->count; i++)
 		advice->once_count += rank_of(&advice->findings[i], advisor->loop_ns) == 3;
-	return result == 0
-		       ? gp_array_sort(advice->findings, advice->count, sizeof(*advice->findings),
-				       compare_findings, &advisor->loop_ns)
-		       : result;
+	gp_array_sort(advice->findings, advice->count, sizeof(*advice->findings), compare_findings,
+		      &advisor->loop_ns);
 }
 
 /* ---- idle time, and no findings ---- */
@@ -472,7 +448,7 @@ static void put_idle_ends(const struct gp_device_idle_gaps *device, struct gp_ad
 	}
 }
 
-static int put_idle(const struct gp_advisor *advisor, struct gp_advice *advice)
+static void put_idle(const struct gp_advisor *advisor, struct gp_advice *advice)
 {
 	const struct gp_analysis *basis = advisor->basis;
 	const struct gp_wheres *wheres = &basis->wheres;
@@ -493,7 +469,8 @@ static int put_idle(const struct gp_advisor *advisor, struct gp_advice *advice)
 		advice->idle_cause = gp_state_top_cause(state_ns);
 		put_idle_ends(&basis->idle_gaps.devices[i], advice);
 	}
-	return busiest == SIZE_MAX ? 0 : gp_unexplained_find(advisor, busiest, advice);
+	if (busiest != SIZE_MAX)
+		gp_unexplained_find(advisor, busiest, advice);
 }
 
 /* ---- all together ---- */
@@ -508,7 +485,7 @@ static void *spare_own(void)
 	return calloc(1, most + 1);
 }
 
-static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *models, size_t count)
+static void open_advisor(struct gp_advisor *advisor, struct gp_model *const *models, size_t count)
 {
 	char message[256];
 
@@ -517,13 +494,9 @@ static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *mode
 	advisor->kinds = gp_kinds_new(NULL, message, sizeof(message));
 	advisor->loops = calloc(count + 1, sizeof(*advisor->loops));
 	advisor->sites_without_stack = malloc(APIS * sizeof(*advisor->sites_without_stack));
-	if (gp_scope_open(&advisor->scope, models, count, false) != 0 ||
-	    gp_busy_recorded_ns(&advisor->span_ns, models, count) != 0 || !advisor->sites ||
-	    !advisor->kinds || !advisor->loops || !advisor->sites_without_stack ||
-	    !advisor->spare.own)
-		return -ENOMEM;
+	gp_scope_open(&advisor->scope, models, count, false);
+	gp_busy_recorded_ns(&advisor->span_ns, models, count);
 	forget_sites(advisor);
-	return 0;
 }
 
 static void close_advisor(struct gp_advisor *advisor)
@@ -582,18 +555,16 @@ static void find_doubt(struct gp_model *const *models, size_t model_count, struc
 	}
 }
 
-int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
-		   struct gp_advice *advice)
+void gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
+		    struct gp_advice *advice)
 {
 	struct gp_advisor advisor = {.basis = basis};
-	int result = open_advisor(&advisor, models, model_count);
 
-	for (size_t i = 0; result == 0 && i < model_count; i++)
+	open_advisor(&advisor, models, model_count);
+	for (size_t i = 0; i < model_count; i++)
 		gp_call_sites_use_stacks(advisor.sites, models[i], basis->backward[i].stacks);
-
 	*advice = (struct gp_advice){.span_ns = advisor.span_ns, .process_count = model_count};
-	if (result == 0)
-		result = look(&advisor);
+	look(&advisor);
 	advice->loop_ns = advisor.loop_ns;
 	advice->loop_steps = advisor.loop ? gp_steps_recurring(advisor.loop) : 0;
 	put_loop_process(&advisor, advice);
@@ -604,15 +575,12 @@ int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, si
 		advice->is_damaged |= gp_recorded_is_damaged(models[i]);
 		advice->lacks_unified |= lacks_unified(models[i]);
 	}
-	if (result == 0)
-		result = judge(&advisor, advice);
-	if (result == 0)
-		result = put_idle(&advisor, advice);
+	judge(&advisor, advice);
+	put_idle(&advisor, advice);
 	for (size_t i = 0; i < model_count && advice->count == 0; i++)
 		put_no_end(models[i], advice);
 	advice->failures = gp_failed_calls_count(&advisor);
 	close_advisor(&advisor);
-	return result;
 }
 
 int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_advice *advice)
@@ -621,17 +589,15 @@ int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_a
 	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
 	struct gp_device_list devices = {0};
 	struct gp_analysis basis = {0};
-	int result = kinds ? gp_device_list_all(&devices, models, model_count) : -ENOMEM;
 
+	gp_device_list_all(&devices, models, model_count);
 	*advice = (struct gp_advice){0};
-	if (result == 0)
-		result = gp_analysis_of(&basis, models, model_count, &devices, kinds, 0);
-	if (result == 0)
-		result = gp_advice_from(&basis, models, model_count, advice);
+	gp_analysis_of(&basis, models, model_count, &devices, kinds, 0);
+	gp_advice_from(&basis, models, model_count, advice);
 	gp_analysis_free(&basis);
 	gp_device_list_free(&devices);
 	gp_kinds_free(kinds);
-	return result;
+	return 0;
 }
 
 void gp_advice_free(struct gp_advice *advice)

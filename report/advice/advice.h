@@ -167,8 +167,8 @@ int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_a
 
 /* The same from their analysis, whose idle gaps are marked as explained. */
 struct gp_analysis;
-int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
-		   struct gp_advice *advice);
+void gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
+		    struct gp_advice *advice);
 
 void gp_advice_free(struct gp_advice *advice);
 

@@ -1,6 +1,5 @@
 #include "report/advice/advice_document.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,8 +164,6 @@ static bool add_note(struct gp_document *document, const struct note *note,
 	char *command = gp_sentence_text(note->command, &values->facts);
 	bool is_said = text && *text;
 
-	if (!text || !command || values->error < 0)
-		document->error = -ENOMEM;
 	if (is_said) {
 		gp_document_add_row(document);
 		gp_document_add_text(document, "id", note->id);
@@ -429,7 +426,7 @@ static char *rule_text(const struct gp_rule *rule, const char *text, const char 
 	gp_document_add_text(&values, "reason", least->reason);
 	add_limits(&values, rule->limits);
 	add_limits(&values, gp_shared_limits);
-	sentence = values.error == 0 ? gp_sentence_text(text, &values.facts) : NULL;
+	sentence = gp_sentence_text(text, &values.facts);
 	gp_document_free(&values);
 	return sentence;
 }
@@ -448,8 +445,6 @@ static void add_rule_text(struct gp_document *document, const char *id, const st
 {
 	char *sentence = gp_rule_text(rule, text);
 
-	if (!sentence && document->error == 0)
-		document->error = -ENOMEM;
 	gp_document_add_text(document, id, sentence);
 	free(sentence);
 }

@@ -125,6 +125,4 @@ char *gp_sentence_text(const char *sentence, const struct gp_fields *fields)
 	gp_sentence_print(out, sentence, fields);
 	gp_memstream_close(out, &text);
 	return text;
-	free(text);
-	return NULL;
 }

@@ -1,6 +1,5 @@
 #include "report/analysis/analysis.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 /* The states of devices in the parts of the run. */
@@ -9,33 +8,22 @@ struct within {
 	struct gp_model *const *models;
 };
 
-static int find_loops(struct gp_analysis *basis, struct gp_model *const *models,
-		      const struct gp_kinds *kinds)
+static void find_loops(struct gp_analysis *basis, struct gp_model *const *models,
+		       const struct gp_kinds *kinds)
 {
-	int result = 0;
 
 	basis->tunings = calloc(basis->model_count + 1, sizeof(*basis->tunings));
 	basis->iterations = calloc(basis->model_count + 1, sizeof(*basis->iterations));
 	basis->steps = calloc(basis->model_count + 1, sizeof(*basis->steps));
 	basis->phases = calloc(basis->model_count + 1, sizeof(*basis->phases));
 	basis->backward = calloc(basis->model_count + 1, sizeof(*basis->backward));
-	if (!basis->tunings || !basis->iterations || !basis->steps || !basis->phases ||
-	    !basis->backward)
-		return -ENOMEM;
-	for (size_t i = 0; result == 0 && i < basis->model_count; i++) {
-		result = gp_tuning_of(&basis->tunings[i], models[i]);
-		if (result == 0)
-			result = gp_iterations_of(&basis->iterations[i], models[i],
-						  &basis->tunings[i]);
-		if (result == 0)
-			result = gp_steps_of(&basis->steps[i], &basis->iterations[i], models[i]);
-		if (result == 0)
-			result = gp_phases_of(&basis->phases[i], models[i], &basis->iterations[i],
-					      kinds);
-		if (result == 0)
-			result = gp_backward_of(&basis->backward[i], models[i]);
+	for (size_t i = 0; i < basis->model_count; i++) {
+		gp_tuning_of(&basis->tunings[i], models[i]);
+		gp_iterations_of(&basis->iterations[i], models[i], &basis->tunings[i]);
+		gp_steps_of(&basis->steps[i], &basis->iterations[i], models[i]);
+		gp_phases_of(&basis->phases[i], models[i], &basis->iterations[i], kinds);
+		gp_backward_of(&basis->backward[i], models[i]);
 	}
-	return result;
 }
 
 /* The steps of a device's owner; NULL: there are none.  start_ns and end_ns become the model's. */
@@ -102,22 +90,19 @@ static void find_owners(struct gp_analysis *basis, struct gp_model *const *model
 	free(has_user);
 }
 
-static int sweep(struct gp_analysis *basis, struct gp_model *const *models,
-		 struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
+static void sweep(struct gp_analysis *basis, struct gp_model *const *models,
+		  struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
 {
 	struct within within = {basis, models};
 	struct gp_sweep_taker takers[] = {
 		{0}, {0}, {.segment = add_within, .context = &within, .needs_order = is_cut}};
-	int result;
 
 	gp_wheres_open(&basis->wheres, devices->count, gap_limit, &takers[0]);
 	gp_idle_gaps_open(&basis->idle_gaps, devices->count, basis->model_count, &takers[1]);
-	result =
-		gp_gpu_sweep(models, basis->model_count, gp_busy_window(models, basis->model_count),
-			     devices, kinds, takers, sizeof(takers) / sizeof(takers[0]));
-	if (result == 0)
-		result = gp_wheres_finish(&basis->wheres);
-	return result == 0 ? gp_idle_gaps_finish(&basis->idle_gaps) : result;
+	gp_gpu_sweep(models, basis->model_count, gp_busy_window(models, basis->model_count),
+		     devices, kinds, takers, sizeof(takers) / sizeof(takers[0]));
+	gp_wheres_finish(&basis->wheres);
+	gp_idle_gaps_finish(&basis->idle_gaps);
 }
 
 /* Only if there are phases: this is one more sweep. */
@@ -126,34 +111,30 @@ static int add_devices_to_phases(struct gp_analysis *basis, struct gp_model *con
 {
 	struct gp_gpu_lines lines = {0};
 	bool any = false;
-	int result = 0;
 
 	for (size_t i = 0; i < basis->model_count; i++)
 		any |= basis->phases[i].time_count > 0;
 	if (any)
-		result =
-			gp_gpu_lines_of(&lines, models, basis->model_count,
-					gp_busy_window(models, basis->model_count), devices, kinds);
-	for (size_t i = 0; any && result == 0 && i < basis->model_count; i++) {
+		gp_gpu_lines_of(&lines, models, basis->model_count,
+				gp_busy_window(models, basis->model_count), devices, kinds);
+	for (size_t i = 0; any && i < basis->model_count; i++) {
 		basis->phases[i].warm_up = basis->steps[i].counts[GP_RUN_WARM_UP];
-		result = gp_phases_add_devices(&basis->phases[i], models[i], devices, &lines);
+		gp_phases_add_devices(&basis->phases[i], models[i], devices, &lines);
 	}
 	gp_gpu_lines_free(&lines);
-	return result;
+	return 0;
 }
 
 int gp_analysis_of(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
 		   struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
 {
-	int result;
 
 	*basis = (struct gp_analysis){.model_count = model_count};
 	basis->part_ns = calloc(devices->count + 1, sizeof(*basis->part_ns));
 	find_owners(basis, models, devices);
-	result = find_loops(basis, models, kinds);
-	if (result == 0)
-		result = sweep(basis, models, devices, kinds, gap_limit);
-	return result == 0 ? add_devices_to_phases(basis, models, devices, kinds) : result;
+	find_loops(basis, models, kinds);
+	sweep(basis, models, devices, kinds, gap_limit);
+	return add_devices_to_phases(basis, models, devices, kinds);
 }
 
 size_t gp_analysis_main_process(const struct gp_analysis *basis)

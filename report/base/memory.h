@@ -6,8 +6,9 @@
  * strdup(), asprintf(), open_memstream() and tsearch() of the C library. So nothing that gpuprof
  * writes lacks a part for want of memory, and callers need no path for a failed allocation.
  *
- * The load of a trace is an attempt: allocations return NULL, and the load fails with -ENOMEM and a
- * line that names the trace. What can do without the memory calls gp_memory_try_resize().
+ * The load of a trace is an attempt: allocations of its thread return NULL, and the load fails with
+ * -ENOMEM and a line that names the trace. Helper threads of a load end the program, too. What can
+ * do without the memory calls gp_memory_try_resize().
  *
  * A build with a sanitizer has the sanitizer's allocator, which ends the program, too.
  */

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,8 +104,7 @@ static int load(struct gp_run_set *set, char **runs, size_t count)
 {
 	char message[GP_MESSAGE_BYTES];
 
-	if (gp_traces_name_once(runs, &count) < 0)
-		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	gp_traces_name_once(runs, &count);
 	if (gp_run_set_load(set, runs, count, message, sizeof(message)) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "diff: %s", message);
 	return 0;
@@ -134,9 +132,7 @@ static void print_side(const struct arguments *arguments, const char *side,
 	char *name = gp_text_escape(set->runs[0].name);
 
 	fprintf(out, "%s: ", side);
-	if (!name)
-		fputs("(no memory)", out);
-	else if (arguments->format == &gp_table_markdown)
+	if (arguments->format == &gp_table_markdown)
 		gp_table_put_markdown(out, name);
 	else
 		fputs(name, out);
@@ -158,20 +154,19 @@ static void print_heading(const struct arguments *arguments, const struct gp_run
 	fputs("\n", out);
 }
 
-static int print_step(const struct arguments *arguments, const struct gp_run_set *a,
-		      const struct gp_run_set *b, FILE *out)
+static void print_step(const struct arguments *arguments, const struct gp_run_set *a,
+		       const struct gp_run_set *b, FILE *out)
 {
 	char text[512];
-	int result = gp_step_change_say(a, b, text, sizeof(text));
 
-	if (result < 0 || !*text)
-		return result;
+	gp_step_change_say(a, b, text, sizeof(text));
+	if (!*text)
+		return;
 	if (arguments->format == &gp_table_markdown)
 		gp_table_put_markdown(out, text);
 	else
 		gp_paragraph_fold(out, text, NOTE_COLUMNS);
 	fputs(arguments->format == &gp_table_markdown ? "\n\n" : "\n", out);
-	return 0;
 }
 
 /* Explains the column Differs. */
@@ -201,24 +196,23 @@ static int write_tables(const struct arguments *arguments, const struct gp_run_s
 {
 	struct gp_compare_options options = arguments->options;
 	struct gp_table_writer writer;
-	int result = 0, closed;
+	int closed;
 
 	options.in_words = is_for_people(arguments);
 	gp_table_writer_open(&writer, arguments->format, out, true);
 	if (is_for_people(arguments)) {
 		print_heading(arguments, a, b, out);
-		result = print_step(arguments, a, b, out);
+		print_step(arguments, a, b, out);
 	}
 	if (!arguments->options.full_names)
 		writer.text_most = TEXT_COLUMNS;
-	if (result == 0)
-		result = gp_compare_write(&writer, a, b, &options, found);
+	gp_compare_write(&writer, a, b, &options, found);
 	closed = gp_table_writer_close(&writer);
 	if (is_for_people(arguments) && found->rows == 0)
 		fprintf(out, "%s\n", nothing(found));
 	else if (is_for_people(arguments))
 		print_note(arguments, are_single(a, b), out);
-	return result == 0 ? closed : result;
+	return closed;
 }
 
 static int print(const struct arguments *arguments, const struct gp_run_set *a,
@@ -232,8 +226,6 @@ static int print(const struct arguments *arguments, const struct gp_run_set *a,
 
 	if (result == 0) {
 		result = write_tables(arguments, a, b, file.stream, &found);
-		if (result == -ENOMEM)
-			snprintf(message, sizeof(message), "no memory");
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
 	if (result < 0)
@@ -260,13 +252,13 @@ int gp_command_diff(int argc, char **argv)
 	status = load(&a, arguments.a, arguments.a_count);
 	if (status == 0)
 		status = load(&b, arguments.b, arguments.b_count);
-	if (status == 0 && (gp_kernel_names_match(&a, &b) < 0 ||
-			    gp_vendor_names_match(&a, &b) < 0 || gp_place_names_match(&a, &b) < 0))
-		status = gp_command_fail(GP_EXIT_FAILED, "diff: no memory");
-	if (status == 0 && gp_compare_doubts(&a, &b, warn, NULL) < 0)
-		status = gp_command_fail(GP_EXIT_FAILED, "diff: no memory");
-	if (status == 0)
+	if (status == 0) {
+		gp_kernel_names_match(&a, &b);
+		gp_vendor_names_match(&a, &b);
+		gp_place_names_match(&a, &b);
+		gp_compare_doubts(&a, &b, warn, NULL);
 		status = print(&arguments, &a, &b);
+	}
 	gp_run_set_free(&a);
 	gp_run_set_free(&b);
 	return status;

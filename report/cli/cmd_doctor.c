@@ -144,8 +144,6 @@ static int examine(const struct gp_personal *personal, const char *program, unsi
 	struct gp_examination *examination = malloc(sizeof(*examination));
 	int status;
 
-	if (!examination)
-		return gp_command_fail(GP_EXIT_FAILED, "doctor: out of memory");
 	print_machine(personal);
 	fflush(stdout);
 	gp_ask_hold_signals();

@@ -310,8 +310,7 @@ static int write_part(struct opened *opened, const struct arguments *a, const ch
 	char *name;
 	int status;
 
-	if (asprintf(&name, "%.*s.%" PRIu64 "%s", (int)ending, path, number, path + ending) < 0)
-		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	asprintf(&name, "%.*s.%" PRIu64 "%s", (int)ending, path, number, path + ending);
 	if (opened->parts)
 		opened->source.count = gp_parts_between(opened->parts, choice->from_ns,
 							choice->to_ns, &opened->first);
@@ -321,13 +320,14 @@ static int write_part(struct opened *opened, const struct arguments *a, const ch
 }
 
 /* Finds where each file begins. */
-static int cut(const struct opened *opened, const struct arguments *a, uint64_t *starts)
+static void cut(const struct opened *opened, const struct arguments *a, uint64_t *starts)
 {
 	uint32_t count = (uint32_t)a->parts;
 
-	return opened->parts ? gp_parts_cut(opened->parts, starts, count)
-			     : gp_slice_choice_cut(&a->request.options.choice, opened->model,
-						   starts, count);
+	if (opened->parts)
+		gp_parts_cut(opened->parts, starts, count);
+	else
+		gp_slice_choice_cut(&a->request.options.choice, opened->model, starts, count);
 }
 
 static int write_parts(struct opened *opened, const struct arguments *a, const char *path)
@@ -336,10 +336,7 @@ static int write_parts(struct opened *opened, const struct arguments *a, const c
 	uint64_t *starts = calloc((size_t)a->parts, sizeof(*starts));
 	int status = 0;
 
-	if (!starts || cut(opened, a, starts) < 0) {
-		free(starts);
-		return gp_command_fail(GP_EXIT_FAILED, "no memory");
-	}
+	cut(opened, a, starts);
 	for (uint64_t i = 0; i < a->parts && status == 0; i++) {
 		part.request.options.choice.from_ns = starts[i];
 		part.request.options.choice.to_ns =
@@ -376,8 +373,10 @@ static int export_folder(struct arguments *a)
 	struct opened opened = {.path = a->trace};
 	int status;
 
-	if (path && gp_pile_open(&pile, paths, COUNT(paths)) == 0)
+	if (path) {
+		gp_pile_open(&pile, paths, COUNT(paths));
 		opened.source = gp_pile_source(&pile);
+	}
 	status = opened.source.get ? write_source(&opened, a, path)
 				   : gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (status == 0 && pile.any_failed)

@@ -99,8 +99,7 @@ int gp_command_finish(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	options.at_exit = options.progress_fd >= 0; /* the library sets --progress-fd */
 	count = (size_t)(argc - optind);
-	if (gp_traces_name_once(argv + optind, &count) < 0)
-		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	gp_traces_name_once(argv + optind, &count);
 	result = gp_finish(argv + optind, count, &options);
 	gp_orphans_save(argv[optind]);
 	return result == 0 ? 0 : GP_EXIT_FAILED;

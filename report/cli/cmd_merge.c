@@ -86,9 +86,8 @@ int gp_command_merge(int argc, char **argv)
 
 	if (status != GP_COMMAND_GO_ON)
 		return status;
-	status = gp_pile_open(&pile, a.traces, a.trace_count) == 0
-			 ? write_merged(&a, &pile)
-			 : gp_command_fail(GP_EXIT_FAILED, "no memory");
+	gp_pile_open(&pile, a.traces, a.trace_count);
+	status = write_merged(&a, &pile);
 	if (status == 0 && pile.any_failed)
 		status = GP_EXIT_FAILED;
 	gp_pile_close(&pile);

@@ -1,6 +1,5 @@
 #include "report/cli/pile.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,18 +50,16 @@ static const struct gp_model *get(void *context, size_t index)
 }
 
 /* Adds the processes of a trace file, which must live as long as the pile. */
-static int add(struct gp_pile *pile, const char *path)
+static void add(struct gp_pile *pile, const char *path)
 {
 	uint32_t count = gp_import_process_count(path);
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (gp_array_grow(&pile->processes, &pile->capacity, pile->count,
-				  sizeof(*pile->processes)) != 0)
-			return -ENOMEM;
+		gp_array_grow(&pile->processes, &pile->capacity, pile->count,
+			      sizeof(*pile->processes));
 		pile->processes[pile->count++] =
 			(struct gp_pile_process){.path = path, .number = i};
 	}
-	return 0;
 }
 
 static bool are_of_several_hosts(const struct gp_pile *pile)
@@ -87,13 +84,13 @@ static int compare_ranks(const void *a, const void *b, const void *context)
 	return strcmp(left->place.rank, right->place.rank);
 }
 
-static int mark_shared(struct gp_pile *pile)
+static void mark_shared(struct gp_pile *pile)
 {
 	struct gp_pile_process *processes = pile->processes;
 	uint32_t *order =
 		gp_array_order(processes, pile->count, sizeof(*processes), compare_ranks, NULL);
 
-	for (uint32_t i = 1; order && i < pile->count; i++) {
+	for (uint32_t i = 1; i < pile->count; i++) {
 		struct gp_pile_process *one = &processes[order[i - 1]];
 		struct gp_pile_process *next = &processes[order[i]];
 
@@ -101,7 +98,6 @@ static int mark_shared(struct gp_pile *pile)
 			one->shares_rank = next->shares_rank = true;
 	}
 	gp_spill_free(order);
-	return order ? 0 : -ENOMEM;
 }
 
 static void explain_clocks(const struct gp_host_clocks *clocks)
@@ -125,45 +121,40 @@ static void explain_clocks(const struct gp_host_clocks *clocks)
 }
 
 /* Loads each model once more, to find the clocks of their hosts. */
-static int align(struct gp_pile *pile)
+static void align(struct gp_pile *pile)
 {
-	int result = 0;
 
 	if (!are_of_several_hosts(pile))
-		return 0;
-	for (uint32_t i = 0; i < pile->count && result == 0; i++) {
+		return;
+	for (uint32_t i = 0; i < pile->count; i++) {
 		const struct gp_model *model = get(pile, i);
 
 		if (model)
-			result = gp_clock_fit_add(&pile->fit, model);
+			gp_clock_fit_add(&pile->fit, model);
 	}
-	if (result == 0)
-		result = gp_clock_fit_solve(&pile->fit);
+	gp_clock_fit_solve(&pile->fit);
 	gp_model_free(pile->model);
 	pile->model = NULL;
 	pile->clocks = &pile->fit.clocks;
-	if (result == 0)
-		explain_clocks(pile->clocks);
-	return result;
+	explain_clocks(pile->clocks);
 }
 
-int gp_pile_open(struct gp_pile *pile, char **paths, size_t count)
+void gp_pile_open(struct gp_pile *pile, char **paths, size_t count)
 {
 	char message[GP_MESSAGE_BYTES];
-	int result = gp_traces_name_once(paths, &count);
 
-	for (size_t i = 0; i < count && result == 0; i++)
+	gp_traces_name_once(paths, &count);
+	for (size_t i = 0; i < count; i++)
 		if (gp_trace_files_add(&pile->files, paths[i], message, sizeof(message)) != 0) {
 			gp_command_fail(0, "%s", message);
 			pile->any_failed = true;
 		}
-	for (uint32_t i = 0; i < pile->files.count && result == 0; i++)
-		result = add(pile, pile->files.files[i].path);
-	for (uint32_t i = 0; i < pile->count && result == 0; i++)
+	for (uint32_t i = 0; i < pile->files.count; i++)
+		add(pile, pile->files.files[i].path);
+	for (uint32_t i = 0; i < pile->count; i++)
 		pile->processes[i].place = gp_trace_place_of(pile->processes[i].path);
-	if (result == 0)
-		result = mark_shared(pile);
-	return result == 0 ? align(pile) : result;
+	mark_shared(pile);
+	align(pile);
 }
 
 struct gp_export_source gp_pile_source(struct gp_pile *pile)

@@ -27,10 +27,9 @@ struct gp_pile {
 
 /*
  * Drops repeated paths.  A file that cannot be read gets a line on stderr.  If the files are of
- * several hosts, all are loaded once to align the clocks.  Returns 0 or -ENOMEM; call
- * gp_pile_close() in either case.
+ * several hosts, all are loaded once to align the clocks. Call gp_pile_close().
  */
-int gp_pile_open(struct gp_pile *pile, char **paths, size_t count);
+void gp_pile_open(struct gp_pile *pile, char **paths, size_t count);
 
 struct gp_export_source gp_pile_source(struct gp_pile *pile);
 void gp_pile_close(struct gp_pile *pile);

@@ -67,14 +67,14 @@ static void write_metrics(struct gp_json *json, const struct gp_run_set *set)
 	}
 }
 
-static int write_kernels(struct gp_json *json, const struct gp_run_set *set)
+static void write_kernels(struct gp_json *json, const struct gp_run_set *set)
 {
 	double values[GP_RANK_MOST];
 	const char **names;
 	uint32_t count;
-	int result = gp_run_set_names(set, NULL, GP_NAMED_KERNEL, &names, &count);
 
-	for (uint32_t i = 0; result == 0 && i < count; i++) {
+	gp_run_set_names(set, NULL, GP_NAMED_KERNEL, &names, &count);
+	for (uint32_t i = 0; i < count; i++) {
 		gp_json_text(json, i > 0 ? ",\n  " : "\n  ");
 		write_text(json, names[i]);
 		gp_run_set_named(set, GP_NAMED_KERNEL, names[i], GP_NAMED_COUNT, values);
@@ -86,16 +86,14 @@ static int write_kernels(struct gp_json *json, const struct gp_run_set *set)
 		gp_json_text(json, "}");
 	}
 	free(names);
-	return result;
 }
 
 int gp_baseline_write(FILE *out, const struct gp_run_set *set)
 {
 	struct gp_json json;
-	int result = gp_json_open(&json, out), closed;
+	int closed;
 
-	if (result < 0)
-		return result;
+	gp_json_open(&json, out);
 	gp_json_text(&json, "{\"gpuprof_baseline\": ");
 	gp_json_unsigned(&json, FORMAT);
 	gp_json_text(&json, ",\n \"machine\": {");
@@ -105,10 +103,10 @@ int gp_baseline_write(FILE *out, const struct gp_run_set *set)
 	gp_json_text(&json, ",\n \"metrics\": {");
 	write_metrics(&json, set);
 	gp_json_text(&json, "},\n \"kernels\": {");
-	result = write_kernels(&json, set);
+	write_kernels(&json, set);
 	gp_json_text(&json, "}}\n");
 	closed = gp_json_close(&json);
-	return result == 0 ? closed : result;
+	return closed;
 }
 
 /* ---- reading ---- */
@@ -125,12 +123,6 @@ static int refuse(const struct reading *reading, const char *what)
 	snprintf(reading->message, reading->message_bytes, "%s is not a baseline: %s; " ORIGIN,
 		 reading->name, what);
 	return -EINVAL;
-}
-
-static int no_memory(const struct reading *reading)
-{
-	snprintf(reading->message, reading->message_bytes, "%s: no memory", reading->name);
-	return -ENOMEM;
 }
 
 /* One value for each run. */
@@ -160,8 +152,6 @@ static int read_machine(const struct reading *reading, const json_t *machine)
 		text = text ? text : "";
 		reading->set->machine.facts[i] =
 			i == GP_MACHINE_GPUS ? gp_machine_join_gpus(text) : strdup(text);
-		if (!reading->set->machine.facts[i])
-			return no_memory(reading);
 	}
 	return 0;
 }
@@ -203,8 +193,8 @@ static int read_metrics(const struct reading *reading, const json_t *metrics)
 	return 0;
 }
 
-static int add_kernel(struct gp_named_list *kernels, const char *name, double count,
-		      double total_ns)
+static void add_kernel(struct gp_named_list *kernels, const char *name, double count,
+		       double total_ns)
 {
 	struct gp_named_figure *row = &kernels->rows[kernels->count];
 
@@ -213,10 +203,7 @@ static int add_kernel(struct gp_named_list *kernels, const char *name, double co
 					.total_ns = total_ns,
 					.median_ns = (double)NAN,
 					.occupancy = (double)NAN};
-	if (!row->name)
-		return -ENOMEM;
 	kernels->count++;
-	return 0;
 }
 
 static int read_kernel(const struct reading *reading, const char *name, const json_t *kernel)
@@ -234,8 +221,7 @@ static int read_kernel(const struct reading *reading, const char *name, const js
 			continue;
 		if (isnan(totals[i]))
 			return refuse(reading, "a kernel with a count has no time");
-		if (add_kernel(kernels, name, counts[i], totals[i]) < 0)
-			return no_memory(reading);
+		add_kernel(kernels, name, counts[i], totals[i]);
 	}
 	return 0;
 }
@@ -253,8 +239,6 @@ static int read_kernels(const struct reading *reading, json_t *kernels)
 		struct gp_named_list *list = &set->runs[i].figures.named[GP_NAMED_KERNEL];
 
 		list->rows = calloc(json_object_size(kernels) + 1, sizeof(*list->rows));
-		if (!list->rows)
-			return no_memory(reading);
 	}
 	json_object_foreach(kernels, name, kernel)
 	{
@@ -274,13 +258,9 @@ static int read_runs(const struct reading *reading, const json_t *root)
 	if (count < 1 || count > GP_RANK_MOST)
 		return refuse(reading, "it has no runs, or too many");
 	set->runs = calloc((size_t)count, sizeof(*set->runs));
-	if (!set->runs)
-		return no_memory(reading);
 	set->count = set->capacity = (uint32_t)count;
 	for (uint32_t i = 0; i < set->count; i++) {
 		set->runs[i].name = strdup(reading->name);
-		if (!set->runs[i].name)
-			return no_memory(reading);
 	}
 	return 0;
 }

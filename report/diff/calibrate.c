@@ -1,6 +1,5 @@
 #include "report/diff/calibrate.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -85,16 +84,16 @@ static double part_of(const struct gp_run_set *set, double total_ns)
 	return all_ns > 0 ? total_ns / all_ns : 0;
 }
 
-static int print_kernels(FILE *out, const struct gp_run_set *set,
-			 struct gp_calibration *calibration)
+static void print_kernels(FILE *out, const struct gp_run_set *set,
+			  struct gp_calibration *calibration)
 {
 	struct gp_names *names = gp_names_new();
 	double values[GP_RANK_MOST];
 	const char **kernels;
 	uint32_t count;
-	int result = gp_run_set_names(set, NULL, GP_NAMED_KERNEL, &kernels, &count);
 
-	for (uint32_t i = 0; result == 0 && names && i < count; i++) {
+	gp_run_set_names(set, NULL, GP_NAMED_KERNEL, &kernels, &count);
+	for (uint32_t i = 0; i < count; i++) {
 		double share;
 
 		gp_run_set_named(set, GP_NAMED_KERNEL, kernels[i], GP_NAMED_TOTAL, values);
@@ -109,7 +108,6 @@ static int print_kernels(FILE *out, const struct gp_run_set *set,
 	}
 	free(kernels);
 	gp_names_free(names);
-	return names ? result : -ENOMEM;
 }
 
 /* Ways to reduce the noise: only the owner of the machine knows its causes. */
@@ -128,9 +126,8 @@ static void print_remedies(FILE *out, const struct gp_calibration *calibration)
 		gp_format_percent(GP_CALIBRATE_USELESS, 1).text);
 }
 
-int gp_calibrate(FILE *out, const struct gp_run_set *set, struct gp_calibration *calibration)
+void gp_calibrate(FILE *out, const struct gp_run_set *set, struct gp_calibration *calibration)
 {
-	int result;
 
 	*calibration = (struct gp_calibration){0};
 	fprintf(out,
@@ -142,8 +139,7 @@ int gp_calibrate(FILE *out, const struct gp_run_set *set, struct gp_calibration 
 		gp_format_percent(GP_CALIBRATE_SHARE, 1).text);
 	for (int metric = 0; metric < GP_METRICS; metric++)
 		print_metric(out, set, (enum gp_metric)metric, calibration);
-	result = print_kernels(out, set, calibration);
+	print_kernels(out, set, calibration);
 	if (calibration->useless > 0)
 		print_remedies(out, calibration);
-	return result;
 }

@@ -33,8 +33,8 @@ double gp_noise_of(const double *values, uint32_t count);
 
 /*
  * Print a file for gp_thresholds_read().  Its comments have the noise, mark useless thresholds and
- * say how to reduce the noise.  Returns 0 or -ENOMEM.
+ * say how to reduce the noise.
  */
-int gp_calibrate(FILE *out, const struct gp_run_set *set, struct gp_calibration *calibration);
+void gp_calibrate(FILE *out, const struct gp_run_set *set, struct gp_calibration *calibration);
 
 #endif

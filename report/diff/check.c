@@ -1,6 +1,5 @@
 #include "report/diff/check.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +59,8 @@ static double margin_of(const struct gp_threshold *threshold,
 	return gp_threshold_margin(threshold, finding->baseline);
 }
 
-static int judge(struct judging *j, struct gp_check_finding *finding,
-		 const struct gp_series *series, const struct gp_threshold *threshold)
+static void judge(struct judging *j, struct gp_check_finding *finding,
+		  const struct gp_series *series, const struct gp_threshold *threshold)
 {
 	bool is_exact = finding->metric < GP_METRICS &&
 			gp_metric_rows[finding->metric].kind == GP_METRIC_EXACT;
@@ -70,35 +69,29 @@ static int judge(struct judging *j, struct gp_check_finding *finding,
 	if (!gp_series_is_known(series)) {
 		finding->verdict = GP_VERDICT_INCONCLUSIVE;
 		finding->doubt = GP_DOUBT_UNKNOWN;
-		return 0;
+		return;
 	}
 	finding->margin = fmax(margin_of(threshold, finding, series), error_of(j, finding));
 	if (gp_series_is_zero(series) || (is_exact && gp_series_is_steady(series))) {
 		gp_series_compare(series, finding);
-		return 0;
+		return;
 	}
 	finding->exact = false;
 	j->check->tested++;
-	return gp_series_test(series, &j->rank, finding);
+	gp_series_test(series, &j->rank, finding);
 }
 
-static int add(struct judging *j, struct gp_check_finding finding, const struct gp_series *series,
-	       const struct gp_threshold *threshold)
+static void add(struct judging *j, struct gp_check_finding finding, const struct gp_series *series,
+		const struct gp_threshold *threshold)
 {
 	struct gp_check *check = j->check;
-	int result =
-		gp_array_grow(&check->findings, &check->capacity, check->count, sizeof(finding));
 
-	if (result == 0)
-		result = gp_array_grow(&j->series, &j->series_capacity, check->count,
-				       sizeof(*series));
-	if (result < 0 || !j->series)
-		return result < 0 ? result : -ENOMEM;
+	gp_array_grow(&check->findings, &check->capacity, check->count, sizeof(finding));
+	gp_array_grow(&j->series, &j->series_capacity, check->count, sizeof(*series));
 	gp_series_medians(series, &finding);
-	result = judge(j, &finding, series, threshold);
+	judge(j, &finding, series, threshold);
 	j->series[check->count] = *series;
 	check->findings[check->count++] = finding;
-	return result;
 }
 
 /* ---- new kernels ---- */
@@ -112,30 +105,27 @@ static bool occurs(const struct gp_run_set *set, const char *name)
 }
 
 /* Names of kernels that only the first set has. */
-static int list_missing(const struct gp_run_set *set, const struct gp_run_set *other,
-			const char ***names, uint32_t *count)
+static void list_missing(const struct gp_run_set *set, const struct gp_run_set *other,
+			 const char ***names, uint32_t *count)
 {
 	uint32_t all;
-	int result = gp_run_set_names(set, NULL, GP_NAMED_KERNEL, names, &all);
 
+	gp_run_set_names(set, NULL, GP_NAMED_KERNEL, names, &all);
 	*count = 0;
-	for (uint32_t i = 0; result == 0 && i < all; i++)
+	for (uint32_t i = 0; i < all; i++)
 		if (!occurs(other, (*names)[i]))
 			(*names)[(*count)++] = (*names)[i];
-	return result;
 }
 
 /* New kernels that replace others do not count. */
-static int count_new_kernels(struct judging *j, struct gp_series *series)
+static void count_new_kernels(struct judging *j, struct gp_series *series)
 {
 	struct gp_check *check = j->check;
-	int result = list_missing(j->now, j->baseline, &check->new_kernels, &check->new_count);
 
-	if (result == 0)
-		result =
-			list_missing(j->baseline, j->now, &check->gone_kernels, &check->gone_count);
+	list_missing(j->now, j->baseline, &check->new_kernels, &check->new_count);
+	list_missing(j->baseline, j->now, &check->gone_kernels, &check->gone_count);
 	memset(series->baseline, 0, sizeof(series->baseline));
-	for (uint32_t i = 0; result == 0 && i < j->now->count; i++) {
+	for (uint32_t i = 0; i < j->now->count; i++) {
 		const struct gp_named_list *kernels =
 			&j->now->runs[i].figures.named[GP_NAMED_KERNEL];
 		uint32_t found = 0;
@@ -144,7 +134,6 @@ static int count_new_kernels(struct judging *j, struct gp_series *series)
 			found += gp_named_find(kernels, check->new_kernels[k]) != NULL;
 		series->now[i] = found > check->gone_count ? found - check->gone_count : 0;
 	}
-	return result;
 }
 
 /* ---- all findings ---- */
@@ -158,39 +147,35 @@ static bool knows_none(const double *values, uint32_t count)
 }
 
 /* A metric that neither side recorded is left out. */
-static int take_metric(struct judging *j, enum gp_metric metric)
+static void take_metric(struct judging *j, enum gp_metric metric)
 {
 	const struct gp_threshold *threshold = &j->thresholds->metrics[metric];
 	struct gp_check_finding finding = {.metric = metric, .unit = gp_metric_rows[metric].unit};
 	struct gp_series series = {.baseline_count = j->baseline->count,
 				   .now_count = j->now->count};
-	int result = 0;
 
 	if (threshold->off) {
 		if (gp_metric_rows[metric].gated)
 			j->check->off[j->check->off_count++] = metric;
-		return 0;
+		return;
 	}
 	gp_run_set_metric(j->baseline, metric, series.baseline);
 	gp_run_set_metric(j->now, metric, series.now);
 	if (metric == GP_METRIC_NEW_KERNELS && gp_machine_is_sampled(&j->now->machine))
-		return 0; /* a window has not each kernel */
+		return; /* a window has not each kernel */
 	if (metric == GP_METRIC_NEW_KERNELS)
-		result = count_new_kernels(j, &series);
+		count_new_kernels(j, &series);
 	if (knows_none(series.baseline, series.baseline_count) &&
 	    knows_none(series.now, series.now_count))
-		return result;
-	return result == 0 ? add(j, finding, &series, threshold) : result;
+		return;
+	add(j, finding, &series, threshold);
 }
 
-static int take_metrics(struct judging *j, enum gp_metric_kind kind)
+static void take_metrics(struct judging *j, enum gp_metric_kind kind)
 {
-	int result = 0;
-
-	for (int metric = 0; result == 0 && metric < GP_METRICS; metric++)
+	for (int metric = 0; metric < GP_METRICS; metric++)
 		if (gp_metric_rows[metric].kind == kind)
-			result = take_metric(j, (enum gp_metric)metric);
-	return result;
+			take_metric(j, (enum gp_metric)metric);
 }
 
 struct candidate {
@@ -205,7 +190,7 @@ static int compare_totals(const void *a, const void *b)
 	return (left->total_ns < right->total_ns) - (left->total_ns > right->total_ns);
 }
 
-static int take_kernel(struct judging *j, const struct candidate *candidate, uint32_t place)
+static void take_kernel(struct judging *j, const struct candidate *candidate, uint32_t place)
 {
 	const struct gp_threshold *threshold =
 		gp_thresholds_of_kernel(j->thresholds, gp_names_full(j->names, candidate->name));
@@ -220,38 +205,33 @@ static int take_kernel(struct judging *j, const struct candidate *candidate, uin
 	if (threshold->off && is_long)
 		j->check->kernels_off[j->check->kernels_off_count++] = candidate->name;
 	if (threshold->off || (!is_named && !is_long))
-		return 0;
+		return;
 	gp_run_set_named(j->baseline, GP_NAMED_KERNEL, candidate->name, GP_NAMED_TOTAL,
 			 series.baseline);
 	gp_run_set_named(j->now, GP_NAMED_KERNEL, candidate->name, GP_NAMED_TOTAL, series.now);
-	return add(j, finding, &series, threshold);
+	add(j, finding, &series, threshold);
 }
 
-static int take_kernels(struct judging *j)
+static void take_kernels(struct judging *j)
 {
 	double values[GP_RANK_MOST];
 	struct candidate *candidates = NULL;
 	const char **names;
 	uint32_t count;
-	int result = gp_run_set_names(j->baseline, NULL, GP_NAMED_KERNEL, &names, &count);
 
+	gp_run_set_names(j->baseline, NULL, GP_NAMED_KERNEL, &names, &count);
 	gp_run_set_metric(j->baseline, GP_METRIC_KERNEL_TIME, values);
 	j->kernel_ns = gp_median(values, j->baseline->count);
-	if (result == 0)
-		candidates = calloc((size_t)count + 1, sizeof(*candidates));
-	if (!candidates)
-		result = -ENOMEM;
-	for (uint32_t i = 0; result == 0 && i < count; i++) {
+	candidates = calloc((size_t)count + 1, sizeof(*candidates));
+	for (uint32_t i = 0; i < count; i++) {
 		gp_run_set_named(j->baseline, GP_NAMED_KERNEL, names[i], GP_NAMED_TOTAL, values);
 		candidates[i] = (struct candidate){names[i], gp_median(values, j->baseline->count)};
 	}
-	if (result == 0)
-		qsort(candidates, count, sizeof(*candidates), compare_totals);
-	for (uint32_t i = 0; result == 0 && i < count; i++)
-		result = take_kernel(j, &candidates[i], i);
+	qsort(candidates, count, sizeof(*candidates), compare_totals);
+	for (uint32_t i = 0; i < count; i++)
+		take_kernel(j, &candidates[i], i);
 	free(candidates);
 	free(names);
-	return result;
 }
 
 /* ---- verdicts of the rank tests, all together ---- */
@@ -305,15 +285,13 @@ static void plan_all(struct gp_check *check)
 }
 
 /* Holm: the k-th smallest chance, from k = 0 on, may be at most ALARMS / (tests - k). */
-static int decide_all(struct judging *j)
+static void decide_all(struct judging *j)
 {
 	struct gp_check *check = j->check;
 	uint32_t *order = gp_array_order(check->findings, check->count, sizeof(*check->findings),
 					 compare_chances, NULL);
 	uint32_t left = check->tested;
 
-	if (!order)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < check->count; i++) {
 		struct gp_check_finding *finding = &check->findings[order[i]];
 
@@ -326,19 +304,14 @@ static int decide_all(struct judging *j)
 	}
 	gp_spill_free(order);
 	for (uint32_t i = 0; i < check->count; i++) {
-		int result;
 
 		if (check->findings[i].exact)
 			continue;
-		result = gp_series_bound(&j->series[i], &j->rank,
-					 GP_CHECK_ALARMS / (left > 0 ? left : 1),
-					 &check->findings[i]);
-		if (result < 0)
-			return result;
+		gp_series_bound(&j->series[i], &j->rank, GP_CHECK_ALARMS / (left > 0 ? left : 1),
+				&check->findings[i]);
 		decide(j, i, left);
 	}
 	plan_all(check);
-	return 0;
 }
 
 static void sum_up(struct gp_check *check, bool is_partial)
@@ -350,46 +323,36 @@ static void sum_up(struct gp_check *check, bool is_partial)
 }
 
 /* A view of the runs that are not partial. */
-static int view(struct gp_run_set *whole, const struct gp_run_set *now)
+static void view(struct gp_run_set *whole, const struct gp_run_set *now)
 {
 	*whole = (struct gp_run_set){.runs = calloc((size_t)now->count + 1, sizeof(*now->runs))};
-	if (!whole->runs)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < now->count; i++)
 		if (!now->runs[i].partial)
 			whole->runs[whole->count++] = now->runs[i];
-	return 0;
 }
 
-int gp_check_judge(const struct gp_run_set *baseline, const struct gp_run_set *now,
-		   const struct gp_thresholds *thresholds, struct gp_check *check)
+void gp_check_judge(const struct gp_run_set *baseline, const struct gp_run_set *now,
+		    const struct gp_thresholds *thresholds, struct gp_check *check)
 {
 	struct judging j = {.baseline = baseline,
 			    .now = &check->compared,
 			    .thresholds = thresholds,
 			    .check = check,
 			    .names = gp_names_new()};
-	int result;
 
 	*check = (struct gp_check){.baseline_runs = baseline->count};
-	result = view(&check->compared, now);
+	view(&check->compared, now);
 	check->runs = check->compared.count;
-	if (!j.names)
-		result = -ENOMEM;
-	if (result == 0 && check->runs > 0 && check->baseline_runs > 0) {
-		result = take_metrics(&j, GP_METRIC_EXACT);
-		if (result == 0)
-			result = take_metrics(&j, GP_METRIC_TIME);
-		if (result == 0)
-			result = take_kernels(&j);
-		if (result == 0)
-			result = decide_all(&j);
+	if (check->runs > 0 && check->baseline_runs > 0) {
+		take_metrics(&j, GP_METRIC_EXACT);
+		take_metrics(&j, GP_METRIC_TIME);
+		take_kernels(&j);
+		decide_all(&j);
 	}
 	sum_up(check, check->runs < now->count);
 	gp_names_free(j.names);
 	gp_rank_free(&j.rank);
 	free(j.series);
-	return result;
 }
 
 void gp_check_close(struct gp_check *check)

@@ -109,10 +109,10 @@ struct gp_check {
 
 /*
  * The sets must outlive the check.  Each has at most GP_RANK_MOST runs, and the baseline has no
- * partial ones.  Returns 0 or -ENOMEM; call gp_check_close() in either case.
+ * partial ones. Call gp_check_close().
  */
-int gp_check_judge(const struct gp_run_set *baseline, const struct gp_run_set *now,
-		   const struct gp_thresholds *thresholds, struct gp_check *check);
+void gp_check_judge(const struct gp_run_set *baseline, const struct gp_run_set *now,
+		    const struct gp_thresholds *thresholds, struct gp_check *check);
 void gp_check_close(struct gp_check *check);
 
 /* "pass", "inconclusive", "regression". */

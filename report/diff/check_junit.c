@@ -13,7 +13,7 @@
 #define REASON_BYTES 512
 
 /* Escape a text for XML.  Control characters, which XML forbids, are written as escapes. */
-static int put_xml(FILE *out, const char *text)
+static void put_xml(FILE *out, const char *text)
 {
 	static const struct {
 		char character;
@@ -33,7 +33,6 @@ static int put_xml(FILE *out, const char *text)
 			fputc(*c, out);
 	}
 	free(escaped);
-	return escaped ? 0 : -ENOMEM;
 }
 
 static bool is_failure(const struct gp_check_report *report, enum gp_check_verdict verdict)
@@ -43,51 +42,44 @@ static bool is_failure(const struct gp_check_report *report, enum gp_check_verdi
 }
 
 /* The rest of a test case that passed; reason: a remark, or "". */
-static int put_passed(FILE *out, const char *reason)
+static void put_passed(FILE *out, const char *reason)
 {
-	int result;
 
 	if (!*reason) {
 		fputs("\"/>\n", out);
-		return 0;
+		return;
 	}
 	fputs("\">\n      <system-out>", out);
-	result = put_xml(out, reason);
+	put_xml(out, reason);
 	fputs("</system-out>\n    </testcase>\n", out);
-	return result;
 }
 
-static int put_case(FILE *out, const struct gp_check_report *report, const char *name,
-		    enum gp_check_verdict verdict, const char *reason)
+static void put_case(FILE *out, const struct gp_check_report *report, const char *name,
+		     enum gp_check_verdict verdict, const char *reason)
 {
-	int result;
 
 	fputs("    <testcase classname=\"gpuprof\" name=\"", out);
-	result = put_xml(out, name);
-	if (verdict == GP_VERDICT_PASS)
-		return result < 0 ? result : put_passed(out, reason);
+	put_xml(out, name);
+	if (verdict == GP_VERDICT_PASS) {
+		put_passed(out, reason);
+		return;
+	}
 	fprintf(out, "\">\n      <%s message=\"",
 		is_failure(report, verdict) ? "failure" : "skipped");
 	if (verdict == GP_VERDICT_INCONCLUSIVE)
 		fputs("inconclusive: ", out);
-	if (result == 0)
-		result = put_xml(out, reason);
+	put_xml(out, reason);
 	fputs("\"/>\n    </testcase>\n", out);
-	return result;
 }
 
-static int put_finding(FILE *out, const struct gp_check_report *report,
-		       const struct gp_check_finding *finding)
+static void put_finding(FILE *out, const struct gp_check_report *report,
+			const struct gp_check_finding *finding)
 {
 	char reason[REASON_BYTES], *name = gp_check_name(report, finding);
-	int result;
 
-	if (!name)
-		return -ENOMEM;
 	gp_check_reason(report, finding, reason, sizeof(reason));
-	result = put_case(out, report, name, finding->verdict, reason);
+	put_case(out, report, name, finding->verdict, reason);
 	free(name);
-	return result;
 }
 
 static uint32_t count_partial(const struct gp_check_report *report)
@@ -95,40 +87,32 @@ static uint32_t count_partial(const struct gp_check_report *report)
 	return report->now->count - report->check->runs;
 }
 
-static int put_partial(FILE *out, const struct gp_check_report *report)
+static void put_partial(FILE *out, const struct gp_check_report *report)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; result == 0 && i < report->now->count; i++)
+	for (uint32_t i = 0; i < report->now->count; i++)
 		if (report->now->runs[i].partial)
-			result = put_case(out, report, report->now->runs[i].name,
-					  GP_VERDICT_INCONCLUSIVE, report->now->runs[i].partial);
-	return result;
+			put_case(out, report, report->now->runs[i].name, GP_VERDICT_INCONCLUSIVE,
+				 report->now->runs[i].partial);
 }
 
 /* A metric that is not judged is skipped, also with --strict. */
-static int put_off(FILE *out, const char *kind, const char *name)
+static void put_off(FILE *out, const char *kind, const char *name)
 {
-	int result;
 
 	fprintf(out, "    <testcase classname=\"gpuprof\" name=\"%s", kind);
-	result = put_xml(out, name);
+	put_xml(out, name);
 	fputs("\">\n      <skipped message=\"switched off by the thresholds\"/>\n    </testcase>\n",
 	      out);
-	return result;
 }
 
-static int put_all_off(FILE *out, const struct gp_check_report *report)
+static void put_all_off(FILE *out, const struct gp_check_report *report)
 {
 	const struct gp_check *check = report->check;
-	int result = 0;
 
-	for (uint32_t i = 0; result == 0 && i < check->off_count; i++)
-		result = put_off(out, "", gp_metric_rows[check->off[i]].name);
-	for (uint32_t i = 0; result == 0 && i < check->kernels_off_count; i++)
-		result = put_off(out, "kernel ",
-				 gp_names_short(report->names, check->kernels_off[i]));
-	return result;
+	for (uint32_t i = 0; i < check->off_count; i++)
+		put_off(out, "", gp_metric_rows[check->off[i]].name);
+	for (uint32_t i = 0; i < check->kernels_off_count; i++)
+		put_off(out, "kernel ", gp_names_short(report->names, check->kernels_off[i]));
 }
 
 int gp_check_report_junit(FILE *out, const struct gp_check_report *report)
@@ -139,7 +123,6 @@ int gp_check_report_junit(FILE *out, const struct gp_check_report *report)
 	uint32_t failures =
 		gp_check_count(check, GP_VERDICT_REGRESSION) + (report->strict ? inconclusive : 0);
 	uint32_t off = check->off_count + check->kernels_off_count;
-	int result;
 
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -147,11 +130,10 @@ int gp_check_report_junit(FILE *out, const struct gp_check_report *report)
 		"  <testsuite name=\"gpuprof check\" tests=\"%u\" failures=\"%u\" errors=\"0\" skipped=\"%u\">\n",
 		check->count + count_partial(report) + off, failures,
 		off + (report->strict ? 0 : inconclusive));
-	result = put_partial(out, report);
-	for (uint32_t i = 0; result == 0 && i < check->count; i++)
-		result = put_finding(out, report, &check->findings[i]);
-	if (result == 0)
-		result = put_all_off(out, report);
+	put_partial(out, report);
+	for (uint32_t i = 0; i < check->count; i++)
+		put_finding(out, report, &check->findings[i]);
+	put_all_off(out, report);
 	fputs("  </testsuite>\n</testsuites>\n", out);
-	return result == 0 && ferror(out) ? -EIO : result;
+	return ferror(out) ? -EIO : 0;
 }

@@ -95,7 +95,7 @@ static char *folder_of(char *const *runs, size_t run_count)
 	const char *slash = strrchr(runs[0], '/');
 	size_t length = slash ? (size_t)(slash - runs[0]) : 0;
 	char *folder = strndup(runs[0], length);
-	bool is_one = folder && length > 0;
+	bool is_one = length > 0;
 
 	for (size_t i = 0; is_one && i < run_count; i++)
 		is_one = strncmp(runs[i], folder, length) == 0 && runs[i][length] == '/' &&

@@ -34,8 +34,8 @@ static bool is_shown(const struct gp_check_report *report, const struct gp_check
 	return finding->verdict != GP_VERDICT_PASS && finding->doubt != GP_DOUBT_FEW;
 }
 
-static int put_row(struct gp_table_writer *writer, const struct gp_check_report *report,
-		   const struct gp_check_finding *finding)
+static void put_row(struct gp_table_writer *writer, const struct gp_check_report *report,
+		    const struct gp_check_finding *finding)
 {
 	struct gp_figure baseline = gp_check_value(finding, finding->baseline);
 	struct gp_figure now = gp_check_value(finding, finding->now);
@@ -44,8 +44,6 @@ static int put_row(struct gp_table_writer *writer, const struct gp_check_report 
 	char range[64], *name = gp_check_name(report, finding);
 	struct gp_value values[COUNT(columns)];
 
-	if (!name)
-		return -ENOMEM;
 	gp_check_range(finding, range, sizeof(range));
 	values[0] = gp_value_text(gp_check_word(finding));
 	values[1] = gp_value_text(baseline.text);
@@ -56,7 +54,6 @@ static int put_row(struct gp_table_writer *writer, const struct gp_check_report 
 	values[6] = gp_value_text(name);
 	gp_table_writer_row(writer, values);
 	free(name);
-	return 0;
 }
 
 static int put_table(FILE *out, const struct gp_check_report *report, const struct layout *layout)
@@ -65,20 +62,20 @@ static int put_table(FILE *out, const struct gp_check_report *report, const stru
 						      GP_VERDICT_INCONCLUSIVE, GP_VERDICT_PASS};
 	const struct gp_table_head head = {"check", "Metrics", columns, COUNT(columns)};
 	struct gp_table_writer writer;
-	int result = 0, closed;
+	int closed;
 
 	gp_table_writer_open(&writer, layout->format, out, false);
 	gp_table_writer_begin(&writer, &head);
 	for (size_t v = 0; v < COUNT(order); v++)
-		for (uint32_t i = 0; result == 0 && i < report->check->count; i++) {
+		for (uint32_t i = 0; i < report->check->count; i++) {
 			const struct gp_check_finding *finding = &report->check->findings[i];
 
 			if (finding->verdict == order[v] && is_shown(report, finding))
-				result = put_row(&writer, report, finding);
+				put_row(&writer, report, finding);
 		}
 	gp_table_writer_end(&writer);
 	closed = gp_table_writer_close(&writer);
-	return result == 0 ? closed : result;
+	return closed;
 }
 
 /* One line for all times that have too few runs for a verdict. */
@@ -100,13 +97,11 @@ static void put_few(FILE *out, const struct gp_check_report *report, const struc
 	layout->put_note(out, line);
 }
 
-static int put_reason(FILE *out, const struct gp_check_report *report, const struct layout *layout,
-		      const struct gp_check_finding *finding)
+static void put_reason(FILE *out, const struct gp_check_report *report, const struct layout *layout,
+		       const struct gp_check_finding *finding)
 {
 	char reason[512], line[LINE_BYTES], *name = gp_check_name(report, finding);
 
-	if (!name)
-		return -ENOMEM;
 	if (gp_check_has_leaks(finding))
 		gp_check_leaks(report, reason, sizeof(reason));
 	else
@@ -115,24 +110,21 @@ static int put_reason(FILE *out, const struct gp_check_report *report, const str
 	if (*reason)
 		layout->put_note(out, line);
 	free(name);
-	return 0;
 }
 
 static int put_reasons(FILE *out, const struct gp_check_report *report, const struct layout *layout)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; result == 0 && i < report->check->count; i++) {
+	for (uint32_t i = 0; i < report->check->count; i++) {
 		const struct gp_check_finding *finding = &report->check->findings[i];
 
 		if (finding->metric == GP_METRIC_STEP)
 			continue;
 		if (gp_check_has_leaks(finding) ||
 		    (finding->verdict == GP_VERDICT_INCONCLUSIVE && finding->doubt != GP_DOUBT_FEW))
-			result = put_reason(out, report, layout, finding);
+			put_reason(out, report, layout, finding);
 	}
 	put_few(out, report, layout);
-	return result;
+	return 0;
 }
 
 static void put_kernels(FILE *out, const struct gp_check_report *report,
@@ -231,8 +223,7 @@ static void put_markdown_note(FILE *out, const char *line)
 	char *escaped = gp_text_escape(line);
 
 	fputs("- ", out);
-	if (escaped)
-		gp_table_put_markdown(out, escaped);
+	gp_table_put_markdown(out, escaped);
 	fputs("\n", out);
 	free(escaped);
 }

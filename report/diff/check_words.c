@@ -21,8 +21,7 @@ char *gp_check_name(const struct gp_check_report *report, const struct gp_check_
 
 	if (!finding->kernel)
 		return strdup(gp_metric_rows[finding->metric].name);
-	if (asprintf(&name, "kernel %s", gp_names_short(report->names, finding->kernel)) < 0)
-		return NULL;
+	asprintf(&name, "kernel %s", gp_names_short(report->names, finding->kernel));
 	return name;
 }
 
@@ -189,15 +188,14 @@ void gp_check_leaks(const struct gp_check_report *report, char *text, size_t byt
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (uint32_t i = 0; sorted && i < list->count; i++)
+	for (uint32_t i = 0; i < list->count; i++)
 		sorted[i] = &list->rows[i];
-	if (sorted)
-		qsort(sorted, list->count, sizeof(*sorted), compare_leaks);
-	for (uint32_t i = 0; sorted && i < list->count && i < LEAKS_SHOWN; i++)
+	qsort(sorted, list->count, sizeof(*sorted), compare_leaks);
+	for (uint32_t i = 0; i < list->count && i < LEAKS_SHOWN; i++)
 		used += (size_t)snprintf(
 			text + used, bytes - used, "%s%s at %.80s", i == 0 ? "never freed: " : ", ",
 			gp_format_bytes((uint64_t)sorted[i]->total_ns).text, sorted[i]->name);
-	if (sorted && list->count > LEAKS_SHOWN)
+	if (list->count > LEAKS_SHOWN)
 		snprintf(text + used, bytes - used, ", and at %u more", list->count - LEAKS_SHOWN);
 	free(sorted);
 }

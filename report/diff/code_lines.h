@@ -6,9 +6,9 @@
 
 /*
  * Of the stacks of all API calls: each line that calls is in them, where samples of stacks have
- * lines by chance.  The list is empty before.  Returns 0 or -ENOMEM.
+ * lines by chance.  The list is empty before.
  */
-int gp_code_lines_of(struct gp_model *const *models, size_t model_count,
-		     struct gp_named_list *list);
+void gp_code_lines_of(struct gp_model *const *models, size_t model_count,
+		      struct gp_named_list *list);
 
 #endif

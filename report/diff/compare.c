@@ -1,6 +1,5 @@
 #include "report/diff/compare.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,7 +26,6 @@ struct comparing {
 	double *values_a, *values_b; /* the values of one metric */
 	bool are_other_steps;        /* a step is other work in A than in B */
 	struct gp_compare_result *result;
-	int error; /* 0 or -ENOMEM */
 };
 
 /* One number of A and B. */
@@ -75,9 +73,7 @@ static const char *is_sure(struct comparing *c, bool exact)
 		return "yes";
 	if (a > GP_RANK_MOST || b > GP_RANK_MOST || 2 * gp_rank_least(b, a) > LEVEL)
 		return "-";
-	c->error = gp_rank_set(&c->rank, b, a);
-	if (c->error < 0)
-		return "-";
+	gp_rank_set(&c->rank, b, a);
 	count_wins(c, wins);
 	return 2 * gp_rank_tail(&c->rank, wins[0] > wins[1] ? wins[0] : wins[1]) <= LEVEL ? "yes"
 											  : "no";
@@ -377,16 +373,16 @@ static bool is_comparable(struct comparing *c, enum gp_named_kind kind, const st
 	return !isnan(leaked.a) && !isnan(leaked.b);
 }
 
-static int list_named(struct comparing *c, enum gp_named_kind kind, struct named_row **rows,
-		      uint32_t *count)
+static void list_named(struct comparing *c, enum gp_named_kind kind, struct named_row **rows,
+		       uint32_t *count)
 {
 	struct pair sum = {0};
 	const char **names;
 	uint32_t all;
-	int result = gp_run_set_names(c->a, c->b, kind, &names, &all);
 
+	gp_run_set_names(c->a, c->b, kind, &names, &all);
 	*count = 0;
-	*rows = result == 0 ? calloc((size_t)all + 1, sizeof(**rows)) : NULL;
+	*rows = calloc((size_t)all + 1, sizeof(**rows));
 	for (uint32_t i = 0; *rows && i < all; i++) {
 		struct named_row row = {.name = names[i]};
 
@@ -406,8 +402,7 @@ static int list_named(struct comparing *c, enum gp_named_kind kind, struct named
 	if (*rows)
 		*count = keep_named(c, kind, *rows, *count, larger(&sum));
 	if (*rows)
-		result = gp_array_sort(*rows, *count, sizeof(**rows), compare_named, NULL);
-	return *rows ? result : -ENOMEM;
+		gp_array_sort(*rows, *count, sizeof(**rows), compare_named, NULL);
 }
 
 /*
@@ -481,9 +476,8 @@ static void put_named(struct comparing *c, enum gp_named_kind kind)
 	struct named_row *rows;
 	uint32_t count, shown = 0;
 
-	if (list_named(c, kind, &rows, &count) < 0)
-		c->error = -ENOMEM;
-	if (c->error == 0 && count > 0) {
+	list_named(c, kind, &rows, &count);
+	if (count > 0) {
 		gp_table_writer_begin(c->writer, &named_heads[kind]);
 		for (; shown < count && shown < most_rows(c, kind); shown++)
 			put_named_row(c, kind, &rows[shown]);
@@ -499,16 +493,14 @@ static uint32_t more_runs(const struct comparing *c)
 }
 
 /* Make the short names of kernels unique. */
-static int tell_kernels_apart(struct comparing *c)
+static void tell_kernels_apart(struct comparing *c)
 {
 	const char **kernels = NULL;
 	uint32_t count;
-	int result = gp_run_set_names(c->a, c->b, GP_NAMED_KERNEL, &kernels, &count);
 
-	if (result == 0)
-		gp_names_tell_apart(c->names, kernels, count);
+	gp_run_set_names(c->a, c->b, GP_NAMED_KERNEL, &kernels, &count);
+	gp_names_tell_apart(c->names, kernels, count);
 	free(kernels);
-	return result;
 }
 
 int gp_compare_write(struct gp_table_writer *writer, const struct gp_run_set *a,
@@ -525,26 +517,20 @@ int gp_compare_write(struct gp_table_writer *writer, const struct gp_run_set *a,
 	*result = (struct gp_compare_result){0};
 	c.values_a = calloc((size_t)more_runs(&c) + 1, sizeof(double));
 	c.values_b = calloc((size_t)more_runs(&c) + 1, sizeof(double));
-	if (!c.names || !c.values_a || !c.values_b)
-		c.error = -ENOMEM;
-	else
-		c.error = tell_kernels_apart(&c);
-	if (c.error == 0)
-		c.error = gp_step_change_is_other_work(a, b, &c.are_other_steps);
-	if (c.error == 0) {
-		put_metrics(&c, GP_UNIT_NS, "diff-times", "Times");
-		put_metrics(&c, GP_UNIT_JOULES, "diff-energy", "Energy in J");
-		put_metrics(&c, GP_UNIT_PERCENT, "diff-clocks", "Percent of the time");
-		put_metrics(&c, GP_UNIT_COUNT, "diff-counts", "Counts");
-		put_metrics(&c, GP_UNIT_BYTES, "diff-bytes", "Bytes");
-		for (int kind = 0; kind < GP_NAMED_LINE; kind++)
-			put_named(&c, (enum gp_named_kind)kind);
-	}
+	tell_kernels_apart(&c);
+	gp_step_change_is_other_work(a, b, &c.are_other_steps);
+	put_metrics(&c, GP_UNIT_NS, "diff-times", "Times");
+	put_metrics(&c, GP_UNIT_JOULES, "diff-energy", "Energy in J");
+	put_metrics(&c, GP_UNIT_PERCENT, "diff-clocks", "Percent of the time");
+	put_metrics(&c, GP_UNIT_COUNT, "diff-counts", "Counts");
+	put_metrics(&c, GP_UNIT_BYTES, "diff-bytes", "Bytes");
+	for (int kind = 0; kind < GP_NAMED_LINE; kind++)
+		put_named(&c, (enum gp_named_kind)kind);
 	gp_names_free(c.names);
 	gp_rank_free(&c.rank);
 	free(c.values_a);
 	free(c.values_b);
-	return c.error;
+	return 0;
 }
 
 /* ---- other reasons for differences ---- */
@@ -552,7 +538,6 @@ int gp_compare_write(struct gp_table_writer *writer, const struct gp_run_set *a,
 struct doubts {
 	void (*say)(void *context, const char *line);
 	void *context;
-	int error;
 };
 
 __attribute__((format(printf, 2, 3))) static void doubt(struct doubts *doubts, const char *format,
@@ -562,13 +547,9 @@ __attribute__((format(printf, 2, 3))) static void doubt(struct doubts *doubts, c
 	char *line;
 
 	va_start(arguments, format);
-	if (vasprintf(&line, format, arguments) < 0)
-		line = NULL;
+	vasprintf(&line, format, arguments);
 	va_end(arguments);
-	if (line)
-		doubts->say(doubts->context, line);
-	else
-		doubts->error = -ENOMEM;
+	doubts->say(doubts->context, line);
 	free(line);
 }
 
@@ -594,9 +575,8 @@ static void doubt_clocks(struct doubts *doubts, const struct gp_run_set *a,
 {
 	struct gp_lowered_clocks clocks;
 
-	if (gp_lowered_clocks_of(a, b, &clocks) < 0)
-		doubts->error = -ENOMEM;
-	else if (clocks.differ)
+	gp_lowered_clocks_of(a, b, &clocks);
+	if (clocks.differ)
 		doubt(doubts, "clocks lowered: A: %s %% of the time; B: %s %%" GP_LOWERED_CLOCKS,
 		      gp_format_percent(clocks.a, 100).text, gp_format_percent(clocks.b, 100).text);
 }
@@ -606,9 +586,7 @@ static void doubt_lacking(struct doubts *doubts, const struct gp_run_set *a,
 {
 	char *text = gp_lacking_tell(a, b);
 
-	if (!text)
-		doubts->error = -ENOMEM;
-	else if (*text)
+	if (*text)
 		doubts->say(doubts->context, text);
 	free(text);
 }
@@ -633,8 +611,8 @@ static void doubt_machine(struct doubts *doubts, const struct gp_machine *a,
 		      "the GPUs differ: libraries choose other kernels and calls for each GPU, so a kernel or call that only one side has is no change of the program");
 }
 
-int gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,
-		      void (*say)(void *context, const char *line), void *context)
+void gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,
+		       void (*say)(void *context, const char *line), void *context)
 {
 	struct doubts doubts = {.say = say, .context = context};
 
@@ -645,5 +623,4 @@ int gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,
 	doubt_clocks(&doubts, a, b);
 	doubt_machine(&doubts, &a->machine, &b->machine);
 	doubt_lacking(&doubts, a, b);
-	return doubts.error;
 }

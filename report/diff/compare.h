@@ -44,10 +44,9 @@ int gp_compare_write(struct gp_table_writer *writer, const struct gp_run_set *a,
 
 /*
  * Other reasons for differences: partial runs, clocks that were lowered differently, another
- * machine, other options.  Calls say() with a
- * line for each, without a full stop.  Returns 0 or -ENOMEM.
+ * machine, other options.  Calls say() with a line for each, without a full stop.
  */
-int gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,
-		      void (*say)(void *context, const char *line), void *context);
+void gp_compare_doubts(const struct gp_run_set *a, const struct gp_run_set *b,
+		       void (*say)(void *context, const char *line), void *context);
 
 #endif

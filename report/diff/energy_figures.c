@@ -1,6 +1,5 @@
 #include "report/diff/energy_figures.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -41,22 +40,21 @@ static void take_all(double *values, const struct gp_energies *energies,
 		values[GP_METRIC_STEP_ENERGY] = values[GP_METRIC_STEP_ENERGY_ERROR] = (double)NAN;
 }
 
-int gp_energy_figures(struct gp_figures *figures, struct gp_model *const *models,
-		      size_t model_count, const struct gp_device_list *devices,
-		      const struct gp_analysis *basis, const struct gp_busy *busy)
+void gp_energy_figures(struct gp_figures *figures, struct gp_model *const *models,
+		       size_t model_count, const struct gp_device_list *devices,
+		       const struct gp_analysis *basis, const struct gp_busy *busy)
 {
 	static const enum gp_metric metrics[] = {GP_METRIC_ENERGY, GP_METRIC_STEP_ENERGY,
 						 GP_METRIC_STEP_ENERGY_ERROR,
 						 GP_METRIC_CLOCKS_LOWERED};
 	struct gp_energies energies;
-	int result = gp_energies_of(&energies, models, model_count, devices);
 
+	gp_energies_of(&energies, models, model_count, devices);
 	for (size_t i = 0; i < COUNT(metrics); i++)
 		figures->values[metrics[i]] = energies.count > 0 ? 0 : (double)NAN;
-	if (result == 0 && energies.count > 0)
+	if (energies.count > 0)
 		take_all(figures->values, &energies, models, basis, busy);
 	gp_energies_free(&energies);
-	return result;
 }
 
 /* ---- lowered clocks of two sets ---- */
@@ -67,17 +65,14 @@ static double median_of(const struct gp_run_set *set, double *values)
 	return gp_median(values, set->count);
 }
 
-int gp_lowered_clocks_of(const struct gp_run_set *a, const struct gp_run_set *b,
-			 struct gp_lowered_clocks *clocks)
+void gp_lowered_clocks_of(const struct gp_run_set *a, const struct gp_run_set *b,
+			  struct gp_lowered_clocks *clocks)
 {
 	double *values = calloc((size_t)a->count + b->count + 1, sizeof(*values));
 
 	*clocks = (struct gp_lowered_clocks){0};
-	if (!values)
-		return -ENOMEM;
 	clocks->a = median_of(a, values);
 	clocks->b = median_of(b, values);
 	clocks->differ = fabs(clocks->a - clocks->b) >= GP_CLOCKS_DIFFER_PERCENT;
 	free(values);
-	return 0;
 }

@@ -16,12 +16,10 @@
  */
 #define GP_CLOCKS_DIFFER_PERCENT 5.0
 
-/*
- * Sets the metrics of energy, NAN if they are not known.  busy: by device.  Returns 0 or -ENOMEM.
- */
-int gp_energy_figures(struct gp_figures *figures, struct gp_model *const *models,
-		      size_t model_count, const struct gp_device_list *devices,
-		      const struct gp_analysis *basis, const struct gp_busy *busy);
+/* Sets the metrics of energy, NAN if they are not known.  busy: by device. */
+void gp_energy_figures(struct gp_figures *figures, struct gp_model *const *models,
+		       size_t model_count, const struct gp_device_list *devices,
+		       const struct gp_analysis *basis, const struct gp_busy *busy);
 
 /* Follows the two values. */
 #define GP_LOWERED_CLOCKS                                                                          \
@@ -33,8 +31,7 @@ struct gp_lowered_clocks {
 	double a, b;
 };
 
-/* Returns 0 or -ENOMEM. */
-int gp_lowered_clocks_of(const struct gp_run_set *a, const struct gp_run_set *b,
-			 struct gp_lowered_clocks *clocks);
+void gp_lowered_clocks_of(const struct gp_run_set *a, const struct gp_run_set *b,
+			  struct gp_lowered_clocks *clocks);
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/diff/figures.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +105,7 @@ const struct gp_named_figure *gp_named_find(const struct gp_named_list *list, co
 }
 
 /* The list takes ownership of the name. */
-static int take_group(struct gp_named_list *list, struct gp_group *group, char *name)
+static void take_group(struct gp_named_list *list, struct gp_group *group, char *name)
 {
 	struct gp_stats stats = gp_group_stats(group);
 	struct gp_named_figure *row = &list->rows[list->count];
@@ -118,55 +117,45 @@ static int take_group(struct gp_named_list *list, struct gp_group *group, char *
 		.median_ns = stats.count > 0 ? stats.median : (double)NAN,
 		.occupancy = (double)NAN,
 	};
-	if (!row->name)
-		return -ENOMEM;
 	list->count++;
-	return 0;
 }
 
-static int make_room(struct gp_named_list *list, uint32_t count)
+static void make_room(struct gp_named_list *list, uint32_t count)
 {
 	list->rows = calloc((size_t)count + 1, sizeof(*list->rows));
-	return list->rows ? 0 : -ENOMEM;
 }
 
-static int take_operations(struct gp_figures *figures, const struct gp_groups *groups)
+static void take_operations(struct gp_figures *figures, const struct gp_groups *groups)
 {
 	struct gp_named_list *kernels = &figures->named[GP_NAMED_KERNEL];
 	struct gp_named_list *others = &figures->named[GP_NAMED_OTHER];
-	int result = make_room(kernels, groups->count);
 
-	if (result == 0)
-		result = make_room(others, groups->count);
-	for (uint32_t i = 0; result == 0 && i < groups->count; i++) {
+	make_room(kernels, groups->count);
+	make_room(others, groups->count);
+	for (uint32_t i = 0; i < groups->count; i++) {
 		const char *key = groups->rows[i].key;
 
 		if (key[0] == GP_ACTIVITY_KERNEL)
-			result = take_group(kernels, &groups->rows[i],
-					    gp_kernel_figure_name(key + 1));
+			take_group(kernels, &groups->rows[i], gp_kernel_figure_name(key + 1));
 		else
-			result = take_group(others, &groups->rows[i], gp_text_escape(key + 1));
+			take_group(others, &groups->rows[i], gp_text_escape(key + 1));
 	}
-	return result;
 }
 
-static int take_calls(struct gp_figures *figures, const struct gp_groups *groups)
+static void take_calls(struct gp_figures *figures, const struct gp_groups *groups)
 {
 	struct gp_named_list *calls = &figures->named[GP_NAMED_CALL];
-	int result = make_room(calls, groups->count);
 
-	for (uint32_t i = 0; result == 0 && i < groups->count; i++)
-		result = take_group(calls, &groups->rows[i], gp_text_escape(groups->rows[i].key));
-	return result;
+	make_room(calls, groups->count);
+	for (uint32_t i = 0; i < groups->count; i++)
+		take_group(calls, &groups->rows[i], gp_text_escape(groups->rows[i].key));
 }
 
 static int take_activity(struct gathering *g)
 {
 	struct gp_activity activity;
-	int result = gp_activity_gather(&activity, g->models, g->model_count);
 
-	if (result < 0)
-		return result;
+	gp_activity_gather(&activity, g->models, g->model_count);
 	add(g, GP_METRIC_LAUNCHES, activity.launches);
 	add(g, GP_METRIC_GRAPH_LAUNCHES, activity.graph_launches);
 	add(g, GP_METRIC_KERNELS, activity.kernels);
@@ -174,23 +163,21 @@ static int take_activity(struct gathering *g)
 	add(g, GP_METRIC_SETS, activity.sets);
 	for (uint32_t i = 0; i < activity.calls.count; i++)
 		add(g, GP_METRIC_FAILURES, activity.calls.rows[i].failed);
-	result = take_operations(g->figures, &activity.operations);
-	if (result == 0)
-		result = take_calls(g->figures, &activity.calls);
+	take_operations(g->figures, &activity.operations);
+	take_calls(g->figures, &activity.calls);
 	gp_activity_free(&activity);
 	for (int kind = 0; kind < GP_NAMED_KINDS; kind++)
 		gp_named_sort(&g->figures->named[kind]);
-	return result;
+	return 0;
 }
 
 /* ---- Python functions ---- */
 
-static int take_functions(struct gp_named_list *list, const struct gp_host_function *functions,
-			  uint32_t count, const struct gp_host_places *places)
+static void take_functions(struct gp_named_list *list, const struct gp_host_function *functions,
+			   uint32_t count, const struct gp_host_places *places)
 {
-	int result = make_room(list, count);
-
-	for (uint32_t i = 0; result == 0 && i < count; i++) {
+	make_room(list, count);
+	for (uint32_t i = 0; i < count; i++) {
 		const char *name = gp_host_places_at(places, functions[i].place).function;
 		struct gp_named_figure row = {.name = gp_text_escape(name),
 					      .count = (double)functions[i].samples,
@@ -198,12 +185,8 @@ static int take_functions(struct gp_named_list *list, const struct gp_host_funct
 					      .median_ns = (double)NAN,
 					      .occupancy = (double)NAN};
 
-		if (!row.name)
-			result = -ENOMEM;
-		else
-			list->rows[list->count++] = row;
+		list->rows[list->count++] = row;
 	}
-	return result;
 }
 
 static int take_host(struct gathering *g)
@@ -211,22 +194,18 @@ static int take_host(struct gathering *g)
 	struct gp_named_list *list = &g->figures->named[GP_NAMED_HOST];
 	struct gp_host_places *places = gp_host_places_new();
 	struct gp_host_function *functions = NULL;
-	struct gp_tally tally = {.error = places ? 0 : -ENOMEM};
+	struct gp_tally tally = {.error = 0};
 	uint32_t count = 0;
-	int result;
 
-	for (size_t i = 0; tally.error == 0 && i < g->model_count; i++)
+	for (size_t i = 0; i < g->model_count; i++)
 		gp_host_work_add_all(&tally, 0, places, g->models[i]);
-	if (tally.error == 0)
-		functions = gp_host_work_functions(&tally, 0, places, &count);
-	if (tally.error == 0)
-		tally.error = functions ? take_functions(list, functions, count, places) : -ENOMEM;
+	functions = gp_host_work_functions(&tally, 0, places, &count);
+	take_functions(list, functions, count, places);
 	gp_named_sort(list);
 	free(functions);
 	gp_host_places_free(places);
-	result = tally.error;
 	gp_tally_free(&tally);
-	return result;
+	return 0;
 }
 
 /* ---- operations one by one ---- */
@@ -319,13 +298,11 @@ static void take_launch(struct occupancy *found, const struct gp_model *model,
 }
 
 /* If several processes have a kernel, the last one counts. */
-static int take_occupancy_of(struct gathering *g, const struct gp_model *model)
+static void take_occupancy_of(struct gathering *g, const struct gp_model *model)
 {
 	struct gp_named_list *kernels = &g->figures->named[GP_NAMED_KERNEL];
 	struct occupancy *found = calloc((size_t)model->name_count + 1, sizeof(*found));
 
-	if (!found)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->op_count; i++)
 		if (model->ops[i].kind == GP_OP_KERNEL)
 			take_launch(found, model, &model->ops[i]);
@@ -339,16 +316,13 @@ static int take_occupancy_of(struct gathering *g, const struct gp_model *model)
 		free(name);
 	}
 	free(found);
-	return 0;
 }
 
 static int take_occupancy(struct gathering *g)
 {
-	int result = 0;
-
-	for (size_t i = 0; result == 0 && i < g->model_count; i++)
-		result = take_occupancy_of(g, g->models[i]);
-	return result;
+	for (size_t i = 0; i < g->model_count; i++)
+		take_occupancy_of(g, g->models[i]);
+	return 0;
 }
 
 /* ---- busy and idle times, idle causes, exposed times ---- */
@@ -419,11 +393,10 @@ static void take_steps(struct gathering *g, const struct gp_steps *steps)
 	values[GP_METRIC_STEP_MEAN] = enough ? (double)gp_steps_mean_ns(steps) : (double)NAN;
 }
 
-static int take_phases(struct gp_named_list *list, const struct gp_phases *phases)
+static void take_phases(struct gp_named_list *list, const struct gp_phases *phases)
 {
-	int result = make_room(list, GP_PHASE_KINDS);
-
-	for (uint32_t i = 0; result == 0 && i < GP_PHASE_KINDS; i++) {
+	make_room(list, GP_PHASE_KINDS);
+	for (uint32_t i = 0; i < GP_PHASE_KINDS; i++) {
 		struct gp_named_figure row = {
 			.count = phases->rows[i].steps,
 			.total_ns = (double)gp_phases_step_ns(phases, GP_PHASE_HOST, i),
@@ -434,76 +407,58 @@ static int take_phases(struct gp_named_list *list, const struct gp_phases *phase
 		if (row.count == 0)
 			continue;
 		row.name = gp_text_escape(phases->rows[i].name);
-		if (!row.name)
-			result = -ENOMEM;
-		else
-			list->rows[list->count++] = row;
+		list->rows[list->count++] = row;
 	}
 	gp_named_sort(list);
-	return result;
 }
 
-static int add_rank(struct gathering *g, const struct gp_model *model, const struct gp_steps *steps,
-		    const struct gp_kinds *kinds)
+static void add_rank(struct gathering *g, const struct gp_model *model,
+		     const struct gp_steps *steps, const struct gp_kinds *kinds)
 {
 	struct gp_named_list *list = &g->figures->named[GP_NAMED_RANK];
 	struct gp_rank_times times = {0};
-	int result = gp_rank_times_add(&times, kinds, model);
-	char *name = strdup(gp_process_name(model).text);
 
-	if (result != 0 || !name) {
-		free(name);
-		return -ENOMEM;
-	}
+	gp_rank_times_add(&times, kinds, model);
 	list->rows[list->count++] = (struct gp_named_figure){
-		.name = name,
+		.name = strdup(gp_process_name(model).text),
 		.count = model->op_count,
 		.total_ns = (double)times.computing_ns,
 		.median_ns = steps->median_ns > 0 ? (double)steps->median_ns : (double)NAN,
 		.occupancy = (double)NAN,
 	};
-	return 0;
 }
 
 /* Of a job; a single process is compared by the metrics. */
-static int take_ranks(struct gathering *g, const struct gp_analysis *basis,
-		      const struct gp_kinds *kinds)
+static void take_ranks(struct gathering *g, const struct gp_analysis *basis,
+		       const struct gp_kinds *kinds)
 {
 	struct gp_named_list *list = &g->figures->named[GP_NAMED_RANK];
-	int result = g->is_of_job ? make_room(list, g->model_count) : 0;
 
-	for (size_t i = 0; result == 0 && g->is_of_job && i < g->model_count; i++)
+	if (g->is_of_job)
+		make_room(list, g->model_count);
+	for (size_t i = 0; g->is_of_job && i < g->model_count; i++)
 		if (gp_model_rank(g->models[i]) != GP_NONE)
-			result = add_rank(g, g->models[i], &basis->steps[i], kinds);
+			add_rank(g, g->models[i], &basis->steps[i], kinds);
 	gp_named_sort(list);
-	return result;
 }
 
-static int take_analysis(struct gathering *g, struct gp_analysis *basis, struct gp_window window,
-			 const struct gp_kinds *kinds)
+static void take_analysis(struct gathering *g, struct gp_analysis *basis, struct gp_window window,
+			  const struct gp_kinds *kinds)
 {
 	struct gp_busy *busy = gp_busy_of(g->models, g->model_count, window, &g->devices);
-	int result = busy ? 0 : -ENOMEM;
 	size_t process = SIZE_MAX;
 
-	if (result == 0)
-		result = gp_analysis_of(basis, g->models, g->model_count, &g->devices, kinds, 0);
-	if (result == 0) {
-		take_busy(g, busy, window);
-		take_states(g, busy, &basis->wheres);
-		process = gp_analysis_main_process(basis);
-		take_steps(g, process < SIZE_MAX ? &basis->steps[process] : NULL);
-	}
-	if (result == 0)
-		result = gp_energy_figures(g->figures, g->models, g->model_count, &g->devices,
-					   basis, busy);
-	if (result == 0)
-		result = take_ranks(g, basis, kinds);
-	if (result == 0 && process < SIZE_MAX && basis->phases[process].time_count > 0)
-		result = take_phases(&g->figures->named[GP_NAMED_PHASE], &basis->phases[process]);
+	gp_analysis_of(basis, g->models, g->model_count, &g->devices, kinds, 0);
+	take_busy(g, busy, window);
+	take_states(g, busy, &basis->wheres);
+	process = gp_analysis_main_process(basis);
+	take_steps(g, process < SIZE_MAX ? &basis->steps[process] : NULL);
+	gp_energy_figures(g->figures, g->models, g->model_count, &g->devices, basis, busy);
+	take_ranks(g, basis, kinds);
+	if (process < SIZE_MAX && basis->phases[process].time_count > 0)
+		take_phases(&g->figures->named[GP_NAMED_PHASE], &basis->phases[process]);
 	gp_analysis_free(basis);
 	free(busy);
-	return result;
 }
 
 static int take_where(struct gathering *g)
@@ -511,12 +466,10 @@ static int take_where(struct gathering *g)
 	struct gp_analysis basis = {0};
 	char message[256];
 	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
-	int result =
-		kinds ? take_analysis(g, &basis, gp_busy_window(g->models, g->model_count), kinds)
-		      : -ENOMEM;
 
+	take_analysis(g, &basis, gp_busy_window(g->models, g->model_count), kinds);
 	gp_kinds_free(kinds);
-	return result;
+	return 0;
 }
 
 /* ---- memory ---- */
@@ -524,9 +477,9 @@ static int take_where(struct gathering *g)
 static int take_memory(struct gathering *g)
 {
 	struct gp_memory_stats stats;
-	int result = gp_memory_stats_of(g->models, g->model_count, &g->devices, &stats);
 
-	for (size_t i = 0; result == 0 && i < stats.row_count; i++) {
+	gp_memory_stats_of(g->models, g->model_count, &g->devices, &stats);
+	for (size_t i = 0; i < stats.row_count; i++) {
 		const struct gp_memory_row *row = &stats.rows[i];
 
 		if (row->kind == GP_MEMORY_OF_DEVICE) {
@@ -537,11 +490,11 @@ static int take_memory(struct gathering *g)
 		}
 	}
 	gp_memory_stats_free(&stats);
-	return result;
+	return 0;
 }
 
-static int add_leak(struct gathering *g, const struct gp_memory_sites *found,
-		    const struct gp_memory_site *row)
+static void add_leak(struct gathering *g, const struct gp_memory_sites *found,
+		     const struct gp_memory_site *row)
 {
 	struct gp_named_list *list = &g->figures->named[GP_NAMED_LEAK];
 	struct gp_named_figure leak = {
@@ -551,45 +504,36 @@ static int add_leak(struct gathering *g, const struct gp_memory_sites *found,
 		.median_ns = (double)NAN,
 		.occupancy = (double)NAN};
 
-	if (!leak.name)
-		return -ENOMEM;
 	add(g, GP_METRIC_BYTES_LEAKED, row->left_bytes);
 	list->rows[list->count++] = leak;
-	return 0;
 }
 
 static int take_leaked(struct gathering *g)
 {
 	struct gp_named_list *list = &g->figures->named[GP_NAMED_LEAK];
 	struct gp_memory_sites found;
-	int result;
 
 	if (!gp_memory_sites_knows_leaks(g->models, g->model_count)) {
 		g->figures->values[GP_METRIC_BYTES_LEAKED] = (double)NAN;
 		return 0;
 	}
-	result = gp_memory_sites_of(g->models, g->model_count, &g->devices, GP_MEMORY_LEFT, &found);
-
-	if (result == 0) {
-		list->rows = calloc((size_t)found.row_count + 1, sizeof(*list->rows));
-		result = list->rows ? 0 : -ENOMEM;
-	}
-	for (uint32_t i = 0; result == 0 && i < found.row_count; i++)
+	gp_memory_sites_of(g->models, g->model_count, &g->devices, GP_MEMORY_LEFT, &found);
+	list->rows = calloc((size_t)found.row_count + 1, sizeof(*list->rows));
+	for (uint32_t i = 0; i < found.row_count; i++)
 		if (gp_memory_site_is_leak(&found, &found.rows[i]))
-			result = add_leak(g, &found, &found.rows[i]);
+			add_leak(g, &found, &found.rows[i]);
 	gp_memory_sites_free(&found);
-	if (result == 0)
-		gp_named_sort(list);
-	return result;
+	gp_named_sort(list);
+	return 0;
 }
 
 static int take_lines(struct gathering *g)
 {
 	struct gp_named_list *list = &g->figures->named[GP_NAMED_LINE];
-	int result = gp_code_lines_of(g->models, g->model_count, list);
 
+	gp_code_lines_of(g->models, g->model_count, list);
 	gp_named_sort(list);
-	return result;
+	return 0;
 }
 
 /* ---- unknown metrics ---- */

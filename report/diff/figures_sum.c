@@ -1,6 +1,5 @@
 #include "report/diff/figures_sum.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,9 +44,7 @@ static int add_row(struct gp_named_sum *sum, const struct gp_named_figure *row)
 {
 	uint32_t known = sum->names.count, at = gp_groups_find(&sum->names, row->name);
 
-	if (at == UINT32_MAX ||
-	    gp_array_grow(&sum->rows, &sum->capacity, at, sizeof(*sum->rows)) != 0)
-		return -ENOMEM;
+	gp_array_grow(&sum->rows, &sum->capacity, at, sizeof(*sum->rows));
 	if (at == known)
 		sum->rows[at] = (struct gp_named_figure){.occupancy = (double)NAN};
 	sum->rows[at].count += row->count;
@@ -59,35 +56,27 @@ static int add_row(struct gp_named_sum *sum, const struct gp_named_figure *row)
 		       : gp_groups_add(&sum->names, at, (uint64_t)llround(row->median_ns));
 }
 
-static int add_rows(struct gp_figures_sum *sum, const struct gp_figures *process)
+static void add_rows(struct gp_figures_sum *sum, const struct gp_figures *process)
 {
-	int result = 0;
 
 	for (int kind = 0; kind < GP_NAMED_KINDS; kind++)
-		for (uint32_t i = 0;
-		     result == 0 && kind != GP_NAMED_PHASE && i < process->named[kind].count; i++)
-			result = add_row(&sum->named[kind], &process->named[kind].rows[i]);
-	return result;
+		for (uint32_t i = 0; kind != GP_NAMED_PHASE && i < process->named[kind].count; i++)
+			add_row(&sum->named[kind], &process->named[kind].rows[i]);
 }
 
-static int list_rows(struct gp_named_sum *sum, struct gp_named_list *list)
+static void list_rows(struct gp_named_sum *sum, struct gp_named_list *list)
 {
 	list->rows = calloc((size_t)sum->names.count + 1, sizeof(*list->rows));
-	for (uint32_t i = 0; list->rows && i < sum->names.count; i++) {
+	for (uint32_t i = 0; i < sum->names.count; i++) {
 		struct gp_stats medians = gp_group_stats(&sum->names.rows[i]);
 		struct gp_named_figure *row = &list->rows[i];
 
 		*row = sum->rows[i];
 		row->name = strdup(sum->names.rows[i].key);
 		row->median_ns = medians.count > 0 ? medians.median : (double)NAN;
-		if (!row->name)
-			return -ENOMEM;
 		list->count++;
 	}
-	if (!list->rows)
-		return -ENOMEM;
 	gp_named_sort(list);
-	return 0;
 }
 
 /* ---- the whole ---- */
@@ -95,24 +84,23 @@ static int list_rows(struct gp_named_sum *sum, struct gp_named_list *list)
 int gp_figures_sum_add(struct gp_figures_sum *sum, struct gp_figures *process)
 {
 	bool is_main = sum->process_count++ == 0 || process->loop_ns > sum->main.loop_ns;
-	int result = add_rows(sum, process);
 
+	add_rows(sum, process);
 	stretch(sum, &process->extent);
 	for (int i = 0; i < GP_METRICS; i++)
 		sum->values[i] += process->values[i];
 	if (!is_main) {
 		gp_figures_free(process);
-		return result;
+		return 0;
 	}
 	gp_figures_free(&sum->main);
 	sum->main = *process;
 	*process = (struct gp_figures){0};
-	return result;
+	return 0;
 }
 
 int gp_figures_sum_end(struct gp_figures_sum *sum, struct gp_figures *figures)
 {
-	int result = 0;
 
 	*figures = (struct gp_figures){.step_count = sum->main.step_count};
 	memcpy(figures->values, sum->values, sizeof(figures->values));
@@ -120,10 +108,10 @@ int gp_figures_sum_end(struct gp_figures_sum *sum, struct gp_figures *figures)
 		set_others(sum, figures->values);
 	figures->named[GP_NAMED_PHASE] = sum->main.named[GP_NAMED_PHASE];
 	sum->main.named[GP_NAMED_PHASE] = (struct gp_named_list){0};
-	for (int kind = 0; kind < GP_NAMED_KINDS && result == 0; kind++)
+	for (int kind = 0; kind < GP_NAMED_KINDS; kind++)
 		if (kind != GP_NAMED_PHASE)
-			result = list_rows(&sum->named[kind], &figures->named[kind]);
-	return result;
+			list_rows(&sum->named[kind], &figures->named[kind]);
+	return 0;
 }
 
 void gp_figures_sum_free(struct gp_figures_sum *sum)

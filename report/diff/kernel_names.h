@@ -10,8 +10,8 @@
 /*
  * Replace each demangled kernel name in both sets by the mangled name that stands for it in either
  * set.  If several mangled names stand for it, as for static functions of two files, it is one of
- * them.  Returns 0 or -ENOMEM.
+ * them.
  */
-int gp_kernel_names_match(struct gp_run_set *a, struct gp_run_set *b);
+void gp_kernel_names_match(struct gp_run_set *a, struct gp_run_set *b);
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/diff/machine.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,18 +125,17 @@ static void describe_gpu(FILE *out, const struct gp_device_entry *device, size_t
 		fputs("clock not known", out);
 }
 
-static int describe_gpus(FILE *out, struct gp_model *const *models, size_t model_count)
+static void describe_gpus(FILE *out, struct gp_model *const *models, size_t model_count)
 {
 	struct gp_device_list devices = {0};
-	int result = gp_device_list_all(&devices, models, model_count);
 
+	gp_device_list_all(&devices, models, model_count);
 	for (size_t i = 0; i < devices.count; i++) {
 		fputs(i > 0 ? "; " : "", out);
 		describe_gpu(out, &devices.entries[i],
 			     own_name_length(models, model_count, &devices.entries[i]));
 	}
 	gp_device_list_free(&devices);
-	return result;
 }
 
 char *gp_machine_join_gpus(const char *gpus)
@@ -146,7 +144,7 @@ char *gp_machine_join_gpus(const char *gpus)
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	while (out && *gpus) {
+	while (*gpus) {
 		const char *end = strstr(gpus, "; ");
 		size_t length = end ? (size_t)(end - gpus) : strlen(gpus);
 		const char *next = gpus;
@@ -163,10 +161,7 @@ char *gp_machine_join_gpus(const char *gpus)
 		fprintf(out, "%.*s%s", (int)length, gpus, *next ? "; " : "");
 		gpus = next;
 	}
-	if (!out || gp_memstream_close(out, &text) != 0) {
-		free(text);
-		return NULL;
-	}
+	gp_memstream_close(out, &text);
 	return text;
 }
 
@@ -201,74 +196,68 @@ static void describe_options(FILE *out, const char *options)
 	}
 }
 
-static int describe(FILE *out, enum gp_machine_fact fact, struct gp_model *const *models,
-		    size_t model_count)
+static void describe(FILE *out, enum gp_machine_fact fact, struct gp_model *const *models,
+		     size_t model_count)
 {
 	char *const *info = models[0]->info;
 
 	switch (fact) {
-	case GP_MACHINE_GPUS:
-		return describe_gpus(out, models, model_count);
+	case GP_MACHINE_GPUS: {
+		describe_gpus(out, models, model_count);
+		return;
+	}
 	case GP_MACHINE_DRIVER:
 		if (info[GP_INFO_DRIVER_VERSION])
 			fputs(gp_format_cuda_version(
 				      strtoul(info[GP_INFO_DRIVER_VERSION], NULL, 10))
 				      .text,
 			      out);
-		return 0;
+		return;
 	case GP_MACHINE_CUPTI:
 		if (info[GP_INFO_CUPTI_VERSION])
 			fputs(gp_format_cupti_version(
 				      strtoul(info[GP_INFO_CUPTI_VERSION], NULL, 10))
 				      .text,
 			      out);
-		return 0;
+		return;
 	case GP_MACHINE_GPUPROF:
 		fputs(info[GP_INFO_VERSION] ? info[GP_INFO_VERSION] : "", out);
-		return 0;
+		return;
 	case GP_MACHINE_OPTIONS:
 		describe_options(out, info[GP_INFO_OPTIONS]);
-		return 0;
+		return;
 	default:
 		fputs(info[GP_INFO_PROGRAM] ? info[GP_INFO_PROGRAM] : "", out);
-		return 0;
+		return;
 	}
 }
 
-static int take_fact(struct gp_machine *machine, enum gp_machine_fact fact,
-		     struct gp_model *const *models, size_t model_count)
+static void take_fact(struct gp_machine *machine, enum gp_machine_fact fact,
+		      struct gp_model *const *models, size_t model_count)
 {
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
-	int result;
 
-	if (!out)
-		return -ENOMEM;
-	result = describe(out, fact, models, model_count);
-	if (gp_memstream_close(out, &text) != 0)
-		result = -ENOMEM;
-	if (result == 0 && fact == GP_MACHINE_GPUS) {
+	describe(out, fact, models, model_count);
+	gp_memstream_close(out, &text);
+	if (fact == GP_MACHINE_GPUS) {
 		char *joined = gp_machine_join_gpus(text);
 
 		free(text);
 		text = joined;
-		result = text ? 0 : -ENOMEM;
 	}
-	if (result == 0)
-		machine->facts[fact] = gp_text_escape(text);
+	machine->facts[fact] = gp_text_escape(text);
 	free(text);
-	return result == 0 && !machine->facts[fact] ? -ENOMEM : result;
 }
 
 int gp_machine_of(struct gp_model *const *models, size_t model_count, struct gp_machine *machine)
 {
-	int result = 0;
 
 	*machine = (struct gp_machine){0};
 	for (size_t i = 0; i < model_count; i++)
 		machine->is_of_others |= models[i]->recorder != NULL;
-	for (int fact = 0; result == 0 && fact < GP_MACHINE_FACTS; fact++)
-		result = take_fact(machine, (enum gp_machine_fact)fact, models, model_count);
-	return result;
+	for (int fact = 0; fact < GP_MACHINE_FACTS; fact++)
+		take_fact(machine, (enum gp_machine_fact)fact, models, model_count);
+	return 0;
 }

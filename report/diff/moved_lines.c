@@ -1,6 +1,5 @@
 #include "report/diff/moved_lines.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,41 +166,36 @@ static bool is_too_large(const struct matching *m)
 	       m->a[m->a_count - 1].line > LAST_LINE || m->b[m->b_count - 1].line > LAST_LINE;
 }
 
-static int match(struct matching *m, uint32_t *found)
+static void match(struct matching *m, uint32_t *found)
 {
-	if (!m->upto || !m->from || !m->by_shift || !m->before || !m->ranges)
-		return -ENOMEM;
 	add_up(m, m->upto, false);
 	add_up(m, m->from, true);
 	find_certain(m, found);
-	return 0;
 }
 
-int gp_moved_lines_match(const struct gp_code_line *a, uint32_t a_count,
-			 const struct gp_code_line *b, uint32_t b_count, uint32_t *found)
+void gp_moved_lines_match(const struct gp_code_line *a, uint32_t a_count,
+			  const struct gp_code_line *b, uint32_t b_count, uint32_t *found)
 {
 	struct matching m = {.a = a, .b = b, .a_count = a_count, .b_count = b_count};
 	size_t pairs = (size_t)a_count * b_count;
-	int result;
 
 	for (uint32_t i = 0; i < a_count; i++)
 		found[i] = GP_NONE;
 	if (pairs == 0)
-		return 0;
+		return;
 	if (is_too_large(&m)) {
 		find_equal(&m, found);
-		return 0;
+		return;
 	}
 	m.upto = calloc(pairs, sizeof(*m.upto));
 	m.from = calloc(pairs, sizeof(*m.from));
 	m.by_shift = calloc(shift_count(&m), sizeof(*m.by_shift));
 	m.before = calloc((size_t)b_count + 1, sizeof(*m.before));
 	m.ranges = calloc(a_count, sizeof(*m.ranges));
-	result = match(&m, found);
+	match(&m, found);
 	free(m.upto);
 	free(m.from);
 	free(m.by_shift);
 	free(m.before);
 	free(m.ranges);
-	return result;
 }

@@ -27,10 +27,9 @@ struct gp_code_line {
 /*
  * The lines of one file, both sorted by line and function, each once.  found[i] becomes the index
  * in b of a's line i, or GP_NONE; if there are too many to compare, that of the equal line.
- * Returns 0 or -ENOMEM.
  */
-int gp_moved_lines_match(const struct gp_code_line *a, uint32_t a_count,
-			 const struct gp_code_line *b, uint32_t b_count, uint32_t *found);
+void gp_moved_lines_match(const struct gp_code_line *a, uint32_t a_count,
+			  const struct gp_code_line *b, uint32_t b_count, uint32_t *found);
 
 /* Order by line and function. */
 int gp_code_line_compare(const struct gp_code_line *a, const struct gp_code_line *b);

@@ -1,6 +1,5 @@
 #include "report/diff/place_names.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +46,7 @@ static int compare_lines(const void *a, const void *b)
 	return order != 0 ? order : gp_code_line_compare(left, right);
 }
 
-static int add_names(struct lines *lines, const char *const *names, uint32_t count)
+static void add_names(struct lines *lines, const char *const *names, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct gp_code_line line = {.function = names[i], .length = strlen(names[i])};
@@ -55,12 +54,9 @@ static int add_names(struct lines *lines, const char *const *names, uint32_t cou
 		line.line = gp_call_site_line(names[i], &line.length);
 		if (line.line == 0)
 			continue;
-		if (gp_array_grow(&lines->rows, &lines->capacity, lines->count,
-				  sizeof(*lines->rows)) != 0)
-			return -ENOMEM;
+		gp_array_grow(&lines->rows, &lines->capacity, lines->count, sizeof(*lines->rows));
 		lines->rows[lines->count++] = line;
 	}
-	return 0;
 }
 
 static void sort_once(struct lines *lines)
@@ -76,21 +72,17 @@ static void sort_once(struct lines *lines)
 }
 
 /* The texts belong to the set. */
-static int list_lines(struct lines *lines, const struct gp_run_set *set)
+static void list_lines(struct lines *lines, const struct gp_run_set *set)
 {
-	int result = 0;
-
-	for (size_t i = 0; result == 0 && i < COUNT(kinds); i++) {
+	for (size_t i = 0; i < COUNT(kinds); i++) {
 		const char **names;
 		uint32_t count;
 
-		result = gp_run_set_names(set, NULL, kinds[i], &names, &count);
-		if (result == 0)
-			result = add_names(lines, names, count);
+		gp_run_set_names(set, NULL, kinds[i], &names, &count);
+		add_names(lines, names, count);
 		free(names);
 	}
 	sort_once(lines);
-	return result;
 }
 
 static uint32_t end_of_file(const struct lines *lines, uint32_t first)
@@ -103,35 +95,30 @@ static uint32_t end_of_file(const struct lines *lines, uint32_t first)
 }
 
 /* found[i] becomes the index in b of a's line i, or GP_NONE. */
-static int match(const struct lines *a, const struct lines *b, uint32_t *found)
+static void match(const struct lines *a, const struct lines *b, uint32_t *found)
 {
-	int result = 0;
-
-	for (uint32_t i = 0, j = 0, end, other; result == 0 && i < a->count; i = end, j = other) {
+	for (uint32_t i = 0, j = 0, end, other; i < a->count; i = end, j = other) {
 		end = end_of_file(a, i);
 		while (j < b->count && compare_files(&b->rows[j], &a->rows[i]) < 0)
 			j++;
 		other = j;
 		if (j < b->count && compare_files(&b->rows[j], &a->rows[i]) == 0)
 			other = end_of_file(b, j);
-		result = gp_moved_lines_match(a->rows + i, end - i, b->rows + j, other - j,
-					      found + i);
+		gp_moved_lines_match(a->rows + i, end - i, b->rows + j, other - j, found + i);
 		for (uint32_t k = i; k < end; k++)
 			found[k] += found[k] == GP_NONE ? 0 : j;
 	}
-	return result;
 }
 
 /* ---- the new names ---- */
 
-static int add_rename(struct gp_renames *renames, const struct gp_code_line *line, uint32_t to,
-		      const char *mark)
+static void add_rename(struct gp_renames *renames, const struct gp_code_line *line, uint32_t to,
+		       const char *mark)
 {
 	char *name;
 
-	if (asprintf(&name, "%.*s:%u%s)", (int)line->length, line->function, to, mark) < 0)
-		name = NULL;
-	return gp_renames_add(renames, line->function, name);
+	asprintf(&name, "%.*s:%u%s)", (int)line->length, line->function, to, mark);
+	gp_renames_add(renames, line->function, name);
 }
 
 static bool has_line(const struct lines *lines, const struct gp_code_line *line)
@@ -140,49 +127,41 @@ static bool has_line(const struct lines *lines, const struct gp_code_line *line)
 	       bsearch(line, lines->rows, lines->count, sizeof(*lines->rows), compare_lines);
 }
 
-static int list_renames(struct gp_renames *renames, const struct lines *a, const struct lines *b,
-			const uint32_t *found)
+static void list_renames(struct gp_renames *renames, const struct lines *a, const struct lines *b,
+			 const uint32_t *found)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; result == 0 && i < a->count; i++) {
+	for (uint32_t i = 0; i < a->count; i++) {
 		const struct gp_code_line *line = &a->rows[i];
 		uint32_t to = found[i] == GP_NONE ? 0 : b->rows[found[i]].line;
 
 		if (to > 0 && to != line->line)
-			result = add_rename(renames, line, to, "");
+			add_rename(renames, line, to, "");
 		else if (to == 0 && has_line(b, line))
-			result = add_rename(renames, line, line->line, " in A");
+			add_rename(renames, line, line->line, " in A");
 	}
 	gp_renames_sort(renames);
-	return result;
 }
 
-static int rename_all(const struct lines *a, const struct lines *b, struct gp_run_set *set)
+static void rename_all(const struct lines *a, const struct lines *b, struct gp_run_set *set)
 {
 	struct gp_renames renames = {0};
 	uint32_t *found = calloc((size_t)a->count + 1, sizeof(*found));
-	int result = found ? match(a, b, found) : -ENOMEM;
 
-	if (result == 0)
-		result = list_renames(&renames, a, b, found);
-	for (size_t i = 0; result == 0 && i < COUNT(kinds); i++)
-		result = gp_rename_named(&renames, set, kinds[i]);
+	match(a, b, found);
+	list_renames(&renames, a, b, found);
+	for (size_t i = 0; i < COUNT(kinds); i++)
+		gp_rename_named(&renames, set, kinds[i]);
 	gp_renames_free(&renames);
 	free(found);
-	return result;
 }
 
-int gp_place_names_match(struct gp_run_set *a, const struct gp_run_set *b)
+void gp_place_names_match(struct gp_run_set *a, const struct gp_run_set *b)
 {
 	struct lines now = {0}, before = {0};
-	int result = list_lines(&before, a);
 
-	if (result == 0)
-		result = list_lines(&now, b);
-	if (result == 0)
-		result = rename_all(&before, &now, a);
+	list_lines(&before, a);
+	list_lines(&now, b);
+	rename_all(&before, &now, a);
 	free(before.rows);
 	free(now.rows);
-	return result;
 }

@@ -10,8 +10,7 @@
 /*
  * Give the phases and leaks of a the lines that they have in b (report/diff/moved_lines.h).  A
  * place of a that is no place of b, but has the name of one, becomes "step (train.py:40 in A)".
- * Returns 0 or -ENOMEM.
  */
-int gp_place_names_match(struct gp_run_set *a, const struct gp_run_set *b);
+void gp_place_names_match(struct gp_run_set *a, const struct gp_run_set *b);
 
 #endif

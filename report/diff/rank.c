@@ -1,6 +1,5 @@
 #include "report/diff/rank.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,23 +53,20 @@ static void sum_tails(double *shares, uint32_t size)
 	}
 }
 
-int gp_rank_set(struct gp_rank *rank, uint32_t left, uint32_t right)
+void gp_rank_set(struct gp_rank *rank, uint32_t left, uint32_t right)
 {
 	uint32_t size = left * right + 1;
 	double *shares;
 
 	if (rank->left == left && rank->right == right)
-		return 0;
+		return;
 	shares = calloc(size, sizeof(*shares));
-	if (!shares)
-		return -ENOMEM;
 	shares[0] = 1;
 	for (uint32_t i = 1; i <= left; i++)
 		multiply_in(shares, size, right, i);
 	sum_tails(shares, size);
 	gp_rank_free(rank);
 	*rank = (struct gp_rank){left, right, shares};
-	return 0;
 }
 
 double gp_rank_tail(const struct gp_rank *rank, uint32_t wins)

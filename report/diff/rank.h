@@ -23,9 +23,9 @@ struct gp_rank {
 
 /*
  * Compute the distribution for these sizes, each from 1 to GP_RANK_MOST; fast if it is already for
- * them.  Returns 0 or -ENOMEM.
+ * them.
  */
-int gp_rank_set(struct gp_rank *rank, uint32_t left, uint32_t right);
+void gp_rank_set(struct gp_rank *rank, uint32_t left, uint32_t right);
 void gp_rank_free(struct gp_rank *rank);
 
 /* Probability of at least so many wins. */

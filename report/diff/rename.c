@@ -1,6 +1,5 @@
 #include "report/diff/rename.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,18 +12,12 @@ static int compare(const void *a, const void *b)
 	return strcmp(left->from, right->from);
 }
 
-int gp_renames_add(struct gp_renames *renames, const char *from, char *to)
+void gp_renames_add(struct gp_renames *renames, const char *from, char *to)
 {
 	struct gp_rename row = {strdup(from), to};
 
-	if (!row.from || !row.to ||
-	    gp_array_grow(&renames->rows, &renames->capacity, renames->count, sizeof(row)) != 0) {
-		free(row.from);
-		free(row.to);
-		return -ENOMEM;
-	}
+	gp_array_grow(&renames->rows, &renames->capacity, renames->count, sizeof(row));
 	renames->rows[renames->count++] = row;
-	return 0;
 }
 
 void gp_renames_free(struct gp_renames *renames)
@@ -42,7 +35,7 @@ void gp_renames_sort(struct gp_renames *renames)
 		qsort(renames->rows, renames->count, sizeof(*renames->rows), compare);
 }
 
-static int rename_list(const struct gp_renames *renames, struct gp_named_list *list)
+static void rename_list(const struct gp_renames *renames, struct gp_named_list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct gp_rename key = {.from = list->rows[i].name};
@@ -52,23 +45,17 @@ static int rename_list(const struct gp_renames *renames, struct gp_named_list *l
 						      sizeof(key), compare);
 		char *name = found ? strdup(found->to) : NULL;
 
-		if (found && !name)
-			return -ENOMEM;
 		if (!found)
 			continue;
 		free(list->rows[i].name);
 		list->rows[i].name = name;
 	}
 	gp_named_sort(list);
-	return 0;
 }
 
-int gp_rename_named(const struct gp_renames *renames, struct gp_run_set *set,
-		    enum gp_named_kind kind)
+void gp_rename_named(const struct gp_renames *renames, struct gp_run_set *set,
+		     enum gp_named_kind kind)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; result == 0 && i < set->count; i++)
-		result = rename_list(renames, &set->runs[i].figures.named[kind]);
-	return result;
+	for (uint32_t i = 0; i < set->count; i++)
+		rename_list(renames, &set->runs[i].figures.named[kind]);
 }

@@ -14,15 +14,15 @@ struct gp_renames {
 	uint32_t count, capacity;
 };
 
-/* Takes ownership of `to`, NULL = no memory; copies `from`.  Returns 0 or -ENOMEM. */
-int gp_renames_add(struct gp_renames *renames, const char *from, char *to);
+/* Takes ownership of `to`; copies `from`. */
+void gp_renames_add(struct gp_renames *renames, const char *from, char *to);
 void gp_renames_free(struct gp_renames *renames);
 
 /* Sort by `from`, for gp_rename_named(). */
 void gp_renames_sort(struct gp_renames *renames);
 
-/* Rename the rows of that kind in all runs of the set.  Returns 0 or -ENOMEM. */
-int gp_rename_named(const struct gp_renames *renames, struct gp_run_set *set,
-		    enum gp_named_kind kind);
+/* Rename the rows of that kind in all runs of the set. */
+void gp_rename_named(const struct gp_renames *renames, struct gp_run_set *set,
+		     enum gp_named_kind kind);
 
 #endif

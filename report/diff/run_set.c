@@ -24,12 +24,6 @@ struct message {
 	size_t bytes;
 };
 
-static int no_memory(const struct message *message)
-{
-	snprintf(message->text, message->bytes, "no memory");
-	return -ENOMEM;
-}
-
 void gp_run_set_free(struct gp_run_set *set)
 {
 	for (uint32_t i = 0; i < set->count; i++) {
@@ -87,10 +81,9 @@ int gp_run_note_partial(struct gp_run_figures *run, const struct gp_model *model
 
 	if (!why || run->partial)
 		return 0;
-	if (asprintf(&run->partial, "%s; for details: gpuprof summary %s", why,
-		     gp_shell_word(model->path, word, sizeof(word))) < 0)
-		run->partial = NULL;
-	return run->partial ? 0 : -ENOMEM;
+	asprintf(&run->partial, "%s; for details: gpuprof summary %s", why,
+		 gp_shell_word(model->path, word, sizeof(word)));
+	return 0;
 }
 
 /* ---- the traces of a run ---- */
@@ -144,12 +137,10 @@ static int take_model(void *context, struct gp_model *model)
 static int load_trace(struct loading *loading, const char *path, const struct message *message)
 {
 	const struct gp_load_options options = {.save_to = -1};
-	int result;
 
 	message->text[0] = '\0';
-	result = gp_traces_load_processes(path, &options, take_model, loading, message->text,
-					  message->bytes);
-	return result == -ENOMEM && message->text[0] == '\0' ? no_memory(message) : result;
+	return gp_traces_load_processes(path, &options, take_model, loading, message->text,
+					message->bytes);
 }
 
 /* A folder of training runs may have other JSON files, too, such as settings. */
@@ -232,11 +223,10 @@ static int take_machine(struct gp_run_set *set, const struct gp_run_models *of, 
 			const struct message *message)
 {
 	struct gp_machine machine;
-	int result = gp_machine_of(of->models, of->count, &machine);
+	int result = 0;
 
-	if (result < 0)
-		no_memory(message);
-	else if (set->count > 0)
+	gp_machine_of(of->models, of->count, &machine);
+	if (set->count > 0)
 		result = compare_machines(set, &machine, path, message);
 	if (result < 0 || set->count > 0)
 		gp_machine_free(&machine);
@@ -251,26 +241,24 @@ static int figures_of(const struct loading *loading, struct gp_figures *figures)
 			    : gp_figures_of(loading->run->models, loading->run->count, figures);
 }
 
-static int take_run(struct gp_run_set *set, const struct loading *of, const char *path,
-		    const struct message *message)
+static int take_run(struct gp_run_set *set, const struct loading *of, const char *path)
 {
 	struct gp_run_figures run = {.name = strdup(path)};
-	int result = run.name ? 0 : -ENOMEM;
+	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < of->run->count; i++)
 		result = gp_run_note_partial(&run, of->run->models[i]);
 	if (result == 0)
 		result = figures_of(of, &run.figures);
-	if (result == 0)
-		result = gp_array_grow(&set->runs, &set->capacity, set->count, sizeof(*set->runs));
 	if (result == 0) {
+		gp_array_grow(&set->runs, &set->capacity, set->count, sizeof(*set->runs));
 		set->runs[set->count++] = run;
 		return 0;
 	}
 	free(run.name);
 	free(run.partial);
 	gp_figures_free(&run.figures);
-	return no_memory(message);
+	return result;
 }
 
 static int add_run(struct gp_run_set *set, char *path, const struct message *message)
@@ -284,7 +272,7 @@ static int add_run(struct gp_run_set *set, char *path, const struct message *mes
 	if (result == 0)
 		result = take_machine(set, &run, path, message);
 	if (result == 0)
-		result = take_run(set, &loading, path, message);
+		result = take_run(set, &loading, path);
 	gp_run_models_free(&run);
 	gp_figures_sum_free(&sum);
 	return result;
@@ -386,8 +374,6 @@ int gp_run_set_names(const struct gp_run_set *a, const struct gp_run_set *b,
 
 	*count = 0;
 	*names = calloc(all + 1, sizeof(**names));
-	if (!*names || all > UINT32_MAX)
-		return -ENOMEM;
 	all = put_names(a, kind, *names);
 	all += put_names(b, kind, *names + all);
 	qsort(*names, all, sizeof(**names), compare_texts);

@@ -1,6 +1,5 @@
 #include "report/diff/series.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,11 +68,10 @@ static double *make_differences(const struct gp_series *series, uint32_t *count)
 
 	*count = series->now_count * series->baseline_count;
 	differences = malloc((*count + 1) * sizeof(*differences));
-	for (uint32_t i = 0; differences && i < *count; i++)
+	for (uint32_t i = 0; i < *count; i++)
 		differences[i] = series->now[i / series->baseline_count] -
 				 series->baseline[i % series->baseline_count];
-	if (differences)
-		gp_sort_doubles(differences, *count);
+	gp_sort_doubles(differences, *count);
 	return differences;
 }
 
@@ -95,48 +93,36 @@ static uint32_t count_above(const double *differences, uint32_t count, double li
 	return above;
 }
 
-int gp_series_test(const struct gp_series *series, struct gp_rank *rank,
-		   struct gp_check_finding *finding)
-{
-	uint32_t count, needed;
-	double *differences = make_differences(series, &count);
-	int result = differences ? gp_rank_set(rank, series->now_count, series->baseline_count)
-				 : -ENOMEM;
-
-	if (result == 0) {
-		needed = gp_rank_needed(rank, GP_CHECK_DOUBT);
-		finding->high = needed <= count ? differences[needed - 1] : (double)INFINITY;
-		finding->chance =
-			gp_rank_tail(rank, count_above(differences, count, finding->margin));
-		finding->excluded =
-			gp_rank_tail(rank, count_below(differences, count, finding->margin));
-		finding->improved =
-			finding->high < 0 && finding->now < finding->baseline - finding->margin;
-	}
-	free(differences);
-	return result;
-}
-
-int gp_series_bound(const struct gp_series *series, struct gp_rank *rank, double chance,
+void gp_series_test(const struct gp_series *series, struct gp_rank *rank,
 		    struct gp_check_finding *finding)
 {
 	uint32_t count, needed;
 	double *differences = make_differences(series, &count);
-	int result = differences ? gp_rank_set(rank, series->now_count, series->baseline_count)
-				 : -ENOMEM;
 
-	if (result == 0) {
-		needed = gp_rank_needed(rank, chance);
-		/*
+	gp_rank_set(rank, series->now_count, series->baseline_count);
+	needed = gp_rank_needed(rank, GP_CHECK_DOUBT);
+	finding->high = needed <= count ? differences[needed - 1] : (double)INFINITY;
+	finding->chance = gp_rank_tail(rank, count_above(differences, count, finding->margin));
+	finding->excluded = gp_rank_tail(rank, count_below(differences, count, finding->margin));
+	finding->improved = finding->high < 0 && finding->now < finding->baseline - finding->margin;
+	free(differences);
+}
+
+void gp_series_bound(const struct gp_series *series, struct gp_rank *rank, double chance,
+		     struct gp_check_finding *finding)
+{
+	uint32_t count, needed;
+	double *differences = make_differences(series, &count);
+
+	gp_rank_set(rank, series->now_count, series->baseline_count);
+	needed = gp_rank_needed(rank, chance);
+	/*
 		 * differences to the longest run of the baseline may be below -median; a value cannot
 		 * decrease by more than the median
 		 */
-		finding->low = needed <= count
-				       ? fmax(differences[count - needed], -finding->baseline)
+	finding->low = needed <= count ? fmax(differences[count - needed], -finding->baseline)
 				       : (double)-INFINITY;
-	}
 	free(differences);
-	return result;
 }
 
 bool gp_series_is_worse(const struct gp_check_finding *finding)

@@ -27,13 +27,13 @@ void gp_series_medians(const struct gp_series *series, struct gp_check_finding *
 /* Compare directly, without a rank test, and store the verdict. */
 void gp_series_compare(const struct gp_series *series, struct gp_check_finding *finding);
 
-/* The rank tests for finding->margin: stores all but verdict and low.  Returns 0 or -ENOMEM. */
-int gp_series_test(const struct gp_series *series, struct gp_rank *rank,
-		   struct gp_check_finding *finding);
-
-/* Store low: the change is above it, with that probability of error.  Returns 0 or -ENOMEM. */
-int gp_series_bound(const struct gp_series *series, struct gp_rank *rank, double chance,
+/* The rank tests for finding->margin: stores all but verdict and low. */
+void gp_series_test(const struct gp_series *series, struct gp_rank *rank,
 		    struct gp_check_finding *finding);
+
+/* Store low: the change is above it, with that probability of error. */
+void gp_series_bound(const struct gp_series *series, struct gp_rank *rank, double chance,
+		     struct gp_check_finding *finding);
 
 /* Whether the median of the new runs exceeds the tolerance. */
 bool gp_series_is_worse(const struct gp_check_finding *finding);

@@ -1,6 +1,5 @@
 #include "report/diff/step_change.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,12 +37,10 @@ static void count_work(struct side *side)
 	side->launches = gp_median(side->values, set->count);
 }
 
-static int open_side(struct side *side, const struct gp_run_set *set)
+static void open_side(struct side *side, const struct gp_run_set *set)
 {
 	*side = (struct side){.set = set};
 	side->values = calloc((size_t)set->count + 1, sizeof(*side->values));
-	if (!side->values)
-		return -ENOMEM;
 	gp_run_set_metric(set, GP_METRIC_STEP, side->values);
 	for (uint32_t i = 0; i < set->count; i++)
 		side->unknown += !(side->values[i] > 0);
@@ -53,7 +50,6 @@ static int open_side(struct side *side, const struct gp_run_set *set)
 	gp_run_set_metric(set, GP_METRIC_STEP_MEAN, side->values);
 	side->mean_ns = gp_median(side->values, set->count);
 	count_work(side);
-	return 0;
 }
 
 /* ---- phases ---- */
@@ -116,28 +112,25 @@ static const struct change *most_changed(const struct change *changes, uint32_t 
 	return most;
 }
 
-static int say_phase(struct side *before, struct side *now, char *text, size_t bytes)
+static void say_phase(struct side *before, struct side *now, char *text, size_t bytes)
 {
 	const struct change *most;
 	const char **names;
 	struct change *changes;
 	uint32_t count;
-	int result = gp_run_set_names(before->set, now->set, GP_NAMED_PHASE, &names, &count);
 
-	changes = result == 0 ? calloc((size_t)count + 1, sizeof(*changes)) : NULL;
-	if (result == 0 && !changes)
-		result = -ENOMEM;
-	for (uint32_t i = 0; result == 0 && i < count; i++)
+	gp_run_set_names(before->set, now->set, GP_NAMED_PHASE, &names, &count);
+	changes = calloc((size_t)count + 1, sizeof(*changes));
+	for (uint32_t i = 0; i < count; i++)
 		changes[i] = (struct change){names[i], phase_ns(before, names[i]),
 					     phase_ns(now, names[i])};
-	most = result == 0 ? most_changed(changes, count) : NULL;
+	most = most_changed(changes, count);
 	if (most)
 		snprintf(text, bytes, "; %s changed most: %s, %s before", most->name,
 			 gp_format_ns_about(most->to_ns).text,
 			 gp_format_ns_about(most->from_ns).text);
 	free(changes);
 	free(names);
-	return result;
 }
 
 /* ---- the step ---- */
@@ -166,23 +159,21 @@ static void say_other_work(const struct side *before, const struct side *now, ch
 		gp_format_ns_about(before->steps * before->mean_ns).text);
 }
 
-static int say_change(struct side *before, struct side *now, char *text, size_t bytes)
+static void say_change(struct side *before, struct side *now, char *text, size_t bytes)
 {
 	double percent = 100 * fabs(now->step_ns - before->step_ns) / before->step_ns;
 	char speed[32] = "no change", phase[160] = "";
-	int result = 0;
 
 	if (percent >= LEAST_PERCENT) {
 		snprintf(speed, sizeof(speed), "%.*f %% %s", percent < 1000 ? 1 : 0, percent,
 			 now->step_ns > before->step_ns ? "slower" : "faster");
-		result = say_phase(before, now, phase, sizeof(phase));
+		say_phase(before, now, phase, sizeof(phase));
 	}
 	snprintf(text, bytes,
 		 "The step takes %s (the middle half of the steps spans %s), %s before (%s): %s%s",
 		 gp_format_ns_about(now->step_ns).text, gp_format_ns_about(now->spread_ns).text,
 		 gp_format_ns_about(before->step_ns).text,
 		 gp_format_ns_about(before->spread_ns).text, speed, phase);
-	return result;
 }
 
 /* "this run has 3", "2 of 7 runs before have fewer" */
@@ -198,12 +189,10 @@ static void print_unknown(FILE *out, const struct side *side, const char *this, 
 		fprintf(out, "no main loop was found in %s", this);
 }
 
-static int say_unknown(const struct side *before, const struct side *now, char *text, size_t bytes)
+static void say_unknown(const struct side *before, const struct side *now, char *text, size_t bytes)
 {
 	FILE *out = fmemopen(text, bytes, "w");
 
-	if (!out)
-		return -ENOMEM;
 	fprintf(out, "The step time is not compared. It needs %u steps after the warm-up; ",
 		GP_STEADY_LEAST);
 	if (now->unknown > 0)
@@ -214,55 +203,53 @@ static int say_unknown(const struct side *before, const struct side *now, char *
 		print_unknown(out, before, "the run before", " before");
 	fputs(". Record more steps; if they are not found, mark each with a range", out);
 	fclose(out);
-	return 0;
 }
 
-static int say(struct side *before, struct side *now, char *text, size_t bytes)
+static void say(struct side *before, struct side *now, char *text, size_t bytes)
 {
 	uint32_t unknown = before->unknown + now->unknown;
 
 	text[0] = '\0';
 	if (unknown == before->set->count + now->set->count)
-		return 0;
+		return;
 	if (are_other_work(before, now)) {
 		say_other_work(before, now, text, bytes);
-		return 0;
+		return;
 	}
-	if (unknown == 0)
-		return say_change(before, now, text, bytes);
-	return say_unknown(before, now, text, bytes);
+	if (unknown == 0) {
+		say_change(before, now, text, bytes);
+		return;
+	}
+	say_unknown(before, now, text, bytes);
 }
 
-static int open_sides(struct side *from, struct side *to, const struct gp_run_set *before,
-		      const struct gp_run_set *now)
+static void open_sides(struct side *from, struct side *to, const struct gp_run_set *before,
+		       const struct gp_run_set *now)
 {
-	int result = open_side(from, before);
-
+	open_side(from, before);
 	*to = (struct side){0};
-	return result == 0 ? open_side(to, now) : result;
+	open_side(to, now);
 }
 
 int gp_step_change_say(const struct gp_run_set *before, const struct gp_run_set *now, char *text,
 		       size_t bytes)
 {
 	struct side from, to;
-	int result = open_sides(&from, &to, before, now);
 
-	if (result == 0)
-		result = say(&from, &to, text, bytes);
+	open_sides(&from, &to, before, now);
+	say(&from, &to, text, bytes);
 	free(from.values);
 	free(to.values);
-	return result;
+	return 0;
 }
 
-int gp_step_change_is_other_work(const struct gp_run_set *before, const struct gp_run_set *now,
-				 bool *is_other)
+void gp_step_change_is_other_work(const struct gp_run_set *before, const struct gp_run_set *now,
+				  bool *is_other)
 {
 	struct side from, to;
-	int result = open_sides(&from, &to, before, now);
 
-	*is_other = result == 0 && are_other_work(&from, &to);
+	open_sides(&from, &to, before, now);
+	*is_other = are_other_work(&from, &to);
 	free(from.values);
 	free(to.values);
-	return result;
 }

@@ -20,7 +20,7 @@ int gp_step_change_say(const struct gp_run_set *before, const struct gp_run_set 
 		       size_t bytes);
 
 /* Whether a step is another part of the run in each set, so that nothing of a step compares. */
-int gp_step_change_is_other_work(const struct gp_run_set *before, const struct gp_run_set *now,
-				 bool *is_other);
+void gp_step_change_is_other_work(const struct gp_run_set *before, const struct gp_run_set *now,
+				  bool *is_other);
 
 #endif

@@ -182,9 +182,7 @@ static int compile(const struct reading *reading, struct gp_kernel_threshold *ke
 
 	if (error == 0) {
 		kernel->text = strdup(pattern);
-		if (!kernel->text)
-			regfree(&kernel->pattern);
-		return kernel->text ? 0 : -ENOMEM;
+		return 0;
 	}
 	regerror(error, &kernel->pattern, why, sizeof(why));
 	return refuse(reading, "invalid regular expression", why);
@@ -265,7 +263,7 @@ int gp_thresholds_parse(struct gp_thresholds *thresholds, const char *name, cons
 	struct reading reading = {.name = name, .message = message, .message_bytes = message_bytes};
 	char *copy = strdup(text), *next = copy, *line;
 	uint32_t capacity = thresholds->kernel_count;
-	int result = copy ? 0 : -ENOMEM;
+	int result = 0;
 
 	while (result == 0 && (line = strsep(&next, "\n")) != NULL) {
 		line[strcspn(line, "\r")] = '\0';
@@ -274,8 +272,6 @@ int gp_thresholds_parse(struct gp_thresholds *thresholds, const char *name, cons
 		reading.rest = line;
 		result = read_line(&reading, thresholds, &capacity);
 	}
-	if (result == -ENOMEM || result == -EOVERFLOW)
-		snprintf(message, message_bytes, "%s: no memory", name);
 	free(copy);
 	return result;
 }

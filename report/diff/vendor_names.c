@@ -1,6 +1,5 @@
 #include "report/diff/vendor_names.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,32 +22,28 @@ static bool begins(const char *text, const char *begin)
 /* ---- API calls ---- */
 
 /* "hipLaunchKernel" and "cudaLaunchKernel" become "cudaLaunchKernel, hipLaunchKernel". */
-static int match_call(struct gp_renames *renames, const struct gp_run_set *a,
-		      const struct gp_run_set *b, const char *hip)
+static void match_call(struct gp_renames *renames, const struct gp_run_set *a,
+		       const struct gp_run_set *b, const char *hip)
 {
 	char cuda[256], *both, *same;
 	bool are_both;
-	int result;
 
 	snprintf(cuda, sizeof(cuda), "cuda%s", hip + strlen("hip"));
 	are_both = (has(a, GP_NAMED_CALL, cuda) && has(b, GP_NAMED_CALL, hip)) ||
 		   (has(a, GP_NAMED_CALL, hip) && has(b, GP_NAMED_CALL, cuda));
 	if (!are_both)
-		return 0;
-	if (asprintf(&both, "%s, %s", cuda, hip) < 0)
-		return -ENOMEM;
+		return;
+	asprintf(&both, "%s, %s", cuda, hip);
 	same = strdup(both);
-	result = gp_renames_add(renames, cuda, both);
-	if (result == 0)
-		return gp_renames_add(renames, hip, same);
-	free(same);
-	return result;
+	gp_renames_add(renames, cuda, both);
+	gp_renames_add(renames, hip, same);
 }
 
-static int list_call(struct gp_renames *renames, const struct gp_run_set *a,
-		     const struct gp_run_set *b, const char *name)
+static void list_call(struct gp_renames *renames, const struct gp_run_set *a,
+		      const struct gp_run_set *b, const char *name)
 {
-	return begins(name, "hip") ? match_call(renames, a, b, name) : 0;
+	if (begins(name, "hip"))
+		match_call(renames, a, b, name);
 }
 
 /* ---- copies ---- */
@@ -73,44 +68,39 @@ static bool lacks_kind(const struct gp_run_set *set, const char *name)
 }
 
 /* "[memcpy HtoD pageable]" becomes "[memcpy HtoD]" where one side does not know the kind. */
-static int list_copy(struct gp_renames *renames, const struct gp_run_set *a,
-		     const struct gp_run_set *b, const char *name)
+static void list_copy(struct gp_renames *renames, const struct gp_run_set *a,
+		      const struct gp_run_set *b, const char *name)
 {
 	char *way;
 
 	if (way_bytes(name) == 0 || lacks_kind(a, name) == lacks_kind(b, name))
-		return 0;
-	return asprintf(&way, "%.*s]", (int)way_bytes(name), name) < 0
-		       ? -ENOMEM
-		       : gp_renames_add(renames, name, way);
+		return;
+	asprintf(&way, "%.*s]", (int)way_bytes(name), name);
+	gp_renames_add(renames, name, way);
 }
 
 /* ---- both ---- */
 
-static int match(struct gp_run_set *a, struct gp_run_set *b, enum gp_named_kind kind,
-		 int (*list)(struct gp_renames *, const struct gp_run_set *,
-			     const struct gp_run_set *, const char *))
+static void match(struct gp_run_set *a, struct gp_run_set *b, enum gp_named_kind kind,
+		  void (*list)(struct gp_renames *, const struct gp_run_set *,
+			       const struct gp_run_set *, const char *))
 {
 	struct gp_renames renames = {0};
 	const char **names = NULL;
 	uint32_t count;
-	int result = gp_run_set_names(a, b, kind, &names, &count);
 
-	for (uint32_t i = 0; result == 0 && i < count; i++)
-		result = list(&renames, a, b, names[i]);
+	gp_run_set_names(a, b, kind, &names, &count);
+	for (uint32_t i = 0; i < count; i++)
+		list(&renames, a, b, names[i]);
 	gp_renames_sort(&renames);
-	if (result == 0)
-		result = gp_rename_named(&renames, a, kind);
-	if (result == 0)
-		result = gp_rename_named(&renames, b, kind);
+	gp_rename_named(&renames, a, kind);
+	gp_rename_named(&renames, b, kind);
 	gp_renames_free(&renames);
 	free(names);
-	return result;
 }
 
-int gp_vendor_names_match(struct gp_run_set *a, struct gp_run_set *b)
+void gp_vendor_names_match(struct gp_run_set *a, struct gp_run_set *b)
 {
-	int result = match(a, b, GP_NAMED_CALL, list_call);
-
-	return result == 0 ? match(a, b, GP_NAMED_OTHER, list_copy) : result;
+	match(a, b, GP_NAMED_CALL, list_call);
+	match(a, b, GP_NAMED_OTHER, list_copy);
 }

@@ -10,8 +10,8 @@
 
 /*
  * Where one of the sets has the one name and the other set has the other, gives both rows the name
- * of what they have in common. Returns 0 or -ENOMEM.
+ * of what they have in common.
  */
-int gp_vendor_names_match(struct gp_run_set *a, struct gp_run_set *b);
+void gp_vendor_names_match(struct gp_run_set *a, struct gp_run_set *b);
 
 #endif

@@ -64,7 +64,7 @@ static void ask_loader(struct gp_libraries *libraries, const struct gp_target *t
 	struct gp_doctor_answer *answer = malloc(sizeof(*answer));
 	char *save;
 
-	if (answer && gp_ask(&question, answer) == 0 && gp_answer_is_good(answer)) {
+	if (gp_ask(&question, answer) == 0 && gp_answer_is_good(answer)) {
 		libraries->is_listed = true;
 		for (char *line = strtok_r(answer->out, "\n", &save); line;
 		     line = strtok_r(NULL, "\n", &save))
@@ -78,10 +78,11 @@ void gp_libraries_list(struct gp_libraries *libraries, const struct gp_target *t
 	struct gp_environment environment;
 
 	*libraries = (struct gp_libraries){.is_listed = false};
-	if (!has_our_loader(target) || gp_environment_copy(&environment, environ))
+	if (!has_our_loader(target))
 		return;
-	if (gp_environment_set(&environment, "LD_TRACE_LOADED_OBJECTS", "1") == 0)
-		ask_loader(libraries, target, environment.entries);
+	gp_environment_copy(&environment, environ);
+	gp_environment_set(&environment, "LD_TRACE_LOADED_OBJECTS", "1");
+	ask_loader(libraries, target, environment.entries);
 	gp_environment_free(&environment);
 }
 

@@ -95,7 +95,7 @@ void gp_python_ask(struct gp_python *python, const char *path)
 
 	*python = (struct gp_python){.path = ""};
 	snprintf(python->path, sizeof(python->path), "%s", path);
-	if (answer && gp_ask(&asked, answer) == 0 && gp_answer_is_good(answer))
+	if (gp_ask(&asked, answer) == 0 && gp_answer_is_good(answer))
 		take_answer(python, answer->out);
 	free(answer);
 }

@@ -1,6 +1,5 @@
 #include "report/document/document.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +37,9 @@ static bool grow(struct gp_document *document, void *array, uint32_t *capacity, 
 
 void gp_document_add_section(struct gp_document *document, const char *id)
 {
-	if (grow(document, &document->sections, &document->capacity, document->count,
-		 sizeof(*document->sections)))
-		document->sections[document->count++] = (struct gp_section){.id = id};
+	grow(document, &document->sections, &document->capacity, document->count,
+	     sizeof(*document->sections));
+	document->sections[document->count++] = (struct gp_section){.id = id};
 }
 
 static struct gp_section *last_section(struct gp_document *document)
@@ -52,9 +51,11 @@ void gp_document_add_row(struct gp_document *document)
 {
 	struct gp_section *section = last_section(document);
 
-	if (section && grow(document, &section->rows, &section->capacity, section->count,
-			    sizeof(*section->rows)))
+	if (section) {
+		grow(document, &section->rows, &section->capacity, section->count,
+		     sizeof(*section->rows));
 		section->rows[section->count++] = (struct gp_fields){0};
+	}
 }
 
 static struct gp_fields *last_fields(struct gp_document *document)
@@ -70,13 +71,10 @@ static void add(struct gp_document *document, const char *id, enum gp_unit unit,
 {
 	struct gp_fields *fields = last_fields(document);
 
-	if (!grow(document, &fields->fields, &fields->capacity, fields->count,
-		  sizeof(*fields->fields)))
-		return;
-	if (value.kind == GP_VALUE_TEXT && !(value.text = strdup(value.text)))
-		document->error = -ENOMEM;
-	else
-		fields->fields[fields->count++] = (struct gp_document_field){id, unit, value};
+	grow(document, &fields->fields, &fields->capacity, fields->count, sizeof(*fields->fields));
+	if (value.kind == GP_VALUE_TEXT)
+		value.text = strdup(value.text);
+	fields->fields[fields->count++] = (struct gp_document_field){id, unit, value};
 }
 
 void gp_document_add(struct gp_document *document, const char *id, enum gp_unit unit,
@@ -114,10 +112,7 @@ void gp_document_add_words(struct gp_document *document, const char *id, const c
 	va_list arguments;
 
 	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0) {
-		text = NULL;
-		document->error = -ENOMEM;
-	}
+	vasprintf(&text, format, arguments);
 	va_end(arguments);
 	gp_document_add_text(document, id, text);
 	free(text);

@@ -82,7 +82,7 @@ int gp_document_write(const struct gp_document *document, FILE *out)
 	gp_document_write_json(document, &json);
 	gp_json_text(&json, "}\n");
 	result = gp_json_close(&json);
-	return document->error < 0 ? document->error : result;
+	return result;
 }
 
 /* ---- text ---- */
@@ -97,8 +97,8 @@ static void print_sentence(const char *text, const char *command, size_t columns
 		fprintf(out, "%s%s%s\n", text, colon, command);
 		return;
 	}
-	if (*command && asprintf(&sentence, "%s:", text) < 0)
-		sentence = NULL;
+	if (*command)
+		asprintf(&sentence, "%s:", text);
 	gp_paragraph_wrap(out, sentence ? sentence : text, INDENT, NEXT_INDENT, columns);
 	if (*command)
 		fprintf(out, "%*s%s\n", NEXT_INDENT, "", command);

@@ -1,6 +1,5 @@
 #include "report/document/table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,11 +74,6 @@ static struct gp_table_column *own_columns(struct gp_table *table)
 	struct gp_table_column *columns = calloc(count + 1, sizeof(*columns));
 	struct gp_table_head *head = malloc(sizeof(*head));
 
-	if (!columns || !head) {
-		free(columns);
-		free(head);
-		return NULL;
-	}
 	memcpy(columns, table->head->columns, count * sizeof(*columns));
 	*head = *table->head;
 	head->columns = columns;
@@ -92,9 +86,8 @@ int gp_table_set_column(struct gp_table *table, size_t at, const struct gp_table
 {
 	struct gp_table_column *columns = own_columns(table);
 
-	if (columns)
-		columns[at] = *column;
-	return columns ? 0 : -ENOMEM;
+	columns[at] = *column;
+	return 0;
 }
 
 int gp_table_remove_column(struct gp_table *table, size_t at)
@@ -103,8 +96,6 @@ int gp_table_remove_column(struct gp_table *table, size_t at)
 	size_t count = table->head->column_count;
 	uint32_t kept = 0;
 
-	if (!columns)
-		return -ENOMEM;
 	memmove(&columns[at], &columns[at + 1], (count - at - 1) * sizeof(*columns));
 	table->own_head->column_count--;
 	for (uint32_t i = 0; i < table->cell_count; i++)

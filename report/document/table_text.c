@@ -1,5 +1,4 @@
 /* Tables as aligned text and as markdown: figures for people. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,13 +169,9 @@ static void put_text_row(struct gp_table_writer *writer, const struct gp_value *
 	for (size_t i = 0; writer->error == 0 && i < writer->head->column_count; i++) {
 		char *figure = gp_value_figure(&values[i], writer->head->columns[i].unit);
 
-		if (figure && gp_array_grow(&writer->figures, &writer->figure_capacity,
-					    writer->figure_count, sizeof(char *)) == 0) {
-			writer->figures[writer->figure_count++] = figure;
-		} else {
-			writer->error = -ENOMEM;
-			free(figure);
-		}
+		gp_array_grow(&writer->figures, &writer->figure_capacity, writer->figure_count,
+			      sizeof(char *));
+		writer->figures[writer->figure_count++] = figure;
 	}
 	if (writer->rows % ROWS_AT_ONCE == ROWS_AT_ONCE - 1)
 		flush_text(writer);
@@ -243,9 +238,7 @@ static void put_markdown_row(struct gp_table_writer *writer, const struct gp_val
 		char *figure = gp_value_figure(&values[i], writer->head->columns[i].unit);
 
 		fputs(" ", writer->out);
-		if (!figure)
-			writer->error = -ENOMEM;
-		else if (values[i].kind == GP_VALUE_TEXT)
+		if (values[i].kind == GP_VALUE_TEXT)
 			gp_table_put_markdown(writer->out, figure);
 		else
 			fputs(figure, writer->out);

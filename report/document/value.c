@@ -126,10 +126,8 @@ static char *negative_figure(double size, enum gp_unit unit)
 	const struct gp_value whole = gp_value_whole(is_whole ? (uint64_t)size : 0);
 	char *figure;
 
-	if (asprintf(&figure, "-%s",
-		     is_whole ? whole_figure(&whole, unit).text : real_figure(&real, unit).text) <
-	    0)
-		return NULL;
+	asprintf(&figure, "-%s",
+		 is_whole ? whole_figure(&whole, unit).text : real_figure(&real, unit).text);
 	return figure;
 }
 

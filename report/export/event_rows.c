@@ -570,13 +570,11 @@ static int write_models(struct rows *rows, const struct gp_export_source *source
 		rows->offset_ns = rows->model->base_unix_ns - rows->base_unix_ns;
 		if (gp_export_is_first(source, i)) {
 			gp_gpu_numbers_next(&rows->gpus);
-			if (gp_kernels_tell_apart(rows->names, &rows->model, 1) < 0)
-				return -ENOMEM;
+			gp_kernels_tell_apart(rows->names, &rows->model, 1);
 			write_about(rows);
 		}
 		rows->sites = rows->format->has_places ? gp_call_sites_new() : NULL;
-		result = rows->format->has_places && !rows->sites ? -ENOMEM
-								  : write_events(rows, options);
+		result = write_events(rows, options);
 		gp_call_sites_free(rows->sites);
 		gp_symbols_forget(rows->symbols, rows->model);
 		written++;
@@ -597,8 +595,7 @@ int gp_event_rows_write(const struct gp_event_format *format, const struct gp_ex
 	if (result == 0 && format->put_titles)
 		format->put_titles(&rows.out);
 	if (result == 0)
-		result =
-			rows.names && rows.symbols ? write_models(&rows, source, options) : -ENOMEM;
+		result = write_models(&rows, source, options);
 	if (result == 0 && format->put_end)
 		format->put_end(&rows.out, format->context);
 	fields = gp_json_close(&rows.fields);

@@ -32,11 +32,9 @@ uint64_t gp_export_most_slices(const struct gp_model *model)
 static int write_file(const struct gp_exporter *exporter, const struct gp_export_source *source,
 		      const struct gp_export_options *options, struct gp_output_file *file)
 {
-	int result = gp_gzip_is_meant(file->path) && !exporter->is_compressed
-			     ? gp_output_file_compress(file)
-			     : 0;
-
-	return result == 0 ? exporter->write(source, options, file->stream) : result;
+	if (gp_gzip_is_meant(file->path) && !exporter->is_compressed)
+		gp_output_file_compress(file);
+	return exporter->write(source, options, file->stream);
 }
 
 int gp_export_to(const struct gp_exporter *exporter, const struct gp_export_source *source,

@@ -26,7 +26,7 @@ static void put_function(FILE *out, const char *label, bool is_first)
 	free(text);
 }
 
-static int write_stack(struct gp_call_tree *tree, uint32_t node, uint64_t value, FILE *out)
+static void write_stack(struct gp_call_tree *tree, uint32_t node, uint64_t value, FILE *out)
 {
 	char label[GP_SITE_LABEL_BYTES];
 	uint32_t length;
@@ -38,21 +38,19 @@ static int write_stack(struct gp_call_tree *tree, uint32_t node, uint64_t value,
 		put_function(out, gp_site_label(gp_call_tree_site(tree, path[i]), label), i == 0);
 	}
 	fprintf(out, " %llu\n", (unsigned long long)value);
-	return 0;
 }
 
 static int write_stacks(const struct gp_export_source *source, struct gp_stack_profile *profile,
 			enum gp_stack_metric chosen, FILE *out)
 {
 	enum gp_stack_metric measure = gp_stack_metric_chosen(chosen);
-	int result = 0;
 
 	(void)source;
-	for (uint32_t node = 0; node < profile->tree.node_count && result == 0; node++)
+	for (uint32_t node = 0; node < profile->tree.node_count; node++)
 		if (gp_stack_profile_value(profile, node, measure) > 0)
-			result = write_stack(&profile->tree, node,
-					     gp_stack_profile_value(profile, node, measure), out);
-	return result == 0 && (fflush(out) != 0 || ferror(out)) ? -EIO : result;
+			write_stack(&profile->tree, node,
+				    gp_stack_profile_value(profile, node, measure), out);
+	return (fflush(out) != 0 || ferror(out)) ? -EIO : 0;
 }
 
 static int write_folded(const struct gp_export_source *source,

@@ -44,18 +44,16 @@ struct pprof {
 	uint32_t *functions;      /* by site: the number of its function, from 1 */
 	z_stream zip;
 	FILE *out;
-	int error;
 };
 
 static uint64_t find_string(struct pprof *pprof, const char *text)
 {
 	char *repaired = gp_utf8_repair(text);
-	uint32_t number = repaired ? gp_groups_find(&pprof->strings, repaired) : UINT32_MAX;
+	uint32_t number = gp_groups_find(&pprof->strings, repaired);
 
 	free(repaired);
 	if (number != UINT32_MAX)
 		return number;
-	pprof->error = -ENOMEM;
 	return 0;
 }
 
@@ -206,20 +204,17 @@ static void put_profile(struct pprof *pprof, enum gp_stack_metric measure)
 			   find_string(pprof, gp_stack_metrics[measure].word));
 	put_strings(pprof);
 	flush(pprof, Z_FINISH);
-	if (pprof->error == 0)
-		pprof->error = pprof->message.error;
 }
 
 static int write_profile(const struct gp_export_source *source, struct gp_stack_profile *profile,
 			 enum gp_stack_metric chosen, FILE *out)
 {
-	struct pprof pprof = {.profile = profile, .out = out, .error = -ENOMEM};
+	struct pprof pprof = {.profile = profile, .out = out};
 
 	(void)source;
 	pprof.functions = calloc((size_t)profile->tree.site_count + 1, sizeof(*pprof.functions));
-	if (pprof.functions && deflateInit2(&pprof.zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
-					    GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK) {
-		pprof.error = 0;
+	if (deflateInit2(&pprof.zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
+			 Z_DEFAULT_STRATEGY) == Z_OK) {
 		put_profile(&pprof, gp_stack_metric_chosen(chosen));
 		deflateEnd(&pprof.zip);
 	}
@@ -228,7 +223,7 @@ static int write_profile(const struct gp_export_source *source, struct gp_stack_
 	gp_protobuf_free(&pprof.message);
 	gp_protobuf_free(&pprof.part);
 	gp_protobuf_free(&pprof.inner);
-	return pprof.error == 0 && (fflush(out) != 0 || ferror(out)) ? -EIO : pprof.error;
+	return (fflush(out) != 0 || ferror(out)) ? -EIO : 0;
 }
 
 static int write_pprof(const struct gp_export_source *source,

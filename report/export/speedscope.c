@@ -2,7 +2,6 @@
  * The speedscope format: a profile for each measure, and one for the Python samples of each thread,
  * in order of time.  All profiles share one list of functions.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,27 +193,23 @@ static void put_thread(struct gp_json *json, const struct thread_samples *sample
 	gp_json_text(json, "]}");
 }
 
-static int put_threads(struct gp_json *json, const struct gp_export_source *source,
-		       struct gp_stack_profile *profile)
+static void put_threads(struct gp_json *json, const struct gp_export_source *source,
+			struct gp_stack_profile *profile)
 {
-	int result = 0;
-
-	for (size_t i = 0; i < source->count && gp_export_is_first(source, i) && result == 0; i++) {
+	for (size_t i = 0; i < source->count && gp_export_is_first(source, i); i++) {
 		struct thread_samples samples = {.profile = profile,
 						 .model = source->get(source->context, i)};
 
 		if (!samples.model)
 			continue;
 		samples.filter = gp_slice_filter_of(&profile->choice, samples.model);
-		result = gp_call_tree_use(&profile->tree, samples.model);
-		for (; result == 0 && samples.first < samples.model->sample_count;
-		     samples.first = samples.end) {
+		gp_call_tree_use(&profile->tree, samples.model);
+		for (; samples.first < samples.model->sample_count; samples.first = samples.end) {
 			samples.end = gp_python_samples_end(samples.model, samples.first);
 			put_thread(json, &samples, source->count > 1 && !source->are_parts);
 		}
 		gp_call_tree_use(&profile->tree, NULL);
 	}
-	return result < 0 ? result : profile->tree.error;
 }
 
 /* ---- the file ---- */
@@ -241,10 +236,9 @@ static const char *name_of(const struct gp_export_source *source)
 	return basename(model && model->path ? model->path : "gpuprof");
 }
 
-static int put_file(struct gp_json *json, const struct gp_export_source *source,
-		    struct gp_stack_profile *profile, enum gp_stack_metric measure)
+static void put_file(struct gp_json *json, const struct gp_export_source *source,
+		     struct gp_stack_profile *profile, enum gp_stack_metric measure)
 {
-	int result;
 
 	gp_json_text(json, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 			   "\"exporter\":\"gpuprof " GP_VERSION "\",\n");
@@ -255,24 +249,21 @@ static int put_file(struct gp_json *json, const struct gp_export_source *source,
 	put_frames(json, &profile->tree);
 	gp_json_text(json, ",\n\"profiles\":[");
 	put_profiles(json, profile, measure);
-	result = 0;
-	if (result == 0 && (measure == GP_STACK_METRICS || measure == GP_STACK_METRIC_HOST_TIME))
-		result = put_threads(json, source, profile);
+	if ((measure == GP_STACK_METRICS || measure == GP_STACK_METRIC_HOST_TIME))
+		put_threads(json, source, profile);
 	gp_json_text(json, "\n]}\n");
-	return result;
 }
 
 static int write_file(const struct gp_export_source *source, struct gp_stack_profile *profile,
 		      enum gp_stack_metric chosen, FILE *out)
 {
 	struct gp_json json = {0};
-	int result = gp_json_open(&json, out), closed;
+	int closed;
 
-	if (result < 0)
-		return result;
-	result = put_file(&json, source, profile, chosen);
+	gp_json_open(&json, out);
+	put_file(&json, source, profile, chosen);
 	closed = gp_json_close(&json);
-	return result < 0 ? result : closed;
+	return closed;
 }
 
 static int write_speedscope(const struct gp_export_source *source,

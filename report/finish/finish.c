@@ -246,10 +246,7 @@ static void export_piece(struct finishing *f, struct piece *piece)
 	uint32_t most = gp_core_count() < MOST_EXPORTS ? gp_core_count() : MOST_EXPORTS;
 	int result = 0;
 
-	if (!plan_chrome(f, piece)) {
-		fail(f, -ENOMEM, "no memory for the name of a Chrome trace");
-		return;
-	}
+	plan_chrome(f, piece);
 	end_exports(f, is_being_written(f, piece->chrome_path) ? 0 : most - 1);
 	if (!gp_worker_process_begin(&piece->export, do_export, &work))
 		result = do_export(&work, f->text);
@@ -499,7 +496,7 @@ static int do_summary(void *context, FILE *messages)
 	const struct gp_summary_options options = {.brief = true};
 	const struct finishing *f = context;
 	struct gp_model **models = calloc(f->model_count + 1, sizeof(struct gp_model *));
-	int error = models ? 0 : -ENOMEM;
+	int error = 0;
 
 	for (size_t i = 0; !error && i < f->model_count; i++)
 		models[i] = f->models[i];
@@ -570,7 +567,7 @@ static void deliver_text(struct finishing *f)
 		(void)gp_write_all(STDERR_FILENO, f->text_bytes, f->text_length);
 		return;
 	}
-	result = f->summary_file ? deliver_to_file(f, f->summary_file) : -ENOMEM;
+	result = deliver_to_file(f, f->summary_file);
 	if (result == 0)
 		return;
 	snprintf(message, sizeof(message),
@@ -600,19 +597,14 @@ static int choose_exporter(struct finishing *f)
 	return -EINVAL;
 }
 
-static int prepare(struct finishing *f, char *const *traces, size_t count)
+static void prepare(struct finishing *f, char *const *traces, size_t count)
 {
 	f->pieces = calloc(count, sizeof(*f->pieces));
 	f->models = calloc(count, sizeof(struct gp_model *));
 	f->text = open_memstream(&f->text_bytes, &f->text_length);
-	if (!f->pieces || !f->models || !f->text) {
-		fail(f, -ENOMEM, "no memory to finish the traces");
-		return -ENOMEM;
-	}
 	f->piece_count = count;
 	for (size_t i = 0; i < count; i++)
 		f->pieces[i] = (struct piece){.path = traces[i], .lock = -1, .save_to = -1};
-	return 0;
 }
 
 static void release(struct finishing *f)
@@ -645,14 +637,15 @@ int gp_finish(char *const *traces, size_t trace_count, const struct gp_finish_op
 
 	if (choose_exporter(&f) != 0 || trace_count == 0)
 		return f.result;
-	if (prepare(&f, traces, trace_count) == 0) {
-		choose_way(&f, traces, trace_count);
-		for (size_t i = 0; i < trace_count; i++)
-			take_piece(&f, &f.pieces[i]);
-		write_text(&f);
-	}
-	if (f.text && gp_memstream_close(f.text, &f.text_bytes) == 0)
+	prepare(&f, traces, trace_count);
+	choose_way(&f, traces, trace_count);
+	for (size_t i = 0; i < trace_count; i++)
+		take_piece(&f, &f.pieces[i]);
+	write_text(&f);
+	if (f.text) {
+		gp_memstream_close(f.text, &f.text_bytes);
 		deliver_text(&f);
+	}
 	release(&f);
 	return f.result;
 }

@@ -9,8 +9,7 @@
 static bool keep_sample(struct gp_model *m, uint32_t *capacity, const struct gp_record_energy *r,
 			uint16_t device_id)
 {
-	if (gp_array_grow_spill(&m->energies, capacity, m->energy_count, sizeof(*m->energies)) != 0)
-		return false;
+	gp_array_grow_spill(&m->energies, capacity, m->energy_count, sizeof(*m->energies));
 	m->energies[m->energy_count] = gp_energy_of(r);
 	m->energies[m->energy_count++].device_id = device_id;
 	return true;
@@ -27,8 +26,8 @@ static void keep_device(struct gp_model *m, uint32_t *capacity,
 		if (memcmp(e->uuid, device->uuid, sizeof(device->uuid)) != 0 ||
 		    e->record.monotonic_ns < m->base_monotonic_ns)
 			continue;
-		if (!keep_sample(m, capacity, &e->record, device->device_id) ||
-		    e->record.monotonic_ns > last_ns)
+		keep_sample(m, capacity, &e->record, device->device_id);
+		if (e->record.monotonic_ns > last_ns)
 			return;
 	}
 }

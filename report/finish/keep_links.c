@@ -167,7 +167,7 @@ void gp_keep_links(struct gp_model *model, const struct gp_load_options *options
 	if (is_silent || !wants_links(model))
 		return;
 	links = gp_spill_take(MOST_LINKS * sizeof(*links));
-	count = links ? ask(model, options, links) : 0;
+	count = ask(model, options, links);
 	if (count == 0) {
 		gp_spill_free(links);
 		return;

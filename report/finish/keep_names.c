@@ -14,7 +14,7 @@ static int append_pieces(int trace, const struct gp_packed_names *packed, uint64
 {
 	struct gp_new_chunk *chunk = malloc(sizeof(*chunk));
 	size_t left = packed->length;
-	int result = chunk ? 0 : -ENOMEM;
+	int result = 0;
 
 	for (uint32_t piece = 0; left > 0 && result == 0; piece++) {
 		size_t bytes = left < GP_CHUNK_MAX_BYTES ? left : GP_CHUNK_MAX_BYTES;
@@ -64,14 +64,13 @@ int gp_keep_names(int trace, struct gp_model *model)
 {
 	struct gp_symbols *symbols;
 	struct gp_frame_names *names;
-	int result = -ENOMEM;
+	int result;
 
 	if (model->file_bytes == 0 || model->frame_names.bytes || model->frame_count == 0)
 		return 0;
 	symbols = gp_symbols_new();
 	names = gp_frame_names_new();
-	if (symbols && names)
-		result = keep(trace, model, symbols, names);
+	result = keep(trace, model, symbols, names);
 	gp_frame_names_free(names);
 	gp_symbols_free(symbols);
 	return result;

@@ -31,8 +31,7 @@ static const char *put_variable(FILE *out, const char *braces)
 	if (!end)
 		return NULL;
 	name = strndup(braces + 1, (size_t)(end - braces) - 1);
-	if (name)
-		put_value(out, getenv(name));
+	put_value(out, getenv(name));
 	free(name);
 	return end + 1;
 }
@@ -75,8 +74,6 @@ char *gp_output_name(const char *template, const struct gp_model *model)
 	size_t length;
 	FILE *out = open_memstream(&name, &length);
 
-	if (!out)
-		return NULL;
 	while (*template) {
 		const char *next = *template == '%' ? put_part(out, template + 1, model) : NULL;
 
@@ -84,8 +81,6 @@ char *gp_output_name(const char *template, const struct gp_model *model)
 			fputc(*template, out);
 		template = next ? next : template + 1;
 	}
-	if (gp_memstream_close(out, &name) == 0)
-		return name;
-	free(name);
-	return NULL;
+	gp_memstream_close(out, &name);
+	return name;
 }

@@ -197,7 +197,7 @@ static int compare_announced(const void *left, const void *right)
 }
 
 /* Collects the announced traces of the folder. */
-static int read_folder(DIR *folder, struct announced **all, size_t *count)
+static void read_folder(DIR *folder, struct announced **all, size_t *count)
 {
 	struct dirent *entry;
 
@@ -208,49 +208,37 @@ static int read_folder(DIR *folder, struct announced **all, size_t *count)
 		if (!read_announced(dirfd(folder), entry->d_name, &one))
 			continue;
 		grown = reallocarray(*all, *count + 1, sizeof(**all));
-		if (!grown) {
-			free(one.trace);
-			return -ENOMEM;
-		}
 		*all = grown;
 		grown[(*count)++] = one;
 	}
-	return 0;
 }
 
 /* Sorts the traces, and returns only their paths. */
-static int to_traces(struct announced *all, size_t count, char ***traces)
+static void to_traces(struct announced *all, size_t count, char ***traces)
 {
 	if (count)
 		qsort(all, count, sizeof(*all), compare_announced);
 	*traces = calloc(count + 1, sizeof(**traces));
-	if (!*traces)
-		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		(*traces)[i] = all[i].trace;
-	return 0;
 }
 
 int gp_session_traces(const struct gp_session *session, char ***traces, size_t *count)
 {
 	struct announced *all = NULL;
 	DIR *folder = opendir(session->path);
-	int error;
 
 	*traces = NULL;
 	*count = 0;
 	if (!folder)
 		return -errno;
-	error = read_folder(folder, &all, count);
+	read_folder(folder, &all, count);
 	closedir(folder);
-	if (!error)
-		error = to_traces(all, *count, traces);
-	for (size_t i = 0; error && i < *count; i++)
+	to_traces(all, *count, traces);
+	for (size_t i = 0; 0 && i < *count; i++)
 		free(all[i].trace);
 	free(all);
-	if (error)
-		*count = 0;
-	return error;
+	return 0;
 }
 
 void gp_session_free_traces(char **traces, size_t count)

@@ -1,6 +1,5 @@
 #include "report/html/about.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +109,6 @@ static int put_advice(const struct gp_summary *summary, struct gp_json *json)
 {
 	const struct gp_advice *advice = gp_summary_advice(summary);
 	struct gp_document document = {0};
-	int result = -ENOMEM;
 
 	if (advice) {
 		gp_advice_describe(advice, &document);
@@ -119,10 +117,9 @@ static int put_advice(const struct gp_summary *summary, struct gp_json *json)
 		gp_json_text(json, "{");
 		gp_document_write_json(&document, json);
 		gp_json_text(json, "}");
-		result = document.error;
 	}
 	gp_document_free(&document);
-	return result;
+	return 0;
 }
 
 static void put_measures(struct gp_json *json)

@@ -1,6 +1,5 @@
 #include "report/html/activity.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/analysis/idle/gpu_sweep.h"
@@ -45,9 +44,9 @@ static void put_device(const struct activity *activity, size_t device, uint32_t 
 	gp_json_text(json, "]]");
 }
 
-int gp_html_activity(struct gp_model *const *models, size_t model_count,
-		     const struct gp_kinds *kinds, uint64_t origin_unix_ns, uint64_t span_ns,
-		     struct gp_json *json)
+void gp_html_activity(struct gp_model *const *models, size_t model_count,
+		      const struct gp_kinds *kinds, uint64_t origin_unix_ns, uint64_t span_ns,
+		      struct gp_json *json)
 {
 	struct activity activity = {.origin_unix_ns = origin_unix_ns,
 				    .part_ns = (double)span_ns / GP_HTML_ACTIVITY_PARTS};
@@ -55,17 +54,15 @@ int gp_html_activity(struct gp_model *const *models, size_t model_count,
 					     .context = &activity,
 					     .needs_order = gp_sweep_needs_no_order};
 	struct gp_device_list devices = {0};
-	int result = gp_device_list_all(&devices, models, model_count);
 
+	gp_device_list_all(&devices, models, model_count);
 	activity.busy_ns = calloc(devices.count * GP_HTML_ACTIVITY_PARTS + 1, sizeof(double));
-	if (result == 0)
-		result = gp_gpu_sweep(models, model_count, gp_busy_window(models, model_count),
-				      &devices, kinds, &taker, 1);
+	gp_gpu_sweep(models, model_count, gp_busy_window(models, model_count), &devices, kinds,
+		     &taker, 1);
 	gp_json_text(json, "[");
-	for (size_t i = 0; result == 0 && i < devices.count; i++)
+	for (size_t i = 0; i < devices.count; i++)
 		put_device(&activity, i, devices.entries[i].number, json);
 	gp_json_text(json, "]");
 	free(activity.busy_ns);
 	gp_device_list_free(&devices);
-	return result;
 }

@@ -17,10 +17,10 @@
 
 /*
  * Add "[[number of the device,[busy share of each part of the time from the origin on, in
- * thousandths]],...]".  span_ns is not 0.  Returns 0 or -ENOMEM.
+ * thousandths]],...]".  span_ns is not 0.
  */
-int gp_html_activity(struct gp_model *const *models, size_t model_count,
-		     const struct gp_kinds *kinds, uint64_t origin_unix_ns, uint64_t span_ns,
-		     struct gp_json *json);
+void gp_html_activity(struct gp_model *const *models, size_t model_count,
+		      const struct gp_kinds *kinds, uint64_t origin_unix_ns, uint64_t span_ns,
+		      struct gp_json *json);
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/html/allocator.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +78,7 @@ static void put_group(struct allocators *all, uint32_t number)
 	*group = (struct group){0};
 }
 
-static int take_change(struct allocators *all, size_t process, const struct gp_record_pool *pool)
+static void take_change(struct allocators *all, size_t process, const struct gp_record_pool *pool)
 {
 	uint32_t number;
 	struct group *group;
@@ -94,7 +93,6 @@ static int take_change(struct allocators *all, size_t process, const struct gp_r
 	all->changes++;
 	if (++group->count == all->group_most)
 		put_group(all, number);
-	return 0;
 }
 
 /* The number of changes in a group: more than one if there are more than the limit. */
@@ -134,17 +132,16 @@ int gp_html_allocator(struct gp_scope *scope, uint64_t origin_unix_ns, uint64_t 
 	struct allocators all = {.scope = scope,
 				 .origin_unix_ns = origin_unix_ns,
 				 .group_most = choose_group(scope, limit)};
-	int closed, result = gp_html_columns_open(&all.columns, out, "allocated", 4);
 
-	for (size_t m = 0; result == 0 && m < scope->model_count; m++)
-		for (uint32_t i = 0; result == 0 && i < scope->models[m]->pool_count; i++)
+	gp_html_columns_open(&all.columns, out, "allocated", 4);
+	for (size_t m = 0; m < scope->model_count; m++)
+		for (uint32_t i = 0; i < scope->models[m]->pool_count; i++)
 			if (is_caching(&scope->models[m]->pools[i]))
-				result = take_change(&all, m, &scope->models[m]->pools[i]);
-	for (uint32_t i = 0; result == 0 && i < all.count; i++)
+				take_change(&all, m, &scope->models[m]->pools[i]);
+	for (uint32_t i = 0; i < all.count; i++)
 		put_group(&all, i);
-	if (result == 0)
-		put_names(&all, json);
-	closed = gp_html_columns_close(&all.columns);
+	put_names(&all, json);
+	gp_html_columns_close(&all.columns);
 	free(all.entries);
-	return result < 0 ? result : closed;
+	return 0;
 }

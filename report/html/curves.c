@@ -44,47 +44,42 @@ struct curves {
 
 typedef int make_curve(struct gp_curve *curve, const struct gp_model *model);
 
-static int add_sample(struct gp_curve *curve, const struct gp_record_hw_sample *sample,
-		      bool is_followed)
+static void add_sample(struct gp_curve *curve, const struct gp_record_hw_sample *sample,
+		       bool is_followed)
 {
-	int result = 0;
-
-	for (uint32_t m = 0; result == 0 && m < GP_HW_METRICS; m++) {
+	for (uint32_t m = 0; m < GP_HW_METRICS; m++) {
 		struct gp_curve_point point = {sample->start_ns, gp_hw_level(sample, m),
 					       sample->device_id * GP_HW_METRICS + m, HARDWARE};
 
 		if (!gp_hw_has(sample, m))
 			continue;
-		result = gp_curve_add(curve, point);
+		gp_curve_add(curve, point);
 		point.time_ns = sample->end_ns;
 		point.value = 0;
-		if (result == 0 && !is_followed)
-			result = gp_curve_add(curve, point);
+		if (!is_followed)
+			gp_curve_add(curve, point);
 	}
-	return result;
 }
 
 /* The curve is empty where there is no sample. */
 static int make_hardware(struct gp_curve *curve, const struct gp_model *model)
 {
-	int result = 0;
 
 	*curve = (struct gp_curve){0};
-	for (uint32_t i = 0; result == 0 && i < model->hw_sample_count; i++) {
+	for (uint32_t i = 0; i < model->hw_sample_count; i++) {
 		const struct gp_record_hw_sample *sample = &model->hw_samples[i];
 
-		result = add_sample(curve, sample,
-				    i + 1 < model->hw_sample_count &&
-					    sample[1].device_id == sample->device_id &&
-					    sample[1].start_ns <= sample->end_ns);
+		add_sample(curve, sample,
+			   i + 1 < model->hw_sample_count &&
+				   sample[1].device_id == sample->device_id &&
+				   sample[1].start_ns <= sample->end_ns);
 	}
-	return result;
+	return 0;
 }
 
 static int make_energy(struct gp_curve *curve, const struct gp_model *model)
 {
 	const struct gp_energy *first = model->energies;
-	int result = 0;
 
 	*curve = (struct gp_curve){0};
 	for (uint32_t i = 0; i < model->energy_count; i++) {
@@ -92,13 +87,13 @@ static int make_energy(struct gp_curve *curve, const struct gp_model *model)
 
 		if (sample->device_id != first->device_id)
 			first = sample;
-		for (unsigned t = 0; result == 0 && t < GP_ENERGY_TRACKS; t++)
-			result = gp_curve_add(
-				curve, (struct gp_curve_point){
-					       sample->time_ns, gp_energy_level(sample, first, t),
-					       sample->device_id * GP_ENERGY_TRACKS + t, ENERGY});
+		for (unsigned t = 0; t < GP_ENERGY_TRACKS; t++)
+			gp_curve_add(curve,
+				     (struct gp_curve_point){
+					     sample->time_ns, gp_energy_level(sample, first, t),
+					     sample->device_id * GP_ENERGY_TRACKS + t, ENERGY});
 	}
-	return result;
+	return 0;
 }
 
 static make_curve *const makers[] = {[QUEUE] = gp_curve_queues,
@@ -280,7 +275,7 @@ int gp_html_curves(struct gp_scope *scope, bool has_operations, uint64_t origin_
 	struct curves all = {.scope = scope,
 			     .origin_unix_ns = origin_unix_ns,
 			     .group_most = choose_group(scope, has_operations, limit)};
-	int closed, result = gp_html_columns_open(&all.columns, out, "curves", 3);
+	int result = gp_html_columns_open(&all.columns, out, "curves", 3);
 
 	for (size_t m = 0; result == 0 && m < scope->model_count; m++)
 		for (enum kind kind = QUEUE; result == 0 && kind <= ENERGY; kind++)
@@ -288,7 +283,7 @@ int gp_html_curves(struct gp_scope *scope, bool has_operations, uint64_t origin_
 				result = take_curves(&all, m, kind);
 	if (result == 0)
 		put_names(&all, json);
-	closed = gp_html_columns_close(&all.columns);
+	gp_html_columns_close(&all.columns);
 	free(all.entries);
-	return result < 0 ? result : closed;
+	return result < 0 ? result : 0;
 }

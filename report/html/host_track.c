@@ -1,7 +1,5 @@
 #include "report/html/host_track.h"
 
-#include <errno.h>
-
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 
@@ -10,7 +8,6 @@ struct maker {
 	struct gp_html_event *events;
 	uint32_t count, capacity;
 	uint32_t function; /* of the place of the last event */
-	int error;
 };
 
 static void add(struct maker *maker, struct gp_html_event event)
@@ -74,13 +71,13 @@ static void add_place(struct maker *maker, uint32_t index)
 int gp_html_host_track(const struct gp_html_host_track *track, uint32_t first,
 		       struct gp_html_event **events, uint32_t *count)
 {
-	struct maker maker = {.track = track, .error = track->places ? 0 : -ENOMEM};
+	struct maker maker = {.track = track};
 	uint32_t end = gp_python_samples_end(track->model, first);
 
-	for (uint32_t i = first; i < end && maker.error == 0; i++)
+	for (uint32_t i = first; i < end; i++)
 		if (track->model->samples[i].stack != GP_NONE)
 			add_place(&maker, i);
 	*events = maker.events;
 	*count = maker.count;
-	return maker.error;
+	return 0;
 }

@@ -131,7 +131,6 @@ static int make_index(struct page *page, struct gp_json *json)
 {
 	struct gp_html_timeline *timeline = &page->timeline;
 	struct gp_window window = gp_busy_window(page->models, page->model_count);
-	int activity = 0;
 
 	gp_json_text(json, "{\"zero\":");
 	gp_json_signed(json, window.start_unix_ns > 0 ? (int64_t)(window.start_unix_ns -
@@ -156,13 +155,10 @@ static int make_index(struct page *page, struct gp_json *json)
 	gp_html_labels_put(&timeline->walk.labels, page->scope.names, json);
 	if (timeline->walk.grouped > 0 && timeline->end_ns > 0) {
 		gp_json_text(json, ",\n\"activity\":");
-		activity = gp_html_activity(page->models, page->model_count,
-					    gp_scope_kinds(&page->scope),
-					    timeline->walk.origin_unix_ns, timeline->end_ns, json);
+		gp_html_activity(page->models, page->model_count, gp_scope_kinds(&page->scope),
+				 timeline->walk.origin_unix_ns, timeline->end_ns, json);
 	}
 	gp_json_text(json, "}");
-	if (activity < 0)
-		return activity;
 	return timeline->tracks.error < 0 ? timeline->tracks.error : timeline->shapes.error;
 }
 
@@ -232,10 +228,8 @@ static void put_meanings(struct gp_json *json)
 static int write_name(const struct gp_run_set *base, const struct gp_run_set *own, FILE *out)
 {
 	struct list list = {.separator = ""};
-	int result = gp_json_open(&list.json, out);
 
-	if (result != 0)
-		return result;
+	gp_json_open(&list.json, out);
 	gp_json_string_after(&list.json, "{\"name\":", gp_run_set_middle(base)->name);
 	gp_json_string_after(&list.json, ",\"own\":", gp_run_set_middle(own)->name);
 	gp_json_string_after(&list.json, ",\"programs\":[",
@@ -250,10 +244,10 @@ static int write_name(const struct gp_run_set *base, const struct gp_run_set *ow
 	gp_json_text(&list.json, ",\"ns\":");
 	gp_json_unsigned(&list.json, (uint64_t)GP_THRESHOLD_NS);
 	gp_json_text(&list.json, "},\"doubts\":[");
-	result = gp_compare_doubts(base, own, put_doubt, &list);
+	gp_compare_doubts(base, own, put_doubt, &list);
 	gp_json_text(&list.json, "],\"tables\":");
 	gp_json_close(&list.json);
-	return result;
+	return 0;
 }
 
 static int put_comparison(struct page *page, const struct gp_run_set *base,
@@ -277,13 +271,10 @@ static int put_comparison(struct page *page, const struct gp_run_set *base,
 
 static int put_differences_of(struct page *page, struct gp_run_set *base, struct gp_run_set *own)
 {
-	int result = gp_kernel_names_match(base, own);
-
-	if (result == 0)
-		result = gp_vendor_names_match(base, own);
-	if (result == 0)
-		result = gp_place_names_match(base, own);
-	return result == 0 ? put_comparison(page, base, own) : result;
+	gp_kernel_names_match(base, own);
+	gp_vendor_names_match(base, own);
+	gp_place_names_match(base, own);
+	return put_comparison(page, base, own);
 }
 
 static int put_differences(struct page *page)
@@ -357,8 +348,7 @@ static int put_named(struct page *page, const char *kind,
 
 	if (result == 0)
 		result = make(page, out, &names);
-	if (out && gp_memstream_close(out, &values) != 0 && result == 0)
-		result = -ENOMEM;
+	gp_memstream_close(out, &values);
 	if (result == 0)
 		result = names.error;
 	if (result == 0)
@@ -380,13 +370,12 @@ static int put_timeline(struct page *page)
 	char *events = NULL;
 	size_t length = 0;
 	FILE *out = open_memstream(&events, &length);
-	int result = -ENOMEM;
+	int result;
 
 	page->timeline.walk.scope = &page->scope;
 	page->timeline.walk.tree = &page->profile.tree;
 	result = gp_html_timeline_write(&page->timeline, out);
-	if (out && gp_memstream_close(out, &events) != 0 && result == 0)
-		result = -ENOMEM;
+	gp_memstream_close(out, &events);
 	if (result == 0)
 		result = put_json(page, "index", make_index);
 	if (result == 0)
@@ -443,14 +432,14 @@ static int put_data(struct page *page)
 static int write_page(struct page *page)
 {
 	int error = gp_scope_open(&page->scope, page->models, page->model_count, false);
-	int opened = gp_stack_profile_open(&page->profile, false, false);
 
+	gp_stack_profile_open(&page->profile, false, false);
 	if (page->options->job)
 		gp_scope_set_job(&page->scope, page->options->job);
 	page->timeline.walk.event_limit = page->options->event_limit;
 	page->timeline.walk.least_ns = page->options->least_ns;
 	if (error == 0)
-		error = gp_scope_kinds(&page->scope) ? opened : -ENOMEM;
+		gp_scope_kinds(&page->scope);
 	put_page(page);
 	if (error == 0)
 		error = put_data(page);

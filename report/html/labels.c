@@ -1,6 +1,5 @@
 #include "report/html/labels.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +32,7 @@ int gp_html_labels_use(struct gp_html_labels *labels, const struct gp_model *mod
 	labels->of_names = make_unknown(model->name_count);
 	labels->of_texts = make_unknown(model->range_text_count);
 	memset(labels->of_calls, 0xff, sizeof(labels->of_calls));
-	return labels->error;
+	return 0;
 }
 
 void gp_html_labels_free(struct gp_html_labels *labels)
@@ -49,15 +48,12 @@ uint32_t gp_html_label(struct gp_html_labels *labels, char kind, const char *tex
 	char *key = malloc(length + 2);
 	uint32_t number = UINT32_MAX;
 
-	if (key) {
-		key[0] = kind;
-		memcpy(key + 1, text, length + 1);
-		number = gp_groups_find(&labels->texts, key);
-	}
+	key[0] = kind;
+	memcpy(key + 1, text, length + 1);
+	number = gp_groups_find(&labels->texts, key);
 	free(key);
 	if (number < UINT32_MAX)
 		return number;
-	labels->error = -ENOMEM;
 	return 0;
 }
 

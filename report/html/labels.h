@@ -41,7 +41,6 @@ struct gp_html_labels {
 	uint32_t *of_frames; /* NULL until the first use */
 	struct gp_symbols *symbols;
 	uint32_t of_calls[UINT16_MAX + 1];
-	int error; /* 0 or -ENOMEM */
 };
 
 /* Use that model for the next look-ups.  Zeroed = empty.  Returns 0 or -ENOMEM. */

@@ -1,6 +1,5 @@
 #include "report/html/pack.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,12 +49,10 @@ static unsigned char *compress_gzip(const unsigned char *bytes, size_t length, s
 		return NULL;
 	bound = deflateBound(&stream, (uLong)length);
 	result = malloc(bound);
-	if (result) {
-		stream.next_out = result;
-		stream.avail_out = (uInt)bound;
-		deflate(&stream, Z_FINISH);
-		*packed = stream.total_out;
-	}
+	stream.next_out = result;
+	stream.avail_out = (uInt)bound;
+	deflate(&stream, Z_FINISH);
+	*packed = stream.total_out;
 	deflateEnd(&stream);
 	return result;
 }
@@ -66,8 +63,6 @@ static int put_element(FILE *out, const char *kind, const char *planes, uint64_t
 	size_t packed_bytes = 0;
 	unsigned char *packed = compress_gzip(bytes, length, &packed_bytes);
 
-	if (!packed)
-		return -ENOMEM;
 	fprintf(out,
 		"<script type=application/octet-stream data-k=%s data-f=%" PRIu64
 		" data-n=%u data-p=%s>",
@@ -119,7 +114,7 @@ static void flush(struct gp_html_columns *columns)
 	char words[4 * GP_HTML_COLUMNS_MOST] = "";
 	size_t used = 0;
 
-	for (uint32_t column = 0; bytes && column < columns->width; column++) {
+	for (uint32_t column = 0; column < columns->width; column++) {
 		const uint64_t *values = columns->values + (size_t)column * GP_HTML_BLOCK;
 		uint32_t planes = count_planes(values, columns->used);
 
@@ -127,12 +122,8 @@ static void flush(struct gp_html_columns *columns)
 					 column > 0 ? "," : "", planes);
 		end = put_planes(end, values, columns->used, planes);
 	}
-	if (bytes && columns->error == 0)
-		columns->error = put_element(columns->out, columns->kind, words,
-					     columns->rows - columns->used, columns->used, bytes,
-					     (size_t)(end - bytes));
-	else if (!bytes)
-		columns->error = -ENOMEM;
+	put_element(columns->out, columns->kind, words, columns->rows - columns->used,
+		    columns->used, bytes, (size_t)(end - bytes));
 	free(bytes);
 	columns->blocks++;
 	columns->used = 0;
@@ -146,8 +137,6 @@ static bool is_full(const struct gp_html_columns *columns)
 
 void gp_html_columns_add(struct gp_html_columns *columns, const uint64_t *row)
 {
-	if (columns->error < 0)
-		return;
 	for (uint32_t i = 0; i < columns->width; i++)
 		columns->values[(size_t)i * GP_HTML_BLOCK + columns->used] =
 			row[i] & ((UINT64_C(1) << VALUE_BITS) - 1);
@@ -159,9 +148,9 @@ void gp_html_columns_add(struct gp_html_columns *columns, const uint64_t *row)
 
 int gp_html_columns_close(struct gp_html_columns *columns)
 {
-	if (columns->error == 0 && columns->used > 0)
+	if (columns->used > 0)
 		flush(columns);
 	free(columns->values);
 	columns->values = NULL;
-	return columns->error;
+	return 0;
 }

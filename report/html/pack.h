@@ -33,7 +33,6 @@ struct gp_html_columns {
 	uint32_t used;  /* rows in values */
 	uint64_t rows, blocks;
 	uint64_t *values; /* column by column */
-	int error;        /* 0 or the first -errno */
 };
 
 /*

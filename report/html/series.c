@@ -1,6 +1,5 @@
 #include "report/html/series.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +31,6 @@ struct series {
 		tie;       /* of those with this lifetime, a regular selection is kept */
 	uint64_t left_out; /* number of left-out blocks */
 	uint64_t last_ns, origin_unix_ns;
-	int error;
 };
 
 enum holder_key { ACCOUNT, NODE, SITE };
@@ -121,15 +119,15 @@ static bool is_left_out(struct series *series, const struct gp_model *model,
 
 /* ---- the stacks ---- */
 
-static int find_nodes(struct series *series, const struct gp_model *model,
-		      struct gp_stack_profile *profile)
+static void find_nodes(struct series *series, const struct gp_model *model,
+		       struct gp_stack_profile *profile)
 {
 	uint32_t *nodes =
 		gp_spill_take(((size_t)model->memory_count + 1) * sizeof(*series->nodes[0]));
-	int result = gp_call_tree_use(&profile->tree, model);
 
+	gp_call_tree_use(&profile->tree, model);
 	series->nodes[series->model_count++] = nodes;
-	for (uint32_t i = 0; result == 0 && i < model->memory_count; i++) {
+	for (uint32_t i = 0; i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
 
 		if (is_left_out(series, model, event))
@@ -139,19 +137,16 @@ static int find_nodes(struct series *series, const struct gp_model *model,
 				profile, model,
 				event->call == GP_NONE ? NULL : &model->calls[event->call]);
 	}
-	return result < 0 ? result : profile->tree.error;
 }
 
-static int find_all_nodes(struct series *series, struct gp_model *const *models, size_t model_count,
-			  struct gp_stack_profile *profile)
+static void find_all_nodes(struct series *series, struct gp_model *const *models,
+			   size_t model_count, struct gp_stack_profile *profile)
 {
-	int result = 0;
 
 	series->nodes = calloc(model_count + 1, sizeof(uint32_t *));
-	for (size_t i = 0; result == 0 && i < model_count; i++)
-		result = find_nodes(series, models[i], profile);
+	for (size_t i = 0; i < model_count; i++)
+		find_nodes(series, models[i], profile);
 	gp_call_tree_use(&profile->tree, NULL);
-	return result;
 }
 
 /* ---- the rows ---- */
@@ -183,11 +178,7 @@ static void see(void *context, const struct gp_memory_change *change)
 
 	if (node == LEFT_OUT)
 		return;
-	if (account == UINT32_MAX)
-		series->error = -ENOMEM;
 	holder = (uint64_t)(gp_tally_find(&series->holders, key) - series->holders.rows);
-	if (series->error < 0 || series->holders.error < 0)
-		return;
 	if (change->row->site >= series->site_count)
 		series->site_count = change->row->site + 1;
 	if (gp_html_columns_at_block(&series->columns))
@@ -281,22 +272,16 @@ int gp_html_series(struct gp_model *const *models, size_t model_count, uint64_t 
 	const struct gp_memory_watcher watcher = {.see = see, .context = &series};
 	struct gp_memory_sites found = {0};
 	struct gp_device_list devices = {0};
-	int result = gp_html_columns_open(&series.columns, out, "memory", 3), closed;
 
-	if (result == 0)
-		result = gp_device_list_all(&devices, models, model_count);
-	if (result == 0)
-		choose_blocks(&series, models, model_count, limit);
-	if (result == 0)
-		result = find_all_nodes(&series, models, model_count, profile);
-	if (result == 0)
-		result = gp_memory_sites_watch(models, model_count, &devices, &watcher, &found);
-	if (result == 0)
-		result = series.error < 0 ? series.error : series.holders.error;
+	gp_html_columns_open(&series.columns, out, "memory", 3);
+	gp_device_list_all(&devices, models, model_count);
+	choose_blocks(&series, models, model_count, limit);
+	find_all_nodes(&series, models, model_count, profile);
+	gp_memory_sites_watch(models, model_count, &devices, &watcher, &found);
 	put_names(&series, &found, &devices, json);
-	closed = gp_html_columns_close(&series.columns);
+	gp_html_columns_close(&series.columns);
 	close_series(&series);
 	gp_memory_sites_free(&found);
 	gp_device_list_free(&devices);
-	return result < 0 ? result : closed;
+	return 0;
 }

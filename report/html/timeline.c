@@ -1,6 +1,5 @@
 #include "report/html/timeline.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,13 +89,12 @@ static void put_rows(struct writer *writer, const struct gp_html_gather *gather,
 	gp_json_unsigned(json, writer->timeline->events - first);
 }
 
-static int begin_process(struct writer *writer, const struct gp_model *model)
+static void begin_process(struct writer *writer, const struct gp_model *model)
 {
 	gp_spill_free(writer->event_of_call);
 	writer->model = model;
 	writer->event_of_call =
 		gp_spill_take_zeroed((size_t)model->call_count + 1, sizeof(*writer->event_of_call));
-	return 0;
 }
 
 static int put_track(void *context, const struct gp_html_track *track,
@@ -104,10 +102,9 @@ static int put_track(void *context, const struct gp_html_track *track,
 {
 	struct writer *writer = context;
 	struct gp_json *json = &writer->timeline->tracks;
-	int result = track->model == writer->model ? 0 : begin_process(writer, track->model);
 
-	if (result < 0)
-		return result;
+	if (track->model != writer->model)
+		begin_process(writer, track->model);
 	gp_json_text(json, writer->tracks++ > 0 ? ",\n{\"kind\":\"" : "{\"kind\":\"");
 	gp_json_text(json, track->kind);
 	gp_json_text(json, "\",\"id\":");
@@ -184,7 +181,7 @@ static void find_end(struct gp_html_timeline *timeline)
 int gp_html_timeline_write(struct gp_html_timeline *timeline, FILE *out)
 {
 	struct writer writer = {.timeline = timeline};
-	int closed, result = gp_html_columns_open(&writer.columns, out, "events", COLUMNS);
+	int result = gp_html_columns_open(&writer.columns, out, "events", COLUMNS);
 
 	if (result == 0)
 		result = gp_json_open(&timeline->tracks, NULL);
@@ -198,9 +195,9 @@ int gp_html_timeline_write(struct gp_html_timeline *timeline, FILE *out)
 		find_end(timeline);
 		put_shapes(timeline);
 	}
-	closed = gp_html_columns_close(&writer.columns);
+	gp_html_columns_close(&writer.columns);
 	gp_spill_free(writer.event_of_call);
-	return result < 0 ? result : closed;
+	return result < 0 ? result : 0;
 }
 
 void gp_html_timeline_free(struct gp_html_timeline *timeline)

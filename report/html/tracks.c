@@ -732,7 +732,6 @@ int gp_html_tracks_walk(struct gp_html_tracks *tracks)
 	if (tracks->event_limit > 0 && may_exceed(tracks, tracks->event_limit))
 		measure(&walker);
 	walk_all(&walker);
-	fail(&walker, tracks->labels.error);
 	if (tracks->tree)
 		gp_call_tree_use(tracks->tree, NULL);
 	gp_html_gather_free(&walker.gather);

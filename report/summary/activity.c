@@ -1,6 +1,5 @@
 #include "report/summary/part.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,7 +228,7 @@ static int print_gpu(const struct gp_summary *summary)
 		.limit = summary->rows.operations,
 		.total_ns = gp_groups_time_ns(&activity->operations),
 	};
-	int result = listing.names ? tell_apart(&listing) : -ENOMEM;
+	int result = tell_apart(&listing);
 
 	fprintf(summary->out, "\nGPU activities: %s in all", gp_format_ns(listing.total_ns).text);
 	print_counted(summary->out, activity->kernels, "kernel", "kernels");
@@ -306,7 +305,7 @@ static int print_copies(const struct gp_summary *summary)
 	const struct gp_groups *groups = &summary->activity.operations;
 	uint32_t *order = gp_groups_by_time(groups);
 	struct gp_table table;
-	int result = -ENOMEM;
+	int result;
 
 	gp_table_open(&table, &copies_head);
 	for (uint32_t i = 0; i < groups->count; i++)

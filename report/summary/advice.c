@@ -1,7 +1,6 @@
 /* The most important findings: `gpuprof advice` has all. */
 #include "report/summary/part.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/advice/advice_print.h"
@@ -22,9 +21,9 @@ const struct gp_advice *gp_summary_advice(const struct gp_summary *summary)
 {
 	struct gp_summary_advice *made = summary->advice;
 
-	if (!made->is_made && gp_advice_from(summary->basis, summary->models, summary->model_count,
-					     &made->advice) < 0)
-		return NULL;
+	if (!made->is_made)
+		gp_advice_from(summary->basis, summary->models, summary->model_count,
+			       &made->advice);
 	made->is_made = true;
 	return &made->advice;
 }
@@ -42,8 +41,6 @@ int gp_summary_print_advice(const struct gp_summary *summary)
 	const struct gp_advice *made = gp_summary_advice(summary);
 	bool brief = summary->options->brief;
 
-	if (!made)
-		return -ENOMEM;
 	if (made->count > 0 || brief)
 		fputs("\n", summary->out);
 	if (!brief)

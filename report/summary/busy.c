@@ -251,7 +251,6 @@ static void print_each(const struct gp_summary *summary, bool all)
 int gp_summary_print_busy(const struct gp_summary *summary)
 {
 	const char *why = why_not_all(summary);
-	int result;
 
 	if (summary->devices.count == 0)
 		return 0;
@@ -266,13 +265,12 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 		print_each(summary, !why);
 	if (!summary->basis)
 		return gp_summary_print_ends(summary);
-	result = gp_summary_print_outliers(summary);
+	gp_summary_print_outliers(summary);
 	gp_summary_print_kinds(summary);
 	gp_summary_print_tuning(summary);
-	if (result == 0)
-		result = gp_summary_print_ends(summary);
+	gp_summary_print_ends(summary);
 	if (!summary->options->brief)
 		fputs("  details   gpuprof summary --by time,idle,gap,kind,iteration,queue --top 20 FILE\n",
 		      summary->out);
-	return result;
+	return 0;
 }

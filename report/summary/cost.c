@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -172,12 +171,11 @@ struct overheads {
 	uint64_t beyond_ns;         /* before the first call and after the last */
 };
 
-static int gather_overheads(struct overheads *all, struct gp_model *model)
+static void gather_overheads(struct overheads *all, struct gp_model *model)
 {
 	struct gp_window window = gp_busy_window(&model, 1);
-	int result = 0;
 
-	for (uint32_t i = 0; result == 0 && i < model->overhead_count; i++) {
+	for (uint32_t i = 0; i < model->overhead_count; i++) {
 		const struct gp_overhead *overhead = &model->overheads[i];
 		uint64_t within_ns = gp_summary_overhead_within_ns(model, overhead, window);
 		struct gp_groups *kinds = gp_overhead_is_of_profiler(overhead->overhead_kind)
@@ -192,9 +190,8 @@ static int gather_overheads(struct overheads *all, struct gp_model *model)
 		row = gp_groups_find(kinds, gp_overhead_is_of_queue(overhead->overhead_kind)
 						    ? "wait for space in a full launch queue"
 						    : gp_overhead_name(overhead->overhead_kind));
-		result = gp_groups_add(kinds, row, within_ns);
+		gp_groups_add(kinds, row, within_ns);
 	}
-	return result;
 }
 
 static double process_time(const struct gp_summary *summary)
@@ -253,21 +250,18 @@ int gp_summary_print_overheads(const struct gp_summary *summary)
 							 : "profiler overhead: "};
 	struct overheads all = {.beyond_ns = 0};
 	char text[80];
-	int result = 0;
 
-	for (size_t m = 0; m < summary->model_count && result == 0; m++)
-		result = gather_overheads(&all, summary->models[m]);
-	if (result == 0)
-		print_kinds(summary, &all.kinds, &paragraph);
-	if (result == 0 && is_shown(summary, all.beyond_ns)) {
+	for (size_t m = 0; m < summary->model_count; m++)
+		gather_overheads(&all, summary->models[m]);
+	print_kinds(summary, &all.kinds, &paragraph);
+	if (is_shown(summary, all.beyond_ns)) {
 		snprintf(text, sizeof(text), "%s before the first call or after the last",
 			 gp_format_ns(all.beyond_ns).text);
 		gp_paragraph_add(&paragraph, text);
 	}
 	gp_paragraph_end(&paragraph);
-	if (result == 0)
-		print_of_driver(summary, &all.of_driver);
+	print_of_driver(summary, &all.of_driver);
 	gp_groups_free(&all.kinds);
 	gp_groups_free(&all.of_driver);
-	return result;
+	return 0;
 }

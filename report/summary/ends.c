@@ -1,7 +1,6 @@
 /* The time before the first operation and after the last one, if it is a notable part of all. */
 #include "report/summary/part.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +95,7 @@ static void print_functions(FILE *out, const struct gp_end *end, const struct gp
 	uint32_t count;
 	struct gp_host_function *functions = gp_host_work_functions(tally, 0, places, &count);
 
-	for (uint32_t i = 0; functions && i < count && i < MOST_FUNCTIONS; i++) {
+	for (uint32_t i = 0; i < count && i < MOST_FUNCTIONS; i++) {
 		if (functions[i].total_ns * 100 < LEAST_WORK * end->ns)
 			break;
 		fputs(i == 0 ? "; Python was " : ", ", out);
@@ -109,28 +108,25 @@ static void print_functions(FILE *out, const struct gp_end *end, const struct gp
  * "; Python was importing torch._dynamo at load (train.py:80) for 3.694s": the main thread's work
  * by stack samples, if nothing else explains most of the time.  Returns 0 or -errno.
  */
-static int print_work(FILE *out, const struct gp_end *end, const struct gp_model *model)
+static void print_work(FILE *out, const struct gp_end *end, const struct gp_model *model)
 {
 	struct gp_tally tally = {0};
 	struct gp_host_window window = {.tally = &tally,
 					.model = model,
 					.start_ns = end->start_ns,
 					.end_ns = end->start_ns + end->ns};
-	int result;
 
 	if (!use_samples(end, model))
-		return 0;
+		return;
 	window.places = gp_host_places_new();
 	if (gp_host_work_add(&window, model->pid))
 		print_functions(out, end, &tally, window.places);
-	result = tally.error;
 	gp_tally_free(&tally);
 	gp_host_places_free(window.places);
-	return result;
 }
 
-static int print_end(const struct gp_summary *summary, const struct gp_end *end,
-		     const struct gp_model *model, const char *what)
+static void print_end(const struct gp_summary *summary, const struct gp_end *end,
+		      const struct gp_model *model, const char *what)
 {
 	/* an operation may end after the last recorded call */
 	uint64_t within_ns = end->ns < wall_ns(summary) ? end->ns : wall_ns(summary);
@@ -138,7 +134,7 @@ static int print_end(const struct gp_summary *summary, const struct gp_end *end,
 	fprintf(summary->out, "%s (%s %%) %s", gp_format_ns(end->ns).text,
 		gp_format_percent((double)within_ns, (double)wall_ns(summary)).text, what);
 	print_parts(summary->out, end, model);
-	return print_work(summary->out, end, model);
+	print_work(summary->out, end, model);
 }
 
 /* The process, if there are several; and a hint where to find more ("" = none). */
@@ -189,20 +185,19 @@ struct start {
 };
 
 /* The three times may be of different processes. */
-static int print_start(const struct gp_summary *summary, const struct start *start)
+static void print_start(const struct gp_summary *summary, const struct start *start)
 {
 	bool before = is_notable(summary, start->before.ns, LEAST_BEFORE_NS);
 	bool first = is_notable(summary, start->first.ns, LEAST_NS);
 	bool later = is_notable(summary, start->later.ns, LEAST_NS);
 	const char *separator = "";
-	int result = 0;
 
 	if (!before && !first && !later)
-		return 0;
+		return;
 	fputs("  start     ", summary->out);
 	if (first) {
-		result = print_end(summary, &start->first.ends.first, start->first.model,
-				   "before the first operation");
+		print_end(summary, &start->first.ends.first, start->first.model,
+			  "before the first operation");
 		print_process_of(summary, start->first.model, "");
 		separator = "; ";
 	}
@@ -224,20 +219,17 @@ static int print_start(const struct gp_summary *summary, const struct start *sta
 					 : "");
 	}
 	fputs("\n", summary->out);
-	return result;
 }
 
 /* Of a single process that had no operation: how it spent its time. */
-static int print_whole(const struct gp_summary *summary, const struct gp_startup_shutdown *ends)
+static void print_whole(const struct gp_summary *summary, const struct gp_startup_shutdown *ends)
 {
-	int result;
 
 	if (summary->model_count != 1 || !is_notable(summary, ends->whole.ns, LEAST_NS))
-		return 0;
+		return;
 	fputs("  host      ", summary->out);
-	result = print_end(summary, &ends->whole, summary->models[0], "without any GPU operation");
+	print_end(summary, &ends->whole, summary->models[0], "without any GPU operation");
 	fputs("\n", summary->out);
-	return result;
 }
 
 int gp_summary_print_ends(const struct gp_summary *summary)
@@ -245,29 +237,23 @@ int gp_summary_print_ends(const struct gp_summary *summary)
 	struct start start = {0};
 	struct longest last = {0};
 	struct gp_startup_shutdown ends = {0};
-	int result;
 
 	for (size_t i = 0; i < summary->model_count; i++) {
 		const struct gp_model *model = summary->models[i];
 
-		result = gp_startup_shutdown_of(&ends, model);
-		if (result < 0)
-			return result;
+		gp_startup_shutdown_of(&ends, model);
 		compare(&start.before, ends.before_ns, &ends, model);
 		compare(&start.first, ends.first.ns, &ends, model);
 		compare(&start.later, later_nccl_ns(&ends), &ends, model);
 		compare(&last, ends.last.ns, &ends, model);
 	}
-	result = print_whole(summary, &ends); /* used for a single process only */
-	if (result == 0)
-		result = print_start(summary, &start);
-	if (result == 0 && is_notable_last(summary, last.ns) &&
-	    is_shown(summary, &last.ends.last)) {
+	print_whole(summary, &ends); /* used for a single process only */
+	print_start(summary, &start);
+	if (is_notable_last(summary, last.ns) && is_shown(summary, &last.ends.last)) {
 		fputs("  end       ", summary->out);
-		result =
-			print_end(summary, &last.ends.last, last.model, "after the last operation");
+		print_end(summary, &last.ends.last, last.model, "after the last operation");
 		print_process_of(summary, last.model, "");
 		fputs("\n", summary->out);
 	}
-	return result;
+	return 0;
 }

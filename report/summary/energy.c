@@ -15,16 +15,13 @@ static int with_energies(const struct gp_summary *summary,
 			 void *context)
 {
 	struct gp_energies energies;
-	int result;
 
 	if (!gp_energy_any(summary->models, summary->model_count))
 		return 0;
-	result =
-		gp_energies_of(&energies, summary->models, summary->model_count, &summary->devices);
-	if (result == 0)
-		take(summary, &energies, context);
+	gp_energies_of(&energies, summary->models, summary->model_count, &summary->devices);
+	take(summary, &energies, context);
 	gp_energies_free(&energies);
-	return result;
+	return 0;
 }
 
 static uint32_t number_of(const struct gp_summary *summary, const struct gp_gpu_energy *gpu)

@@ -1,7 +1,6 @@
 /* The head of the page: which programs ran, where and when, and how busy the GPUs were. */
 #include "report/summary/part.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,8 +207,8 @@ static void print_span(const struct gp_summary *summary)
 
 	fprintf(summary->out, "%s, first %s (%s)\n", gp_format_ns(span_ns).text,
 		span_words(summary), gp_format_clock(summary->window.start_unix_ns).text);
-	if (gp_busy_lives_ns(&lives_ns, summary->models, summary->model_count) == 0 &&
-	    lives_ns < span_ns)
+	gp_busy_lives_ns(&lives_ns, summary->models, summary->model_count);
+	if (lives_ns < span_ns)
 		fprintf(summary->out,
 			"  not all processes overlap: the %s in which none ran are not counted\n",
 			gp_format_ns(span_ns - lives_ns).text);
@@ -285,13 +284,12 @@ static void note_launches(const struct gp_summary *summary, struct totals *total
 	}
 }
 
-static int take_totals(const struct gp_summary *summary, struct totals *totals,
-		       struct gp_model *const *model, struct gp_window window)
+static void take_totals(const struct gp_summary *summary, struct totals *totals,
+			struct gp_model *const *model, struct gp_window window)
 {
 	struct gp_device_list devices = {0};
 	struct gp_memory_stats memory = {0};
 	struct gp_busy *busy = gp_busy_of(model, 1, window, &devices);
-	int result = 0;
 
 	for (size_t i = 0; i < devices.count; i++) {
 		totals->busy_ns += busy[i].inside_ns;
@@ -302,14 +300,11 @@ static int take_totals(const struct gp_summary *summary, struct totals *totals,
 	totals->counts = gp_counts_of(*model);
 	if (totals->counts.operations == 0)
 		note_launches(summary, totals, *model);
-	if (result == 0)
-		result = gp_memory_stats_of(model, 1, &devices, &memory);
-	if (result == 0)
-		totals->peak_bytes = gp_memory_stats_peak_bytes(&memory);
+	gp_memory_stats_of(model, 1, &devices, &memory);
+	totals->peak_bytes = gp_memory_stats_peak_bytes(&memory);
 	gp_memory_stats_free(&memory);
 	gp_device_list_free(&devices);
 	free(busy);
-	return result;
 }
 
 /* "0", "0-3,6", "-" */
@@ -370,8 +365,8 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 {
 	struct gp_window window = gp_busy_window(model, 1);
 	struct totals totals = {0};
-	int result = take_totals(summary, &totals, model, window);
 
+	take_totals(summary, &totals, model, window);
 	if (has_any_rank(summary))
 		gp_table_put_text(table, gp_process_name(*model).text);
 	else
@@ -389,7 +384,7 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 	put_devices(summary, table, &totals);
 	gp_table_put_text(table, gp_recorded_how_ended(*model).text);
 	gp_table_put_text(table, gp_summary_program_of(*model));
-	return result;
+	return 0;
 }
 
 int gp_summary_print_processes(const struct gp_summary *summary)

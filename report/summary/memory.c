@@ -1,6 +1,5 @@
 #include "report/summary/part.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -157,19 +156,17 @@ static int print_pools(const struct gp_summary *summary)
 {
 	struct gp_tally tally = {0};
 	uint64_t most_bytes = 0;
-	int result;
 
 	gather_pools(summary, &tally);
-	result = tally.error;
 	for (uint32_t i = 0; i < tally.count; i++)
 		if (tally.rows[i].sums[MOST_RESERVED] > most_bytes)
 			most_bytes = tally.rows[i].sums[MOST_RESERVED];
-	if (result == 0 && tally.count > 0)
+	if (tally.count > 0)
 		fprintf(summary->out, "  %s memory pool%s, at most %s reserved%s\n",
 			gp_format_count(tally.count).text, tally.count == 1 ? "" : "s",
 			gp_format_bytes(most_bytes).text, tally.count == 1 ? "" : " in one");
 	gp_tally_free(&tally);
-	return result;
+	return 0;
 }
 
 void gp_summary_print_reserved(const struct gp_summary *summary)

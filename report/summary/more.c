@@ -1,7 +1,6 @@
 /* The other kinds of events in the trace: a row for each, with the --by table that details it. */
 #include "report/summary/part.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -168,22 +167,19 @@ static void count_code(struct kinds *kinds, struct gp_model *model)
 /* ---- the rows ---- */
 
 /* Sum the queue figures of all streams. */
-static int count_queues(struct kinds *kinds, const struct gp_model *model)
+static void count_queues(struct kinds *kinds, const struct gp_model *model)
 {
-	int result = 0;
-
-	for (uint32_t first = 0, next; result == 0 && first < model->op_count; first = next) {
+	for (uint32_t first = 0, next; first < model->op_count; first = next) {
 		struct gp_queue queue;
 
 		next = gp_model_stream_end(model, first);
-		result = gp_queue_of(&queue, model, first, next, NULL, NULL);
+		gp_queue_of(&queue, model, first, next, NULL, NULL);
 		kinds->launched += queue.launched;
 		kinds->late += queue.late;
 		kinds->brief += queue.brief;
 		kinds->blocked += queue.blocked;
 		kinds->blocked_ns += queue.blocked_ns;
 	}
-	return result;
 }
 
 /* Not for a few launches, nor if nearly all of them were fine. */
@@ -360,13 +356,12 @@ static void add_code(const struct gp_summary *summary, const struct kinds *k,
 			  gp_format_ns(k->overhead_ns).text);
 }
 
-static int count_all(const struct gp_summary *summary, struct kinds *kinds)
+static void count_all(const struct gp_summary *summary, struct kinds *kinds)
 {
 	struct gp_tally seen = {0};
-	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < summary->model_count; i++) {
-		result = count_queues(kinds, summary->models[i]);
+	for (size_t i = 0; i < summary->model_count; i++) {
+		count_queues(kinds, summary->models[i]);
 		count_syncs(kinds, summary->models[i]);
 		count_calls(kinds, summary->models[i]);
 		count_ops(kinds, &seen, summary->models[i], i);
@@ -374,20 +369,15 @@ static int count_all(const struct gp_summary *summary, struct kinds *kinds)
 		count_unified(kinds, summary->models[i]);
 		count_code(kinds, summary->models[i]);
 	}
-	if (result == 0)
-		result = seen.error;
 	gp_tally_free(&seen);
-	return result;
 }
 
 int gp_summary_add_more(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct kinds kinds = {0};
-	int result = count_all(summary, &kinds);
 
+	count_all(summary, &kinds);
 	gp_document_add_section(document, "more");
-	if (result < 0)
-		return result;
 	add_places(&kinds, document);
 	add_graphs(&kinds, document);
 	add_queues(&kinds, document);
@@ -400,7 +390,7 @@ int gp_summary_add_more(const struct gp_summary *summary, struct gp_document *do
 	add_waits(summary, &kinds, document);
 	add_unified(&kinds, document);
 	add_code(summary, &kinds, document);
-	return document->error;
+	return 0;
 }
 
 /* ---- the lines ---- */
@@ -441,13 +431,14 @@ static void print_tables(const struct gp_summary *summary, const struct gp_secti
 int gp_summary_print_more(const struct gp_summary *summary)
 {
 	struct gp_document document = {0};
-	int result = gp_summary_add_more(summary, &document);
-	const struct gp_section *rows = gp_document_section(&document, "more");
+	const struct gp_section *rows;
 
-	if (result == 0 && rows->count > 0 && summary->options->brief)
+	gp_summary_add_more(summary, &document);
+	rows = gp_document_section(&document, "more");
+	if (rows->count > 0 && summary->options->brief)
 		print_line(summary, rows, "also: ", NULL, "brief");
-	else if (result == 0 && rows->count > 0)
+	else if (rows->count > 0)
 		print_tables(summary, rows);
 	gp_document_free(&document);
-	return result;
+	return 0;
 }

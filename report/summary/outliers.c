@@ -127,28 +127,25 @@ static void add(struct gp_document *document, const char *id, gp_document_print 
 int gp_summary_add_outliers(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct gp_outlier lone = {0}, wrong = {0};
-	int result = gp_outlier_find(&lone, summary->models, summary->model_count,
-				     &summary->devices, summary->kinds);
 
-	if (result == 0)
-		gp_outlier_find_wrong(&wrong, summary->models, summary->model_count);
-	if (result < 0)
-		return result;
+	gp_outlier_find(&lone, summary->models, summary->model_count, &summary->devices,
+			summary->kinds);
+	gp_outlier_find_wrong(&wrong, summary->models, summary->model_count);
 	gp_document_add_section(document, "outliers");
 	add(document, "wrong-time", print_wrong, summary, &wrong);
 	add(document, "outlier", print_lone, summary, &lone);
-	return document->error;
+	return 0;
 }
 
-int gp_summary_print_outliers(const struct gp_summary *summary)
+void gp_summary_print_outliers(const struct gp_summary *summary)
 {
 	struct gp_document document = {0};
-	int result = gp_summary_add_outliers(summary, &document);
-	const struct gp_section *section = gp_document_section(&document, "outliers");
+	const struct gp_section *section;
 
+	gp_summary_add_outliers(summary, &document);
+	section = gp_document_section(&document, "outliers");
 	for (uint32_t i = 0; section && i < section->count; i++)
 		fprintf(summary->out, "  outlier   %s\n",
 			gp_fields_text(&section->rows[i], "text"));
 	gp_document_free(&document);
-	return result;
 }

@@ -135,9 +135,7 @@ void gp_summary_print_copies_in_brief(const struct gp_summary *summary);
 /* The calls that failed, with error and place: a few lines, if there are any. */
 int gp_summary_print_failures(const struct gp_summary *summary);
 
-/*
- * Group the ranges of the program, maybe millions, by name: once for all screens that are tried.
- */
+/* Group the ranges of the program, maybe millions, by name: once for all screens that are tried. */
 void gp_summary_gather_ranges(struct gp_summary *summary);
 void gp_summary_free_ranges(struct gp_summary_ranges *ranges);
 
@@ -242,7 +240,7 @@ enum gp_span_end gp_summary_span_end(const struct gp_summary *summary);
  * A line about a single operation that takes a good part of all GPU time
  * (report/analysis/device/outliers.h), if there is one.  As data: a section "outliers".
  */
-int gp_summary_print_outliers(const struct gp_summary *summary);
+void gp_summary_print_outliers(const struct gp_summary *summary);
 int gp_summary_add_outliers(const struct gp_summary *summary, struct gp_document *document);
 
 /*

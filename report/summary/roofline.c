@@ -130,7 +130,7 @@ static int add_rows(void *context, struct gp_scope *scope, const struct gp_roofl
 
 	for (uint32_t i = 0; i < rows->count; i++)
 		add_kernel(document, scope, &rows->rows[i]);
-	return document->error;
+	return 0;
 }
 
 int gp_summary_add_roofline(const struct gp_summary *summary, struct gp_document *document)

@@ -66,13 +66,12 @@ static void print_total(FILE *out, int total, const struct gp_estimate *estimate
 int gp_summary_print_sampled(const struct gp_summary *summary)
 {
 	struct gp_sampled_totals totals;
-	int result;
 
 	if (!is_sampled(summary))
 		return 0;
-	result = gp_sampled_totals_of(&totals, summary->models, summary->model_count);
-	if (result < 0 || totals.extent.windows == 0)
-		return result;
+	gp_sampled_totals_of(&totals, summary->models, summary->model_count);
+	if (totals.extent.windows == 0)
+		return 0;
 	fprintf(summary->out, "\nTotals since the first window, estimated%s\n",
 		isnan(totals.totals[0].error)
 			? "; their errors are unknown: a process had fewer than 5 windows"
@@ -97,13 +96,10 @@ static void add_known(struct gp_document *document, const char *name, enum gp_un
 int gp_summary_add_sampled(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct gp_sampled_totals totals;
-	int result;
 
 	if (!is_sampled(summary))
 		return 0;
-	result = gp_sampled_totals_of(&totals, summary->models, summary->model_count);
-	if (result < 0)
-		return result;
+	gp_sampled_totals_of(&totals, summary->models, summary->model_count);
 	gp_document_add_section(document, "sampled");
 	gp_document_add_row(document);
 	gp_document_add_text(document, "id", "windows");

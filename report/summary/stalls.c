@@ -1,5 +1,4 @@
 /* The summary's section of the stall samples (--stalls). */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +59,7 @@ static bool is_ranked(const struct stalls *stalls, const struct gp_tally *tally,
 }
 
 /* Finds the row of each kernel with the most samples. */
-static int rank(const struct stalls *stalls, const struct gp_tally *tally, struct gp_tally *tops)
+static void rank(const struct stalls *stalls, const struct gp_tally *tally, struct gp_tally *tops)
 {
 	for (uint32_t i = 0; i < tally->count; i++) {
 		const struct gp_tally_row *row = &tally->rows[i];
@@ -75,7 +74,6 @@ static int rank(const struct stalls *stalls, const struct gp_tally *tally, struc
 			top->sums[TOP_ROW] = i;
 		}
 	}
-	return tops->error;
 }
 
 /* That row; NULL: there is none. */
@@ -99,33 +97,22 @@ static const struct gp_tally_row *top_line(struct stalls *stalls, const struct g
 	return top_of(&stalls->lines, &stalls->top_lines, kernel);
 }
 
-static int gather(const struct gp_summary *summary, struct stalls *stalls)
+static void gather(const struct gp_summary *summary, struct stalls *stalls)
 {
-	int result = gp_scope_open(&stalls->scope, summary->models, summary->model_count, false);
-
-	if (result == 0)
-		result = gp_stalls_add(&stalls->scope, GP_STALL_BIT(KERNEL), &stalls->kernels);
-	if (result == 0)
-		result = gp_stalls_add(&stalls->scope, GP_STALL_BIT(KERNEL) | GP_STALL_BIT(REASON),
-				       &stalls->reasons);
-	if (result == 0)
-		result = gp_stalls_add(&stalls->scope,
-				       GP_STALL_BIT(KERNEL) | GP_STALL_BIT(FILE) |
-					       GP_STALL_BIT(LINE),
-				       &stalls->lines);
-	if (result == 0)
-		result = rank(stalls, &stalls->reasons, &stalls->top_reasons);
-	if (result == 0)
-		result = rank(stalls, &stalls->lines, &stalls->top_lines);
+	gp_scope_open(&stalls->scope, summary->models, summary->model_count, false);
+	gp_stalls_add(&stalls->scope, GP_STALL_BIT(KERNEL), &stalls->kernels);
+	gp_stalls_add(&stalls->scope, GP_STALL_BIT(KERNEL) | GP_STALL_BIT(REASON),
+		      &stalls->reasons);
+	gp_stalls_add(&stalls->scope,
+		      GP_STALL_BIT(KERNEL) | GP_STALL_BIT(FILE) | GP_STALL_BIT(LINE),
+		      &stalls->lines);
+	rank(stalls, &stalls->reasons, &stalls->top_reasons);
+	rank(stalls, &stalls->lines, &stalls->top_lines);
 	stalls->sources = gp_stalls_sources(&stalls->scope);
-	if (result == 0 && !stalls->sources)
-		result = -ENOMEM;
-	if (result == 0)
-		gp_array_sort(stalls->kernels.rows, stalls->kernels.count,
-			      sizeof(*stalls->kernels.rows), compare_samples, NULL);
+	gp_array_sort(stalls->kernels.rows, stalls->kernels.count, sizeof(*stalls->kernels.rows),
+		      compare_samples, NULL);
 	stalls->samples = gp_stalls_total(&stalls->kernels);
 	count_losses(stalls);
-	return result;
 }
 
 static void close_stalls(struct stalls *stalls)
@@ -230,15 +217,13 @@ static void print_kernels(FILE *out, struct stalls *stalls)
 int gp_summary_print_stalls(const struct gp_summary *summary)
 {
 	struct stalls stalls = {0};
-	int result;
 
 	if (!gp_stalls_any(summary->models, summary->model_count))
 		return 0;
-	result = gather(summary, &stalls);
-	if (result == 0)
-		print_kernels(summary->out, &stalls);
+	gather(summary, &stalls);
+	print_kernels(summary->out, &stalls);
 	close_stalls(&stalls);
-	return result;
+	return 0;
 }
 
 /* ---- the document ---- */
@@ -274,13 +259,12 @@ static void add_kernel(struct gp_document *document, struct stalls *stalls,
 int gp_summary_add_stalls(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct stalls stalls = {0};
-	int result;
 
 	if (!gp_stalls_any(summary->models, summary->model_count))
 		return 0;
-	result = gather(summary, &stalls);
+	gather(summary, &stalls);
 	gp_document_add_section(document, "stalls");
-	for (uint32_t i = 0; result == 0 && i < stalls.kernels.count; i++)
+	for (uint32_t i = 0; i < stalls.kernels.count; i++)
 		add_kernel(document, &stalls, &stalls.kernels.rows[i]);
 	gp_document_add_section(document, "stall_losses");
 	gp_document_add_row(document);
@@ -289,5 +273,5 @@ int gp_summary_add_stalls(const struct gp_summary *summary, struct gp_document *
 	gp_document_add_number(document, "outside", GP_UNIT_COUNT, stalls.outside);
 	gp_document_add_number(document, "dropped", GP_UNIT_COUNT, stalls.dropped);
 	close_stalls(&stalls);
-	return result;
+	return 0;
 }

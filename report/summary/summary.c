@@ -36,14 +36,13 @@ static int text_of(const struct gp_summary *summary, int (*print)(const struct g
 {
 	struct gp_summary section = *summary;
 	size_t bytes;
-	int result, closed;
+	int result;
 
 	*text = NULL;
 	section.out = open_memstream(text, &bytes);
 	result = print(&section);
 	gp_memstream_close(section.out, text);
-	closed = 0;
-	result = result < 0 ? result : closed;
+	result = result < 0 ? result : 0;
 	if (result == 0)
 		return 0;
 	free(*text);
@@ -88,9 +87,8 @@ static int gather_basis(void *context)
 	    gp_totals_any(s->models, s->model_count))
 		return 0;
 	s->basis = s->own_basis = calloc(1, sizeof(*s->basis));
-	return s->basis ? gp_analysis_of(s->basis, s->models, s->model_count, &s->devices, s->kinds,
-					 KEPT_GAPS)
-			: -ENOMEM;
+	return gp_analysis_of(s->basis, s->models, s->model_count, &s->devices, s->kinds,
+			      KEPT_GAPS);
 }
 
 static int gather(struct gp_summary *summary)
@@ -116,8 +114,8 @@ static int gather(struct gp_summary *summary)
 	return result == 0 ? gp_summary_gather_lines(summary) : result;
 }
 
-static int open_models(struct gp_summary *summary, struct gp_model *const *models,
-		       size_t model_count, const struct gp_kinds *kinds)
+static void open_models(struct gp_summary *summary, struct gp_model *const *models,
+			size_t model_count, const struct gp_kinds *kinds)
 {
 	char message[64];
 
@@ -129,29 +127,24 @@ static int open_models(struct gp_summary *summary, struct gp_model *const *model
 		.advice = gp_summary_new_advice(),
 	};
 	summary->kinds = kinds ? kinds : summary->own_kinds;
-	if (!summary->models || !summary->kinds || !summary->advice)
-		return -ENOMEM;
 	for (size_t i = 0; i < model_count; i++)
 		if (gp_counts_any(models[i]))
 			summary->models[summary->model_count++] = models[i];
-	return 0;
 }
 
 int gp_summary_open(struct gp_summary *summary, struct gp_model *const *models, size_t model_count,
 		    const struct gp_kinds *kinds)
 {
-	int result = open_models(summary, models, model_count, kinds);
-
-	return result == 0 && summary->model_count > 0 ? gather(summary) : result;
+	open_models(summary, models, model_count, kinds);
+	return summary->model_count > 0 ? gather(summary) : 0;
 }
 
 int gp_summary_open_scope(struct gp_summary *summary, struct gp_scope *scope)
 {
-	int result = open_models(summary, scope->models, scope->model_count, gp_scope_kinds(scope));
-
+	open_models(summary, scope->models, scope->model_count, gp_scope_kinds(scope));
 	summary->job = scope->job;
-	if (result < 0 || summary->model_count == 0)
-		return result;
+	if (summary->model_count == 0)
+		return 0;
 	/* The analysis numbers its models as the scope: usable only if none is left out. */
 	if (summary->model_count == scope->model_count)
 		summary->basis = gp_scope_analysis(scope);

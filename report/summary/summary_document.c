@@ -1,7 +1,5 @@
 #include "report/summary/summary_document.h"
 
-#include <errno.h>
-
 #include "report/advice/advice_document.h"
 #include "report/analysis/analysis.h"
 #include "report/base/text/format.h"
@@ -239,8 +237,6 @@ static int write_advice(struct gp_table_writer *writer, const struct gp_summary 
 	const struct gp_advice *advice = gp_summary_advice(summary);
 	struct gp_document document = {0};
 
-	if (!advice)
-		return -ENOMEM;
 	gp_advice_describe(advice, &document);
 	gp_table_writer_document(writer, "advice", &document);
 	gp_document_free(&document);

@@ -331,9 +331,9 @@ bool gp_summary_is_cut_off(const struct gp_model *model)
 	struct gp_unfinished_list list;
 	bool is_cut_off = false;
 
-	if (gp_unfinished_find(model, &list) == 0)
-		for (uint32_t i = 0; i < list.count; i++)
-			is_cut_off |= list.rows[i].state == GP_UNFINISHED_CUT_OFF;
+	gp_unfinished_find(model, &list);
+	for (uint32_t i = 0; i < list.count; i++)
+		is_cut_off |= list.rows[i].state == GP_UNFINISHED_CUT_OFF;
 	gp_unfinished_free(&list);
 	return is_cut_off;
 }
@@ -347,8 +347,7 @@ void gp_summary_print_unfinished(FILE *out, int indent, const struct gp_model *m
 	    !may_have_ended(&page)) {
 		page.names = gp_names_new();
 		page.sites = gp_call_sites_new();
-		if (page.names && page.sites)
-			(model->totals ? print_of_totals : print_rows)(&page);
+		(model->totals ? print_of_totals : print_rows)(&page);
 	}
 	gp_names_free(page.names);
 	gp_call_sites_free(page.sites);

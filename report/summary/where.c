@@ -4,7 +4,6 @@
  */
 #include "report/summary/part.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/analysis/analysis.h"
@@ -129,12 +128,9 @@ static void print_site(const struct gp_summary *summary, struct gp_op_at at)
 	if (!call || call->stack == GP_NONE)
 		return;
 	sites = gp_call_sites_new();
-	if (sites) {
-		fprintf(summary->out, ", at %s", gp_call_site_mark(call));
-		gp_text_print(
-			summary->out,
-			gp_call_sites_at(sites, gp_call_sites_find(sites, model, call)).place);
-	}
+	fprintf(summary->out, ", at %s", gp_call_site_mark(call));
+	gp_text_print(summary->out,
+		      gp_call_sites_at(sites, gp_call_sites_find(sites, model, call)).place);
 	gp_call_sites_free(sites);
 }
 

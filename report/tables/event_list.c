@@ -1,6 +1,5 @@
 #include "report/tables/event_list.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -270,8 +269,7 @@ static int begin(struct walk *walk)
 	size_t count = walk->scope->model_count;
 
 	walk->cursors = calloc(count + 1, sizeof(*walk->cursors));
-	if (!walk->cursors || gp_kway_merge_open(&walk->merge, count) < 0)
-		return -ENOMEM;
+	gp_kway_merge_open(&walk->merge, count);
 	for (size_t i = 0; i < count; i++) {
 		struct sorting sorting = {walk->list, walk->scope->models[i]};
 		struct cursor *cursor = &walk->cursors[i];
@@ -350,7 +348,7 @@ int gp_event_list_write(const struct gp_event_list *list, struct gp_scope *scope
 	struct walk walk = {.list = list, .scope = scope, .start_unix_ns = scope->start_unix_ns};
 	struct gp_table_column *columns = calloc(list->head.column_count, sizeof(*columns));
 	struct gp_table_head head = list->head;
-	int result = columns ? begin(&walk) : -ENOMEM;
+	int result = begin(&walk);
 
 	*rows = 0;
 	if (result == 0) {
@@ -362,8 +360,7 @@ int gp_event_list_write(const struct gp_event_list *list, struct gp_scope *scope
 		*rows = write_part(&walk, part, writer);
 		gp_table_writer_end(writer);
 	}
-	if (columns)
-		end(&walk);
+	end(&walk);
 	free(columns);
 	return result;
 }

@@ -80,18 +80,19 @@ static const struct gp_table_column path_columns[] = {
 static int make_path(struct gp_curve *rows, const struct gp_model *model)
 {
 	struct gp_path path = {0};
-	int result = model->call_count > 0 ? gp_path_of(&path, model) : 0;
 
+	if (model->call_count > 0)
+		gp_path_of(&path, model);
 	*rows = (struct gp_curve){0};
-	for (uint32_t i = path.count; result == 0 && i-- > 0;) {
+	for (uint32_t i = path.count; i-- > 0;) {
 		const struct gp_path_step *step = &path.steps[i];
 
-		result = gp_curve_add(rows, (struct gp_curve_point){step->start_ns,
-								    step->end_ns - step->start_ns,
-								    step->index, step->kind});
+		gp_curve_add(rows,
+			     (struct gp_curve_point){step->start_ns, step->end_ns - step->start_ns,
+						     step->index, step->kind});
 	}
 	gp_path_free(&path);
-	return result;
+	return 0;
 }
 
 /* The thread, or the place of the operation. */

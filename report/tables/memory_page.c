@@ -277,8 +277,6 @@ static int print_page(struct page *page)
 	int result = 0;
 
 	page->memory = gp_scope_memory(&page->scope);
-	if (!page->memory)
-		return -ENOMEM;
 	print_head(page);
 	if (gp_recorded_any_sampled(page->scope.models, page->scope.model_count)) {
 		fputs("  unknown, as --sample records no calls between its windows\n", page->out);

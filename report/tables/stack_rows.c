@@ -1,6 +1,5 @@
 #include "report/tables/stack_rows.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +54,6 @@ struct rows {
 	uint32_t count, item_count, item_capacity, link_capacity;
 	void (*put)(void *context, const struct gp_stack_row *row);
 	void *context;
-	int error;
 };
 
 /* ---- sums ---- */
@@ -94,7 +92,7 @@ static void add_up(struct rows *rows)
 	}
 }
 
-static int prepare(struct rows *rows)
+static void prepare(struct rows *rows)
 {
 	rows->count = rows->profile->tree.node_count;
 	rows->entries = calloc((size_t)rows->count + 1, sizeof(*rows->entries));
@@ -108,7 +106,6 @@ static int prepare(struct rows *rows)
 
 		rows->first[parent != GP_NONE ? parent : rows->count] = i;
 	}
-	return 0;
 }
 
 /* ---- shown and hidden nodes ---- */
@@ -218,7 +215,7 @@ static char *label_of(const struct rows *rows, uint32_t link)
 	if (of->times > 1)
 		snprintf(label + used, sizeof(label) - used, " x%u", of->times);
 	escaped = gp_text_escape(label);
-	fitting = escaped ? gp_text_fit(escaped, LABEL_COLUMNS) : NULL;
+	fitting = gp_text_fit(escaped, LABEL_COLUMNS);
 	free(escaped);
 	return fitting;
 }
@@ -227,10 +224,7 @@ static void append_label(struct rows *rows, struct text *text, uint32_t link)
 {
 	char *label = label_of(rows, link);
 
-	if (label)
-		append(text, label);
-	else
-		rows->error = -ENOMEM;
+	append(text, label);
 	free(label);
 }
 
@@ -247,7 +241,7 @@ static uint32_t rank_of(const struct rows *rows, uint32_t link)
 static bool show(struct rows *rows, uint32_t link, size_t *columns)
 {
 	char *label = label_of(rows, link);
-	size_t width = label ? gp_text_columns(label) + ARROW_COLUMNS : 0;
+	size_t width = gp_text_columns(label) + ARROW_COLUMNS;
 
 	free(label);
 	if (width > *columns)
@@ -303,8 +297,6 @@ static void put_chain(struct rows *rows, struct text *text, uint32_t top, uint32
 	const char *arrow = rows->order == GP_STACK_CALLERS_FIRST ? " > " : " < ", *separator = "";
 	uint32_t count = find_links(rows, top, last), left_out = 0;
 
-	if (rows->error != 0)
-		return;
 	choose_links(rows, count, columns);
 	while (count-- > 0) {
 		if (!rows->links[count].shown) {
@@ -376,7 +368,7 @@ static void put_all(struct rows *rows)
 	uint32_t first = rows->first[rows->count];
 
 	push_children(rows, first, count_children(rows, first, &rest), 0, &rest);
-	while (rows->item_count > 0 && rows->error == 0) {
+	while (rows->item_count > 0) {
 		struct item item = rows->items[--rows->item_count];
 
 		if (item.entry == GP_NONE)
@@ -401,12 +393,11 @@ int gp_stack_rows(const struct gp_stack_profile *profile, enum gp_stack_order or
 
 	if (profile->without_stack[value] == profile->totals[value])
 		return 0;
-	rows.error = prepare(&rows);
-	if (rows.error == 0)
-		put_all(&rows);
+	prepare(&rows);
+	put_all(&rows);
 	free(rows.entries);
 	free(rows.first);
 	free(rows.items);
 	free(rows.links);
-	return rows.error;
+	return 0;
 }

@@ -146,13 +146,10 @@ static void walk_unfinished(struct gp_timeline *t, const struct gp_unfinished *r
 void gp_walk_unfinished(struct gp_timeline *t)
 {
 	struct gp_unfinished_list list;
-	int result;
 
 	if (t->error != 0 || t->slices_only)
 		return;
-	result = gp_unfinished_find(t->model, &list);
-	if (result != 0)
-		t->error = result;
+	gp_unfinished_find(t->model, &list);
 	for (uint32_t i = 0; i < list.count; i++) {
 		const struct gp_call *call = &t->model->calls[list.rows[i].call];
 

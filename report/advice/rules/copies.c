@@ -86,7 +86,7 @@ static void gather(struct gp_advisor *advisor, gp_copy_filter *filter, struct re
 {
 	const struct gp_call_list *copies = gp_advisor_calls(advisor, GP_API_COPY);
 
-	for (uint32_t i = 0; i < copies->count && advisor->error == 0; i++) {
+	for (uint32_t i = 0; i < copies->count; i++) {
 		const struct gp_call *call = gp_advisor_call(advisor, copies, i);
 		const struct gp_op *op = gp_host_copy(advisor, call);
 		const struct gp_case *found;
@@ -95,14 +95,12 @@ static void gather(struct gp_advisor *advisor, gp_copy_filter *filter, struct re
 		    gp_copy_waits_for_others(advisor, call, op))
 			continue;
 		found = gp_copy_case(advisor, call, op);
-		if (advisor->error == 0)
-			advisor->error = gp_array_grow_spill(&rests->rows, &rests->capacity,
-							     rests->count, sizeof(*rests->rows));
-		if (advisor->error == 0)
-			rests->rows[rests->count++] = (struct rest){
-				.number = (uint32_t)(found - advisor->cases),
-				.copy = i,
-				.ns = call->duration_ns - gp_copy_waited_ns(advisor, call, op)};
+		gp_array_grow_spill(&rests->rows, &rests->capacity, rests->count,
+				    sizeof(*rests->rows));
+		rests->rows[rests->count++] = (struct rest){
+			.number = (uint32_t)(found - advisor->cases),
+			.copy = i,
+			.ns = call->duration_ns - gp_copy_waited_ns(advisor, call, op)};
 	}
 }
 
@@ -111,9 +109,8 @@ static void put_limits(struct gp_advisor *advisor, struct rests *rests)
 {
 	struct gp_copies *own;
 
-	advisor->error =
-		gp_array_sort(rests->rows, rests->count, sizeof(*rests->rows), compare_rests, NULL);
-	for (uint32_t first = 0, end; advisor->error == 0 && first < rests->count; first = end) {
+	gp_array_sort(rests->rows, rests->count, sizeof(*rests->rows), compare_rests, NULL);
+	for (uint32_t first = 0, end; first < rests->count; first = end) {
 		for (end = first;
 		     end < rests->count && rests->rows[end].number == rests->rows[first].number;)
 			end++;
@@ -154,9 +151,8 @@ void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter)
 	struct rests rests = {0};
 
 	gather(advisor, filter, &rests);
-	if (advisor->error == 0)
-		put_limits(advisor, &rests);
-	for (uint32_t i = 0; i < rests.count && advisor->error == 0; i++)
+	put_limits(advisor, &rests);
+	for (uint32_t i = 0; i < rests.count; i++)
 		add(advisor, &rests.rows[i]);
 	gp_advisor_save_once(advisor);
 	gp_spill_free(rests.rows);

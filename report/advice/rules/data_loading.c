@@ -296,8 +296,6 @@ static void look(struct gp_advisor *advisor)
 	gp_advisor_idle_gaps(advisor, LEAST_NS, is_wait_alone, count_slow);
 	gp_advisor_idle_gaps(advisor, LEAST_NS, is_wait_alone, take_slow);
 	drop_other_work(advisor);
-	if (sums.error < 0)
-		advisor->error = sums.error;
 	gp_tally_free(&sums);
 }
 

@@ -1,7 +1,6 @@
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/rules.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/base/array.h"
@@ -43,14 +42,12 @@ static int compare_ops(const void *a, const void *b, const void *context)
 	return (left > right) - (left < right);
 }
 
-static int gather(const struct gp_model *model, struct ordered *ordered)
+static void gather(const struct gp_model *model, struct ordered *ordered)
 {
 	size_t most = (size_t)(ordered->end - ordered->first) + 1;
 
 	ordered->ops = gp_spill_take(most * sizeof(*ordered->ops));
 	ordered->intervals = gp_spill_take(most * sizeof(*ordered->intervals));
-	if (!ordered->ops || !ordered->intervals)
-		return -ENOMEM;
 	for (uint32_t i = ordered->first; i < ordered->end; i++) {
 		const struct gp_op *op = &model->ops[i];
 
@@ -61,8 +58,7 @@ static int gather(const struct gp_model *model, struct ordered *ordered)
 			ordered->intervals[ordered->interval_count++] =
 				(struct gp_interval){op->start_ns, op->end_ns};
 	}
-	return gp_array_sort(ordered->ops, ordered->count, sizeof(*ordered->ops), compare_ops,
-			     model->ops);
+	gp_array_sort(ordered->ops, ordered->count, sizeof(*ordered->ops), compare_ops, model->ops);
 }
 
 /* Whether the host had launched it while the other one still ran: else they cannot overlap. */
@@ -180,8 +176,8 @@ static void look_at_context(struct gp_advisor *advisor, uint32_t first, uint32_t
 {
 	struct ordered ordered = {.first = first, .end = end};
 
-	advisor->error = gather(advisor->model, &ordered);
-	if (advisor->error == 0 && ordered.interval_count > 0)
+	gather(advisor->model, &ordered);
+	if (ordered.interval_count > 0)
 		judge(advisor, &ordered);
 	gp_spill_free(ordered.ops);
 	gp_spill_free(ordered.intervals);
@@ -192,7 +188,7 @@ static void look(struct gp_advisor *advisor)
 	const struct gp_model *model = advisor->model;
 	uint32_t end;
 
-	for (uint32_t first = 0; first < model->op_count && advisor->error == 0; first = end) {
+	for (uint32_t first = 0; first < model->op_count; first = end) {
 		end = end_of_context(model, first);
 		if (model->ops[first].stream_id != model->ops[end - 1].stream_id)
 			look_at_context(advisor, first, end);

@@ -1,6 +1,5 @@
 #include "report/advice/rules/rules.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "report/analysis/idle/activity.h"
@@ -136,8 +135,7 @@ static void note_held(struct gp_advisor *advisor, struct own *own, const struct 
 	    (own->in_all > 0 && call->start_ns >= own->held_at_ns))
 		return;
 	own->held_at_ns = call->start_ns;
-	if (gp_oom_snapshot_at(&own->held, advisor->model, call, advisor->sites) != 0)
-		advisor->error = -ENOMEM;
+	gp_oom_snapshot_at(&own->held, advisor->model, call, advisor->sites);
 }
 
 static void take(struct gp_advisor *advisor, const struct gp_call *call, uint64_t launches_until_ns)
@@ -320,7 +318,7 @@ static void look(struct gp_advisor *advisor)
 	const struct gp_model *model = advisor->model;
 	uint64_t launches_until_ns = last_launch_ns(model);
 
-	for (uint32_t i = 0; i < model->call_count && advisor->error == 0; i++)
+	for (uint32_t i = 0; i < model->call_count; i++)
 		if (gp_activity_is_failure(model, &model->calls[i]))
 			take(advisor, &model->calls[i], launches_until_ns);
 	find_causes(advisor);

@@ -1,6 +1,5 @@
 #include "report/advice/rules/rules.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,14 +54,13 @@ static void list_streams(struct gp_advisor *advisor, struct streams *streams)
 {
 	const struct gp_model *model = advisor->model;
 
-	for (uint32_t first = 0, end; first < model->op_count && advisor->error == 0; first = end) {
+	for (uint32_t first = 0, end; first < model->op_count; first = end) {
 		end = gp_model_stream_end(model, first);
 		if (!has_kernels(model, first, end))
 			continue;
-		advisor->error = gp_array_grow(&streams->rows, &streams->capacity, streams->count,
-					       sizeof(*streams->rows));
-		if (advisor->error == 0)
-			streams->rows[streams->count++] = (struct stream){first, end};
+		gp_array_grow(&streams->rows, &streams->capacity, streams->count,
+			      sizeof(*streams->rows));
+		streams->rows[streams->count++] = (struct stream){first, end};
 	}
 }
 
@@ -201,10 +199,8 @@ static void look(struct gp_advisor *advisor)
 	uint8_t *kinds = gp_kinds_of_names(advisor->kinds, model);
 	struct streams streams = {0};
 
-	if (!kinds)
-		advisor->error = -ENOMEM;
 	list_streams(advisor, &streams);
-	for (uint32_t i = 0; i < model->op_count && advisor->error == 0; i++) {
+	for (uint32_t i = 0; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 
 		if (op->kind == GP_OP_KERNEL && !op->untimed && op->shape < model->shape_count &&

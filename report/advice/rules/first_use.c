@@ -94,7 +94,7 @@ static void look(struct gp_advisor *advisor)
 	struct loading loading = {0};
 	const struct gp_call_list *loads = gp_advisor_calls(advisor, GP_API_MODULE);
 
-	for (uint32_t i = 0; i < loads->count && advisor->error == 0; i++) {
+	for (uint32_t i = 0; i < loads->count; i++) {
 		const struct gp_call *call = gp_advisor_call(advisor, loads, i);
 
 		if (!is_load(advisor->model, call))
@@ -106,9 +106,7 @@ static void look(struct gp_advisor *advisor)
 		loading.last = call;
 		weigh(advisor, &loading, call);
 	}
-	if (loading.places.error < 0)
-		advisor->error = loading.places.error;
-	if (advisor->error == 0 && loading.places.count > 0)
+	if (loading.places.count > 0)
 		put_place(advisor, &loading.places);
 	gp_tally_free(&loading.places);
 }

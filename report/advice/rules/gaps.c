@@ -147,7 +147,7 @@ static void keep_calls(struct gp_advisor *advisor, struct gp_gaps *own,
 	own->calls = 0;
 	own->call_ns = 0;
 	own->call_site = GP_NO_SITE;
-	for (uint32_t first = 0; first < model->call_count && advisor->error == 0;) {
+	for (uint32_t first = 0; first < model->call_count;) {
 		uint32_t thread_id = model->calls[first].thread_id;
 		uint32_t from = gp_host_first_call(model, thread_id, gap.start_ns);
 		uint32_t end = gp_host_first_call(model, thread_id, gap.end_ns);

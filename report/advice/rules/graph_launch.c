@@ -145,8 +145,6 @@ static void look_at_case(struct gp_advisor *advisor, uint32_t number)
 	/* other initialization is not for this rule */
 	if (!is_habit(advisor, found) || (found->detail == MADE && 2 * making_ns < found->time_ns))
 		found->saves_ns = found->saves_in_loop_ns = 0;
-	if (graphs.error < 0)
-		advisor->error = graphs.error;
 	gp_tally_free(&graphs);
 	gp_idle_gap_calls_free(&making);
 }
@@ -163,7 +161,7 @@ static void look(struct gp_advisor *advisor)
 		return;
 	advisor->state = &graph_launches;
 	gp_advisor_idle_gaps(advisor, 0, waits_for_graph, take_idle_gap);
-	for (uint32_t i = known; i < advisor->case_count && advisor->error == 0; i++)
+	for (uint32_t i = known; i < advisor->case_count; i++)
 		if (gp_advisor_is_worth(advisor, &advisor->cases[i]))
 			look_at_case(advisor, i);
 }

@@ -1,6 +1,5 @@
 #include "report/advice/rules/rules.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 
@@ -61,7 +60,7 @@ static bool *find_names(const struct gp_model *model)
 {
 	bool *is_such = calloc((size_t)model->name_count + 1, sizeof(*is_such));
 
-	for (uint32_t i = 0; is_such && i < model->name_count; i++)
+	for (uint32_t i = 0; i < model->name_count; i++)
 		is_such[i] = fnmatch("*CatArrayBatchedCopy*", model->names[i], 0) == 0;
 	return is_such;
 }
@@ -122,7 +121,7 @@ static void save(struct gp_advisor *advisor, const struct gp_op *op)
 static void each_copy(struct gp_advisor *advisor, const bool *is_such,
 		      void (*visit)(struct gp_advisor *advisor, const struct gp_op *op))
 {
-	for (uint32_t i = 0; i < advisor->model->op_count && advisor->error == 0; i++)
+	for (uint32_t i = 0; i < advisor->model->op_count; i++)
 		if (is_copy(advisor, i, is_such))
 			visit(advisor, &advisor->model->ops[i]);
 }
@@ -132,10 +131,6 @@ static void look(struct gp_advisor *advisor)
 	bool *is_such = find_names(advisor->model);
 	struct gp_case *found;
 
-	if (!is_such) {
-		advisor->error = -ENOMEM;
-		return;
-	}
 	each_copy(advisor, is_such, take);
 	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i)) != NULL;)
 		judge(found);

@@ -1,6 +1,5 @@
 #include "report/advice/rules/growth.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -31,16 +30,13 @@ static bool launches_kernel(const struct gp_model *model, const struct gp_call *
 	return kind == GP_OP_KERNEL || kind == GP_OP_GRAPH;
 }
 
-static int count_kernels(struct blocks *blocks, const struct gp_model *model)
+static void count_kernels(struct blocks *blocks, const struct gp_model *model)
 {
 	blocks->kernels = gp_spill_take(((size_t)model->call_count + 1) * sizeof(*blocks->kernels));
-	if (!blocks->kernels)
-		return -ENOMEM;
 	blocks->kernels[0] = 0;
 	for (uint32_t i = 0; i < model->call_count; i++)
 		blocks->kernels[i + 1] =
 			blocks->kernels[i] + launches_kernel(model, &model->calls[i]);
-	return 0;
 }
 
 static int compare_times(const void *a, const void *b, const void *context)
@@ -51,18 +47,15 @@ static int compare_times(const void *a, const void *b, const void *context)
 	return (*left > *right) - (*left < *right);
 }
 
-static int time_kernels(struct blocks *blocks, const struct gp_model *model)
+static void time_kernels(struct blocks *blocks, const struct gp_model *model)
 {
 	uint32_t count = blocks->kernels[model->call_count];
 
 	blocks->kernels_ns = gp_spill_take(((size_t)count + 1) * sizeof(*blocks->kernels_ns));
-	if (!blocks->kernels_ns)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->call_count; i++)
 		if (blocks->kernels[i + 1] > blocks->kernels[i])
 			blocks->kernels_ns[blocks->kernels[i]] = model->calls[i].start_ns;
-	return gp_array_sort(blocks->kernels_ns, count, sizeof(*blocks->kernels_ns), compare_times,
-			     NULL);
+	gp_array_sort(blocks->kernels_ns, count, sizeof(*blocks->kernels_ns), compare_times, NULL);
 }
 
 static bool is_launched_before(const void *element, const void *key)
@@ -81,7 +74,7 @@ static uint32_t kernels_until(const struct blocks *blocks, const struct gp_model
 				    &model->calls[call].start_ns);
 }
 
-static int gather(struct blocks *blocks, struct gp_call_sites *sites, const struct gp_model *model)
+static void gather(struct blocks *blocks, struct gp_call_sites *sites, const struct gp_model *model)
 {
 	for (uint32_t i = 0; i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
@@ -96,7 +89,6 @@ static int gather(struct blocks *blocks, struct gp_call_sites *sites, const stru
 		gp_array_grow_spill(&blocks->rows, &blocks->capacity, blocks->count, sizeof(block));
 		blocks->rows[blocks->count++] = block;
 	}
-	return 0;
 }
 
 /* By site and kind, then by thread and time. */
@@ -175,31 +167,29 @@ static bool grows(const struct passes *passes)
 	       passes->usual * 10 >= passes->count * 9;
 }
 
-/* Whether at most two iterations' launches follow the start of the last one.  1, 0 or -ENOMEM. */
-static int goes_on_to_the_end(struct blocks *blocks, const struct gp_model *model,
-			      const struct passes *passes)
+/* Whether at most two iterations' launches follow the start of the last one. */
+static bool goes_on_to_the_end(struct blocks *blocks, const struct gp_model *model,
+			       const struct passes *passes)
 {
 	uint64_t first, last, all = blocks->kernels[model->call_count];
-	int result = blocks->kernels_ns ? 0 : time_kernels(blocks, model);
 
-	if (result < 0)
-		return result;
+	if (!blocks->kernels_ns)
+		time_kernels(blocks, model);
 	first = kernels_until(blocks, model, passes->first_call);
 	last = kernels_until(blocks, model, passes->last_call);
 	return (all - last) * (passes->count - 1) <= 2 * (last - first);
 }
 
-/* Whether no launch lies between the blocks first to end - 1, but some follow.  1, 0 or -ENOMEM. */
-static int are_made_at_once(struct blocks *blocks, const struct gp_model *model, uint32_t first,
-			    uint32_t end)
+/* Whether no launch lies between the blocks first to end - 1, but some follow. */
+static bool are_made_at_once(struct blocks *blocks, const struct gp_model *model, uint32_t first,
+			     uint32_t end)
 {
 	uint32_t earliest = UINT32_MAX, latest = 0;
-	int result = end - first < GP_ONCE_BLOCKS || blocks->kernels_ns
-			     ? 0
-			     : time_kernels(blocks, model);
 
-	if (result < 0 || end - first < GP_ONCE_BLOCKS)
-		return result;
+	if (end - first < GP_ONCE_BLOCKS)
+		return false;
+	if (!blocks->kernels_ns)
+		time_kernels(blocks, model);
 	for (uint32_t i = first; i < end; i++) {
 		uint32_t before = kernels_until(blocks, model, blocks->rows[i].call);
 
@@ -209,67 +199,59 @@ static int are_made_at_once(struct blocks *blocks, const struct gp_model *model,
 	return earliest == latest && latest < blocks->kernels[model->call_count];
 }
 
-/* Whether the blocks first to end - 1, of one site and kind, grow or are made at once.  1, 0 or -ENOMEM. */
-static int find_growth(struct blocks *blocks, const struct gp_model *model, uint32_t first,
-		       uint32_t end, struct gp_growth *growth)
+/* Whether the blocks first to end - 1, of one site and kind, grow or are made at once. */
+static bool find_growth(struct blocks *blocks, const struct gp_model *model, uint32_t first,
+			uint32_t end, struct gp_growth *growth)
 {
 	struct passes passes = find_passes(blocks, model, first, end);
-	int result = grows(&passes) ? goes_on_to_the_end(blocks, model, &passes) : 0;
 
 	*growth = (struct gp_growth){.site = blocks->rows[first].site,
 				     .kind = blocks->rows[first].kind,
 				     .passes = passes.count,
 				     .blocks = passes.blocks,
 				     .bytes = passes.bytes};
-	if (result != 0)
-		return result;
+	if (grows(&passes) && goes_on_to_the_end(blocks, model, &passes))
+		return true;
 	growth->passes = 1;
 	return are_made_at_once(blocks, model, first, end);
 }
 
-static int find_growths(struct blocks *blocks, const struct gp_model *model,
-			struct gp_growth **growths, uint32_t *count)
+static void find_growths(struct blocks *blocks, const struct gp_model *model,
+			 struct gp_growth **growths, uint32_t *count)
 {
 	uint32_t capacity = 0;
 
 	for (uint32_t first = 0, end; first < blocks->count; first = end) {
 		const struct block *row = &blocks->rows[first];
 		struct gp_growth growth;
-		int is_told;
 
 		for (end = first + 1; end < blocks->count && blocks->rows[end].site == row->site &&
 				      blocks->rows[end].kind == row->kind;
 		     end++)
 			;
-		is_told = find_growth(blocks, model, first, end, &growth);
-		if (is_told < 0)
-			return is_told;
-		if (is_told == 0)
+		if (!find_growth(blocks, model, first, end, &growth))
 			continue;
-		if (gp_array_grow(growths, &capacity, *count, sizeof(**growths)) < 0)
-			return -ENOMEM;
+		gp_array_grow(growths, &capacity, *count, sizeof(**growths));
 		(*growths)[(*count)++] = growth;
 	}
-	return 0;
 }
 
-int gp_growths_of(struct gp_call_sites *sites, const struct gp_model *model,
-		  struct gp_growth **growths, uint32_t *count)
+void gp_growths_of(struct gp_call_sites *sites, const struct gp_model *model,
+		   struct gp_growth **growths, uint32_t *count)
 {
 	struct blocks blocks = {0};
-	int result = gather(&blocks, sites, model);
 
+	gather(&blocks, sites, model);
 	*growths = NULL;
 	*count = 0;
-	if (result == 0 && blocks.count >= GP_ONCE_BLOCKS)
-		result = count_kernels(&blocks, model);
-	if (result == 0 && blocks.kernels)
-		result = gp_array_sort(blocks.rows, blocks.count, sizeof(*blocks.rows),
-				       compare_blocks, NULL);
-	if (result == 0 && blocks.kernels)
-		result = find_growths(&blocks, model, growths, count);
+	if (blocks.count >= GP_ONCE_BLOCKS)
+		count_kernels(&blocks, model);
+	if (blocks.kernels)
+		gp_array_sort(blocks.rows, blocks.count, sizeof(*blocks.rows), compare_blocks,
+			      NULL);
+	if (blocks.kernels)
+		find_growths(&blocks, model, growths, count);
 	gp_spill_free(blocks.rows);
 	gp_spill_free(blocks.kernels);
 	gp_spill_free(blocks.kernels_ns);
-	return result;
 }

@@ -26,11 +26,8 @@ struct gp_growth {
 	uint64_t bytes;  /* of all of them */
 };
 
-/*
- * All such memory of a process that ended and whose frees are all known.  Returns 0 or -ENOMEM; free
- * *growths in either case.
- */
-int gp_growths_of(struct gp_call_sites *sites, const struct gp_model *model,
-		  struct gp_growth **growths, uint32_t *count);
+/* All such memory of a process that ended and whose frees are all known. Free *growths. */
+void gp_growths_of(struct gp_call_sites *sites, const struct gp_model *model,
+		   struct gp_growth **growths, uint32_t *count);
 
 #endif

@@ -1,7 +1,5 @@
 #include "report/advice/rules/rules.h"
 
-#include <errno.h>
-
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/gaps.h"
 
@@ -85,8 +83,7 @@ static void judge_place(struct gp_advisor *advisor)
 {
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, GP_IDLE_HOST);
 
-	if (advisor->error == 0 && found->site != GP_NO_SITE &&
-	    *site_ns(advisor, found->site) * 2 < found->time_ns)
+	if (found->site != GP_NO_SITE && *site_ns(advisor, found->site) * 2 < found->time_ns)
 		found->site = GP_NO_SITE;
 }
 
@@ -103,8 +100,6 @@ static void look(struct gp_advisor *advisor)
 		gp_advisor_save_once(advisor);
 		judge_place(advisor);
 	}
-	if (state.habits.error < 0 || state.sites.error < 0)
-		advisor->error = -ENOMEM;
 	gp_tally_free(&state.habits);
 	gp_tally_free(&state.sites);
 }

@@ -38,8 +38,6 @@ static bool add_of(struct gp_advisor *advisor, const struct gp_case *found,
 		window.weight = weight == GP_HOST_LOOKS ? GP_HOST_LOOKS : GP_HOST_TIMES;
 		gp_host_work_add_others(&window, thread);
 	}
-	if (advisor->host_work.error < 0)
-		advisor->error = advisor->host_work.error;
 	return any;
 }
 

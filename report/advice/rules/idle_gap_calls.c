@@ -1,7 +1,5 @@
 #include "report/advice/rules/idle_gap_calls.h"
 
-#include <errno.h>
-
 enum { TIME };
 
 static void add(struct gp_tally_row *row, uint64_t ns)
@@ -79,9 +77,7 @@ struct gp_most_called gp_idle_gap_calls_most(struct gp_advisor *advisor,
 	const struct gp_tally_row *function = with_most(&calls->functions);
 	struct gp_most_called most = {.site = GP_NO_SITE};
 
-	if (calls->functions.error < 0 || calls->places.error < 0)
-		advisor->error = -ENOMEM;
-	if (advisor->error != 0 || !function || function->sums[TIME] * GP_CALLED_PART < all_ns)
+	if (!function || function->sums[TIME] * GP_CALLED_PART < all_ns)
 		return most;
 	most.function = gp_advisor_text(
 		advisor, gp_model_api(advisor->model, (uint16_t)function->key[0]).name);

@@ -126,7 +126,7 @@ static void look(struct gp_advisor *advisor)
 	if (state.causes == 0)
 		return;
 	gp_advisor_idle_gaps(advisor, 0, is_rest, take_idle_gap);
-	for (uint32_t i = known; i < advisor->case_count && advisor->error == 0; i++)
+	for (uint32_t i = known; i < advisor->case_count; i++)
 		if (gp_advisor_is_worth(advisor, &advisor->cases[i]))
 			find_function(advisor, i);
 }

@@ -32,13 +32,10 @@ struct spans {
 	uint32_t count, capacity;
 };
 
-static void note_time(struct gp_advisor *advisor, struct spans *spans, struct span span)
+static void note_time(struct spans *spans, struct span span)
 {
-	if (advisor->error == 0)
-		advisor->error =
-			gp_array_grow(&spans->rows, &spans->capacity, spans->count, sizeof(span));
-	if (advisor->error == 0)
-		spans->rows[spans->count++] = span;
+	gp_array_grow(&spans->rows, &spans->capacity, spans->count, sizeof(span));
+	spans->rows[spans->count++] = span;
 }
 
 static void take_compilations(struct gp_advisor *advisor, struct spans *spans)
@@ -50,8 +47,7 @@ static void take_compilations(struct gp_advisor *advisor, struct spans *spans)
 			continue;
 		gp_advisor_add(advisor, gp_advisor_case(advisor, GP_NO_SITE, 0, 0), jit->start_ns,
 			       jit->end_ns - jit->start_ns, 0, NULL);
-		note_time(advisor, spans,
-			  (struct span){jit->start_ns, jit->end_ns, jit->device_id});
+		note_time(spans, (struct span){jit->start_ns, jit->end_ns, jit->device_id});
 	}
 }
 
@@ -79,16 +75,15 @@ static void take_call(struct gp_advisor *advisor, const struct gp_call *call, st
 	gp_advisor_show(advisor, found, call);
 	own->calls_ns += call->duration_ns;
 	own->is_made |= makes_code(advisor, call);
-	note_time(advisor, spans,
-		  (struct span){call->start_ns, gp_call_end_ns(call),
-				gp_model_context_device(advisor->model, call->context_id)});
+	note_time(spans, (struct span){call->start_ns, gp_call_end_ns(call),
+				       gp_model_context_device(advisor->model, call->context_id)});
 }
 
 static void take_calls(struct gp_advisor *advisor, struct spans *spans)
 {
 	const struct gp_model *model = advisor->model;
 
-	for (uint32_t i = 0; i < model->call_count && advisor->error == 0; i++) {
+	for (uint32_t i = 0; i < model->call_count; i++) {
 		const struct gp_call *call = &model->calls[i];
 		uint8_t class = gp_advisor_class(advisor, call);
 
@@ -105,10 +100,8 @@ static void save_idle(struct gp_advisor *advisor, struct spans *spans)
 {
 	uint64_t reached_ns = 0;
 
-	if (advisor->error == 0)
-		advisor->error = gp_array_sort(spans->rows, spans->count, sizeof(*spans->rows),
-					       compare_spans, NULL);
-	for (uint32_t i = 0; i < spans->count && advisor->error == 0; i++) {
+	gp_array_sort(spans->rows, spans->count, sizeof(*spans->rows), compare_spans, NULL);
+	for (uint32_t i = 0; i < spans->count; i++) {
 		const struct span *one = &spans->rows[i];
 		uint64_t from_ns = one->start_ns > reached_ns ? one->start_ns : reached_ns;
 

@@ -1,7 +1,6 @@
 /* What a late rank does for longer than its peers. */
 #include "report/advice/rules/late_cause.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/advice/rules/limits.h"
@@ -27,14 +26,14 @@ void gp_peers_add(struct gp_peers *peers, size_t process)
 enum { OWN_NS, OWN_COUNT, OTHERS_NS, OTHERS_COUNT };
 
 /* first: OWN_NS or OTHERS_NS. */
-static int add_kernels(struct gp_advisor *advisor, size_t process, struct gp_tally *tally,
-		       int first)
+static void add_kernels(struct gp_advisor *advisor, size_t process, struct gp_tally *tally,
+			int first)
 {
 	const struct gp_model *model = advisor->scope.models[process];
 	uint8_t *kinds = gp_kinds_of_names(advisor->kinds, model);
 	uint64_t *names = gp_scope_names(model);
 
-	for (uint32_t i = 0; kinds && names && i < model->op_count; i++) {
+	for (uint32_t i = 0; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 		struct gp_tally_row *row;
 
@@ -46,11 +45,8 @@ static int add_kernels(struct gp_advisor *advisor, size_t process, struct gp_tal
 		row->sums[first] += op->end_ns - op->start_ns;
 		row->sums[first + 1]++;
 	}
-	if (!kinds || !names)
-		tally->error = -ENOMEM;
 	free(kinds);
 	free(names);
-	return tally->error;
 }
 
 static double mean_of(const struct gp_tally_row *row, int first)
@@ -123,9 +119,7 @@ void gp_late_cause_find_kernel(struct gp_advisor *advisor, size_t process,
 		add_kernels(advisor, peers->processes[i], &tally, OTHERS_NS);
 		whole++;
 	}
-	if (tally.error != 0)
-		advisor->error = tally.error;
-	else if (whole > 0)
+	if (whole > 0)
 		choose_kernel(&tally, whole, cause);
 	gp_tally_free(&tally);
 }
@@ -142,7 +136,7 @@ static uint64_t *times_of(const struct gp_tally *tally, uint64_t sum,
 	uint32_t count;
 	struct gp_host_function *functions = gp_host_work_functions(tally, sum, places, &count);
 
-	for (uint32_t i = 0; times && functions && i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		times[gp_host_places_at(places, functions[i].place).function_number] =
 			functions[i].total_ns;
 	free(functions);
@@ -156,7 +150,7 @@ static void choose_function(const struct gp_tally *tally, uint32_t peers,
 	uint32_t count;
 	struct gp_host_function *functions = gp_host_work_functions(tally, OWN, places, &count);
 
-	for (uint32_t i = 0; functions && others_ns && i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		struct gp_host_place place = gp_host_places_at(places, functions[i].place);
 		uint64_t own = functions[i].total_ns;
 		uint64_t others = others_ns[place.function_number] / peers;
@@ -197,9 +191,7 @@ void gp_late_cause_find_function(struct gp_advisor *advisor, size_t process,
 		gp_host_work_add_all(&tally, OTHERS, places, peer);
 		sampled++;
 	}
-	if (tally.error != 0)
-		advisor->error = tally.error;
-	else if (sampled > 0)
+	if (sampled > 0)
 		choose_function(&tally, sampled, places, cause);
 	gp_tally_free(&tally);
 }

@@ -1,6 +1,5 @@
 #include "report/advice/rules/rules.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,14 +102,11 @@ static void add_late_time(struct count *count, const struct gp_collective_part *
 {
 	uint64_t base_ns = count->advisor->scope.models[part->process]->base_unix_ns;
 	struct rank *rank = &count->ranks[part->process];
-	int result = gp_array_grow_spill(&rank->late_times, &rank->late_time_capacity,
-					 rank->late_time_count, sizeof(*rank->late_times));
 
-	if (result != 0)
-		count->advisor->error = result;
-	else
-		rank->late_times[rank->late_time_count++] =
-			(struct gp_interval){base_ns + part->since_ns, base_ns + part->start_ns};
+	gp_array_grow_spill(&rank->late_times, &rank->late_time_capacity, rank->late_time_count,
+			    sizeof(*rank->late_times));
+	rank->late_times[rank->late_time_count++] =
+		(struct gp_interval){base_ns + part->since_ns, base_ns + part->start_ns};
 }
 
 static bool explains(uint64_t own_ns, uint64_t others_ns, uint64_t held_up_ns)
@@ -155,13 +151,10 @@ static bool counts(const struct gp_collective_part *parts)
 static void add_wait(struct count *count, const struct gp_collective_part *part, uint64_t ns)
 {
 	struct rank *rank = &count->ranks[part->process];
-	int result = gp_array_grow_spill(&rank->waits_ns, &rank->wait_capacity, rank->wait_count,
-					 sizeof(*rank->waits_ns));
 
-	if (result != 0)
-		count->advisor->error = result;
-	else
-		rank->waits_ns[rank->wait_count++] = ns;
+	gp_array_grow_spill(&rank->waits_ns, &rank->wait_capacity, rank->wait_count,
+			    sizeof(*rank->waits_ns));
+	rank->waits_ns[rank->wait_count++] = ns;
 }
 
 static void count_wait(void *context, const struct gp_collective_part *parts, uint32_t gpus)
@@ -187,17 +180,15 @@ static int compare_waits(const void *a, const void *b, const void *context)
 }
 
 /* A rank that is late often comes before one that was late once for long. */
-static int find_recurring(struct rank *rank)
+static void find_recurring(struct rank *rank)
 {
-	int result = gp_array_sort(rank->waits_ns, rank->wait_count, sizeof(*rank->waits_ns),
-				   compare_waits, NULL);
-
-	for (uint32_t i = LEAST_WAITS; i <= rank->wait_count && result == 0; i++)
+	gp_array_sort(rank->waits_ns, rank->wait_count, sizeof(*rank->waits_ns), compare_waits,
+		      NULL);
+	for (uint32_t i = LEAST_WAITS; i <= rank->wait_count; i++)
 		if (i * rank->waits_ns[i - 1] > rank->recurring_ns) {
 			rank->wait_ns = rank->waits_ns[i - 1];
 			rank->recurring_ns = i * rank->wait_ns;
 		}
-	return result;
 }
 
 /* ---- the late operations ---- */
@@ -252,10 +243,6 @@ static uint64_t usual_ns(const struct count *count, size_t processes, size_t lat
 	uint64_t *values = malloc(processes * sizeof(*values)), usual_ns;
 	size_t others = 0;
 
-	if (!values) {
-		count->advisor->error = -ENOMEM;
-		return 0;
-	}
 	for (size_t i = 0; i < processes; i++)
 		if (i != latest)
 			values[others++] = count->ranks[i].recurring_ns;
@@ -343,10 +330,10 @@ static void make_case(struct gp_advisor *advisor, const struct count *count, siz
 	gp_advisor_add(advisor, found, GP_ALL_THE_TIME, rank->held_up_ns, rank->held_up_ns - ns,
 		       NULL);
 	found->count = rank->late;
-	if (advisor->error == 0 && own->by_host * 2 >= own->late) {
+	if (own->by_host * 2 >= own->late) {
 		look_at_gaps(advisor, found);
 		gp_late_cause_find_function(advisor, process, &rank->peers, &own->cause);
-	} else if (advisor->error == 0 && own->by_gpu * 2 >= own->late) {
+	} else if (own->by_gpu * 2 >= own->late) {
 		gp_late_cause_find_kernel(advisor, process, &rank->peers, &own->cause);
 	}
 	own->late_times = NULL; /* they live no longer than the count */
@@ -394,7 +381,7 @@ static void judge(struct gp_advisor *advisor, const struct count *count)
 {
 	size_t known[MOST_HOSTS];
 
-	for (size_t i = 0; i < MOST_HOSTS && advisor->error == 0; i++) {
+	for (size_t i = 0; i < MOST_HOSTS; i++) {
 		known[i] = find_latest(advisor, count, known, i);
 		if (known[i] == advisor->scope.model_count)
 			break;
@@ -405,17 +392,14 @@ static void judge(struct gp_advisor *advisor, const struct count *count)
 static void look_at_operations(struct gp_advisor *advisor, struct count *count)
 {
 	struct gp_collectives c = {0};
-	int result = gp_collectives_of(&advisor->scope, &c);
 
-	if (result == 0)
-		result = gp_collectives_each(&c, count_wait, count);
-	for (size_t i = 0; i < advisor->scope.model_count && result == 0; i++)
-		result = find_recurring(&count->ranks[i]);
-	if (result == 0 && count->operations >= LEAST_OPERATIONS)
-		result = gp_collectives_each(&c, count_late, count);
+	gp_collectives_of(&advisor->scope, &c);
+	gp_collectives_each(&c, count_wait, count);
+	for (size_t i = 0; i < advisor->scope.model_count; i++)
+		find_recurring(&count->ranks[i]);
+	if (count->operations >= LEAST_OPERATIONS)
+		gp_collectives_each(&c, count_late, count);
 	gp_collectives_free(&c);
-	if (advisor->error == 0)
-		advisor->error = result;
 }
 
 static void look_at_all(struct gp_advisor *advisor)
@@ -426,14 +410,12 @@ static void look_at_all(struct gp_advisor *advisor)
 			      .has_all_ranks =
 				      gp_models_have_all_ranks(scope->models, scope->model_count)};
 
-	if (!count.ranks)
-		advisor->error = -ENOMEM;
-	else if (advisor->scope.model_count > 1)
+	if (advisor->scope.model_count > 1)
 		look_at_operations(advisor, &count);
 	advisor->matched_collectives = count.operations >= LEAST_OPERATIONS ? count.operations : 0;
-	if (advisor->error == 0 && count.operations >= LEAST_OPERATIONS)
+	if (count.operations >= LEAST_OPERATIONS)
 		judge(advisor, &count);
-	for (size_t i = 0; count.ranks && i < advisor->scope.model_count; i++) {
+	for (size_t i = 0; i < advisor->scope.model_count; i++) {
 		gp_spill_free(count.ranks[i].waits_ns);
 		gp_spill_free(count.ranks[i].late_times);
 	}

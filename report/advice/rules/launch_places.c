@@ -1,6 +1,5 @@
 #include "report/advice/rules/launch_places.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +17,16 @@ static bool is_nearly_all(uint64_t ns, uint64_t all_ns)
 	return ns * 10 >= all_ns * 9;
 }
 
-void gp_launch_places_add(struct gp_advisor *advisor, struct gp_launch_places *places,
-			  uint32_t site, uint64_t ns)
+void gp_launch_places_add(struct gp_launch_places *places, uint32_t site, uint64_t ns)
 {
 	if (site == GP_NO_SITE)
 		return;
-	while (advisor->error == 0 && places->count <= site) {
-		advisor->error = gp_array_grow(&places->site_ns, &places->capacity, places->count,
-					       sizeof(*places->site_ns));
-		if (advisor->error == 0)
-			places->site_ns[places->count++] = 0;
+	while (places->count <= site) {
+		gp_array_grow(&places->site_ns, &places->capacity, places->count,
+			      sizeof(*places->site_ns));
+		places->site_ns[places->count++] = 0;
 	}
-	if (advisor->error == 0)
-		places->site_ns[site] += ns;
+	places->site_ns[site] += ns;
 }
 
 void gp_launch_places_free(struct gp_launch_places *places)
@@ -206,8 +202,6 @@ static uint32_t site_of_common(struct gp_advisor *advisor, const struct callers 
 			 caller->most_line);
 	site = gp_call_sites_of_text(advisor->sites,
 				     (struct gp_call_site){place, "", "", true, GP_NAMED});
-	if (site == GP_NO_SITE)
-		advisor->error = -ENOMEM;
 	return site;
 }
 
@@ -291,10 +285,10 @@ static uint32_t sum_up(struct gp_advisor *advisor, struct gp_launch_places *plac
 		return most;
 	helpers = count_helpers(advisor, places, most);
 	name_shares(advisor, places, helpers, all_ns, what, text);
-	for (uint32_t i = 0; i < places->count && advisor->error == 0; i++)
+	for (uint32_t i = 0; i < places->count; i++)
 		if (places->site_ns[i] > 0)
 			note_callers(advisor, &callers, i, helpers, places->site_ns[i]);
-	site = advisor->error == 0 ? site_of_common(advisor, &callers, all_ns) : GP_NO_SITE;
+	site = site_of_common(advisor, &callers, all_ns);
 	gp_groups_free(&callers.functions);
 	free(callers.rows);
 	return site;

@@ -14,8 +14,7 @@ struct gp_launch_places {
 };
 
 /* Add time of launches at a site.  advisor->error tells of errors. */
-void gp_launch_places_add(struct gp_advisor *advisor, struct gp_launch_places *places,
-			  uint32_t site, uint64_t ns);
+void gp_launch_places_add(struct gp_launch_places *places, uint32_t site, uint64_t ns);
 
 void gp_launch_places_free(struct gp_launch_places *places);
 

@@ -36,8 +36,8 @@ static void look_for_growth(struct gp_advisor *advisor)
 	struct gp_growth *growths;
 	uint32_t count;
 
-	advisor->error = gp_growths_of(advisor->sites, advisor->model, &growths, &count);
-	for (uint32_t i = 0; i < count && advisor->error == 0; i++)
+	gp_growths_of(advisor->sites, advisor->model, &growths, &count);
+	for (uint32_t i = 0; i < count; i++)
 		note_growth(advisor, &growths[i]);
 	free(growths);
 }

@@ -1,6 +1,5 @@
 #include "report/advice/rules/rules.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -92,9 +91,7 @@ static void look(struct gp_advisor *advisor)
 	uint8_t *kinds = gp_kinds_of_names(advisor->kinds, model);
 	struct known_shape *shapes = calloc((size_t)model->shape_count + 1, sizeof(*shapes));
 
-	if (!kinds || !shapes)
-		advisor->error = -ENOMEM;
-	for (uint32_t i = 0; i < model->op_count && advisor->error == 0; i++) {
+	for (uint32_t i = 0; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 
 		if (op->kind == GP_OP_KERNEL && !op->untimed && op->shape < model->shape_count &&

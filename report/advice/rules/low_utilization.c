@@ -23,8 +23,7 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 	for (uint32_t i = 0; i < GP_IDLE_CAUSES; i++)
 		own->cause_ns[i] += gp_idle_gap_cause_ns(at->idle_gap, (enum gp_idle_cause)i);
 	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
-	gp_launch_places_add(advisor, advisor->state, gp_advisor_site(advisor, at->call_after),
-			     idle_ns);
+	gp_launch_places_add(advisor->state, gp_advisor_site(advisor, at->call_after), idle_ns);
 	gp_host_samples_add(advisor, found, at, at->idle_gap->end_ns);
 }
 
@@ -38,8 +37,7 @@ static void look(struct gp_advisor *advisor)
 	advisor->state = &places;
 	gp_advisor_usual_idle_gaps(advisor, 0, gp_advisor_waits_for_host, take_idle_gap);
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
-	if (advisor->error == 0 && advisor->basis->idle_gaps.device_count == 1 &&
-	    gp_advisor_is_worth(advisor, found)) {
+	if (advisor->basis->idle_gaps.device_count == 1 && gp_advisor_is_worth(advisor, found)) {
 		own = found->own;
 		own->has_places = true;
 		gp_launch_places_put(advisor, &places, found, "launch them", &own->places);

@@ -58,7 +58,7 @@ static void look(struct gp_advisor *advisor)
 	const struct gp_model *model = advisor->model;
 	double full_mhz = 0;
 
-	for (uint32_t i = 0; i + 1 < model->energy_count && advisor->error == 0; i++) {
+	for (uint32_t i = 0; i + 1 < model->energy_count; i++) {
 		const struct gp_energy *sample = &model->energies[i];
 		size_t device = advisor->devices[sample->device_id];
 		struct gp_case *found;

@@ -1,6 +1,5 @@
 #include "report/advice/rules/measured_kernels.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -33,11 +32,8 @@ static struct row *row_of(struct gp_measured_kernels *k, const struct gp_model *
 		(uint64_t[GP_TALLY_KEYS]){
 			[NAME] = op->name, [SHAPE] = op->shape, [DEVICE] = op->device_id});
 
-	if (k->tally.error != 0)
-		return NULL;
 	if (k->count < k->tally.count) {
-		if (gp_array_grow(&k->rows, &k->capacity, k->count, sizeof(*k->rows)) != 0)
-			return NULL;
+		gp_array_grow(&k->rows, &k->capacity, k->count, sizeof(*k->rows));
 		k->rows[k->count++] =
 			(struct row){.kernel = {.device = gp_model_device(model, op->device_id),
 						.shape = op->shape < model->shape_count
@@ -47,8 +43,8 @@ static struct row *row_of(struct gp_measured_kernels *k, const struct gp_model *
 	return &k->rows[found - k->tally.rows];
 }
 
-static int take_values(struct gp_measured_kernels *k, const struct gp_model *model,
-		       const enum gp_roofline_role *roles)
+static void take_values(struct gp_measured_kernels *k, const struct gp_model *model,
+			const enum gp_roofline_role *roles)
 {
 	struct row *row = NULL;
 
@@ -60,8 +56,6 @@ static int take_values(struct gp_measured_kernels *k, const struct gp_model *mod
 			continue;
 		if (!row || at->op != at[-1].op) {
 			row = row_of(k, model, &model->ops[at->op]);
-			if (!row)
-				return -ENOMEM;
 			row->kernel.measured++;
 		}
 		if (role == GP_ROLES || !isfinite(at->value))
@@ -77,22 +71,17 @@ static int take_values(struct gp_measured_kernels *k, const struct gp_model *mod
 							  ? row->sum[role] / row->count[role]
 							  : (double)NAN;
 	}
-	return 0;
 }
 
-/* NULL: no memory. */
 static struct gp_measured_kernels *measure(const struct gp_model *model)
 {
 	struct gp_measured_kernels *k = calloc(1, sizeof(*k));
 	enum gp_roofline_role *roles =
 		gp_roofline_roles(model->counter_texts, model->counter_text_count);
-	bool is_done = k && roles && take_values(k, model, roles) == 0;
 
+	take_values(k, model, roles);
 	free(roles);
-	if (is_done)
-		return k;
-	gp_measured_kernels_free(k);
-	return NULL;
+	return k;
 }
 
 void gp_measured_kernels_free(struct gp_measured_kernels *k)
@@ -125,7 +114,7 @@ static void take_launches(struct gp_advisor *advisor)
 {
 	const struct gp_model *model = advisor->model;
 
-	for (uint32_t i = 0; i < model->op_count && advisor->error == 0; i++) {
+	for (uint32_t i = 0; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 		const struct row *row;
 
@@ -133,9 +122,7 @@ static void take_launches(struct gp_advisor *advisor)
 		    advisor->tuning->of[i] != GP_TUNER_NONE)
 			continue;
 		row = row_of(advisor->measured, model, op);
-		if (!row)
-			advisor->error = -ENOMEM;
-		else if (row->share > 0)
+		if (row->share > 0)
 			take_launch(advisor, op, row);
 	}
 }
@@ -149,9 +136,7 @@ void gp_measured_kernels_add(struct gp_advisor *advisor, gp_measured_judge *judg
 		return;
 	if (!k)
 		k = advisor->measured = measure(advisor->model);
-	if (!k)
-		advisor->error = -ENOMEM;
-	for (uint32_t i = 0; k && i < k->measured; i++) {
+	for (uint32_t i = 0; i < k->measured; i++) {
 		k->rows[i].share = judge(&k->rows[i].kernel);
 		saves |= k->rows[i].share > 0;
 	}

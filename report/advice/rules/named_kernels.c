@@ -1,6 +1,5 @@
 #include "report/advice/rules/named_kernels.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 
@@ -18,16 +17,13 @@ struct names {
 	bool *is_such;
 };
 
-static int open_names(struct names *names, const struct gp_model *model,
-		      bool (*is_such)(const char *name))
+static void open_names(struct names *names, const struct gp_model *model,
+		       bool (*is_such)(const char *name))
 {
 	names->ns = calloc((size_t)model->name_count + 1, sizeof(*names->ns));
 	names->is_such = calloc((size_t)model->name_count + 1, sizeof(*names->is_such));
-	if (!names->ns || !names->is_such)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->name_count; i++)
 		names->is_such[i] = is_such(model->names[i]);
-	return 0;
 }
 
 static void close_names(struct names *names)
@@ -57,9 +53,8 @@ void gp_named_kernels_add(struct gp_advisor *advisor, bool (*is_such)(const char
 	uint64_t all_ns = 0;
 	uint32_t most = 0;
 
-	if (open_names(&names, model, is_such) < 0)
-		advisor->error = -ENOMEM;
-	for (uint32_t i = 0; i < model->op_count && advisor->error == 0; i++) {
+	open_names(&names, model, is_such);
+	for (uint32_t i = 0; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 
 		all_ns += gp_op_gpu_ns(op);
@@ -72,7 +67,7 @@ void gp_named_kernels_add(struct gp_advisor *advisor, bool (*is_such)(const char
 		if (names.ns[op->name] > names.ns[most])
 			most = op->name;
 	}
-	if (advisor->error == 0 && model->name_count > 0 && names.ns[most] > 0) {
+	if (model->name_count > 0 && names.ns[most] > 0) {
 		own = gp_advisor_case(advisor, GP_NO_SITE, 0, 0)->own;
 		own->kernel = gp_advisor_text(advisor, model->names[most]);
 		own->all_ns = all_ns;

@@ -25,14 +25,11 @@ static uint64_t function_of_site(struct gp_advisor *advisor, uint32_t site)
 static uint64_t text_at(struct gp_advisor *advisor, struct gp_op_functions *functions,
 			uint32_t site)
 {
-	while (advisor->error == 0 && functions->count <= site) {
-		advisor->error = gp_array_grow(&functions->texts, &functions->capacity,
-					       functions->count, sizeof(*functions->texts));
-		if (advisor->error == 0)
-			functions->texts[functions->count++] = UNREAD;
+	while (functions->count <= site) {
+		gp_array_grow(&functions->texts, &functions->capacity, functions->count,
+			      sizeof(*functions->texts));
+		functions->texts[functions->count++] = UNREAD;
 	}
-	if (advisor->error != 0)
-		return GP_NO_FUNCTION;
 	if (functions->texts[site] == UNREAD)
 		functions->texts[site] = function_of_site(advisor, site);
 	return functions->texts[site];
@@ -66,7 +63,7 @@ void gp_op_functions_place(struct gp_advisor *advisor, const struct gp_op_functi
 
 	for (uint32_t site = 0; site < places->count; site++)
 		if (places->site_ns[site] > 0 && functions->texts[site] == found->detail)
-			gp_launch_places_add(advisor, &own, site, places->site_ns[site]);
+			gp_launch_places_add(&own, site, places->site_ns[site]);
 	gp_launch_places_put(advisor, &own, found, "launch them", &text);
 	gp_launch_places_free(&own);
 }

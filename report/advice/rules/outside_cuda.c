@@ -1,7 +1,5 @@
 #include "report/advice/rules/outside_cuda.h"
 
-#include <errno.h>
-
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/host_samples.h"
@@ -27,13 +25,11 @@ static uint32_t *list_until(const struct gp_model *model, uint64_t to_ns, uint32
 	uint32_t *list = gp_spill_take(((size_t)model->call_count + 1) * sizeof(*list));
 
 	*count = 0;
-	for (uint32_t i = 0; list && i < model->call_count; i++)
+	for (uint32_t i = 0; i < model->call_count; i++)
 		if (model->calls[i].start_ns <= to_ns)
 			list[(*count)++] = i;
-	if (list && gp_array_sort(list, *count, sizeof(*list), compare_starts, model->calls) == 0)
-		return list;
-	gp_spill_free(list);
-	return NULL;
+	gp_array_sort(list, *count, sizeof(*list), compare_starts, model->calls);
+	return list;
 }
 
 /* From then until the start of the last call that began by to_ns. */
@@ -44,9 +40,7 @@ static struct pieces find_pieces(struct gp_advisor *advisor, uint64_t from_ns, u
 	uint32_t count;
 	uint32_t *list = list_until(advisor->model, to_ns, &count);
 
-	if (!list)
-		advisor->error = -ENOMEM;
-	for (uint32_t i = 0; list && i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		const struct gp_call *call = &calls[list[i]];
 		uint64_t reached_ns = last ? gp_call_end_ns(last) : call->start_ns;
 		uint64_t since_ns = reached_ns > from_ns ? reached_ns : from_ns;
@@ -72,8 +66,7 @@ bool gp_outside_cuda_find(struct gp_advisor *advisor, const struct gp_end *end, 
 	uint64_t nccl_ns = end->part_ns[GP_END_NCCL];
 
 	pieces.ns -= pieces.ns < nccl_ns ? pieces.ns : nccl_ns;
-	if (advisor->error != 0 || pieces.ns < GP_OWN_TIME_NS ||
-	    pieces.ns * GP_OWN_TIME_PART < end->ns)
+	if (pieces.ns < GP_OWN_TIME_NS || pieces.ns * GP_OWN_TIME_PART < end->ns)
 		return false;
 	*own = (struct gp_outside_cuda){
 		.ns = pieces.ns,

@@ -1,6 +1,5 @@
 #include "report/advice/rules/rules.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +21,7 @@ struct rank {
 	bool talks;  /* it communicates */
 };
 
-static int sum_up(const struct gp_advisor *advisor, size_t process, struct rank *rank)
+static void sum_up(const struct gp_advisor *advisor, size_t process, struct rank *rank)
 {
 	const struct gp_model *model = advisor->scope.models[process];
 	const uint8_t *tuners = advisor->basis->tunings[process].of;
@@ -32,7 +31,7 @@ static int sum_up(const struct gp_advisor *advisor, size_t process, struct rank 
 	uint32_t count = 0;
 
 	*rank = (struct rank){0};
-	for (uint32_t i = 0; kinds && intervals && i < model->op_count; i++) {
+	for (uint32_t i = 0; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 		bool talks = gp_kinds_of_op(kinds, model, op) == GP_KIND_COMMUNICATION;
 
@@ -40,11 +39,9 @@ static int sum_up(const struct gp_advisor *advisor, size_t process, struct rank 
 		if (!talks && tuners[i] == GP_TUNER_NONE)
 			intervals[count++] = (struct gp_interval){op->start_ns, op->end_ns};
 	}
-	if (kinds && intervals)
-		rank->ns = gp_interval_union(intervals, count);
+	rank->ns = gp_interval_union(intervals, count);
 	gp_spill_free(intervals);
 	free(kinds);
-	return kinds && intervals ? 0 : -ENOMEM;
 }
 
 static bool is_rank(const struct gp_model *model)
@@ -76,18 +73,17 @@ static void look_at_all(struct gp_advisor *advisor)
 	/* late-rank says which rank the others wait for, and why */
 	if (advisor->matched_collectives > 0)
 		return;
-	for (size_t i = 0; i < advisor->scope.model_count && advisor->error == 0; i++) {
+	for (size_t i = 0; i < advisor->scope.model_count; i++) {
 		if (!is_rank(models[i]))
 			continue;
-		advisor->error = sum_up(advisor, i, &rank);
+		sum_up(advisor, i, &rank);
 		ranks++;
 		talking += rank.talks;
 		total_ns += rank.ns;
 		busiest = rank.ns > most_ns ? i : busiest;
 		most_ns = rank.ns > most_ns ? rank.ns : most_ns;
 	}
-	if (advisor->error != 0 || ranks < 2 ||
-	    most_ns * ranks * 100 < total_ns * (100 + ABOVE_PERCENT) ||
+	if (ranks < 2 || most_ns * ranks * 100 < total_ns * (100 + ABOVE_PERCENT) ||
 	    !are_different(models, advisor->scope.model_count))
 		return;
 	advisor->process = busiest;

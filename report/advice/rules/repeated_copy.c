@@ -1,7 +1,5 @@
 #include "report/advice/rules/rules.h"
 
-#include <errno.h>
-
 #include "report/advice/rules/copies.h"
 #include "report/advice/rules/buffer_threads.h"
 
@@ -226,9 +224,8 @@ static void look(struct gp_advisor *advisor)
 	if (!has_any(advisor))
 		return;
 	around.locked_bytes = locked_bytes(advisor->model);
-	if (gp_buffer_threads_find(&around.fillers, advisor->model) != 0)
-		advisor->error = -ENOMEM;
-	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++)
+	gp_buffer_threads_find(&around.fillers, advisor->model);
+	for (uint32_t i = 0; i < advisor->model->call_count; i++)
 		take_call(advisor, &thread, &advisor->model->calls[i], &around);
 	gp_buffer_threads_free(&around.fillers);
 	gp_advisor_save_once(advisor);

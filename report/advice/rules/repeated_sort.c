@@ -1,6 +1,5 @@
 #include "report/advice/rules/rules.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/advice/rules/advisor.h"
@@ -103,8 +102,7 @@ static void add_pass(struct gp_advisor *advisor, struct look *l, const struct pa
 		own->kernel = gp_advisor_text(advisor, model->names[pass->longest]);
 	}
 	for (uint32_t i = pass->first; i < pass->end; i++)
-		gp_launch_places_add(advisor, &l->places,
-				     gp_op_function_of(advisor, &l->functions, i).site,
+		gp_launch_places_add(&l->places, gp_op_function_of(advisor, &l->functions, i).site,
 				     gp_op_gpu_ns(&model->ops[i]));
 }
 
@@ -156,7 +154,7 @@ static void find_passes(struct gp_advisor *advisor, struct look *l)
 		struct pass pass = {.function = GP_NO_FUNCTION};
 
 		end = gp_model_stream_end(model, first);
-		for (uint32_t i = first; i < end && advisor->error == 0; i++)
+		for (uint32_t i = first; i < end; i++)
 			extend(advisor, l, &pass, i);
 		end_pass(advisor, l, &pass);
 	}
@@ -184,7 +182,7 @@ static uint64_t passes(const struct gp_advisor *advisor, const struct gp_case *f
 /* Other rules that save GPU time leave it out. */
 static void claim(struct gp_advisor *advisor, struct look *l, const struct gp_case *found)
 {
-	for (uint32_t i = 0; i < advisor->model->op_count && advisor->error == 0; i++) {
+	for (uint32_t i = 0; i < advisor->model->op_count; i++) {
 		struct gp_op_function at = {.text = GP_NO_FUNCTION};
 
 		if (role_of(advisor, l, i) != OTHER)
@@ -230,9 +228,7 @@ static void look(struct gp_advisor *advisor)
 	uint8_t *kinds = gp_kinds_of_names(advisor->kinds, advisor->model);
 	struct look l = {.roles = calloc((size_t)advisor->model->name_count + 1, 1)};
 
-	if (!kinds || !l.roles) {
-		advisor->error = -ENOMEM;
-	} else if (find_roles(advisor, &l, kinds)) {
+	if (find_roles(advisor, &l, kinds)) {
 		find_passes(advisor, &l);
 		judge(advisor, &l);
 	}

@@ -97,7 +97,7 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 	gp_advisor_add(advisor, found, at->after->start_ns, at->after->end_ns - at->after->start_ns,
 		       idle_ns > GP_OPERATION_GAP_NS ? idle_ns - GP_OPERATION_GAP_NS : 0,
 		       at->idle_gap);
-	gp_launch_places_add(advisor, &((struct launches *)advisor->state)->places,
+	gp_launch_places_add(&((struct launches *)advisor->state)->places,
 			     gp_advisor_site(advisor, at->call_after), idle_ns);
 }
 

@@ -55,8 +55,7 @@ static void explain_idle_gaps(struct gp_advisor *advisor, enum gp_end_part part,
 {
 	start_ns += advisor->model->base_unix_ns;
 	end_ns += advisor->model->base_unix_ns;
-
-	for (size_t i = 0; i < advisor->basis->idle_gaps.device_count && advisor->error == 0; i++) {
+	for (size_t i = 0; i < advisor->basis->idle_gaps.device_count; i++) {
 		struct gp_idle_gap *idle_gap = gp_idle_gaps_at(&advisor->basis->idle_gaps, i,
 							       start_ns + (end_ns - start_ns) / 2);
 

@@ -1,6 +1,5 @@
 #include "report/advice/rules/unexplained.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -116,13 +115,11 @@ static void say_place(const struct gp_advisor *advisor, const struct gp_idle_gap
 			 call ? gp_model_api(model, call->api).name : "another operation");
 }
 
-static int group_places(const struct gp_advisor *advisor,
-			const struct gp_device_idle_gaps *idle_gaps, enum gp_idle_cause cause,
-			struct gp_groups *places)
+static void group_places(const struct gp_advisor *advisor,
+			 const struct gp_device_idle_gaps *idle_gaps, enum gp_idle_cause cause,
+			 struct gp_groups *places)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; i < idle_gaps->count && result == 0; i++) {
+	for (uint32_t i = 0; i < idle_gaps->count; i++) {
 		const struct gp_idle_gap *idle_gap = &idle_gaps->idle_gaps[i];
 		char text[PLACE_BYTES];
 		uint32_t row;
@@ -132,30 +129,25 @@ static int group_places(const struct gp_advisor *advisor,
 			continue;
 		say_place(advisor, idle_gap, text);
 		row = gp_groups_find(places, text);
-		result = row == UINT32_MAX ? -ENOMEM
-					   : gp_groups_add(places, row,
-							   gp_idle_gap_cause_ns(idle_gap, cause));
+		gp_groups_add(places, row, gp_idle_gap_cause_ns(idle_gap, cause));
 	}
-	return result;
 }
 
-static int put_place(const struct gp_advisor *advisor, const struct gp_device_idle_gaps *idle_gaps,
-		     struct gp_unexplained *unexplained)
+static void put_place(const struct gp_advisor *advisor, const struct gp_device_idle_gaps *idle_gaps,
+		      struct gp_unexplained *unexplained)
 {
 	struct gp_groups places = {0};
-	int result = group_places(advisor, idle_gaps, unexplained->cause, &places);
 	const struct gp_group *most = NULL;
 
+	group_places(advisor, idle_gaps, unexplained->cause, &places);
 	for (uint32_t i = 0; i < places.count; i++)
 		if (!most || places.rows[i].total_ns > most->total_ns)
 			most = &places.rows[i];
-	if (result == 0 && most && most->total_ns * GP_UNTOLD_PART >= unexplained->ns) {
+	if (most && most->total_ns * GP_UNTOLD_PART >= unexplained->ns) {
 		unexplained->place_ns = most->total_ns;
 		unexplained->place = strdup(most->key);
-		result = unexplained->place ? 0 : -ENOMEM;
 	}
 	gp_groups_free(&places);
-	return result;
 }
 
 /* ---- why the rules of copies found nothing ---- */
@@ -186,7 +178,7 @@ static void put_copies(const struct gp_advisor *advisor, struct gp_unexplained *
 	}
 }
 
-int gp_unexplained_find(const struct gp_advisor *advisor, size_t device, struct gp_advice *advice)
+void gp_unexplained_find(const struct gp_advisor *advisor, size_t device, struct gp_advice *advice)
 {
 	const struct gp_analysis *basis = advisor->basis;
 	const struct gp_device_idle_gaps *idle_gaps = &basis->idle_gaps.devices[device];
@@ -195,10 +187,9 @@ int gp_unexplained_find(const struct gp_advisor *advisor, size_t device, struct 
 			   has_rule(advice, &gp_rule_jit_compile) ||
 			   has_rule(advice, &gp_rule_first_use);
 	bool tells_end = has_rule(advice, &gp_rule_wind_down);
-	int result = 0;
 
 	advice->unexplained_count = 0;
-	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES && result == 0; i++) {
+	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++) {
 		struct gp_unexplained unexplained;
 
 		if (!(much & 1u << i) || has_rule_of(advice, i))
@@ -208,10 +199,9 @@ int gp_unexplained_find(const struct gp_advisor *advisor, size_t device, struct 
 		    unexplained.ns * GP_UNTOLD_PART < advice->wall_ns)
 			continue;
 		if (i == GP_IDLE_HOST)
-			result = put_place(advisor, idle_gaps, &unexplained);
+			put_place(advisor, idle_gaps, &unexplained);
 		else if (i == GP_IDLE_COPY)
 			put_copies(advisor, &unexplained);
 		advice->unexplained[advice->unexplained_count++] = unexplained;
 	}
-	return result;
 }

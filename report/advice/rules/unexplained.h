@@ -7,9 +7,9 @@
 
 /*
  * Puts the causes with at least a quarter of the device's time and 20 ms into advice, after its
- * findings.  The time before the first and after the last operation is explained by any finding of a
- * rule for these.  Returns 0 or -ENOMEM.
+ * findings.  The time before the first and after the last operation is explained by any finding of
+ * a rule for these.
  */
-int gp_unexplained_find(const struct gp_advisor *advisor, size_t device, struct gp_advice *advice);
+void gp_unexplained_find(const struct gp_advisor *advisor, size_t device, struct gp_advice *advice);
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/advice/rules/rules.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/base/array.h"
@@ -80,17 +79,15 @@ static enum gp_product_precision precision_of(const struct gp_advisor *advisor,
 		       : GP_PRODUCT_UNKNOWN;
 }
 
-static struct site *site_at(struct gp_advisor *advisor, struct attention *attention,
-			    uint32_t number)
+static struct site *site_at(struct attention *attention, uint32_t number)
 {
-	while (advisor->error == 0 && attention->site_count <= number) {
-		advisor->error = gp_array_grow(&attention->sites, &attention->site_capacity,
-					       attention->site_count, sizeof(*attention->sites));
-		if (advisor->error == 0)
-			attention->sites[attention->site_count++] =
-				(struct site){.function = GP_NO_FUNCTION};
+	while (attention->site_count <= number) {
+		gp_array_grow(&attention->sites, &attention->site_capacity, attention->site_count,
+			      sizeof(*attention->sites));
+		attention->sites[attention->site_count++] =
+			(struct site){.function = GP_NO_FUNCTION};
 	}
-	return advisor->error == 0 ? &attention->sites[number] : NULL;
+	return &attention->sites[number];
 }
 
 /* Of the line of the user's that an operation belongs to, or NULL. */
@@ -98,8 +95,7 @@ static struct site *site_of(struct gp_advisor *advisor, struct attention *attent
 			    bool *is_backward)
 {
 	struct gp_op_function found = gp_op_function_of(advisor, &attention->functions, op);
-	struct site *site =
-		found.site == GP_NO_SITE ? NULL : site_at(advisor, attention, found.site);
+	struct site *site = found.site == GP_NO_SITE ? NULL : site_at(attention, found.site);
 
 	*is_backward = found.is_backward;
 	if (site)
@@ -178,7 +174,7 @@ static void find_forward(struct gp_advisor *advisor, struct attention *attention
 		struct window window = no_window;
 
 		end = gp_model_stream_end(model, first);
-		for (uint32_t i = first; i < end && advisor->error == 0; i++)
+		for (uint32_t i = first; i < end; i++)
 			extend(advisor, attention, &window, i);
 	}
 }
@@ -186,7 +182,7 @@ static void find_forward(struct gp_advisor *advisor, struct attention *attention
 /* The operations that the lines of attention have in the backward pass. */
 static void find_backward(struct gp_advisor *advisor, struct attention *attention)
 {
-	for (uint32_t i = 0; i < advisor->model->op_count && advisor->error == 0; i++) {
+	for (uint32_t i = 0; i < advisor->model->op_count; i++) {
 		bool is_backward;
 		const struct site *site = site_of(advisor, attention, i, &is_backward);
 
@@ -238,7 +234,7 @@ static void take(struct gp_advisor *advisor, struct attention *attention, uint32
 		return;
 	found = gp_advisor_case(advisor, GP_NO_SITE, site->function, 0);
 	own = found->own;
-	gp_launch_places_add(advisor, &attention->places, (uint32_t)(site - attention->sites), ns);
+	gp_launch_places_add(&attention->places, (uint32_t)(site - attention->sites), ns);
 	found->count += role == SOFTMAX && !is_backward;
 	found->time_ns += ns;
 	own->products_ns += role == PRODUCT ? ns : 0;
@@ -256,7 +252,7 @@ static bool is_worth(struct gp_advisor *advisor, uint64_t function)
 /* Operations of a finding are claimed. */
 static void claim(struct gp_advisor *advisor, struct attention *attention)
 {
-	for (uint32_t i = 0; i < advisor->model->op_count && advisor->error == 0; i++) {
+	for (uint32_t i = 0; i < advisor->model->op_count; i++) {
 		bool is_backward;
 		const struct site *site =
 			attention->is_part[i] ? site_of(advisor, attention, i, &is_backward) : NULL;
@@ -272,7 +268,7 @@ static void sum_up(struct gp_advisor *advisor, struct attention *attention)
 	uint64_t all_ns = 0;
 
 	attention->is_half = computes_in_half(advisor, attention);
-	for (uint32_t i = 0; i < advisor->model->op_count && advisor->error == 0; i++) {
+	for (uint32_t i = 0; i < advisor->model->op_count; i++) {
 		all_ns += gp_op_gpu_ns(&advisor->model->ops[i]);
 		if (attention->is_part[i])
 			take(advisor, attention, i);
@@ -306,9 +302,7 @@ static void look(struct gp_advisor *advisor)
 		.is_part = gp_spill_take_zeroed((size_t)model->op_count + 1, sizeof(bool)),
 	};
 
-	if (!attention.kinds || !attention.precisions || !attention.is_part) {
-		advisor->error = -ENOMEM;
-	} else if (find_roles(advisor, &attention)) {
+	if (find_roles(advisor, &attention)) {
 		for (uint32_t i = 0; i < model->name_count; i++)
 			attention.precisions[i] = (uint8_t)gp_product_precision_of(model->names[i]);
 		find_forward(advisor, &attention);

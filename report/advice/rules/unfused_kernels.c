@@ -1,6 +1,5 @@
 #include "report/advice/rules/rules.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/advice/rules/advisor.h"
@@ -107,7 +106,7 @@ static void add_chain(struct gp_advisor *advisor, struct look *l, const struct c
 		keep_names(advisor, own, chain);
 	for (uint32_t i = 0; i < chain->count; i++)
 		gp_launch_places_add(
-			advisor, &l->places,
+			&l->places,
 			gp_op_function_of(advisor, &l->functions, chain->kernels[i]).site,
 			gp_op_gpu_ns(&advisor->model->ops[chain->kernels[i]]));
 }
@@ -167,7 +166,7 @@ static void find_chains(struct gp_advisor *advisor, struct look *l)
 		struct chain chain = {.function = GP_NO_FUNCTION};
 
 		end = gp_model_stream_end(model, first);
-		for (uint32_t i = first; i < end && advisor->error == 0; i++)
+		for (uint32_t i = first; i < end; i++)
 			extend(advisor, l, &chain, i);
 		end_chain(advisor, l, &chain);
 	}
@@ -196,13 +195,9 @@ static void look(struct gp_advisor *advisor)
 	uint8_t *kinds = gp_kinds_of_names(advisor->kinds, advisor->model);
 	struct look l = {.roles = calloc((size_t)advisor->model->name_count + 1, 1)};
 
-	if (!kinds || !l.roles) {
-		advisor->error = -ENOMEM;
-	} else {
-		find_roles(advisor, &l, kinds);
-		find_chains(advisor, &l);
-		put_places(advisor, &l);
-	}
+	find_roles(advisor, &l, kinds);
+	find_chains(advisor, &l);
+	put_places(advisor, &l);
 	free(kinds);
 	free(l.roles);
 	gp_op_functions_free(&l.functions);

@@ -1,7 +1,5 @@
 #include "report/advice/rules/rules.h"
 
-#include <errno.h>
-
 #include "report/analysis/idle/busy.h"
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/advisor.h"
@@ -56,7 +54,7 @@ static void look_at_device(struct gp_advisor *advisor, uint32_t device_id,
 	const struct gp_model *model = advisor->model;
 	size_t found = 0;
 
-	for (uint32_t i = 0; i < model->unified_count && advisor->error == 0; i++) {
+	for (uint32_t i = 0; i < model->unified_count; i++) {
 		const struct gp_record_unified *event = &model->unifieds[i];
 
 		if (!is_waited_for(event, device_id))
@@ -64,7 +62,7 @@ static void look_at_device(struct gp_advisor *advisor, uint32_t device_id,
 		times[found++] = (struct gp_interval){event->start_ns, event->end_ns};
 		count(advisor, device_id, event);
 	}
-	if (found > 0 && advisor->error == 0)
+	if (found > 0)
 		save(advisor, device_id, times, gp_interval_join(times, found));
 }
 
@@ -75,9 +73,7 @@ static void look(struct gp_advisor *advisor)
 	if (advisor->model->unified_count == 0)
 		return;
 	times = gp_spill_take((size_t)advisor->model->unified_count * sizeof(*times));
-	if (!times)
-		advisor->error = -ENOMEM;
-	for (uint32_t i = 0; times && i < GP_DEVICE_LIMIT; i++)
+	for (uint32_t i = 0; i < GP_DEVICE_LIMIT; i++)
 		if (advisor->devices[i] != SIZE_MAX)
 			look_at_device(advisor, i, times);
 	gp_spill_free(times);

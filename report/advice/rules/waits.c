@@ -151,7 +151,7 @@ static void put_places(struct gp_advisor *advisor, const struct look *look, stru
 
 		if (row->key[0] != (uint64_t)(found - advisor->cases))
 			continue;
-		gp_launch_places_add(advisor, &places, (uint32_t)row->key[1], row->sums[0]);
+		gp_launch_places_add(&places, (uint32_t)row->key[1], row->sums[0]);
 		if (!most || row->sums[0] > most->sums[0])
 			most = row;
 	}

@@ -1,6 +1,5 @@
 #include "report/analysis/backward/backward.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "gpuprof/count.h"
@@ -79,66 +78,57 @@ static void put_lines(struct gp_backward *backward, const struct gp_launch_runs 
 	}
 }
 
-static int match_runs(struct gp_backward *backward, const struct gp_pass_context *context,
-		      struct gp_backward_line **by_run)
+static void match_runs(struct gp_backward *backward, const struct gp_pass_context *context,
+		       struct gp_backward_line **by_run)
 {
 	const struct gp_launch_runs *runs = context->runs;
 
 	for (uint32_t i = runs->run_count; i-- > 0;) {
 		const struct gp_launch_run *run = &runs->runs[i];
-		int result;
 
 		if (run->like == i) {
 			by_run[i] =
 				calloc((size_t)(run->end - run->backward) + 1, sizeof(**by_run));
-			result = gp_pass_lines(context, i, by_run[i]);
-			if (result != 0)
-				return result;
+			gp_pass_lines(context, i, by_run[i]);
 		}
 		put_lines(backward, runs, i, by_run[run->like]);
 		put_forward_stacks(backward, context->stacks->model, runs, i);
 	}
-	return 0;
 }
 
-static int find_lines(struct gp_backward *backward, struct gp_autograd_stacks *stacks,
-		      const struct gp_launch_runs *runs)
+static void find_lines(struct gp_backward *backward, struct gp_autograd_stacks *stacks,
+		       const struct gp_launch_runs *runs)
 {
 	struct gp_kind_traits *traits = find_traits(runs, stacks);
 	struct gp_backward_line **by_run = calloc((size_t)runs->run_count + 1, sizeof(*by_run));
 	const struct gp_pass_context context = {stacks, runs, traits};
 	size_t calls = stacks->model->call_count;
-	int result;
 
 	backward->stacks = gp_spill_take((calls + 1) * sizeof(*backward->stacks));
 	backward->answers = gp_spill_take_zeroed(calls + 1, sizeof(*backward->answers));
 	for (size_t i = 0; i < calls; i++)
 		backward->stacks[i] = GP_NONE;
-	result = match_runs(backward, &context, by_run);
+	match_runs(backward, &context, by_run);
 	for (uint32_t i = 0; i < runs->run_count; i++)
 		free(by_run[i]);
 	free(by_run);
 	free(traits);
-	return result;
 }
 
-int gp_backward_of(struct gp_backward *backward, const struct gp_model *model)
+void gp_backward_of(struct gp_backward *backward, const struct gp_model *model)
 {
 	struct gp_autograd_stacks stacks;
 	struct gp_launch_runs runs = {0};
-	int result;
 
 	*backward = (struct gp_backward){0};
 	if (!gp_autograd_is_used(model))
-		return 0;
-	result = gp_autograd_stacks_open(&stacks, model);
-	if (result == 0)
-		result = gp_launch_runs_of(&runs, &stacks);
-	if (result == 0 && runs.run_count > 0)
-		result = find_lines(backward, &stacks, &runs);
+		return;
+	gp_autograd_stacks_open(&stacks, model);
+	gp_launch_runs_of(&runs, &stacks);
+	if (runs.run_count > 0)
+		find_lines(backward, &stacks, &runs);
 	gp_launch_runs_free(&runs);
 	gp_autograd_stacks_close(&stacks);
-	return result;
 }
 
 void gp_backward_free(struct gp_backward *backward)

@@ -47,8 +47,8 @@ struct gp_backward {
 	uint8_t *answers; /* enum gp_backward_answer */
 };
 
-/* Returns 0 or -ENOMEM; gp_backward_free() in either case. */
-int gp_backward_of(struct gp_backward *backward, const struct gp_model *model);
+/* Call gp_backward_free(). */
+void gp_backward_of(struct gp_backward *backward, const struct gp_model *model);
 void gp_backward_free(struct gp_backward *backward);
 
 /* Of a call of the model, or NULL; its stack above, or GP_NONE. */

@@ -1,6 +1,5 @@
 #include "report/analysis/backward/pass.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/analysis/backward/forward_ops.h"
@@ -32,7 +31,7 @@ struct pass {
 
 /* ---- the backward pass ---- */
 
-static int add_part(struct pass *pass, uint8_t role, uint32_t kind)
+static void add_part(struct pass *pass, uint8_t role, uint32_t kind)
 {
 	struct part part = {.kind = kind,
 			    .node = GP_NONE,
@@ -43,7 +42,6 @@ static int add_part(struct pass *pass, uint8_t role, uint32_t kind)
 
 	gp_array_grow(&pass->parts, &pass->part_capacity, pass->part_count, sizeof(*pass->parts));
 	pass->parts[pass->part_count++] = part;
-	return 0;
 }
 
 /* The last node, to which further launches may belong. */
@@ -63,8 +61,8 @@ static bool is_of_node(const struct pass *pass, const struct last_node *last,
 	       stack->site >= last->site;
 }
 
-static int take_launch(struct pass *pass, const struct gp_launch *launch, struct last_node *last,
-		       uint32_t *part)
+static void take_launch(struct pass *pass, const struct gp_launch *launch, struct last_node *last,
+			uint32_t *part)
 {
 	const struct gp_autograd_stack *stack = gp_launch_stack(pass->context->stacks, launch);
 	bool is_node = stack->role == GP_AUTOGRAD_NODE;
@@ -72,26 +70,26 @@ static int take_launch(struct pass *pass, const struct gp_launch *launch, struct
 	if (is_node && is_of_node(pass, last, stack)) {
 		last->site = stack->site;
 		*part = last->part;
-		return 0;
+		return;
 	}
 	*part = pass->part_count;
-	if (!launch->is_known)
-		return add_part(pass, GP_AUTOGRAD_NONE, GP_NONE);
+	if (!launch->is_known) {
+		add_part(pass, GP_AUTOGRAD_NONE, GP_NONE);
+		return;
+	}
 	*last = (struct last_node){is_node ? *part : GP_NONE, stack->site};
-	return add_part(pass, stack->role, stack->kind);
+	add_part(pass, stack->role, stack->kind);
 }
 
-static int add_parts(struct pass *pass)
+static void add_parts(struct pass *pass)
 {
 	struct last_node last = {GP_NONE, 0};
 	uint32_t count = pass->run->end - pass->run->backward;
-	int result = 0;
 
 	pass->part_of = calloc((size_t)count + 1, sizeof(*pass->part_of));
-	for (uint32_t i = 0; i < count && result == 0; i++)
-		result = take_launch(pass, &pass->context->runs->launches[pass->run->backward + i],
-				     &last, &pass->part_of[i]);
-	return result;
+	for (uint32_t i = 0; i < count; i++)
+		take_launch(pass, &pass->context->runs->launches[pass->run->backward + i], &last,
+			    &pass->part_of[i]);
 }
 
 /* Nodes of operators that launch nothing forward cannot be matched. */
@@ -296,7 +294,7 @@ static void put_lines(const struct pass *pass, struct gp_backward_line *lines)
 	}
 }
 
-static int match(struct pass *pass, uint32_t run)
+static void match(struct pass *pass, uint32_t run)
 {
 	uint32_t kinds = pass->context->stacks->kinds.count + 1;
 
@@ -309,23 +307,18 @@ static int match(struct pass *pass, uint32_t run)
 	pass->backward_count = calloc(kinds, sizeof(*pass->backward_count));
 	pass->is_used =
 		calloc((size_t)pass->forward.views[GP_VIEW_NATURAL].count + 1, sizeof(bool));
-	return 0;
 }
 
-int gp_pass_lines(const struct gp_pass_context *context, uint32_t run,
-		  struct gp_backward_line *lines)
+void gp_pass_lines(const struct gp_pass_context *context, uint32_t run,
+		   struct gp_backward_line *lines)
 {
 	struct pass pass = {.context = context, .run = &context->runs->runs[run]};
-	int result = add_parts(&pass);
 
-	if (result == 0)
-		number_nodes(&pass);
-	if (result == 0)
-		result = match(&pass, run);
-	if (result == 0) {
-		settle(&pass);
-		put_lines(&pass, lines);
-	}
+	add_parts(&pass);
+	number_nodes(&pass);
+	match(&pass, run);
+	settle(&pass);
+	put_lines(&pass, lines);
 	gp_forward_free(&pass.forward);
 	free(pass.parts);
 	free(pass.part_of);
@@ -333,5 +326,4 @@ int gp_pass_lines(const struct gp_pass_context *context, uint32_t run,
 	free(pass.forward_count);
 	free(pass.backward_count);
 	free(pass.is_used);
-	return result;
 }

@@ -1,6 +1,4 @@
-/*
- * pass: the lines of the launches of one run's backward pass.
- */
+/* pass: the lines of the launches of one run's backward pass. */
 #ifndef REPORT_ANALYSIS_BACKWARD_PASS_H
 #define REPORT_ANALYSIS_BACKWARD_PASS_H
 
@@ -29,11 +27,10 @@ struct gp_pass_context {
 };
 
 /*
- * Of the launches of a run's backward pass, in their order.  Where its forward pass lacks operators,
- * those of the runs before it count, too: several backward passes may share them.  Returns 0 or
- * -ENOMEM.
+ * Of the launches of a run's backward pass, in their order.  Where its forward pass lacks
+ * operators, those of the runs before it count, too: several backward passes may share them.
  */
-int gp_pass_lines(const struct gp_pass_context *context, uint32_t run,
-		  struct gp_backward_line *lines);
+void gp_pass_lines(const struct gp_pass_context *context, uint32_t run,
+		   struct gp_backward_line *lines);
 
 #endif

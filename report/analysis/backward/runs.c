@@ -1,6 +1,5 @@
 #include "report/analysis/backward/runs.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/base/array.h"
@@ -117,26 +116,22 @@ static void find_passes(struct gp_launch_runs *runs, struct gp_autograd_stacks *
 
 /* ---- runs ---- */
 
-static int add_run(struct gp_launch_runs *runs, uint32_t first, uint32_t backward, uint32_t end)
+static void add_run(struct gp_launch_runs *runs, uint32_t first, uint32_t backward, uint32_t end)
 {
 	struct gp_launch_run run = {.first = first, .backward = backward, .end = end};
 
-	if (gp_array_grow(&runs->runs, &runs->run_capacity, runs->run_count, sizeof(*runs->runs)) !=
-	    0)
-		return -ENOMEM;
+	gp_array_grow(&runs->runs, &runs->run_capacity, runs->run_count, sizeof(*runs->runs));
 	for (uint32_t i = first; i < end; i++)
 		run.hash = mix(run.hash + (i == backward), runs->launches[i].kernel);
 	run.like = runs->run_count;
 	runs->runs[runs->run_count++] = run;
-	return 0;
 }
 
-static int divide(struct gp_launch_runs *runs)
+static void divide(struct gp_launch_runs *runs)
 {
 	uint32_t first = 0;
-	int result = 0;
 
-	while (first < runs->launch_count && result == 0) {
+	while (first < runs->launch_count) {
 		uint32_t backward = first, end;
 
 		while (backward < runs->launch_count && !runs->launches[backward].is_backward)
@@ -145,10 +140,9 @@ static int divide(struct gp_launch_runs *runs)
 		while (end < runs->launch_count && runs->launches[end].is_backward)
 			end++;
 		if (end > backward)
-			result = add_run(runs, first, backward, end);
+			add_run(runs, first, backward, end);
 		first = end;
 	}
-	return result;
 }
 
 static int compare_runs(const void *a, const void *b)
@@ -296,19 +290,15 @@ static void settle(struct gp_launch_runs *runs)
 	free(order);
 }
 
-int gp_launch_runs_of(struct gp_launch_runs *runs, struct gp_autograd_stacks *stacks)
+void gp_launch_runs_of(struct gp_launch_runs *runs, struct gp_autograd_stacks *stacks)
 {
-	int result;
 
 	*runs = (struct gp_launch_runs){0};
 	add_launches(runs, stacks->model);
 	gp_array_sort(runs->launches, runs->launch_count, sizeof(*runs->launches), compare_launches,
 		      NULL);
 	find_passes(runs, stacks);
-	result = divide(runs);
-	if (result == 0)
-		settle(runs);
-	if (result == 0)
-		gp_autograd_stacks_finish(stacks);
-	return result == 0 ? stacks->error : result;
+	divide(runs);
+	settle(runs);
+	gp_autograd_stacks_finish(stacks);
 }

@@ -37,8 +37,8 @@ struct gp_launch_runs {
 	uint32_t launch_count, launch_capacity, run_count, run_capacity;
 };
 
-/* Reads all stacks.  Returns 0 or -ENOMEM; gp_launch_runs_free() in either case. */
-int gp_launch_runs_of(struct gp_launch_runs *runs, struct gp_autograd_stacks *stacks);
+/* Reads all stacks. Call gp_launch_runs_free(). */
+void gp_launch_runs_of(struct gp_launch_runs *runs, struct gp_autograd_stacks *stacks);
 void gp_launch_runs_free(struct gp_launch_runs *runs);
 
 /* The stack of a launch; without one, a stack that has nothing. */

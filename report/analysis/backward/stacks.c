@@ -1,6 +1,5 @@
 #include "report/analysis/backward/stacks.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +29,11 @@ bool gp_autograd_is_used(const struct gp_model *model)
 	return false;
 }
 
-int gp_autograd_stacks_open(struct gp_autograd_stacks *stacks, const struct gp_model *model)
+void gp_autograd_stacks_open(struct gp_autograd_stacks *stacks, const struct gp_model *model)
 {
 	*stacks = (struct gp_autograd_stacks){.model = model, .symbols = gp_symbols_new()};
 	stacks->rows = calloc((size_t)model->frame_count + 1, sizeof(*stacks->rows));
-	if (!stacks->symbols || !stacks->rows)
-		return -ENOMEM;
-	return gp_phase_marks_of(model, false, &stacks->phases);
+	gp_phase_marks_of(model, false, &stacks->phases);
 }
 
 void gp_autograd_stacks_close(struct gp_autograd_stacks *stacks)
@@ -48,16 +45,6 @@ void gp_autograd_stacks_close(struct gp_autograd_stacks *stacks)
 	free(stacks->phases);
 	free(stacks->rows);
 	*stacks = (struct gp_autograd_stacks){0};
-}
-
-static uint32_t number_of(struct gp_autograd_stacks *stacks, struct gp_groups *texts,
-			  const char *text)
-{
-	uint32_t number = gp_groups_find(texts, text);
-
-	if (number == GP_NONE)
-		stacks->error = -ENOMEM;
-	return number;
 }
 
 static bool begins(const char *text, const char *start)
@@ -75,7 +62,7 @@ static void take_line(struct walk *walk, const struct gp_place *place)
 	    gp_code_owner_of_frame(place) != GP_CODE_OWN)
 		return;
 	gp_place_put(place, true, line, sizeof(line));
-	walk->row->line = number_of(walk->stacks, &walk->stacks->lines, line);
+	walk->row->line = gp_groups_find(&walk->stacks->lines, line);
 	walk->is_compiled = strstr(place->file, "/torchinductor_") != NULL;
 }
 
@@ -86,11 +73,10 @@ static bool has_nodes(const struct gp_autograd_stacks *stacks, uint32_t kind)
 
 static void note_node(struct gp_autograd_stacks *stacks, uint32_t kind)
 {
-	while (kind != GP_NONE && stacks->has_nodes_count <= kind && stacks->error == 0) {
-		stacks->error = gp_array_grow(&stacks->has_nodes, &stacks->has_nodes_capacity,
-					      stacks->has_nodes_count, sizeof(bool));
-		if (stacks->error == 0)
-			stacks->has_nodes[stacks->has_nodes_count++] = false;
+	while (kind != GP_NONE && stacks->has_nodes_count <= kind) {
+		gp_array_grow(&stacks->has_nodes, &stacks->has_nodes_capacity,
+			      stacks->has_nodes_count, sizeof(bool));
+		stacks->has_nodes[stacks->has_nodes_count++] = false;
 	}
 	if (kind < stacks->has_nodes_count)
 		stacks->has_nodes[kind] = true;
@@ -105,7 +91,7 @@ static void take_operator(struct walk *walk, const struct gp_place *place, uint3
 	if (walk->row->role == GP_AUTOGRAD_NONE &&
 	    gp_operator_kind_of_autograd(place->function, kind)) {
 		walk->row->role = GP_AUTOGRAD_FORWARD;
-		walk->row->kind = number_of(walk->stacks, &walk->stacks->kinds, kind);
+		walk->row->kind = gp_groups_find(&walk->stacks->kinds, kind);
 		walk->row->call = frame;
 		return;
 	}
@@ -116,7 +102,7 @@ static void take_operator(struct walk *walk, const struct gp_place *place, uint3
 	walk->row->has_no_kind = true;
 	if (!walk->by_nodes)
 		return;
-	number = number_of(walk->stacks, &walk->stacks->kinds, kind);
+	number = gp_groups_find(&walk->stacks->kinds, kind);
 	if (has_nodes(walk->stacks, number)) {
 		walk->row->role = GP_AUTOGRAD_FORWARD;
 		walk->row->kind = number;
@@ -134,7 +120,7 @@ static void take_node(struct walk *walk, const struct gp_place *place, uint64_t 
 		walk->row->site = address;
 	} else if (gp_operator_kind_of_node(function, kind)) {
 		walk->row->role = GP_AUTOGRAD_NODE;
-		walk->row->kind = number_of(walk->stacks, &walk->stacks->kinds, kind);
+		walk->row->kind = gp_groups_find(&walk->stacks->kinds, kind);
 		if (walk->row->site == 0)
 			walk->row->site = address;
 	} else if (begins(function, "torch::autograd::AccumulateGrad")) {

@@ -49,14 +49,13 @@ struct gp_autograd_stacks {
 	struct gp_groups kinds, lines;  /* only keys */
 	bool *has_nodes;                /* by kind */
 	uint32_t has_nodes_count, has_nodes_capacity;
-	int error;
 };
 
 /* Whether a stack may have anything of autograd: false for programs without PyTorch. */
 bool gp_autograd_is_used(const struct gp_model *model);
 
-/* The model must outlive it.  Returns 0 or -ENOMEM; gp_autograd_stacks_close() in either case. */
-int gp_autograd_stacks_open(struct gp_autograd_stacks *stacks, const struct gp_model *model);
+/* The model must outlive it. Call gp_autograd_stacks_close(). */
+void gp_autograd_stacks_open(struct gp_autograd_stacks *stacks, const struct gp_model *model);
 void gp_autograd_stacks_close(struct gp_autograd_stacks *stacks);
 
 /* Of a stack, an index in frames. */

@@ -10,11 +10,10 @@
 #include "report/base/spill_memory.h"
 #include "report/base/tally.h"
 
-int gp_curve_add(struct gp_curve *curve, struct gp_curve_point point)
+void gp_curve_add(struct gp_curve *curve, struct gp_curve_point point)
 {
 	gp_array_grow_spill(&curve->points, &curve->capacity, curve->count, sizeof(*curve->points));
 	curve->points[curve->count++] = point;
-	return 0;
 }
 
 GP_COMPARE_BY(compare_times, struct gp_curve_point, time_ns)
@@ -33,25 +32,23 @@ int gp_curve_begin_at(struct gp_curve *curve, uint64_t first_ns)
 {
 	struct gp_tally held = {0};
 	uint32_t before = 0;
-	int result;
 
 	for (; before < curve->count && curve->points[before].time_ns < first_ns; before++) {
 		const uint64_t key[GP_TALLY_KEYS] = {curve->points[before].index};
 
 		gp_tally_find(&held, key)->sums[0] = before;
 	}
-	result = held.error;
-	for (uint32_t i = 0; result == 0 && i < held.count; i++) {
+	for (uint32_t i = 0; i < held.count; i++) {
 		curve->points[i] = curve->points[held.rows[i].sums[0]];
 		curve->points[i].time_ns = first_ns;
 	}
-	if (result == 0 && before > held.count) {
+	if (before > held.count) {
 		memmove(curve->points + held.count, curve->points + before,
 			(curve->count - before) * sizeof(*curve->points));
 		curve->count -= before - held.count;
 	}
 	gp_tally_free(&held);
-	return result;
+	return 0;
 }
 
 void gp_curve_free(struct gp_curve *curve)
@@ -65,33 +62,26 @@ void gp_curve_free(struct gp_curve *curve)
 struct gathering {
 	struct gp_curve *curve;
 	uint32_t op; /* the stream's first one */
-	int error;
 };
 
 static void take_length(void *context, uint64_t time_ns, uint64_t length)
 {
 	struct gathering *gathering = context;
 
-	if (gathering->error == 0)
-		gathering->error =
-			gp_curve_add(gathering->curve,
-				     (struct gp_curve_point){time_ns, length, gathering->op, 0});
+	gp_curve_add(gathering->curve, (struct gp_curve_point){time_ns, length, gathering->op, 0});
 }
 
 int gp_curve_queues(struct gp_curve *curve, const struct gp_model *model)
 {
 	struct gathering gathering = {.curve = curve};
 	struct gp_queue queue;
-	int result = 0;
 
 	*curve = (struct gp_curve){0};
-	for (uint32_t end; result == 0 && gathering.op < model->op_count; gathering.op = end) {
+	for (uint32_t end; gathering.op < model->op_count; gathering.op = end) {
 		end = gp_model_stream_end(model, gathering.op);
-		result = gp_queue_of(&queue, model, gathering.op, end, take_length, &gathering);
-		if (result == 0)
-			result = gathering.error;
+		gp_queue_of(&queue, model, gathering.op, end, take_length, &gathering);
 	}
-	return result == 0 ? sort(curve) : result;
+	return sort(curve);
 }
 
 /* ---- bandwidth ---- */
@@ -145,20 +135,16 @@ static uint64_t rate_of(const struct gp_op *op)
 enum { BEGINS, ENDS };
 
 /* Ends before starts: where they are at one moment the sort leaves them so. */
-static int add_points(struct gp_curve *curve, const struct gp_model *model, uint8_t kind)
+static void add_points(struct gp_curve *curve, const struct gp_model *model, uint8_t kind)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
+	for (uint32_t i = 0; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 
 		if (has_rate(op))
-			result = gp_curve_add(
-				curve,
-				(struct gp_curve_point){kind == ENDS ? op->end_ns : op->start_ns, 0,
-							i, kind});
+			gp_curve_add(curve,
+				     (struct gp_curve_point){
+					     kind == ENDS ? op->end_ns : op->start_ns, 0, i, kind});
 	}
-	return result;
 }
 
 /* From starts and ends to sums at each moment. */
@@ -182,13 +168,10 @@ static int add_up(struct gp_curve *curve, const struct gp_model *model)
 
 int gp_curve_bandwidth(struct gp_curve *curve, const struct gp_model *model)
 {
-	int result;
 
 	*curve = (struct gp_curve){0};
-	result = add_points(curve, model, ENDS);
-	if (result == 0)
-		result = add_points(curve, model, BEGINS);
-	if (result == 0)
-		result = sort(curve);
-	return result == 0 ? add_up(curve, model) : result;
+	add_points(curve, model, ENDS);
+	add_points(curve, model, BEGINS);
+	sort(curve);
+	return add_up(curve, model);
 }

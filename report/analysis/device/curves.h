@@ -42,8 +42,8 @@ int gp_curve_bandwidth(struct gp_curve *curve, const struct gp_model *model);
  */
 int gp_curve_begin_at(struct gp_curve *curve, uint64_t first_ns);
 
-/* Appends a point. Returns 0, -ENOMEM or -EOVERFLOW. */
-int gp_curve_add(struct gp_curve *curve, struct gp_curve_point point);
+/* Appends a point. */
+void gp_curve_add(struct gp_curve *curve, struct gp_curve_point point);
 
 void gp_curve_free(struct gp_curve *curve);
 

@@ -1,6 +1,5 @@
 #include "report/analysis/device/device_ops.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/base/array.h"
@@ -12,7 +11,7 @@ static void add_run(struct gp_device_ops *ops, struct gp_op_run run)
 	ops->runs[ops->run_count++] = run;
 }
 
-static int find_runs(struct gp_device_ops *ops, uint32_t number, struct gp_device_list *devices)
+static void find_runs(struct gp_device_ops *ops, uint32_t number, struct gp_device_list *devices)
 {
 	const struct gp_model *model = ops->models[number];
 
@@ -20,25 +19,20 @@ static int find_runs(struct gp_device_ops *ops, uint32_t number, struct gp_devic
 		size_t device = gp_device_list_find(devices, model, model->ops[first].device_id);
 
 		end = gp_model_stream_end(model, first);
-		if (device == SIZE_MAX)
-			return -ENOMEM;
 		add_run(ops, (struct gp_op_run){device, number, first, end});
 	}
-	return 0;
 }
 
 int gp_device_ops_open(struct gp_device_ops *ops, struct gp_model *const *models,
 		       size_t model_count, struct gp_device_list *devices)
 {
-	int result = 0;
 
 	*ops = (struct gp_device_ops){.models = models};
-	for (uint32_t i = 0; result == 0 && i < model_count; i++)
-		result = find_runs(ops, i, devices);
+	for (uint32_t i = 0; i < model_count; i++)
+		find_runs(ops, i, devices);
 	ops->next = calloc((size_t)ops->run_count + 1, sizeof(*ops->next));
-	if (gp_kway_merge_open(&ops->heads, ops->run_count) != 0 || !ops->next)
-		return -ENOMEM;
-	return result;
+	gp_kway_merge_open(&ops->heads, ops->run_count);
+	return 0;
 }
 
 void gp_device_ops_close(struct gp_device_ops *ops)

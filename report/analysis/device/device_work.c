@@ -1,6 +1,5 @@
 #include "report/analysis/device/device_work.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 /*
@@ -31,7 +30,7 @@ static void put_threads(struct gp_device_work *work)
 		}
 }
 
-int gp_device_work_open(struct gp_device_work *work, const struct gp_model *model)
+void gp_device_work_open(struct gp_device_work *work, const struct gp_model *model)
 {
 	uint32_t threads = count_threads(model);
 
@@ -40,10 +39,8 @@ int gp_device_work_open(struct gp_device_work *work, const struct gp_model *mode
 		.next = calloc((size_t)threads + 1, sizeof(*work->next)),
 		.ends_ns = calloc(GP_DEVICE_LIMIT, sizeof(*work->ends_ns)),
 	};
-	if (gp_kway_merge_open(&work->threads, threads) != 0 || !work->next || !work->ends_ns)
-		return -ENOMEM;
+	gp_kway_merge_open(&work->threads, threads);
 	put_threads(work);
-	return 0;
 }
 
 void gp_device_work_close(struct gp_device_work *work)

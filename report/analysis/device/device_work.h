@@ -20,8 +20,8 @@ struct gp_device_work {
 	uint64_t *ends_ns;
 };
 
-/* Returns 0 or -ENOMEM; gp_device_work_close() in either case. */
-int gp_device_work_open(struct gp_device_work *work, const struct gp_model *model);
+/* Call gp_device_work_close(). */
+void gp_device_work_open(struct gp_device_work *work, const struct gp_model *model);
 void gp_device_work_close(struct gp_device_work *work);
 
 /*

@@ -1,6 +1,5 @@
 #include "report/analysis/device/energy.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -40,8 +39,8 @@ static double joules_between(const struct gp_energy *before, const struct gp_ene
 		       : 0;
 }
 
-static int add_span(struct gp_gpu_energy *gpu, const struct gp_model *model,
-		    const struct gp_energy *before)
+static void add_span(struct gp_gpu_energy *gpu, const struct gp_model *model,
+		     const struct gp_energy *before)
 {
 	gp_array_grow(&gpu->spans, &gpu->capacity, gpu->count, sizeof(*gpu->spans));
 	gpu->spans[gpu->count++] = (struct gp_energy_span){
@@ -53,7 +52,6 @@ static int add_span(struct gp_gpu_energy *gpu, const struct gp_model *model,
 		.clock_mhz = before->clock_mhz,
 	};
 	gpu->is_from_power |= before->is_from_power;
-	return 0;
 }
 
 GP_COMPARE_BY_TWO(compare_spans, struct gp_energy_span, start_ns, end_ns)
@@ -130,7 +128,7 @@ static void find_interval(struct gp_gpu_energy *gpu)
 
 	for (uint32_t i = 0; i < gpu->count; i++)
 		lengths[i] = gpu->spans[i].end_ns - gpu->spans[i].start_ns;
-	if (lengths && gpu->count > 0)
+	if (gpu->count > 0)
 		gpu->interval_ns = gp_stats_select(lengths, gpu->count, gpu->count / 2);
 	free(lengths);
 }
@@ -150,12 +148,10 @@ static bool is_in_part(const struct gp_part *part, const struct gp_energy *sampl
 	return !part->is_one || (sample->time_ns >= part->from_ns && sample->time_ns < part->to_ns);
 }
 
-static int take_model(struct gp_energies *energies, const struct gp_model *model,
-		      const struct gp_device_list *devices)
+static void take_model(struct gp_energies *energies, const struct gp_model *model,
+		       const struct gp_device_list *devices)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; result == 0 && i + 1 < model->energy_count; i++) {
+	for (uint32_t i = 0; i + 1 < model->energy_count; i++) {
 		const struct gp_energy *before = &model->energies[i];
 		size_t device;
 
@@ -163,9 +159,8 @@ static int take_model(struct gp_energies *energies, const struct gp_model *model
 			continue;
 		device = gp_device_list_known(devices, model, before->device_id);
 		if (device < devices->count)
-			result = add_span(&energies->gpus[device], model, before);
+			add_span(&energies->gpus[device], model, before);
 	}
-	return result;
 }
 
 static void drop_empty(struct gp_energies *energies)
@@ -183,20 +178,17 @@ static void drop_empty(struct gp_energies *energies)
 int gp_energies_of(struct gp_energies *energies, struct gp_model *const *models, size_t model_count,
 		   const struct gp_device_list *devices)
 {
-	int result;
 
 	*energies = (struct gp_energies){calloc(devices->count + 1, sizeof(*energies->gpus)), 0};
-	result = energies->gpus ? 0 : -ENOMEM;
-	if (result == 0)
-		energies->count = devices->count;
+	energies->count = devices->count;
 	for (size_t i = 0; i < energies->count; i++)
 		energies->gpus[i].device = i;
-	for (size_t m = 0; result == 0 && m < model_count; m++)
-		result = take_model(energies, models[m], devices);
-	for (size_t i = 0; result == 0 && i < energies->count; i++)
+	for (size_t m = 0; m < model_count; m++)
+		take_model(energies, models[m], devices);
+	for (size_t i = 0; i < energies->count; i++)
 		sum_up(&energies->gpus[i]);
 	drop_empty(energies);
-	return result;
+	return 0;
 }
 
 void gp_energies_free(struct gp_energies *energies)

@@ -1,6 +1,5 @@
 #include "report/analysis/device/failures.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -117,7 +116,7 @@ static void close_before(struct nest *nest, const struct gp_call *call)
  * Of the ranges of its thread that a call lies in, the one that was opened last: *text, NULL =
  * none.  Calls must come in their order.
  */
-static int find_range(struct nest *nest, const struct gp_call *call, const char **text)
+static void find_range(struct nest *nest, const struct gp_call *call, const char **text)
 {
 	open_until(nest, call);
 	close_before(nest, call);
@@ -125,7 +124,6 @@ static int find_range(struct nest *nest, const struct gp_call *call, const char 
 			? gp_model_range_text(nest->model,
 					      &nest->model->ranges[nest->open[nest->count - 1]])
 			: NULL;
-	return 0;
 }
 
 static struct gp_failure *row_of(struct gp_failures *failures, struct gp_api api,
@@ -152,8 +150,8 @@ static struct gp_failure *row_of(struct gp_failures *failures, struct gp_api api
 	return &failures->rows[failures->count++];
 }
 
-static int take(struct gp_failures *failures, struct nest *nest, const struct gp_call *call,
-		uint32_t process)
+static void take(struct gp_failures *failures, struct nest *nest, const struct gp_call *call,
+		 uint32_t process)
 {
 	const struct gp_model *model = nest->model;
 	uint64_t unix_ns = model->base_unix_ns + call->start_ns;
@@ -161,33 +159,29 @@ static int take(struct gp_failures *failures, struct nest *nest, const struct gp
 	struct gp_failure *row =
 		site != UINT32_MAX ? row_of(failures, gp_model_api(model, call->api), call, site)
 				   : NULL;
-	int result;
 
-	if (!row)
-		return -ENOMEM;
 	failures->calls++;
 	row->processes += row->count == 0 || row->process != process;
 	row->process = process;
 	row->count++;
 	gp_asked_add(&row->asked, model, call);
 	if (unix_ns >= row->first_unix_ns)
-		return 0;
+		return;
 	row->first_unix_ns = unix_ns;
 	row->first_process = process;
-	result = gp_oom_snapshot_at(&row->held, model, call, failures->sites);
-	return row->has_stack || result != 0 ? result : find_range(nest, call, &row->range);
+	gp_oom_snapshot_at(&row->held, model, call, failures->sites);
+	if (!row->has_stack)
+		find_range(nest, call, &row->range);
 }
 
-static int take_all(struct gp_failures *failures, const struct gp_model *model, uint32_t process)
+static void take_all(struct gp_failures *failures, const struct gp_model *model, uint32_t process)
 {
 	struct nest nest = {.model = model};
-	int result = 0;
 
-	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
+	for (uint32_t i = 0; i < model->call_count; i++)
 		if (gp_activity_is_failure(model, &model->calls[i]))
-			result = take(failures, &nest, &model->calls[i], process);
+			take(failures, &nest, &model->calls[i], process);
 	gp_spill_free(nest.open);
-	return result;
 }
 
 static int compare(const void *left, const void *right)
@@ -204,16 +198,13 @@ static int compare(const void *left, const void *right)
 
 int gp_failures_of(struct gp_failures *failures, struct gp_model *const *models, size_t model_count)
 {
-	int result = 0;
 
 	*failures = (struct gp_failures){.sites = gp_call_sites_new()};
-	if (!failures->sites)
-		return -ENOMEM;
-	for (size_t i = 0; result == 0 && i < model_count; i++)
-		result = take_all(failures, models[i], (uint32_t)i);
-	if (result == 0 && failures->count > 1)
+	for (size_t i = 0; i < model_count; i++)
+		take_all(failures, models[i], (uint32_t)i);
+	if (failures->count > 1)
 		qsort(failures->rows, failures->count, sizeof(*failures->rows), compare);
-	return result;
+	return 0;
 }
 
 void gp_failures_free(struct gp_failures *failures)

@@ -1,6 +1,5 @@
 #include "report/analysis/device/hw_fit.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -235,9 +234,9 @@ static void solve_fit(struct fit *fit, struct gp_hw_estimate *estimates)
 	free(levels);
 }
 
-int gp_hw_fit(const struct gp_record_hw_sample *samples, uint32_t count, uint64_t offset_ns,
-	      const struct gp_hw_work *work, size_t work_count, uint32_t labels,
-	      struct gp_hw_estimate *estimates)
+void gp_hw_fit(const struct gp_record_hw_sample *samples, uint32_t count, uint64_t offset_ns,
+	       const struct gp_hw_work *work, size_t work_count, uint32_t labels,
+	       struct gp_hw_estimate *estimates)
 {
 	uint32_t every = count / MOST_SAMPLES + 1;
 	struct fit fit;
@@ -258,5 +257,4 @@ int gp_hw_fit(const struct gp_record_hw_sample *samples, uint32_t count, uint64_
 	}
 	solve_fit(&fit, estimates);
 	close_fit(&fit);
-	return 0;
 }

@@ -30,10 +30,10 @@ struct gp_hw_estimate {
 
 /*
  * samples: of one device, sorted by time; offset_ns is added to their times.  work: sorted by
- * start, with labels from 0 on.  Fills in estimates[labels].  Returns 0 or -ENOMEM.
+ * start, with labels from 0 on.  Fills in estimates[labels].
  */
-int gp_hw_fit(const struct gp_record_hw_sample *samples, uint32_t count, uint64_t offset_ns,
-	      const struct gp_hw_work *work, size_t work_count, uint32_t labels,
-	      struct gp_hw_estimate *estimates);
+void gp_hw_fit(const struct gp_record_hw_sample *samples, uint32_t count, uint64_t offset_ns,
+	       const struct gp_hw_work *work, size_t work_count, uint32_t labels,
+	       struct gp_hw_estimate *estimates);
 
 #endif

@@ -154,8 +154,6 @@ static void say_line(int result, const char *path, unsigned number, char *messag
 	if (result == -ENOSPC)
 		snprintf(message, size, "%s: line %u: more than %u kinds", path, number,
 			 GP_KINDS_LIMIT);
-	else if (result == -ENOMEM)
-		snprintf(message, size, "no memory");
 	else
 		snprintf(message, size,
 			 "%s: line %u is no row; write for example: attention: *my_attention*",
@@ -209,20 +207,22 @@ static int take_built_in(struct gp_kinds *kinds)
 	return result;
 }
 
-static bool take_numbered(struct gp_kinds *kinds)
+static void take_numbered(struct gp_kinds *kinds)
 {
-	return take_name(kinds, "unknown") == GP_KIND_UNKNOWN &&
-	       take_name(kinds, "communication") == GP_KIND_COMMUNICATION &&
-	       take_name(kinds, "copy") == GP_KIND_COPY;
+	static_assert(GP_KIND_UNKNOWN == 0 && GP_KIND_COMMUNICATION == 1 && GP_KIND_COPY == 2,
+		      "in the order of their numbers");
+	take_name(kinds, "unknown");
+	take_name(kinds, "communication");
+	take_name(kinds, "copy");
 }
 
 struct gp_kinds *gp_kinds_new(const char *file, char *message, size_t message_bytes)
 {
 	struct gp_kinds *kinds = calloc(1, sizeof(*kinds));
-	int result = kinds && take_numbered(kinds) ? 0 : -ENOMEM;
+	int result = 0;
 
-	snprintf(message, message_bytes, "no memory");
-	if (result == 0 && file)
+	take_numbered(kinds);
+	if (file)
 		result = take_file(kinds, file, message, message_bytes);
 	if (result == 0) {
 		result = take_built_in(kinds);
@@ -357,12 +357,8 @@ uint8_t *gp_kinds_of_names(const struct gp_kinds *kinds, const struct gp_model *
 	uint8_t *found = calloc((size_t)model->name_count + 1, sizeof(*found));
 	struct gp_names *names = gp_names_new();
 
-	for (uint32_t i = 0; found && i < model->name_count; i++)
+	for (uint32_t i = 0; i < model->name_count; i++)
 		found[i] = (uint8_t)gp_kinds_find(kinds, gp_names_full(names, model->names[i]));
-	if (!names) {
-		free(found);
-		found = NULL;
-	}
 	gp_names_free(names);
 	return found;
 }

@@ -1,6 +1,5 @@
 #include "report/analysis/device/outliers.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/analysis/idle/busy.h"
@@ -101,17 +100,16 @@ static uint64_t sum_up(struct gp_model *const *models, size_t model_count)
 	return sum_ns;
 }
 
-/* Such a kernel waits for those of other devices.  Returns whether it is one, or -ENOMEM. */
-static int communicates(const struct gp_kinds *kinds, const struct gp_model *model,
-			const struct gp_op *op)
+/* Such a kernel waits for those of other devices. */
+static bool communicates(const struct gp_kinds *kinds, const struct gp_model *model,
+			 const struct gp_op *op)
 {
-	uint8_t *names = op->kind == GP_OP_KERNEL ? gp_kinds_of_names(kinds, model) : NULL;
-	int result;
+	uint8_t *names;
+	bool result;
 
 	if (op->kind != GP_OP_KERNEL)
-		return 0;
-	if (!names)
-		return -ENOMEM;
+		return false;
+	names = gp_kinds_of_names(kinds, model);
 	result = gp_kinds_of_op(names, model, op) == GP_KIND_COMMUNICATION;
 	free(names);
 	return result;
@@ -123,45 +121,38 @@ static bool is_great(uint64_t ns, uint64_t all_ns)
 }
 
 /* Whether it is an outlier, and longer than the one found before. */
-static int try(struct gp_outlier *found, struct gp_model *const *models, struct gp_outlier one,
-	       const struct gp_kinds *kinds)
+static void try(struct gp_outlier *found, struct gp_model *const *models, struct gp_outlier one,
+		const struct gp_kinds *kinds)
 {
 	const struct gp_op *op = one.op;
 	uint64_t ns = gp_op_gpu_ns(op);
-	int result;
 
-	if (found->op && ns <= gp_op_gpu_ns(found->op))
-		return 0;
-	result = communicates(kinds, models[one.model], op);
-	if (result != 0)
-		return result < 0 ? result : 0;
+	if ((found->op && ns <= gp_op_gpu_ns(found->op)) ||
+	    communicates(kinds, models[one.model], op))
+		return;
 	compare_with_alike(&one, models[one.model]);
 	if (one.like >= LEAST_SIMILAR && ns >= OUTLIER_MEDIANS * one.usual_ns)
 		*found = one;
-	return 0;
 }
 
-int gp_outlier_find(struct gp_outlier *found, struct gp_model *const *models, size_t model_count,
-		    const struct gp_device_list *devices, const struct gp_kinds *kinds)
+void gp_outlier_find(struct gp_outlier *found, struct gp_model *const *models, size_t model_count,
+		     const struct gp_device_list *devices, const struct gp_kinds *kinds)
 {
 	uint64_t all_ns = sum_up(models, model_count);
-	int result = 0;
 
 	*found = (struct gp_outlier){.op = NULL};
-	for (size_t m = 0; result == 0 && m < model_count; m++)
-		for (uint32_t i = 0; result == 0 && i < models[m]->op_count; i++) {
+	for (size_t m = 0; m < model_count; m++)
+		for (uint32_t i = 0; i < models[m]->op_count; i++) {
 			if (is_great(gp_op_gpu_ns(&models[m]->ops[i]), all_ns))
-				result = try(found, models,
-					     (struct gp_outlier){.model = m,
-								 .op = &models[m]->ops[i],
-								 .all_ns = all_ns,
-								 .is_first = true},
-					     kinds);
+				try(found, models,
+				    (struct gp_outlier){.model = m,
+							.op = &models[m]->ops[i],
+							.all_ns = all_ns,
+							.is_first = true},
+				    kinds);
 		}
-	if (result < 0 || !found->op)
-		return result;
-	find_alone(found, models, model_count, devices);
-	return 0;
+	if (found->op)
+		find_alone(found, models, model_count, devices);
 }
 
 void gp_outlier_find_wrong(struct gp_outlier *found, struct gp_model *const *models,

@@ -41,10 +41,9 @@ struct gp_outlier {
 /*
  * The longest such one, if any; none that its stream contradicts, and no kernel that communicates,
  * for how long that waits for others is theirs.  devices: of all models (gp_device_list_all()).
- * Returns 0 or -ENOMEM.
  */
-int gp_outlier_find(struct gp_outlier *found, struct gp_model *const *models, size_t model_count,
-		    const struct gp_device_list *devices, const struct gp_kinds *kinds);
+void gp_outlier_find(struct gp_outlier *found, struct gp_model *const *models, size_t model_count,
+		     const struct gp_device_list *devices, const struct gp_kinds *kinds);
 
 /*
  * Of those that their stream contradicts the longest, where that would be a good part of all GPU

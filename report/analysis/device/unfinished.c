@@ -1,6 +1,5 @@
 #include "report/analysis/device/unfinished.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -270,26 +269,19 @@ static void judge(const struct finding *f)
 int gp_unfinished_find(const struct gp_model *model, struct gp_unfinished_list *list)
 {
 	struct finding f = {.model = model, .list = list};
-	int result;
 
 	*list = (struct gp_unfinished_list){0};
 	if (!gp_recorded_has_kernels(model))
 		return 0;
 	if (model->totals || (model->in_flight_count == 0 && model->losses.ops_untimed == 0))
 		return 0;
-	result = gp_device_waits_find(model, &f.waits);
-	if (result == 0)
-		add_without_record(&f);
-	if (result == 0 && gp_model_is_whole(model)) /* a part has no streams' ends */
+	gp_device_waits_find(model, &f.waits);
+	add_without_record(&f);
+	if (gp_model_is_whole(model)) /* a part has no streams' ends */
 		add_without_times(&f);
-	if (result == 0) {
-		count_nameless(&f);
-		gp_array_sort(list->rows, list->count, sizeof(*list->rows), compare_starts,
-			      model->calls);
-	}
+	count_nameless(&f);
+	gp_array_sort(list->rows, list->count, sizeof(*list->rows), compare_starts, model->calls);
 	gp_device_waits_free(&f.waits);
-	if (result != 0)
-		return -ENOMEM;
 	judge(&f);
 	return 0;
 }

@@ -304,12 +304,9 @@ static struct gp_frame_numbers_of *known_of(struct gp_host_places *places,
 
 	if (!known || known->more)
 		return known;
-	if (gp_frame_marks_of(model, &marks) == 0) {
-		known->more = marks;
-		return known;
-	}
-	free(marks);
-	return NULL;
+	gp_frame_marks_of(model, &marks);
+	known->more = marks;
+	return known;
 }
 
 uint32_t gp_host_places_find(struct gp_host_places *places, const struct gp_model *model,

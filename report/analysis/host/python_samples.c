@@ -99,7 +99,6 @@ struct finder {
 	struct path open;     /* of the sample before */
 	uint64_t last_end_ns; /* of its time */
 	uint32_t wanted[GP_FRAME_DEPTH];
-	int error;
 };
 
 /* Python's own functions, which call the module that they import. */
@@ -215,7 +214,7 @@ static void take_sample(struct finder *finder, uint32_t index)
 	       is_same_function(finder->model, open->frames[same], finder->wanted[same]))
 		go_on(finder, same++, time.start_ns);
 	open->count = known = same;
-	while (open->count < count && finder->error == 0)
+	while (open->count < count)
 		open_span(finder, finder->wanted[open->count]);
 	for (uint32_t i = 0; i < open->count && !finder->counts; i++) {
 		struct gp_host_span *span = &finder->spans[open->spans[i]];
@@ -228,7 +227,7 @@ static void take_sample(struct finder *finder, uint32_t index)
 
 static void take_samples(struct finder *finder, uint32_t first, uint32_t end)
 {
-	for (uint32_t i = first; i < end && finder->error == 0; i++)
+	for (uint32_t i = first; i < end; i++)
 		if (finder->model->samples[i].stack != GP_NONE)
 			take_sample(finder, i);
 		else
@@ -299,7 +298,7 @@ int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t en
 	*count = finder.count;
 	if (turns)
 		*turns = finder.turns;
-	return finder.error;
+	return 0;
 }
 
 const char *gp_host_track_name(const struct gp_model *model, uint32_t thread_id,

@@ -1,6 +1,5 @@
 #include "report/analysis/host/range_spans.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "report/base/array.h"
@@ -37,7 +36,8 @@ static uint32_t find_stream(const struct projection *p, uint32_t op)
 	return after > 0 ? after - 1 : 0;
 }
 
-static int stretch(struct projection *p, struct open *open, uint32_t stream, const struct gp_op *op)
+static void stretch(struct projection *p, struct open *open, uint32_t stream,
+		    const struct gp_op *op)
 {
 	uint32_t *known = &open->spans[stream % REMEMBERED];
 	struct gp_range_span *span = *known != GP_NONE ? &p->spans[*known] : NULL;
@@ -45,29 +45,24 @@ static int stretch(struct projection *p, struct open *open, uint32_t stream, con
 	if (span && span->stream == stream) {
 		span->start_ns = op->start_ns < span->start_ns ? op->start_ns : span->start_ns;
 		span->end_ns = op->end_ns > span->end_ns ? op->end_ns : span->end_ns;
-		return 0;
+		return;
 	}
 	gp_array_grow_spill(&p->spans, &p->capacity, p->count, sizeof(*p->spans));
 	*known = p->count;
 	p->spans[p->count++] =
 		(struct gp_range_span){op->start_ns, op->end_ns, open->range, stream};
-	return 0;
 }
 
-static int project_call(struct projection *p, const struct gp_call *call)
+static void project_call(struct projection *p, const struct gp_call *call)
 {
-	int result = 0;
-
-	for (uint32_t i = call->first_op; result == 0 && i != GP_NONE;
-	     i = p->model->ops[i].next_op) {
+	for (uint32_t i = call->first_op; i != GP_NONE; i = p->model->ops[i].next_op) {
 		const struct gp_op *op = &p->model->ops[i];
 		uint32_t stream = find_stream(p, i);
 
-		for (uint32_t k = 0; result == 0 && k < p->open_count; k++)
+		for (uint32_t k = 0; k < p->open_count; k++)
 			if (gp_model_has_place(p->model, op) && !gp_op_is_on_host(op))
-				result = stretch(p, &p->open[k], stream, op);
+				stretch(p, &p->open[k], stream, op);
 	}
-	return result;
 }
 
 static void close_ranges(struct projection *p, uint64_t time_ns)
@@ -96,12 +91,11 @@ static void open_range(struct projection *p, uint32_t range)
 }
 
 /* Go through each thread's calls and ranges, which are both sorted by thread and start. */
-static int project(struct projection *p)
+static void project(struct projection *p)
 {
 	const struct gp_model *m = p->model;
-	int result = 0;
 
-	for (uint32_t call = 0, range = 0; result == 0 && call < m->call_count; call++) {
+	for (uint32_t call = 0, range = 0; call < m->call_count; call++) {
 		const struct gp_call *at = &m->calls[call];
 
 		if (at->first_op == GP_NONE)
@@ -116,9 +110,8 @@ static int project(struct projection *p)
 		     range++)
 			open_range(p, range);
 		close_ranges(p, at->start_ns);
-		result = project_call(p, at);
+		project_call(p, at);
 	}
-	return result;
 }
 
 GP_COMPARE_BY_TWO(compare_pieces, struct gp_range_span, stream, range)
@@ -164,12 +157,12 @@ int gp_range_spans_find(const struct gp_model *model, const uint32_t *first_ops,
 {
 	struct projection p = {
 		.model = model, .first_ops = first_ops, .stream_count = stream_count};
-	int result = model->range_count > 0 ? project(&p) : 0;
 
-	if (result == 0)
-		join_pieces(&p);
+	if (model->range_count > 0)
+		project(&p);
+	join_pieces(&p);
 	*spans = p.spans;
 	*count = p.count;
 	*deep += p.deep;
-	return result;
+	return 0;
 }

@@ -1,7 +1,6 @@
 #include "report/analysis/device/stall_reasons.h"
 #include "report/analysis/host/stack_profile.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,23 +142,20 @@ static size_t device_of(const struct gp_memory_event *event)
 }
 
 /* The times of the ledger are indices of events. */
-static int find_peaks(const struct gp_model *model, struct gp_memory_ledger *ledger)
+static void find_peaks(const struct gp_model *model, struct gp_memory_ledger *ledger)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; i < model->memory_count && result == 0; i++) {
+	for (uint32_t i = 0; i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
 
 		if (event->address == 0)
 			continue;
 		if (event->op == GP_MEMORY_ALLOC)
-			result = gp_memory_ledger_allocate(ledger, device_of(event),
-							   event->memory_kind, event->bytes, i);
+			gp_memory_ledger_allocate(ledger, device_of(event), event->memory_kind,
+						  event->bytes, i);
 		else
 			gp_memory_ledger_release(ledger, device_of(event), event->memory_kind,
 						 event->bytes, true);
 	}
-	return result;
 }
 
 static void add_allocation(struct gp_stack_profile *profile, const struct gp_model *model,
@@ -181,18 +177,17 @@ static void add_allocation(struct gp_stack_profile *profile, const struct gp_mod
 		add(profile, node, GP_STACK_METRIC_PEAK, event->bytes, stack);
 }
 
-static int add_memory(struct gp_stack_profile *profile, const struct gp_model *model)
+static void add_memory(struct gp_stack_profile *profile, const struct gp_model *model)
 {
 	struct gp_slice_filter filter = gp_slice_filter_of(&profile->choice, model);
 	struct gp_memory_ledger ledger = {0};
-	int result = find_peaks(model, &ledger);
 
-	for (uint32_t i = 0; i < model->memory_count && result == 0; i++)
+	find_peaks(model, &ledger);
+	for (uint32_t i = 0; i < model->memory_count; i++)
 		if (model->memory[i].op == GP_MEMORY_ALLOC && model->memory[i].address != 0 &&
 		    gp_slice_filter_has_moment(&filter, model->memory[i].time_ns))
 			add_allocation(profile, model, &ledger, i);
 	gp_memory_ledger_clear(&ledger);
-	return result;
 }
 
 /* ---- samples of Python's stacks ---- */
@@ -388,13 +383,12 @@ static void gather_stalls(const struct gp_model *model, const struct gp_slice_fi
 	gp_array_sort(stalls->rows, stalls->count, sizeof(*stalls->rows), compare_kernels, NULL);
 }
 
-static int add_stalls(struct gp_stack_profile *profile, const struct gp_model *model,
-		      const struct gp_slice_filter *filter, const struct gp_tally *launch_sites)
+static void add_stalls(struct gp_stack_profile *profile, const struct gp_model *model,
+		       const struct gp_slice_filter *filter, const struct gp_tally *launch_sites)
 {
 	struct kernel_sites sites = {launch_sites,
 				     calloc(launch_sites->count + 1, sizeof(*sites.chosen)), 0, 0};
 	struct gp_tally stalls = {0};
-	int error = launch_sites->error;
 	uint32_t next;
 
 	gather_stalls(model, filter, &stalls);
@@ -404,11 +398,8 @@ static int add_stalls(struct gp_stack_profile *profile, const struct gp_model *m
 			next++;
 		add_stalls_of_kernel(profile, model, &sites, &stalls.rows[i], next - i);
 	}
-	if (error == 0)
-		error = stalls.error;
 	gp_tally_free(&stalls);
 	free(sites.chosen);
-	return error;
 }
 
 /* ---- the whole ---- */
@@ -416,8 +407,7 @@ static int add_stalls(struct gp_stack_profile *profile, const struct gp_model *m
 int gp_stack_profile_open(struct gp_stack_profile *profile, bool with_lines, bool full_names)
 {
 	*profile = (struct gp_stack_profile){.names = gp_names_new(), .full_names = full_names};
-	if (gp_call_tree_open(&profile->tree, with_lines) < 0 || !profile->names)
-		return -ENOMEM;
+	gp_call_tree_open(&profile->tree, with_lines);
 	reserve(profile);
 	return 0;
 }
@@ -445,30 +435,28 @@ int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model
 {
 	struct gp_slice_filter filter = gp_slice_filter_of(&profile->choice, model);
 	struct gp_tally sites = {0};
-	int result = gp_call_tree_use(&profile->tree, model);
 
+	gp_call_tree_use(&profile->tree, model);
 	take_times(profile, model);
 	if (model->recorder)
 		profile->recorder = model->recorder;
 	gp_stack_estimate_add(&profile->estimate, &model->stack_estimate);
 	profile->is_of_parts |= model->part.is_one && gp_recorded_samples_launches(model);
-	for (uint32_t i = 0; result == 0 && i < model->op_count; i++)
+	for (uint32_t i = 0; i < model->op_count; i++)
 		if (gp_slice_filter_has(&filter, model->ops[i].start_ns, model->ops[i].end_ns))
 			add_op(profile, model, &model->ops[i],
 			       model->stall_count > 0 ? &sites : NULL);
-	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
+	for (uint32_t i = 0; i < model->call_count; i++)
 		if (gp_slice_filter_has(&filter, model->calls[i].start_ns,
 					model->calls[i].start_ns + model->calls[i].duration_ns))
 			add_call(profile, model, &model->calls[i]);
-	if (result == 0 && model->stall_count > 0)
-		result = add_stalls(profile, model, &filter, &sites);
+	if (model->stall_count > 0)
+		add_stalls(profile, model, &filter, &sites);
 	gp_tally_free(&sites);
-	if (result == 0)
-		add_samples(profile, model, &filter);
-	if (result == 0)
-		result = add_memory(profile, model);
+	add_samples(profile, model, &filter);
+	add_memory(profile, model);
 	gp_call_tree_use(&profile->tree, NULL);
-	return result < 0 ? result : profile->tree.error;
+	return 0;
 }
 
 /* The node of the outermost caller, in the tree that is upside down. */
@@ -485,11 +473,10 @@ static uint32_t turn_round(const struct gp_call_tree *tree, uint32_t node,
 int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_stack_metric value,
 			    struct gp_stack_profile *inverted)
 {
-	int result = gp_stack_profile_open(inverted, profile->tree.has_lines, profile->full_names);
-
+	gp_stack_profile_open(inverted, profile->tree.has_lines, profile->full_names);
 	memcpy(inverted->totals, profile->totals, sizeof(inverted->totals));
 	memcpy(inverted->without_stack, profile->without_stack, sizeof(inverted->without_stack));
-	for (uint32_t i = 0; result == 0 && i < profile->tree.node_count; i++) {
+	for (uint32_t i = 0; i < profile->tree.node_count; i++) {
 		uint32_t node;
 
 		if (gp_stack_profile_value(profile, i, value) == 0)
@@ -498,9 +485,8 @@ int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_stac
 		reserve(inverted);
 		for (int m = 0; m < GP_STACK_METRICS; m++)
 			inverted->values[node][m] += profile->values[i][m];
-		result = inverted->tree.error;
 	}
-	return result;
+	return 0;
 }
 
 /* Of measures of launches. */

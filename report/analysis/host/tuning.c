@@ -1,6 +1,5 @@
 #include "report/analysis/host/tuning.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +34,7 @@ static bool is_of_xla(const char *name)
 	return false;
 }
 
-static int mark_by_names(struct gp_tuning *tuning, const struct gp_model *model)
+static void mark_by_names(struct gp_tuning *tuning, const struct gp_model *model)
 {
 	bool *chosen = calloc((size_t)model->name_count + 1, sizeof(*chosen));
 
@@ -48,16 +47,14 @@ static int mark_by_names(struct gp_tuning *tuning, const struct gp_model *model)
 			tuning->of[i] = GP_TUNER_XLA;
 	}
 	free(chosen);
-	return 0;
 }
 
 /* ---- by stacks ---- */
 
-static int mark_by_stacks(struct gp_tuning *tuning, const struct gp_model *model)
+static void mark_by_stacks(struct gp_tuning *tuning, const struct gp_model *model)
 {
-	int result = gp_frame_marks_of(model, &tuning->marks);
-
-	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
+	gp_frame_marks_of(model, &tuning->marks);
+	for (uint32_t i = 0; i < model->op_count; i++) {
 		uint32_t stack = gp_model_op_stack(model, &model->ops[i]);
 
 		if (stack == GP_NONE)
@@ -65,7 +62,6 @@ static int mark_by_stacks(struct gp_tuning *tuning, const struct gp_model *model
 		else if (tuning->marks[stack].tuner != GP_TUNER_NONE)
 			tuning->of[i] = tuning->marks[stack].tuner;
 	}
-	return result;
 }
 
 /* ---- by samples of Python's stacks ---- */
@@ -233,20 +229,15 @@ static void sum_up(struct gp_tuning *tuning, const struct gp_model *model)
 
 int gp_tuning_of(struct gp_tuning *tuning, const struct gp_model *model)
 {
-	int result;
 
 	*tuning = (struct gp_tuning){
 		.of = gp_spill_take_zeroed((size_t)model->op_count + 1, sizeof(*tuning->of))};
-	result = tuning->of ? mark_by_names(tuning, model) : -ENOMEM;
-	if (result == 0)
-		mark_by_ranges(tuning, model);
-	if (result == 0)
-		result = mark_by_stacks(tuning, model);
-	if (result == 0) {
-		mark_by_samples(tuning, model);
-		sum_up(tuning, model);
-	}
-	return result;
+	mark_by_names(tuning, model);
+	mark_by_ranges(tuning, model);
+	mark_by_stacks(tuning, model);
+	mark_by_samples(tuning, model);
+	sum_up(tuning, model);
+	return 0;
 }
 
 /* ---- operations that are no tuning ---- */

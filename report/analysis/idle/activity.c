@@ -1,7 +1,6 @@
 #include "report/analysis/idle/activity.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,8 +80,6 @@ static uint32_t find_kernel(struct gp_groups *groups, const char *mangled)
 	char *key = malloc(strlen(mangled) + 2);
 	uint32_t row;
 
-	if (!key)
-		return UINT32_MAX;
 	key[0] = GP_ACTIVITY_KERNEL;
 	strcpy(key + 1, mangled);
 	row = gp_groups_find(groups, key);
@@ -159,23 +156,22 @@ static uint64_t *count_of(struct gp_activity *activity, const struct gp_op *op)
 	return count[op->kind];
 }
 
-static int add_operation(struct gp_activity *activity, uint32_t row, const struct gp_model *model,
-			 const struct gp_op *op)
+static void add_operation(struct gp_activity *activity, uint32_t row, const struct gp_model *model,
+			  const struct gp_op *op)
 {
-	if (row == UINT32_MAX)
-		return -ENOMEM;
 	++*count_of(activity, op);
 	activity->copy_bytes += op->kind == GP_OP_COPY ? op->bytes : 0;
 	activity->operations.rows[row].is_separate = gp_op_is_on_host(op);
 	add_bytes(&activity->operations.rows[row], model, op);
 	if (gp_op_is_in_window(op) && !op->untimed) {
 		gp_groups_add_outside(&activity->operations, row, op->end_ns - op->start_ns);
-		return 0;
+		return;
 	}
-	if (!op->untimed)
-		return gp_groups_add(&activity->operations, row, op->end_ns - op->start_ns);
+	if (!op->untimed) {
+		gp_groups_add(&activity->operations, row, op->end_ns - op->start_ns);
+		return;
+	}
 	gp_groups_add_untimed(&activity->operations, row);
-	return 0;
 }
 
 static uint32_t *new_rows(uint32_t count)
@@ -187,20 +183,17 @@ static uint32_t *new_rows(uint32_t count)
 	return rows;
 }
 
-static int gather_operations(struct gp_activity *activity, const struct gp_model *model)
+static void gather_operations(struct gp_activity *activity, const struct gp_model *model)
 {
 	struct lookup lookup = {.kernels = new_rows(model->name_count + 1)};
-	int result = lookup.kernels ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
+	for (uint32_t i = 0; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 
-		result = add_operation(activity,
-				       find_operation(&activity->operations, model, op, &lookup),
-				       model, op);
+		add_operation(activity, find_operation(&activity->operations, model, op, &lookup),
+			      model, op);
 	}
 	free(lookup.kernels);
-	return result;
 }
 
 int gp_activity_set_apart(struct gp_activity *activity, const struct gp_model *model,
@@ -208,55 +201,48 @@ int gp_activity_set_apart(struct gp_activity *activity, const struct gp_model *m
 {
 	struct lookup lookup = {.kernels = new_rows(model->name_count + 1)};
 	struct gp_groups *groups = &activity->operations;
-	int result = lookup.kernels ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
+	for (uint32_t i = 0; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 		uint32_t row;
 
 		if (numbers[i] == 0 || op->untimed)
 			continue;
 		row = find_operation(groups, model, op, &lookup);
-		if (row == UINT32_MAX)
-			result = -ENOMEM;
-		else
-			groups->rows[row].separate_ns += op->end_ns - op->start_ns;
+		groups->rows[row].separate_ns += op->end_ns - op->start_ns;
 	}
 	free(lookup.kernels);
-	return result;
+	return 0;
 }
 
-static int add_call(struct gp_activity *activity, const struct gp_model *model,
-		    const struct gp_call *call, uint32_t *rows)
+static void add_call(struct gp_activity *activity, const struct gp_model *model,
+		     const struct gp_call *call, uint32_t *rows)
 {
 	uint8_t class = gp_model_api_class(model, call->api);
 	uint32_t *row = &rows[call->api];
 
 	if (*row == UINT32_MAX)
 		*row = gp_groups_find(&activity->calls, gp_model_api(model, call->api).name);
-	if (*row == UINT32_MAX)
-		return -ENOMEM;
 	activity->launches += class == GP_API_LAUNCH;
 	activity->graph_launches += class == GP_API_GRAPH_LAUNCH;
 	if (gp_activity_is_failure(model, call)) {
 		activity->calls.rows[*row].failed++;
 		activity->failures++;
 	}
-	if (!gp_activity_is_in_window(model, call))
-		return gp_groups_add(&activity->calls, *row, call->duration_ns);
+	if (!gp_activity_is_in_window(model, call)) {
+		gp_groups_add(&activity->calls, *row, call->duration_ns);
+		return;
+	}
 	gp_groups_add_outside(&activity->calls, *row, call->duration_ns);
-	return 0;
 }
 
-static int gather_calls(struct gp_activity *activity, const struct gp_model *model)
+static void gather_calls(struct gp_activity *activity, const struct gp_model *model)
 {
 	uint32_t *rows = new_rows(API_IDS);
-	int result = 0;
 
-	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
-		result = add_call(activity, model, &model->calls[i], rows);
+	for (uint32_t i = 0; i < model->call_count; i++)
+		add_call(activity, model, &model->calls[i], rows);
 	free(rows);
-	return result;
 }
 
 /* ---- of models that have totals alone ---- */
@@ -274,15 +260,13 @@ static uint32_t find_summed(struct gp_activity *activity, const struct gp_model 
 	return gp_groups_find(&activity->operations, key);
 }
 
-static int add_summed_operations(struct gp_activity *activity, const struct gp_model *model,
-				 const struct gp_sum *sum)
+static void add_summed_operations(struct gp_activity *activity, const struct gp_model *model,
+				  const struct gp_sum *sum)
 {
 	struct gp_op op = gp_totals_op(sum);
 	uint32_t row = find_summed(activity, model, &op);
 	struct gp_group *group;
 
-	if (row == UINT32_MAX)
-		return -ENOMEM;
 	group = &activity->operations.rows[row];
 	group->is_separate = gp_op_is_on_host(&op);
 	*count_of(activity, &op) += sum->histogram.count + sum->untimed;
@@ -296,11 +280,10 @@ static int add_summed_operations(struct gp_activity *activity, const struct gp_m
 	if (sum->most_bytes > group->most_bytes)
 		group->most_bytes = sum->most_bytes;
 	gp_groups_add_histogram(&activity->operations, row, &sum->histogram, 1, sum->untimed);
-	return 0;
 }
 
-static int add_summed_calls(struct gp_activity *activity, const struct gp_model *model,
-			    const struct gp_sum *sum)
+static void add_summed_calls(struct gp_activity *activity, const struct gp_model *model,
+			     const struct gp_sum *sum)
 {
 	struct gp_api api = gp_model_api(model, sum->first.call.api);
 	bool is_known = sum->key != GP_SUM_OTHERS;
@@ -315,47 +298,41 @@ static int add_summed_calls(struct gp_activity *activity, const struct gp_model 
 		activity->failures += sum->failed;
 	}
 	gp_groups_add_histogram(&activity->calls, row, &sum->histogram, model->ns_per_tick, 0);
-	return 0;
 }
 
-static int add_sum(struct gp_activity *activity, const struct gp_model *model,
-		   const struct gp_sum *sum)
+static void add_sum(struct gp_activity *activity, const struct gp_model *model,
+		    const struct gp_sum *sum)
 {
-	return sum->kind == GP_SUM_CALL ? add_summed_calls(activity, model, sum)
-					: add_summed_operations(activity, model, sum);
+	if (sum->kind == GP_SUM_CALL)
+		add_summed_calls(activity, model, sum);
+	else
+		add_summed_operations(activity, model, sum);
 }
 
-static int gather_totals(struct gp_activity *activity, const struct gp_model *model)
+static void gather_totals(struct gp_activity *activity, const struct gp_model *model)
 {
 	const struct gp_sums *sums = &gp_totals_of(model)->sums;
-	int result = 0;
 
-	for (uint32_t i = 0; i < sums->count && result == 0; i++)
-		result = add_sum(activity, model, sums->sums[i]);
-	for (size_t i = 0; i < GP_SUM_KINDS && result == 0; i++)
+	for (uint32_t i = 0; i < sums->count; i++)
+		add_sum(activity, model, sums->sums[i]);
+	for (size_t i = 0; i < GP_SUM_KINDS; i++)
 		if (sums->others[i])
-			result = add_sum(activity, model, sums->others[i]);
-	return result;
+			add_sum(activity, model, sums->others[i]);
 }
 
-static int gather_model(struct gp_activity *activity, const struct gp_model *model)
+static void gather_model(struct gp_activity *activity, const struct gp_model *model)
 {
-	int result = gather_operations(activity, model);
-
-	if (result == 0)
-		result = gather_calls(activity, model);
-	return result == 0 ? gather_totals(activity, model) : result;
+	gather_operations(activity, model);
+	gather_calls(activity, model);
+	gather_totals(activity, model);
 }
 
 int gp_activity_gather(struct gp_activity *activity, struct gp_model *const *models,
 		       size_t model_count)
 {
-	int result = 0;
 
 	*activity = (struct gp_activity){0};
-	for (size_t i = 0; result == 0 && i < model_count; i++)
-		result = gather_model(activity, models[i]);
-	if (result < 0)
-		gp_activity_free(activity);
-	return result;
+	for (size_t i = 0; i < model_count; i++)
+		gather_model(activity, models[i]);
+	return 0;
 }

@@ -1,6 +1,5 @@
 #include "report/analysis/idle/busy.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -133,8 +132,6 @@ int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models
 		gates += models[i]->gate_count;
 	*parts = (struct gp_busy_parts){
 		.intervals = malloc((model_count + gates + 1) * sizeof(*parts->intervals))};
-	if (!parts->intervals)
-		return -ENOMEM;
 	for (size_t i = 0; i < model_count; i++)
 		count += models[i]->gate_count > 0
 				 ? gather_parts(parts->intervals + count, models[i])
@@ -162,27 +159,23 @@ static int parts_of_users(struct gp_busy_parts *parts, struct gp_model *const *u
 		       : gp_busy_parts_of(parts, models, model_count, window);
 }
 
-int gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops *ops,
-			 size_t device, size_t model_count, struct gp_window window)
+void gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops *ops,
+			  size_t device, size_t model_count, struct gp_window window)
 {
 	uint32_t *users = calloc(model_count + 1, sizeof(*users));
 	struct gp_model **models = calloc(model_count + 1, sizeof(struct gp_model *));
-	int result = -ENOMEM;
+
+	size_t count = gp_device_ops_users(ops, device, users);
 
 	*parts = (struct gp_busy_parts){0};
-	if (users && models) {
-		size_t count = gp_device_ops_users(ops, device, users);
-
-		for (size_t i = 0; i < count; i++)
-			models[i] = ops->models[users[i]];
-		result = parts_of_users(parts, models, count, ops->models, model_count, window);
-	}
+	for (size_t i = 0; i < count; i++)
+		models[i] = ops->models[users[i]];
+	parts_of_users(parts, models, count, ops->models, model_count, window);
 	free(models);
 	free(users);
-	return result;
 }
 
-int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t model_count)
+void gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t model_count)
 {
 	struct gp_interval *intervals = malloc((model_count + 1) * sizeof(*intervals));
 
@@ -190,18 +183,15 @@ int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t 
 	*lives_ns = gp_interval_union(intervals, gather_lives(intervals, models, model_count,
 							      gp_busy_window(models, model_count)));
 	free(intervals);
-	return 0;
 }
 
-int gp_busy_recorded_ns(uint64_t *recorded_ns, struct gp_model *const *models, size_t model_count)
+void gp_busy_recorded_ns(uint64_t *recorded_ns, struct gp_model *const *models, size_t model_count)
 {
 	struct gp_busy_parts parts;
-	int result =
-		gp_busy_parts_of(&parts, models, model_count, gp_busy_window(models, model_count));
 
+	gp_busy_parts_of(&parts, models, model_count, gp_busy_window(models, model_count));
 	*recorded_ns = parts.total_ns;
 	free(parts.intervals);
-	return result;
 }
 
 /* How long both last. */
@@ -253,22 +243,19 @@ static void add_op(struct gp_busy *busy, struct progress *progress, const struct
 		    model->base_unix_ns + time.end_ns);
 }
 
-static int measure(struct gp_busy *busy, struct gp_device_ops *ops, size_t device,
-		   size_t model_count, struct gp_window window)
+static void measure(struct gp_busy *busy, struct gp_device_ops *ops, size_t device,
+		    size_t model_count, struct gp_window window)
 {
 	struct gp_busy_parts parts;
 	struct progress progress = {.parts = &parts};
 	struct gp_op_at at;
-	int result = gp_busy_device_parts(&parts, ops, device, model_count, window);
 
-	if (result < 0)
-		return result;
+	gp_busy_device_parts(&parts, ops, device, model_count, window);
 	busy->possible_ns = parts.total_ns;
 	gp_device_ops_start(ops, device);
 	while (gp_device_ops_next(ops, &at))
 		add_op(busy, &progress, ops->models[at.model], gp_op_of(ops->models, at));
 	free(parts.intervals);
-	return 0;
 }
 
 /*
@@ -302,20 +289,19 @@ static void add_not_known(struct gp_busy *busy, const struct gp_device_list *dev
 	}
 }
 
-static int measure_models(struct gp_busy **busy, struct gp_model *const *models, size_t model_count,
-			  struct gp_window window, struct gp_device_list *devices)
+static void measure_models(struct gp_busy **busy, struct gp_model *const *models,
+			   size_t model_count, struct gp_window window,
+			   struct gp_device_list *devices)
 {
 	struct gp_device_ops ops;
-	int result = gp_device_ops_open(&ops, models, model_count, devices);
 
-	if (result == 0)
-		*busy = calloc(devices->count + 1, sizeof(**busy));
-	for (size_t i = 0; *busy && result == 0 && i < devices->count; i++)
-		result = measure(&(*busy)[i], &ops, i, model_count, window);
-	for (size_t m = 0; *busy && result == 0 && m < model_count; m++)
+	gp_device_ops_open(&ops, models, model_count, devices);
+	*busy = calloc(devices->count + 1, sizeof(**busy));
+	for (size_t i = 0; *busy && i < devices->count; i++)
+		measure(&(*busy)[i], &ops, i, model_count, window);
+	for (size_t m = 0; *busy && m < model_count; m++)
 		add_not_known(*busy, devices, models[m]);
 	gp_device_ops_close(&ops);
-	return result;
 }
 
 /* ---- models that have sums alone ---- */
@@ -327,8 +313,8 @@ struct use {
 	const struct gp_cover_device *cover;
 };
 
-static int gather_uses(struct use *uses, size_t *count, struct gp_model *const *models,
-		       size_t model_count, struct gp_device_list *devices)
+static void gather_uses(struct use *uses, size_t *count, struct gp_model *const *models,
+			size_t model_count, struct gp_device_list *devices)
 {
 	for (size_t i = 0; i < model_count; i++) {
 		const struct gp_cover *cover = &gp_totals_of(models[i])->cover;
@@ -337,17 +323,14 @@ static int gather_uses(struct use *uses, size_t *count, struct gp_model *const *
 			uint16_t id = (uint16_t)cover->devices[j].device;
 			size_t device = gp_device_list_find(devices, models[i], id);
 
-			if (device == SIZE_MAX)
-				return -ENOMEM;
 			uses[(*count)++] = (struct use){device, models[i], &cover->devices[j]};
 		}
 	}
-	return 0;
 }
 
-static int measure_uses(struct gp_busy *busy, const struct use *uses, size_t use_count,
-			size_t device, struct gp_model *const *models, size_t model_count,
-			struct gp_window window)
+static void measure_uses(struct gp_busy *busy, const struct use *uses, size_t use_count,
+			 size_t device, struct gp_model *const *models, size_t model_count,
+			 struct gp_window window)
 {
 	struct gp_model **users = calloc(use_count + 1, sizeof(struct gp_model *));
 	const struct gp_cover_device **covers =
@@ -355,7 +338,6 @@ static int measure_uses(struct gp_busy *busy, const struct use *uses, size_t use
 	struct gp_busy_parts parts = {0};
 	uint64_t ns = 0, late_ns = 0;
 	uint32_t count = 0;
-	int result = -ENOMEM;
 
 	for (size_t i = 0; i < use_count; i++)
 		if (uses[i].device == device) {
@@ -363,10 +345,8 @@ static int measure_uses(struct gp_busy *busy, const struct use *uses, size_t use
 			covers[count++] = uses[i].cover;
 			late_ns += uses[i].cover->late_ns;
 		}
-	if (users && covers)
-		result = parts_of_users(&parts, users, count, models, model_count, window);
-	if (result == 0)
-		result = gp_cover_union(covers, count, &ns, &busy->more_ns);
+	parts_of_users(&parts, users, count, models, model_count, window);
+	gp_cover_union(covers, count, &ns, &busy->more_ns);
 	busy->possible_ns = parts.total_ns;
 	busy->inside_ns = ns < busy->possible_ns ? ns : busy->possible_ns;
 	busy->outside_ns = ns - busy->inside_ns;
@@ -374,38 +354,33 @@ static int measure_uses(struct gp_busy *busy, const struct use *uses, size_t use
 	free(parts.intervals);
 	free(users);
 	free(covers);
-	return result;
 }
 
-static int measure_totals(struct gp_busy **busy, struct gp_model *const *models, size_t model_count,
-			  struct gp_window window, struct gp_device_list *devices)
+static void measure_totals(struct gp_busy **busy, struct gp_model *const *models,
+			   size_t model_count, struct gp_window window,
+			   struct gp_device_list *devices)
 {
 	size_t room = 1, count = 0;
 	struct use *uses;
-	int result = -ENOMEM;
 
 	for (size_t i = 0; i < model_count; i++)
 		room += gp_totals_of(models[i])->cover.device_count;
 	uses = calloc(room, sizeof(*uses));
-	result = gather_uses(uses, &count, models, model_count, devices);
-	if (result == 0)
-		*busy = calloc(devices->count + 1, sizeof(**busy));
-	for (size_t i = 0; *busy && result == 0 && i < devices->count; i++)
-		result = measure_uses(&(*busy)[i], uses, count, i, models, model_count, window);
+	gather_uses(uses, &count, models, model_count, devices);
+	*busy = calloc(devices->count + 1, sizeof(**busy));
+	for (size_t i = 0; *busy && i < devices->count; i++)
+		measure_uses(&(*busy)[i], uses, count, i, models, model_count, window);
 	free(uses);
-	return result;
 }
 
 struct gp_busy *gp_busy_of(struct gp_model *const *models, size_t model_count,
 			   struct gp_window window, struct gp_device_list *devices)
 {
 	struct gp_busy *busy = NULL;
-	int result = gp_totals_any(models, model_count)
-			     ? measure_totals(&busy, models, model_count, window, devices)
-			     : measure_models(&busy, models, model_count, window, devices);
 
-	if (result == 0)
-		return busy;
-	free(busy);
-	return NULL;
+	if (gp_totals_any(models, model_count))
+		measure_totals(&busy, models, model_count, window, devices);
+	else
+		measure_models(&busy, models, model_count, window, devices);
+	return busy;
 }

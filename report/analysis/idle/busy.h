@@ -72,19 +72,19 @@ struct gp_device_ops;
 
 /*
  * Of a device: if one of the processes that use it recorded in part, the parts that any of these
- * recorded; other processes say nothing about this device. Returns 0 or -ENOMEM.
+ * recorded; other processes say nothing about this device.
  */
-int gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops *ops,
-			 size_t device, size_t model_count, struct gp_window window);
+void gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops *ops,
+			  size_t device, size_t model_count, struct gp_window window);
 
-/* For how long any of them lived, as gp_busy_window() has it.  Returns 0 or -ENOMEM. */
-int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t model_count);
+/* For how long any of them lived, as gp_busy_window() has it. */
+void gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t model_count);
 
 /*
  * The same without the times in which the recording of all living processes paused: the sum of
  * their parts.
  */
-int gp_busy_recorded_ns(uint64_t *recorded_ns, struct gp_model *const *models, size_t model_count);
+void gp_busy_recorded_ns(uint64_t *recorded_ns, struct gp_model *const *models, size_t model_count);
 
 /*
  * How much of the GPUs' time was used, of the parts that count.

@@ -225,89 +225,82 @@ uint64_t gp_call_without_context_ns(const struct gp_model *model, uint32_t index
 
 /* ---- of a process ---- */
 
-static int add(struct gp_call_times *to, uint64_t start_ns, uint64_t end_ns, uint32_t device_id,
-	       enum gp_idle_cause cause)
+static void add(struct gp_call_times *to, uint64_t start_ns, uint64_t end_ns, uint32_t device_id,
+		enum gp_idle_cause cause)
 {
 	gp_array_grow_spill(&to->times, &to->capacity, to->count, sizeof(*to->times));
 	to->times[to->count++] = (struct gp_call_time){start_ns, end_ns, device_id, cause};
-	return 0;
 }
 
-static int add_call(struct gp_call_times *to, const struct gp_call *call, uint32_t device_id,
-		    enum gp_idle_cause cause)
+static void add_call(struct gp_call_times *to, const struct gp_call *call, uint32_t device_id,
+		     enum gp_idle_cause cause)
 {
-	return add(to, call->start_ns, call->start_ns + call->duration_ns, device_id, cause);
+	add(to, call->start_ns, call->start_ns + call->duration_ns, device_id, cause);
 }
 
-static int add_makers(struct gp_call_times *setups, const struct gp_model *model)
+static void add_makers(struct gp_call_times *setups, const struct gp_model *model)
 {
-	int result = 0;
 
 	uint32_t initializing = gp_initializing_call(model);
 
-	for (uint32_t i = 0; result == 0 && i < model->context_count; i++) {
+	for (uint32_t i = 0; i < model->context_count; i++) {
 		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
 
 		if (at != GP_NONE)
-			result = add(setups, model->calls[at].start_ns,
-				     gp_call_made_context_ns(model, &model->calls[at]), 0,
-				     GP_IDLE_SETUP);
+			add(setups, model->calls[at].start_ns,
+			    gp_call_made_context_ns(model, &model->calls[at]), 0, GP_IDLE_SETUP);
 	}
-	if (result == 0 && initializing != GP_NONE)
-		result = add_call(setups, &model->calls[initializing], 0, GP_IDLE_SETUP);
-	return result;
+	if (initializing != GP_NONE)
+		add_call(setups, &model->calls[initializing], 0, GP_IDLE_SETUP);
 }
 
-static int add_set_up_ranges(struct gp_call_times *setups, const struct gp_model *model)
+static void add_set_up_ranges(struct gp_call_times *setups, const struct gp_model *model)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; result == 0 && i < model->range_count; i++) {
+	for (uint32_t i = 0; i < model->range_count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 
 		if (range->end_ns - range->start_ns >= GP_CALL_CAUSE_LEAST_NS &&
 		    gp_range_set_up(model, range))
-			result = add(setups, range->start_ns, range->end_ns, 0, GP_IDLE_SETUP);
+			add(setups, range->start_ns, range->end_ns, 0, GP_IDLE_SETUP);
 	}
-	return result;
 }
 
-static int take_call(struct gp_process_calls *calls, const struct gp_model *model,
-		     const struct gp_call *call)
+static void take_call(struct gp_process_calls *calls, const struct gp_model *model,
+		      const struct gp_call *call)
 {
 	enum gp_idle_cause cause;
 
-	if (gp_model_lacks_kernel(model, call) || gp_model_lacks_graph(model, call))
-		return add_call(&calls->unrecorded, call, 0, GP_IDLE_UNKNOWN);
+	if (gp_model_lacks_kernel(model, call) || gp_model_lacks_graph(model, call)) {
+		add_call(&calls->unrecorded, call, 0, GP_IDLE_UNKNOWN);
+		return;
+	}
 	if (call->duration_ns < GP_CALL_CAUSE_LEAST_NS)
-		return 0;
-	if (gp_model_api_class(model, call->api) == GP_API_MODULE)
-		return add_call(&calls->setups, call, 0, GP_IDLE_SETUP);
+		return;
+	if (gp_model_api_class(model, call->api) == GP_API_MODULE) {
+		add_call(&calls->setups, call, 0, GP_IDLE_SETUP);
+		return;
+	}
 	cause = gp_call_cause(model, call);
 	if (cause == GP_IDLE_HOST || cause == GP_IDLE_SYNC)
-		return 0;
-	return add_call(&calls->others, call, gp_model_context_device(model, call->context_id),
-			cause);
+		return;
+	add_call(&calls->others, call, gp_model_context_device(model, call->context_id), cause);
 }
 
-static int add_profiler(struct gp_process_calls *calls, const struct gp_model *model)
+static void add_profiler(struct gp_process_calls *calls, const struct gp_model *model)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; result == 0 && i < model->overhead_count; i++) {
+	for (uint32_t i = 0; i < model->overhead_count; i++) {
 		const struct gp_overhead *overhead = &model->overheads[i];
 
 		if (!gp_overhead_is_of_profiler(overhead->overhead_kind) ||
 		    !gp_overhead_holds_up(model, overhead))
 			continue;
-		result = add(overhead->overhead_kind == GP_OVERHEAD_HW_WINDOW ? &calls->windows
-									      : &calls->profiler,
-			     overhead->start_ns, overhead->end_ns, 0, GP_IDLE_PROFILER);
-		if (result == 0 && overhead->thread_id != 0)
-			result = add(&calls->profiler_in, overhead->start_ns, overhead->end_ns,
-				     overhead->thread_id, GP_IDLE_PROFILER);
+		add(overhead->overhead_kind == GP_OVERHEAD_HW_WINDOW ? &calls->windows
+								     : &calls->profiler,
+		    overhead->start_ns, overhead->end_ns, 0, GP_IDLE_PROFILER);
+		if (overhead->thread_id != 0)
+			add(&calls->profiler_in, overhead->start_ns, overhead->end_ns,
+			    overhead->thread_id, GP_IDLE_PROFILER);
 	}
-	return result;
 }
 
 GP_COMPARE_BY_TWO(compare_times, struct gp_call_time, device_id, start_ns)
@@ -333,11 +326,10 @@ static void make_disjoint(struct gp_call_times *all)
 	all->count = kept;
 }
 
-static int put_in_order(struct gp_call_times *all)
+static void put_in_order(struct gp_call_times *all)
 {
 	gp_array_sort(all->times, all->count, sizeof(*all->times), compare_times, NULL);
 	make_disjoint(all);
-	return 0;
 }
 
 /* The first event of the host, if operations began before: they were launched before it. */
@@ -357,29 +349,21 @@ static uint64_t host_from_ns(const struct gp_model *model)
 	return from_ns;
 }
 
-int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *model)
+void gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *model)
 {
-	int result;
 
 	*calls = (struct gp_process_calls){.host_from_ns = host_from_ns(model)};
-	result = add_makers(&calls->setups, model);
-	if (result == 0)
-		result = add_set_up_ranges(&calls->setups, model);
-	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
-		result = take_call(calls, model, &model->calls[i]);
-	if (result == 0)
-		result = add_profiler(calls, model);
-	if (result == 0)
-		result = put_in_order(&calls->setups);
-	if (result == 0)
-		result = put_in_order(&calls->profiler);
-	if (result == 0)
-		result = put_in_order(&calls->profiler_in);
-	if (result == 0)
-		result = put_in_order(&calls->windows);
-	if (result == 0)
-		result = put_in_order(&calls->unrecorded);
-	return result == 0 ? put_in_order(&calls->others) : result;
+	add_makers(&calls->setups, model);
+	add_set_up_ranges(&calls->setups, model);
+	for (uint32_t i = 0; i < model->call_count; i++)
+		take_call(calls, model, &model->calls[i]);
+	add_profiler(calls, model);
+	put_in_order(&calls->setups);
+	put_in_order(&calls->profiler);
+	put_in_order(&calls->profiler_in);
+	put_in_order(&calls->windows);
+	put_in_order(&calls->unrecorded);
+	put_in_order(&calls->others);
 }
 
 void gp_process_calls_free(struct gp_process_calls *calls)

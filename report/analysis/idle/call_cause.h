@@ -111,8 +111,8 @@ struct gp_process_calls {
 	struct gp_call_times unrecorded;
 };
 
-/* Returns 0, -ENOMEM or -EOVERFLOW; gp_process_calls_free() in either case. */
-int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *model);
+/* Call gp_process_calls_free(). */
+void gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *model);
 void gp_process_calls_free(struct gp_process_calls *calls);
 
 /*

@@ -1,6 +1,5 @@
 #include "report/analysis/idle/critical_path.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/analysis/idle/toplevel_calls.h"
@@ -21,7 +20,6 @@ struct walk {
 	uint32_t end_count;
 	uint64_t first_ns; /* when the first call began: there the path ends */
 	uint64_t at_ns;    /* so far back it is known */
-	int error;
 };
 
 /* ---- lists ---- */
@@ -34,7 +32,7 @@ static int compare_ends(const void *a, const void *b, const void *context)
 	return (left > right) - (left < right);
 }
 
-static int list_ends(struct walk *walk)
+static void list_ends(struct walk *walk)
 {
 	const struct gp_model *model = walk->model;
 
@@ -42,7 +40,6 @@ static int list_ends(struct walk *walk)
 		if (!model->ops[i].untimed)
 			walk->ends[walk->end_count++] = i;
 	gp_array_sort(walk->ends, walk->end_count, sizeof(*walk->ends), compare_ends, model->ops);
-	return 0;
 }
 
 struct moment {
@@ -75,13 +72,10 @@ static void step_to(struct walk *walk, uint64_t start_ns, uint8_t kind, uint32_t
 {
 	struct gp_path *path = walk->path;
 
-	if (start_ns >= walk->at_ns || walk->error != 0)
+	if (start_ns >= walk->at_ns)
 		return;
-	walk->error = gp_array_grow_spill(&path->steps, &path->capacity, path->count,
-					  sizeof(*path->steps));
-	if (walk->error == 0)
-		path->steps[path->count++] =
-			(struct gp_path_step){start_ns, walk->at_ns, index, kind};
+	gp_array_grow_spill(&path->steps, &path->capacity, path->count, sizeof(*path->steps));
+	path->steps[path->count++] = (struct gp_path_step){start_ns, walk->at_ns, index, kind};
 	walk->at_ns = start_ns;
 }
 
@@ -283,7 +277,7 @@ static void follow(struct walk *walk)
 	walk->at_ns = op_ns > call_ns ? op_ns : call_ns;
 	if (call_ns >= op_ns)
 		op = GP_NONE;
-	for (; goes_on && left > 0 && walk->error == 0 && walk->at_ns > walk->first_ns; left--)
+	for (; goes_on && left > 0 && walk->at_ns > walk->first_ns; left--)
 		op = op == GP_NONE ? follow_thread(walk, &thread_id, &goes_on)
 				   : follow_op(walk, op, &thread_id, &goes_on);
 }
@@ -297,14 +291,12 @@ int gp_path_of(struct gp_path *path, const struct gp_model *model)
 	};
 
 	*path = (struct gp_path){0};
-	walk.error = gp_toplevel_calls_of(&walk.outer, model);
-	if (walk.error == 0)
-		walk.error = walk.ends ? list_ends(&walk) : -ENOMEM;
-	if (walk.error == 0)
-		follow(&walk);
+	gp_toplevel_calls_of(&walk.outer, model);
+	list_ends(&walk);
+	follow(&walk);
 	gp_toplevel_calls_free(&walk.outer);
 	gp_spill_free(walk.ends);
-	return walk.error;
+	return 0;
 }
 
 void gp_path_free(struct gp_path *path)

@@ -1,6 +1,5 @@
 #include "report/analysis/idle/gpu_line.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 
 struct gathering {
 	struct gp_gpu_lines *lines;
-	int error;
 };
 
 static bool make_room(struct gp_gpu_line *line)
@@ -40,9 +38,8 @@ static void add_segment(void *context, size_t device, unsigned state, uint64_t s
 		line->start_ns = start_ns;
 	if (line->count > 0 && line->states[line->count - 1] == state) {
 		line->ends_ns[line->count - 1] = end_ns;
-	} else if (!make_room(line)) {
-		all->error = -ENOMEM;
 	} else {
+		make_room(line);
 		line->ends_ns[line->count] = end_ns;
 		line->states[line->count++] = (uint8_t)state;
 	}
@@ -69,19 +66,14 @@ int gp_gpu_lines_of(struct gp_gpu_lines *lines, struct gp_model *const *models, 
 {
 	struct gathering all = {.lines = lines};
 	const struct gp_sweep_taker taker = {.segment = add_segment, .context = &all};
-	int result;
 
 	*lines = (struct gp_gpu_lines){.devices =
 					       calloc(devices->count + 1, sizeof(*lines->devices)),
 				       .count = devices->count};
-	if (!lines->devices)
-		return -ENOMEM;
-	result = gp_gpu_sweep(models, model_count, window, devices, kinds, &taker, 1);
-	if (result == 0)
-		result = all.error;
-	for (size_t i = 0; result == 0 && i < lines->count; i++)
+	gp_gpu_sweep(models, model_count, window, devices, kinds, &taker, 1);
+	for (size_t i = 0; i < lines->count; i++)
 		sum_up(&lines->devices[i]);
-	return result;
+	return 0;
 }
 
 void gp_gpu_lines_free(struct gp_gpu_lines *lines)

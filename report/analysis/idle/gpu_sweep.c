@@ -1,6 +1,5 @@
 #include "report/analysis/idle/gpu_sweep.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #define CLASSES 3 /* bits of GP_STATE_BUSY */
@@ -243,12 +242,11 @@ static void take_op(struct sweep *sweep, struct gp_op_at at)
 	}
 }
 
-static int find_parts(struct sweep *sweep, size_t device)
+static void find_parts(struct sweep *sweep, size_t device)
 {
 	free(sweep->parts.intervals);
 	sweep->parts = (struct gp_busy_parts){0};
-	return gp_busy_device_parts(&sweep->parts, &sweep->ops, device, sweep->model_count,
-				    sweep->window);
+	gp_busy_device_parts(&sweep->parts, &sweep->ops, device, sweep->model_count, sweep->window);
 }
 
 static void add_life(struct lives *lives, uint64_t start_ns, uint64_t end_ns)
@@ -312,31 +310,23 @@ static void sweep_operations(struct sweep *sweep, size_t device)
 	advance(sweep, UINT64_MAX);
 }
 
-static int sweep_device(struct sweep *sweep, size_t device)
+static void sweep_device(struct sweep *sweep, size_t device)
 {
-	int result = find_parts(sweep, device);
-
-	if (result < 0)
-		return result;
+	find_parts(sweep, device);
 	find_lives(sweep, device);
 	sweep_operations(sweep, device);
-	return 0;
 }
 
-static int find_kinds(struct sweep *sweep, size_t model_count, const struct gp_kinds *kinds)
+static void find_kinds(struct sweep *sweep, size_t model_count, const struct gp_kinds *kinds)
 {
 	sweep->kinds = calloc(model_count + 1, sizeof(*sweep->kinds));
 	for (size_t i = 0; i < model_count; i++) {
 		sweep->kinds[i] = gp_kinds_of_names(kinds, sweep->models[i]);
-		if (!sweep->kinds[i])
-			return -ENOMEM;
 	}
-	return 0;
 }
 
-static int find_processes(struct sweep *sweep, size_t model_count, size_t device_count)
+static void find_processes(struct sweep *sweep, size_t model_count, size_t device_count)
 {
-	int result = 0;
 
 	sweep->calls = calloc(model_count + 1, sizeof(*sweep->calls));
 	sweep->lives = calloc(model_count + 1, sizeof(*sweep->lives));
@@ -344,17 +334,13 @@ static int find_processes(struct sweep *sweep, size_t model_count, size_t device
 	sweep->used.intervals = calloc(model_count + 1, sizeof(*sweep->used.intervals));
 	sweep->unseen.intervals = calloc(model_count + 1, sizeof(*sweep->unseen.intervals));
 	sweep->sums = calloc(model_count + 1, sizeof(*sweep->sums));
-	if (!sweep->sums || !sweep->calls || !sweep->lives || !sweep->users ||
-	    !sweep->used.intervals || !sweep->unseen.intervals)
-		return -ENOMEM;
-	for (size_t i = 0; result == 0 && i < model_count; i++) {
+	for (size_t i = 0; i < model_count; i++) {
 		sweep->lives[i] = gp_busy_life(sweep->models[i]);
-		result = gp_process_calls_of(&sweep->calls[i], sweep->models[i]);
+		gp_process_calls_of(&sweep->calls[i], sweep->models[i]);
 		/* of one device all calls are gone through once */
-		if (result == 0 && device_count > 1)
+		if (device_count > 1)
 			gp_call_sums_of(&sweep->sums[i], sweep->models[i]);
 	}
-	return result;
 }
 
 static void forget(struct sweep *sweep, size_t model_count)
@@ -385,14 +371,12 @@ int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_w
 			      .window = window,
 			      .takers = takers,
 			      .taker_count = taker_count};
-	int result = gp_device_ops_open(&sweep.ops, models, model_count, devices);
 
-	if (result == 0)
-		result = find_kinds(&sweep, model_count, kinds);
-	if (result == 0)
-		result = find_processes(&sweep, model_count, devices->count);
-	for (size_t i = 0; result == 0 && i < devices->count; i++)
-		result = sweep_device(&sweep, i);
+	gp_device_ops_open(&sweep.ops, models, model_count, devices);
+	find_kinds(&sweep, model_count, kinds);
+	find_processes(&sweep, model_count, devices->count);
+	for (size_t i = 0; i < devices->count; i++)
+		sweep_device(&sweep, i);
 	forget(&sweep, model_count);
-	return result;
+	return 0;
 }

@@ -1,6 +1,5 @@
 #include "report/analysis/idle/idle_gaps.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/base/array.h"
@@ -102,7 +101,7 @@ static void append_idle_gap(struct gp_process_idle_gaps *process, struct gp_idle
 		gp_idle_gap_ns(idle_gap) > *longest_ns ? gp_idle_gap_ns(idle_gap) : *longest_ns;
 }
 
-static int deal_out(struct gp_idle_gaps *idle_gaps)
+static void deal_out(struct gp_idle_gaps *idle_gaps)
 {
 	each_of_process(idle_gaps, count_idle_gap);
 	for (size_t i = 0; i < idle_gaps->process_count; i++) {
@@ -116,7 +115,6 @@ static int deal_out(struct gp_idle_gaps *idle_gaps)
 		process->count = 0;
 	}
 	each_of_process(idle_gaps, append_idle_gap);
-	return 0;
 }
 
 void gp_idle_gaps_open(struct gp_idle_gaps *idle_gaps, size_t device_count, size_t process_count,
@@ -130,13 +128,11 @@ void gp_idle_gaps_open(struct gp_idle_gaps *idle_gaps, size_t device_count, size
 	idle_gaps->processes = calloc(process_count + 1, sizeof(*idle_gaps->processes));
 }
 
-int gp_idle_gaps_finish(struct gp_idle_gaps *idle_gaps)
+void gp_idle_gaps_finish(struct gp_idle_gaps *idle_gaps)
 {
-	int result = idle_gaps->error;
-
-	for (size_t i = 0; result == 0 && i < idle_gaps->device_count; i++)
+	for (size_t i = 0; i < idle_gaps->device_count; i++)
 		sum_up(&idle_gaps->devices[i]);
-	return result == 0 ? deal_out(idle_gaps) : result;
+	deal_out(idle_gaps);
 }
 
 void gp_idle_gaps_free(struct gp_idle_gaps *idle_gaps)

@@ -51,7 +51,6 @@ struct gp_idle_gaps {
 	struct gp_device_idle_gaps *devices;
 	struct gp_process_idle_gaps *processes; /* in the order of the models */
 	size_t device_count, process_count;
-	int error; /* of the sweep */
 };
 
 /*
@@ -60,7 +59,7 @@ struct gp_idle_gaps {
  */
 void gp_idle_gaps_open(struct gp_idle_gaps *idle_gaps, size_t device_count, size_t process_count,
 		       struct gp_sweep_taker *taker);
-int gp_idle_gaps_finish(struct gp_idle_gaps *idle_gaps);
+void gp_idle_gaps_finish(struct gp_idle_gaps *idle_gaps);
 void gp_idle_gaps_free(struct gp_idle_gaps *idle_gaps);
 
 /* For how long the device was at work within that time. */

@@ -1,6 +1,5 @@
 #include "report/analysis/idle/queue.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/base/array.h"
@@ -50,15 +49,11 @@ static struct launch *gather(const struct gp_model *model, uint32_t first, uint3
 	struct launch *launches = gp_spill_take((size_t)(end - first + 1) * sizeof(*launches));
 
 	*count = 0;
-	for (uint32_t i = first; launches && i < end; i++) {
+	for (uint32_t i = first; i < end; i++) {
 		if (is_waited_for(model, first, i))
 			launches[(*count)++] = launch_of(model, &model->ops[i]);
 	}
-	if (launches &&
-	    gp_array_sort(launches, *count, sizeof(*launches), compare_launches, NULL)) {
-		gp_spill_free(launches);
-		launches = NULL;
-	}
+	gp_array_sort(launches, *count, sizeof(*launches), compare_launches, NULL);
 	return launches;
 }
 
@@ -149,18 +144,15 @@ static void walk_gaps(struct gp_queue *queue, const struct gp_model *model, uint
 	}
 }
 
-int gp_queue_of(struct gp_queue *queue, const struct gp_model *model, uint32_t first, uint32_t end,
-		gp_queue_take *take, void *context)
+void gp_queue_of(struct gp_queue *queue, const struct gp_model *model, uint32_t first, uint32_t end,
+		 gp_queue_take *take, void *context)
 {
 	struct walk walk = {.queue = queue, .take = take, .context = context};
 	uint32_t count;
 	struct launch *launches = gather(model, first, end, &count);
 
 	*queue = (struct gp_queue){0};
-	if (!launches)
-		return -ENOMEM;
 	walk_lengths(&walk, model, first, end, launches, count);
 	walk_gaps(queue, model, first, end);
 	gp_spill_free(launches);
-	return 0;
 }

@@ -39,12 +39,9 @@ struct gp_queue {
 /* The length of a queue after each of its changes, in the order of time. */
 typedef void gp_queue_take(void *context, uint64_t time_ns, uint64_t length);
 
-/*
- * Of the operations first to end - 1 of a model, which are one stream's.  take may be NULL.
- * Returns 0 or -ENOMEM.
- */
-int gp_queue_of(struct gp_queue *queue, const struct gp_model *model, uint32_t first, uint32_t end,
-		gp_queue_take *take, void *context);
+/* Of the operations first to end - 1 of a model, which are one stream's.  take may be NULL. */
+void gp_queue_of(struct gp_queue *queue, const struct gp_model *model, uint32_t first, uint32_t end,
+		 gp_queue_take *take, void *context);
 
 /*
  * From the end of the call to the start of the operation, 0 where it began before; its call is

@@ -1,6 +1,5 @@
 #include "report/analysis/idle/startup_shutdown.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,7 +108,6 @@ struct parts {
 	struct gp_interval *intervals;
 	uint32_t count, capacity;
 	uint64_t longest_ns; /* of a range */
-	int error;
 };
 
 /* Returns how much of it is within the window. */
@@ -118,12 +116,11 @@ static uint64_t take(struct parts *parts, uint64_t start_ns, uint64_t end_ns)
 	uint64_t from_ns = start_ns > parts->window.start_ns ? start_ns : parts->window.start_ns;
 	uint64_t to_ns = end_ns < parts->window.end_ns ? end_ns : parts->window.end_ns;
 
-	if (from_ns >= to_ns || parts->error != 0)
+	if (from_ns >= to_ns)
 		return 0;
-	parts->error = gp_array_grow_spill(&parts->intervals, &parts->capacity, parts->count,
-					   sizeof(*parts->intervals));
-	if (parts->error == 0)
-		parts->intervals[parts->count++] = (struct gp_interval){from_ns, to_ns};
+	gp_array_grow_spill(&parts->intervals, &parts->capacity, parts->count,
+			    sizeof(*parts->intervals));
+	parts->intervals[parts->count++] = (struct gp_interval){from_ns, to_ns};
 	return to_ns - from_ns;
 }
 
@@ -190,7 +187,7 @@ static bool makes_communicator(const char *function)
 	return strstr(function, "CommInit") || strstr(function, "CommSplit");
 }
 
-static int sum_nccl(struct gp_startup_shutdown *ends, const struct gp_model *model, bool ending)
+static void sum_nccl(struct gp_startup_shutdown *ends, const struct gp_model *model, bool ending)
 {
 	struct parts parts = {.window = {0, UINT64_MAX}};
 
@@ -211,7 +208,6 @@ static int sum_nccl(struct gp_startup_shutdown *ends, const struct gp_model *mod
 	*(ending ? &ends->nccl_end_ns : &ends->nccl_make_ns) =
 		gp_interval_union(parts.intervals, parts.count);
 	gp_spill_free(parts.intervals);
-	return parts.error;
 }
 
 /* A shorter range only asks something, or is a part of a group. */
@@ -272,15 +268,15 @@ static uint64_t own_ns(struct parts *parts, const struct gp_model *model)
 	return all_ns - gp_interval_union(parts->intervals, parts->count);
 }
 
-static int split(struct gp_end *end, const struct told_calls *told, uint64_t start_ns,
-		 uint64_t end_ns)
+static void split(struct gp_end *end, const struct told_calls *told, uint64_t start_ns,
+		  uint64_t end_ns)
 {
 	const struct gp_model *model = told->model;
 	struct parts parts = {.window = {start_ns, end_ns}};
 	uint64_t told_ns = 0;
 
 	if (start_ns >= end_ns)
-		return 0;
+		return;
 	end->start_ns = start_ns;
 	end->ns = end_ns - start_ns;
 	for (enum gp_end_part part = 0; part < GP_END_PARTS; part++) {
@@ -300,7 +296,6 @@ static int split(struct gp_end *end, const struct told_calls *told, uint64_t sta
 	}
 	end->own_ns = own_ns(&parts, model);
 	gp_spill_free(parts.intervals);
-	return parts.error;
 }
 
 /* From the first operation's start to the last one's end; false: none has times. */
@@ -322,18 +317,16 @@ static bool find_work(const struct gp_model *model, struct gp_interval *work)
 	return work->start_ns <= work->end_ns;
 }
 
-static int split_whole(struct gp_startup_shutdown *ends, const struct gp_model *model)
+static void split_whole(struct gp_startup_shutdown *ends, const struct gp_model *model)
 {
 	struct told_calls told;
-	int result;
 
 	if (model->op_count > 0 || model->totals || model->call_count == 0 ||
 	    model->gate_count > 0 || gp_recorded_why_not_all(model))
-		return 0;
+		return;
 	find_calls(&told, model);
-	result = split(&ends->whole, &told, model->first_call_ns, model->last_call_ns);
+	split(&ends->whole, &told, model->first_call_ns, model->last_call_ns);
 	gp_spill_free(told.calls);
-	return result;
 }
 
 /* While contexts are made, gpuprof sets up the reading of hardware counters: that is none of theirs. */
@@ -345,30 +338,29 @@ static void leave_out_own_setup(struct gp_end *first, const struct gp_model *mod
 	*context_ns -= setup_ns < *context_ns ? setup_ns : *context_ns;
 }
 
-int gp_startup_shutdown_of(struct gp_startup_shutdown *ends, const struct gp_model *model)
+void gp_startup_shutdown_of(struct gp_startup_shutdown *ends, const struct gp_model *model)
 {
 	struct gp_interval work;
 	struct told_calls told;
 	uint64_t made_ns;
-	int result;
 
 	*ends = (struct gp_startup_shutdown){0};
-	if (!find_work(model, &work))
-		return split_whole(ends, model);
+	if (!find_work(model, &work)) {
+		split_whole(ends, model);
+		return;
+	}
 	if (model->gate_count > 0 || (model->call_count == 0 && !model->totals))
-		return 0;
+		return;
 	ends->before_ns = before_first_call_ns(model);
 	find_calls(&told, model);
-	result = sum_nccl(ends, model, false);
-	if (result == 0)
-		result = sum_nccl(ends, model, true);
+	sum_nccl(ends, model, false);
+	sum_nccl(ends, model, true);
 	ends->nccl_least_ns = least_made_ns(model, &made_ns);
 	ends->nccl_use_ns = first_use_ns(model, made_ns);
-	if (result == 0 && !gp_recorded_is_last_part(model) && !gp_recorded_is_damaged(model))
-		result = split(&ends->first, &told, model->first_call_ns, work.start_ns);
+	if (!gp_recorded_is_last_part(model) && !gp_recorded_is_damaged(model))
+		split(&ends->first, &told, model->first_call_ns, work.start_ns);
 	leave_out_own_setup(&ends->first, model);
-	if (result == 0 && !gp_recorded_why_not_all(model))
-		result = split(&ends->last, &told, work.end_ns, model->last_call_ns);
+	if (!gp_recorded_why_not_all(model))
+		split(&ends->last, &told, work.end_ns, model->last_call_ns);
 	gp_spill_free(told.calls);
-	return result;
 }

@@ -62,9 +62,8 @@ struct gp_startup_shutdown {
 
 /*
  * All 0 but whole of a process that had no timed operation; all 0 where only parts were recorded.
- * Returns 0 or -ENOMEM.
  */
-int gp_startup_shutdown_of(struct gp_startup_shutdown *ends, const struct gp_model *model);
+void gp_startup_shutdown_of(struct gp_startup_shutdown *ends, const struct gp_model *model);
 
 /*
  * "NCCL", "making contexts", "ending contexts", "loading code", "allocating memory", "freeing

@@ -1,6 +1,5 @@
 #include "report/analysis/idle/toplevel_calls.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "report/base/array.h"
@@ -16,7 +15,7 @@ static void add_thread(struct gp_toplevel_calls *outer, const struct gp_call *ca
 		(struct gp_outer_thread){.start_ns = call->start_ns, .id = call->thread_id};
 }
 
-static int list_calls(struct gp_toplevel_calls *outer, uint32_t call_count)
+static void list_calls(struct gp_toplevel_calls *outer, uint32_t call_count)
 {
 	struct gp_outer_thread *thread = NULL;
 
@@ -34,7 +33,6 @@ static int list_calls(struct gp_toplevel_calls *outer, uint32_t call_count)
 		thread->last = i;
 		thread->end_ns = gp_call_end_ns(call);
 	}
-	return 0;
 }
 
 /*
@@ -79,20 +77,17 @@ static void order(struct gp_toplevel_calls *outer)
 		      outer->calls);
 }
 
-int gp_toplevel_calls_of(struct gp_toplevel_calls *outer, const struct gp_model *model)
+void gp_toplevel_calls_of(struct gp_toplevel_calls *outer, const struct gp_model *model)
 {
-	int error;
 
 	*outer = (struct gp_toplevel_calls){
 		.calls = model->calls,
 		.by_thread = gp_spill_take(model->call_count * sizeof(*outer->by_thread)),
 		.later_started_ns = UINT64_MAX,
 	};
-	error = outer->by_thread ? list_calls(outer, model->call_count) : -ENOMEM;
-	if (error == 0)
-		order(outer);
+	list_calls(outer, model->call_count);
+	order(outer);
 	outer->asked = outer->count;
-	return error;
 }
 
 void gp_toplevel_calls_free(struct gp_toplevel_calls *outer)

@@ -32,8 +32,8 @@ struct gp_toplevel_calls {
 	uint64_t later_started_ns; /* when the first of the others began */
 };
 
-/* Returns 0, -ENOMEM or -EOVERFLOW; gp_toplevel_calls_free() in any case. */
-int gp_toplevel_calls_of(struct gp_toplevel_calls *outer, const struct gp_model *model);
+/* Call gp_toplevel_calls_free(). */
+void gp_toplevel_calls_of(struct gp_toplevel_calls *outer, const struct gp_model *model);
 void gp_toplevel_calls_free(struct gp_toplevel_calls *outer);
 
 /* How many in by_thread come before the first of that thread that begins at that time or later. */

@@ -1,6 +1,5 @@
 #include "report/analysis/idle/where.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,21 +74,20 @@ static void keep_longest(struct gp_where *where, size_t limit)
 }
 
 /* For twice as many as are kept, so that sorting them is rare. */
-static int make_room(struct gp_where *where, size_t limit)
+static void make_room(struct gp_where *where, size_t limit)
 {
 	size_t capacity = where->gaps_capacity ? 2 * where->gaps_capacity : 64;
 	struct gp_gap *gaps;
 
 	if (where->gaps_kept < where->gaps_capacity)
-		return 0;
+		return;
 	if (where->gaps_capacity >= 2 * limit) {
 		keep_longest(where, limit);
-		return 0;
+		return;
 	}
 	gaps = gp_spill_resize(where->gaps, capacity * sizeof(*gaps));
 	where->gaps = gaps;
 	where->gaps_capacity = capacity;
-	return 0;
 }
 
 static void add_segment(void *context, size_t device, unsigned state, uint64_t start_ns,
@@ -111,10 +109,8 @@ static void add_gap(void *context, const struct gp_gap *gap)
 		where->edge_ns += gap->end_ns - gap->start_ns;
 	if (wheres->gap_limit == 0 || gap->end_ns - gap->start_ns < where->gaps_least_ns)
 		return;
-	if (make_room(where, wheres->gap_limit) < 0)
-		wheres->error = -ENOMEM;
-	else
-		where->gaps[where->gaps_kept++] = *gap;
+	make_room(where, wheres->gap_limit);
+	where->gaps[where->gaps_kept++] = *gap;
 }
 
 void gp_wheres_open(struct gp_wheres *wheres, size_t device_count, size_t gap_limit,
@@ -125,11 +121,10 @@ void gp_wheres_open(struct gp_wheres *wheres, size_t device_count, size_t gap_li
 	wheres->devices = calloc(device_count + 1, sizeof(*wheres->devices));
 }
 
-int gp_wheres_finish(struct gp_wheres *wheres)
+void gp_wheres_finish(struct gp_wheres *wheres)
 {
 	for (size_t i = 0; i < wheres->count; i++)
 		keep_longest(&wheres->devices[i], wheres->gap_limit);
-	return wheres->error;
 }
 
 void gp_wheres_free(struct gp_wheres *wheres)

@@ -27,16 +27,15 @@ struct gp_wheres {
 	struct gp_where *devices; /* parallel to the list of devices */
 	size_t count;
 	size_t gap_limit;
-	int error; /* of the sweep */
 };
 
 /*
  * Of so many devices, with the gap_limit longest gaps of each: filled by a sweep with this taker.
- * gp_wheres_finish() returns 0 or -ENOMEM; call gp_wheres_free() in either case.
+ * Call gp_wheres_finish() after the sweep, and gp_wheres_free() at the end.
  */
 void gp_wheres_open(struct gp_wheres *wheres, size_t device_count, size_t gap_limit,
 		    struct gp_sweep_taker *taker);
-int gp_wheres_finish(struct gp_wheres *wheres);
+void gp_wheres_finish(struct gp_wheres *wheres);
 void gp_wheres_free(struct gp_wheres *wheres);
 
 /* ---- sums of a state_ns[GP_STATES], of a device's or a part's ---- */

@@ -1,7 +1,5 @@
 #include "report/analysis/loop/bounds.h"
 
-#include <errno.h>
-
 #include "report/analysis/loop/stretches.h"
 #include "report/base/spill_memory.h"
 
@@ -102,12 +100,10 @@ static void set_end(struct gp_iteration *row, const struct gp_model *model)
 		row->end_ns = later(row->end_ns, range_end_ns(row, model));
 }
 
-int gp_bounds_set(struct gp_iterations *iterations, const struct gp_model *model)
+void gp_bounds_set(struct gp_iterations *iterations, const struct gp_model *model)
 {
 	uint64_t *done_ns = gp_spill_take_zeroed((size_t)iterations->count + 1, sizeof(*done_ns));
 
-	if (!done_ns)
-		return -ENOMEM;
 	find_done(iterations, model, done_ns);
 	for (uint32_t i = 0; i < iterations->count; i++) {
 		if (i > 0)
@@ -116,7 +112,6 @@ int gp_bounds_set(struct gp_iterations *iterations, const struct gp_model *model
 		set_end(&iterations->rows[i], model);
 	}
 	gp_spill_free(done_ns);
-	return 0;
 }
 
 /* ---- on the host ---- */
@@ -133,15 +128,13 @@ static uint64_t host_end_ns(const struct gp_iteration *row, const struct gp_iter
 	return later(end_ns, row->start_ns);
 }
 
-int gp_bounds_on_host(struct gp_iterations *host, const struct gp_iterations *iterations,
-		      const struct gp_model *model)
+void gp_bounds_on_host(struct gp_iterations *host, const struct gp_iterations *iterations,
+		       const struct gp_model *model)
 {
 	uint32_t count = iterations->count;
 
 	*host = (struct gp_iterations){.count = count, .by_range = iterations->by_range};
 	host->rows = gp_spill_take(((size_t)count + 1) * sizeof(*host->rows));
-	if (!host->rows)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
 		host->rows[i] = iterations->rows[i];
 		host->rows[i].start_ns = host_start_ns(&iterations->rows[i], model);
@@ -153,5 +146,5 @@ int gp_bounds_on_host(struct gp_iterations *host, const struct gp_iterations *it
 		host->rows[i].end_ns =
 			host_end_ns(&host->rows[i], i + 1 < count ? &host->rows[i + 1] : NULL,
 				    &iterations->rows[i], model);
-	return gp_stretches_gather(host);
+	gp_stretches_gather(host);
 }

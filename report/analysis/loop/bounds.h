@@ -24,15 +24,15 @@ uint64_t gp_bounds_begun_ns(const struct gp_model *model, const struct gp_iterat
 /*
  * The same iterations as the host saw them: each from when the host began it to the next one; the
  * last of a stretch, and one after which recording paused, to the end of its range, if it is one.
- * Returns 0 or -ENOMEM; gp_iterations_free() in either case.
+ * Call gp_iterations_free().
  */
-int gp_bounds_on_host(struct gp_iterations *host, const struct gp_iterations *iterations,
-		      const struct gp_model *model);
+void gp_bounds_on_host(struct gp_iterations *host, const struct gp_iterations *iterations,
+		       const struct gp_model *model);
 
 /*
  * Of rows in the order of their starts, each from its first operation's start to its last one's
- * end.  Returns 0 or -ENOMEM.
+ * end.
  */
-int gp_bounds_set(struct gp_iterations *iterations, const struct gp_model *model);
+void gp_bounds_set(struct gp_iterations *iterations, const struct gp_model *model);
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/analysis/loop/frame_marking.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@ struct search {
 	char *mark; /* scratch: of one place */
 };
 
-static int open_search(struct search *search)
+static void open_search(struct search *search)
 {
 	const struct gp_model *model = search->model;
 	size_t bytes = search->marking->mark_bytes;
@@ -25,13 +24,9 @@ static int open_search(struct search *search)
 	search->codes = calloc((size_t)model->text_count + 1, bytes);
 	search->has_code = calloc((size_t)model->text_count + 1, sizeof(*search->has_code));
 	search->mark = malloc(bytes);
-	if (!search->symbols || !search->modules || !search->codes || !search->has_code ||
-	    !search->mark)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->module_count; i++)
 		search->modules[i] = search->marking->wants_module(
 			gp_model_module_path(model, &model->modules[i]));
-	return 0;
 }
 
 static void close_search(struct search *search)
@@ -87,14 +82,14 @@ static void add_own(struct search *search, uint32_t index, char *mark)
 		add_native(search, index, mark);
 }
 
-int gp_frames_mark(const struct gp_model *model, const struct gp_frame_marking *marking,
-		   void *marks)
+void gp_frames_mark(const struct gp_model *model, const struct gp_frame_marking *marking,
+		    void *marks)
 {
 	struct search search = {.model = model, .marking = marking};
 	size_t bytes = marking->mark_bytes;
-	int result = open_search(&search);
 
-	for (uint32_t i = 0; result == 0 && i < model->frame_count; i++) {
+	open_search(&search);
+	for (uint32_t i = 0; i < model->frame_count; i++) {
 		char *mark = (char *)marks + i * bytes;
 
 		if (model->frames[i].parent != GP_NONE)
@@ -102,5 +97,4 @@ int gp_frames_mark(const struct gp_model *model, const struct gp_frame_marking *
 		add_own(&search, i, mark);
 	}
 	close_search(&search);
-	return result;
 }

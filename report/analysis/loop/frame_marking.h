@@ -23,8 +23,8 @@ struct gp_frame_marking {
 	const void *context;
 };
 
-/* marks: one for each of the model's frames, zeros before.  Returns 0 or -ENOMEM. */
-int gp_frames_mark(const struct gp_model *model, const struct gp_frame_marking *marking,
-		   void *marks);
+/* marks: one for each of the model's frames, zeros before. */
+void gp_frames_mark(const struct gp_model *model, const struct gp_frame_marking *marking,
+		    void *marks);
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/analysis/loop/frame_marks.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -133,7 +132,7 @@ static bool wants_module(const char *path)
 	return false;
 }
 
-int gp_frame_marks_of(const struct gp_model *model, struct gp_frame_mark **marks)
+void gp_frame_marks_of(const struct gp_model *model, struct gp_frame_mark **marks)
 {
 	static const struct gp_frame_marking marking = {.mark_bytes = sizeof(**marks),
 							.wants_module = wants_module,
@@ -141,5 +140,5 @@ int gp_frame_marks_of(const struct gp_model *model, struct gp_frame_mark **marks
 							.add = add_mark};
 
 	*marks = calloc((size_t)model->frame_count + 1, sizeof(**marks));
-	return *marks ? gp_frames_mark(model, &marking, *marks) : -ENOMEM;
+	gp_frames_mark(model, &marking, *marks);
 }

@@ -44,8 +44,8 @@ struct gp_frame_mark {
 	bool if_inductor; /* of a row: a sign of a tuner only then, as programs call it, too */
 };
 
-/* By index in the model's frames; free it in either case.  Returns 0 or -ENOMEM. */
-int gp_frame_marks_of(const struct gp_model *model, struct gp_frame_mark **marks);
+/* By index in the model's frames; free it. */
+void gp_frame_marks_of(const struct gp_model *model, struct gp_frame_mark **marks);
 
 /* "PyTorch Inductor's benchmarks", ...; of compilers and imports: "torch.compile", "Python", ... */
 const char *gp_tuner_name(enum gp_tuner tuner);

@@ -67,14 +67,12 @@ static uint32_t place_of_turn(const struct turning *turning, uint32_t turn)
  * The turns that are whole most often: of these the first and the last, seen from the beginning of
  * the first run.
  */
-static int find_turns(const struct turning *turning, uint32_t *first, uint32_t *last)
+static void find_turns(const struct turning *turning, uint32_t *first, uint32_t *last)
 {
 	uint32_t length = turning->sequence.length, start;
 	int64_t *differences = gp_spill_take_zeroed((size_t)length + 1, sizeof(*differences));
 	int64_t most = INT64_MIN;
 
-	if (!differences)
-		return -ENOMEM;
 	count_turns(turning, differences);
 	for (uint32_t i = 1; i < length; i++)
 		differences[i] += differences[i - 1];
@@ -90,7 +88,6 @@ static int find_turns(const struct turning *turning, uint32_t *first, uint32_t *
 			most = differences[turn];
 	}
 	gp_spill_free(differences);
-	return 0;
 }
 
 static bool takes_from_host(const struct gp_model *model, const struct turning *turning,
@@ -125,15 +122,14 @@ struct turn {
 	uint32_t place;
 };
 
-static int find_best_turns(const struct gp_sequences *sequences, const struct gp_model *model,
-			   const struct gp_sequence *sequence, struct turn turns[TURNS])
+static void find_best_turns(const struct gp_sequences *sequences, const struct gp_model *model,
+			    const struct gp_sequence *sequence, struct turn turns[TURNS])
 {
 	struct turning turning = {.elements = sequences->elements, .sequence = *sequence};
 	uint32_t first = 0, last = 0, input;
-	int result = gp_sequence_runs_of(&turning.runs, sequences, sequence);
 
-	if (result == 0)
-		result = find_turns(&turning, &first, &last);
+	gp_sequence_runs_of(&turning.runs, sequences, sequence);
+	find_turns(&turning, &first, &last);
 	input = find_input(model, &turning);
 	turns[FIRST_OF_MOST].number = first;
 	turns[LAST_OF_MOST].number = last;
@@ -141,7 +137,6 @@ static int find_best_turns(const struct gp_sequences *sequences, const struct gp
 	for (int i = 0; i < TURNS; i++)
 		turns[i].place = place_of_turn(&turning, turns[i].number);
 	gp_sequence_runs_free(&turning.runs);
-	return result;
 }
 
 /* ---- passes that are like it ---- */
@@ -154,20 +149,17 @@ struct search {
 	uint32_t whole;     /* passes that are the sequence itself */
 	uint32_t beginning; /* operations by which one is known; 0 = there is nothing */
 	uint32_t next;      /* the first element that no pass has yet */
-	int error;
 };
 
 /*
  * How many operations from the first on are nowhere else in the sequence in that order; 0 = too
  * many.
  */
-static int measure_beginning(struct search *search)
+static void measure_beginning(struct search *search)
 {
 	uint32_t *others = gp_spill_take(((size_t)search->length + 1) * sizeof(*others));
 	uint32_t count = 0, at;
 
-	if (!others)
-		return -ENOMEM;
 	for (at = 1; at < search->length; at++)
 		others[count++] = at;
 	for (at = 0; count > 0 && at < search->length && at < BEGINNING_OPS; at++) {
@@ -181,7 +173,6 @@ static int measure_beginning(struct search *search)
 	}
 	search->beginning = count == 0 ? at : 0;
 	gp_spill_free(others);
-	return 0;
 }
 
 static bool begins_at(const struct search *search, uint32_t at, uint32_t end)
@@ -198,11 +189,8 @@ static void add(struct search *search, struct gp_pass pass)
 {
 	struct gp_iteration_search *passes = search->passes;
 
-	if (search->error == 0)
-		search->error = gp_array_grow_spill(&passes->rows, &passes->capacity, passes->count,
-						    sizeof(pass));
-	if (search->error == 0)
-		passes->rows[passes->count++] = pass;
+	gp_array_grow_spill(&passes->rows, &passes->capacity, passes->count, sizeof(pass));
+	passes->rows[passes->count++] = pass;
 }
 
 /*
@@ -261,22 +249,20 @@ static void take_whole(void *context, uint32_t element)
 	search->whole++;
 }
 
-static int search_passes(struct search *search, const struct gp_sequences *sequences,
-			 uint32_t place)
+static void search_passes(struct search *search, const struct gp_sequences *sequences,
+			  uint32_t place)
 {
 	const struct gp_sequence whole = {.first = place, .length = search->length};
-	int result = measure_beginning(search);
 
-	if (result == 0 && place != NOWHERE)
-		result = gp_sequence_each(sequences, &whole, take_whole, search);
-	if (result == 0)
-		take_between(search, search->count);
-	return result == 0 ? search->error : result;
+	measure_beginning(search);
+	if (place != NOWHERE)
+		gp_sequence_each(sequences, &whole, take_whole, search);
+	take_between(search, search->count);
 }
 
-static int passes_of(struct gp_iteration_search *passes, uint32_t *whole,
-		     const struct gp_sequences *sequences, const struct gp_sequence *sequence,
-		     const struct turn *turn)
+static void passes_of(struct gp_iteration_search *passes, uint32_t *whole,
+		      const struct gp_sequences *sequences, const struct gp_sequence *sequence,
+		      const struct turn *turn)
 {
 	uint32_t length = sequence->length;
 	struct search search = {.passes = passes,
@@ -284,32 +270,30 @@ static int passes_of(struct gp_iteration_search *passes, uint32_t *whole,
 				.sequence = gp_spill_take(length * sizeof(*search.sequence)),
 				.count = sequences->element_count,
 				.length = length};
-	int result = search.sequence ? 0 : -ENOMEM;
 
 	*passes = (struct gp_iteration_search){0};
-	for (uint32_t i = 0; result == 0 && i < length; i++)
+	for (uint32_t i = 0; i < length; i++)
 		search.sequence[i] =
 			sequences->elements[sequence->first + (turn->number + i) % length];
-	if (result == 0)
-		result = search_passes(&search, sequences, turn->place);
+	search_passes(&search, sequences, turn->place);
 	*whole = turn->place != NOWHERE ? search.whole : passes->count;
 	gp_spill_free(search.sequence);
-	return result;
 }
 
-int gp_iteration_search_of(struct gp_iteration_search *passes, const struct gp_sequences *sequences,
-			   const struct gp_model *model, const struct gp_sequence *sequence)
+void gp_iteration_search_of(struct gp_iteration_search *passes,
+			    const struct gp_sequences *sequences, const struct gp_model *model,
+			    const struct gp_sequence *sequence)
 {
 	struct turn turns[TURNS] = {{0}};
 	uint32_t most_whole = 0;
-	int result = find_best_turns(sequences, model, sequence, turns);
 
+	find_best_turns(sequences, model, sequence, turns);
 	*passes = (struct gp_iteration_search){0};
-	for (int i = 0; result == 0 && i < TURNS; i++) {
+	for (int i = 0; i < TURNS; i++) {
 		struct gp_iteration_search more;
 		uint32_t whole;
 
-		result = passes_of(&more, &whole, sequences, sequence, &turns[i]);
+		passes_of(&more, &whole, sequences, sequence, &turns[i]);
 		if (more.count > passes->count ||
 		    (more.count == passes->count && whole > most_whole + ENDS)) {
 			gp_iteration_search_free(passes);
@@ -319,7 +303,6 @@ int gp_iteration_search_of(struct gp_iteration_search *passes, const struct gp_s
 			gp_iteration_search_free(&more);
 		}
 	}
-	return result;
 }
 
 void gp_iteration_search_free(struct gp_iteration_search *passes)

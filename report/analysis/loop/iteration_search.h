@@ -33,9 +33,10 @@ struct gp_iteration_search {
 	uint32_t count, capacity;
 };
 
-/* Of one of the sequences.  Returns 0 or -ENOMEM; gp_iteration_search_free() in either case. */
-int gp_iteration_search_of(struct gp_iteration_search *passes, const struct gp_sequences *sequences,
-			   const struct gp_model *model, const struct gp_sequence *sequence);
+/* Of one of the sequences. Call gp_iteration_search_free(). */
+void gp_iteration_search_of(struct gp_iteration_search *passes,
+			    const struct gp_sequences *sequences, const struct gp_model *model,
+			    const struct gp_sequence *sequence);
 void gp_iteration_search_free(struct gp_iteration_search *passes);
 
 #endif

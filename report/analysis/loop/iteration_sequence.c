@@ -1,6 +1,5 @@
 #include "report/analysis/loop/iteration_sequence.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/analysis/loop/sequence_runs.h"
@@ -26,14 +25,12 @@ struct candidate {
 	bool is_constant;     /* nearly all runs have as many */
 };
 
-static int add_runs(struct candidate *candidate, const struct gp_sequence_runs *runs)
+static void add_runs(struct candidate *candidate, const struct gp_sequence_runs *runs)
 {
 	uint64_t *counts = gp_spill_take(((size_t)runs->count + 1) * sizeof(*counts));
 	uint64_t reached = 0;
 	uint32_t others = 0;
 
-	if (!counts)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < runs->count; i++) {
 		const struct gp_sequence_run *run = &runs->rows[i];
 
@@ -46,18 +43,16 @@ static int add_runs(struct candidate *candidate, const struct gp_sequence_runs *
 		others += counts[i] != candidate->usual;
 	candidate->is_constant = others <= 1 + runs->count * OTHER_PERCENT / 100;
 	gp_spill_free(counts);
-	return 0;
 }
 
-static int measure(struct candidate *candidate, const struct gp_sequences *sequences)
+static void measure(struct candidate *candidate, const struct gp_sequences *sequences)
 {
 	struct gp_sequence_runs runs;
-	int result = gp_sequence_runs_of(&runs, sequences, candidate->sequence);
 
-	if (result == 0 && runs.count > 0)
-		result = add_runs(candidate, &runs);
+	gp_sequence_runs_of(&runs, sequences, candidate->sequence);
+	if (runs.count > 0)
+		add_runs(candidate, &runs);
 	gp_sequence_runs_free(&runs);
-	return result;
 }
 
 struct search {
@@ -82,25 +77,21 @@ static int compare_lengths(const void *a, const void *b, const void *context)
 }
 
 /* Of one operation alone nothing tells where an iteration begins. */
-static int find_candidates(struct search *search, const struct gp_sequences *sequences)
+static void find_candidates(struct search *search, const struct gp_sequences *sequences)
 {
-	int result = 0;
 
 	search->candidates = calloc((size_t)sequences->count + 1, sizeof(*search->candidates));
-	if (!search->candidates)
-		return -ENOMEM;
-	for (uint32_t i = 0; result == 0 && i < sequences->count; i++) {
+	for (uint32_t i = 0; i < sequences->count; i++) {
 		const struct gp_sequence *row = &sequences->rows[i];
 
 		if (2 * share_of(row) < sequences->own_count ||
 		    gp_sequence_is_one_operation(sequences, row))
 			continue;
 		search->candidates[search->count].sequence = row;
-		result = measure(&search->candidates[search->count++], sequences);
+		measure(&search->candidates[search->count++], sequences);
 	}
-	return result == 0 ? gp_array_sort(search->candidates, search->count,
-					   sizeof(*search->candidates), compare_lengths, NULL)
-			   : result;
+	gp_array_sort(search->candidates, search->count, sizeof(*search->candidates),
+		      compare_lengths, NULL);
 }
 
 static void find_outermost(struct search *search)
@@ -190,21 +181,20 @@ static const struct candidate *find_loop(const struct search *search,
 	return row;
 }
 
-int gp_iteration_sequence_choose(struct gp_iteration_sequence *chosen,
-				 const struct gp_sequences *sequences, const struct gp_model *model)
+void gp_iteration_sequence_choose(struct gp_iteration_sequence *chosen,
+				  const struct gp_sequences *sequences,
+				  const struct gp_model *model)
 {
 	struct search search = {0};
 	struct parts parts = {0};
-	int result = find_candidates(&search, sequences);
 
+	find_candidates(&search, sequences);
 	*chosen = (struct gp_iteration_sequence){0};
-	if (result == 0)
-		find_outermost(&search);
+	find_outermost(&search);
 	if (search.outermost) {
 		chosen->sequence = find_loop(&search, sequences, model, &parts)->sequence;
 		if ((double)parts.count * parts.length >= SIMILAR_RATIO * chosen->sequence->length)
 			chosen->parts = parts.count;
 	}
 	free(search.candidates);
-	return result;
 }

@@ -28,10 +28,9 @@ struct gp_iteration_sequence {
 	uint32_t parts; /* equal ones in a row that make up 90 % of it; 0 = there are none */
 };
 
-/* Returns 0 or -ENOMEM. */
-int gp_iteration_sequence_choose(struct gp_iteration_sequence *chosen,
-				 const struct gp_sequences *sequences,
-				 const struct gp_model *model);
+void gp_iteration_sequence_choose(struct gp_iteration_sequence *chosen,
+				  const struct gp_sequences *sequences,
+				  const struct gp_model *model);
 
 /* Whether one of these operations copies from or to the host. */
 bool gp_iteration_sequence_has_host_copy(const struct gp_model *model, uint32_t first,

@@ -1,7 +1,5 @@
 #include "report/analysis/loop/iteration_starts.h"
 
-#include <errno.h>
-
 #include "report/base/spill_memory.h"
 
 struct streams {
@@ -11,20 +9,17 @@ struct streams {
 	uint64_t *ns;            /* by stream: its GPU time in one pass */
 };
 
-static int number_streams(struct streams *streams)
+static void number_streams(struct streams *streams)
 {
 	const struct gp_model *model = streams->model;
 	uint32_t count = 0;
 
 	streams->of = gp_spill_take(model->op_count * sizeof(*streams->of));
-	if (!streams->of)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->op_count; i++) {
 		count += i > 0 && !gp_ops_share_stream(&model->ops[i], &model->ops[i - 1]);
 		streams->of[i] = count;
 	}
 	streams->ns = gp_spill_take_zeroed((size_t)count + 1, sizeof(*streams->ns));
-	return streams->ns ? 0 : -ENOMEM;
 }
 
 /* With most GPU time in that pass; GP_NONE where no operation of it has a time. */
@@ -110,16 +105,16 @@ static void set_start(struct gp_iteration *row, const struct streams *streams, u
 		row->start_ns = ended_ns;
 }
 
-int gp_iteration_starts_set(struct gp_iterations *iterations, const struct gp_model *model,
-			    const struct gp_launch_order *order)
+void gp_iteration_starts_set(struct gp_iterations *iterations, const struct gp_model *model,
+			     const struct gp_launch_order *order)
 {
 	struct streams streams = {.model = model, .indices = order->indices};
-	int result = number_streams(&streams);
-	uint32_t usual = result == 0 ? usual_of(&streams, iterations) : GP_NONE;
+	uint32_t usual;
 
-	for (uint32_t i = 0; result == 0 && i < iterations->count; i++)
+	number_streams(&streams);
+	usual = usual_of(&streams, iterations);
+	for (uint32_t i = 0; i < iterations->count; i++)
 		set_start(&iterations->rows[i], &streams, usual);
 	gp_spill_free(streams.of);
 	gp_spill_free(streams.ns);
-	return result;
 }

@@ -16,9 +16,9 @@
 
 /*
  * Writes start_ns of rows that were found in that order of the model's operations, each with its
- * place and number of operations there. Returns 0 or -ENOMEM.
+ * place and number of operations there.
  */
-int gp_iteration_starts_set(struct gp_iterations *iterations, const struct gp_model *model,
-			    const struct gp_launch_order *order);
+void gp_iteration_starts_set(struct gp_iterations *iterations, const struct gp_model *model,
+			     const struct gp_launch_order *order);
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/analysis/loop/iterations.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +45,11 @@
 
 GP_COMPARE_BY(compare_starts, struct gp_iteration, start_ns)
 
-static int add(struct gp_iterations *iterations, struct gp_iteration row)
+static void add(struct gp_iterations *iterations, struct gp_iteration row)
 {
-	if (gp_array_grow_spill(&iterations->rows, &iterations->capacity, iterations->count,
-				sizeof(row)) < 0)
-		return -ENOMEM;
+	gp_array_grow_spill(&iterations->rows, &iterations->capacity, iterations->count,
+			    sizeof(row));
 	iterations->rows[iterations->count++] = row;
-	return 0;
 }
 
 /*
@@ -78,15 +75,10 @@ static void join(struct gp_iterations *iterations, const struct gp_model *model)
 /* Of rows from their first operation's start to their last one's end. */
 static int complete(struct gp_iterations *iterations, const struct gp_model *model)
 {
-	int result = gp_array_sort(iterations->rows, iterations->count, sizeof(*iterations->rows),
-				   compare_starts, NULL);
-
-	if (result == 0)
-		result = gp_bounds_set(iterations, model);
-	if (result == 0)
-		result = gp_stretches_mark(iterations);
-	if (result < 0)
-		return result;
+	gp_array_sort(iterations->rows, iterations->count, sizeof(*iterations->rows),
+		      compare_starts, NULL);
+	gp_bounds_set(iterations, model);
+	gp_stretches_mark(iterations);
 	join(iterations, model);
 	return gp_stretches_gather(iterations);
 }
@@ -135,8 +127,7 @@ static uint32_t find_kind(struct kinds *kinds, const struct gp_model *model,
 	number = gp_groups_find(&kinds->keys, key);
 	if (number == UINT32_MAX || number < before)
 		return number;
-	if (gp_array_grow(&kinds->rows, &kinds->capacity, number, sizeof(*kinds->rows)) < 0)
-		return GP_NONE;
+	gp_array_grow(&kinds->rows, &kinds->capacity, number, sizeof(*kinds->rows));
 	kinds->rows[number] = (struct kind){.is_xla_module = is_xla_module(name)};
 	return number;
 }
@@ -206,14 +197,12 @@ static bool has_work(const struct gp_model *model, const struct gp_tuning *tunin
 	       gp_tuning_range_has_own(model, tuning, range, own);
 }
 
-static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
-			const struct gp_tuning *tuning)
+static void gather_kinds(struct kinds *kinds, const struct gp_model *model,
+			 const struct gp_tuning *tuning)
 {
 	uint32_t own = 0;
 
 	kinds->of = gp_spill_take(((size_t)model->range_count + 1) * sizeof(*kinds->of));
-	if (!kinds->of)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->range_count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 		struct kind *kind;
@@ -223,15 +212,12 @@ static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
 		    !has_work(model, tuning, range, &own))
 			continue;
 		kinds->of[i] = find_kind(kinds, model, range);
-		if (kinds->of[i] == GP_NONE)
-			return -ENOMEM;
 		kind = &kinds->rows[kinds->of[i]];
 		kind->nests |= range->start_ns < kind->ended_ns;
 		kind->ended_ns = range->end_ns;
 		kind->operations += range->op_count;
 		kind->count++;
 	}
-	return 0;
 }
 
 /* After thread, domain and style. */
@@ -312,25 +298,21 @@ static uint32_t count_threads(const struct kinds *kinds, uint32_t chosen)
 	return count;
 }
 
-static int take_ranges(struct gp_iterations *iterations, const struct gp_model *model,
-		       const struct kinds *kinds, uint32_t chosen)
+static void take_ranges(struct gp_iterations *iterations, const struct gp_model *model,
+			const struct kinds *kinds, uint32_t chosen)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; result == 0 && i < model->range_count; i++)
+	for (uint32_t i = 0; i < model->range_count; i++)
 		if (kinds->of[i] == chosen)
-			result =
-				add(iterations,
-				    (struct gp_iteration){.start_ns = model->ranges[i].gpu_start_ns,
-							  .end_ns = model->ranges[i].gpu_end_ns,
-							  .first_op = GP_NONE,
-							  .range = i,
-							  .op_count = model->ranges[i].op_count});
+			add(iterations,
+			    (struct gp_iteration){.start_ns = model->ranges[i].gpu_start_ns,
+						  .end_ns = model->ranges[i].gpu_end_ns,
+						  .first_op = GP_NONE,
+						  .range = i,
+						  .op_count = model->ranges[i].op_count});
 	iterations->by_range = true;
 	iterations->streams = 0;
 	iterations->threads = count_threads(kinds, chosen);
 	snprintf(iterations->name, sizeof(iterations->name), "%s", name_of(kinds, chosen));
-	return result;
 }
 
 /*
@@ -341,29 +323,25 @@ struct extent {
 	uint64_t total_ns, usual_ns;
 };
 
-static int measure_kind(struct extent *extent, const struct gp_model *model,
-			const struct kinds *kinds, uint32_t number)
+static void measure_kind(struct extent *extent, const struct gp_model *model,
+			 const struct kinds *kinds, uint32_t number)
 {
 	struct gp_iterations found = {0};
-	int result = take_ranges(&found, model, kinds, number);
 	uint64_t *lengths_ns;
 
-	if (result == 0)
-		result = complete(&found, model);
+	take_ranges(&found, model, kinds, number);
+	complete(&found, model);
 	lengths_ns = gp_spill_take(((size_t)found.count + 1) * sizeof(*lengths_ns));
-	if (!lengths_ns)
-		result = -ENOMEM;
 	*extent = (struct extent){.count = found.count};
-	for (uint32_t i = 0; result == 0 && i < found.count; i++) {
+	for (uint32_t i = 0; i < found.count; i++) {
 		lengths_ns[i] = found.rows[i].end_ns - found.rows[i].start_ns;
 		extent->total_ns += lengths_ns[i];
 	}
-	if (result == 0 && found.count > 0)
+	if (found.count > 0)
 		extent->usual_ns =
 			found.count * gp_stats_select(lengths_ns, found.count, found.count / 2);
 	gp_spill_free(lengths_ns);
 	gp_iterations_free(&found);
-	return result;
 }
 
 /*
@@ -396,20 +374,20 @@ static bool is_main(const struct extent *inner, const struct extent *outer)
 }
 
 /* From the innermost kind outwards. */
-static int leave_parts(uint32_t *chosen, const struct kinds *kinds, const struct gp_model *model)
+static void leave_parts(uint32_t *chosen, const struct kinds *kinds, const struct gp_model *model)
 {
 	uint32_t outer = find_outer(kinds, model, *chosen);
 	struct extent of_inner, of_outer;
-	int result = outer != GP_NONE ? measure_kind(&of_inner, model, kinds, *chosen) : 0;
 
-	for (; result == 0 && outer != GP_NONE; outer = find_outer(kinds, model, outer)) {
-		result = measure_kind(&of_outer, model, kinds, outer);
-		if (result < 0 || is_main(&of_inner, &of_outer))
-			return result;
+	if (outer != GP_NONE)
+		measure_kind(&of_inner, model, kinds, *chosen);
+	for (; outer != GP_NONE; outer = find_outer(kinds, model, outer)) {
+		measure_kind(&of_outer, model, kinds, outer);
+		if (is_main(&of_inner, &of_outer))
+			return;
 		*chosen = outer;
 		of_inner = of_outer;
 	}
-	return result;
 }
 
 /*
@@ -427,32 +405,33 @@ static bool is_little(const struct kinds *kinds, const struct gp_model *model, u
 	return operations * LEAST_OPS_PART < model->op_count;
 }
 
-static int find_by_range(struct gp_iterations *iterations, const struct gp_model *model,
-			 const struct gp_tuning *tuning, enum whose whose)
+static void find_by_range(struct gp_iterations *iterations, const struct gp_model *model,
+			  const struct gp_tuning *tuning, enum whose whose)
 {
 	struct kinds kinds = {.whose = whose};
-	int result = gather_kinds(&kinds, model, tuning);
-	uint32_t chosen = result == 0 ? find_pytorch(&kinds) : GP_NONE;
+	uint32_t chosen;
 
-	if (result == 0 && chosen == GP_NONE) {
+	gather_kinds(&kinds, model, tuning);
+	chosen = find_pytorch(&kinds);
+	if (chosen == GP_NONE) {
 		chosen = choose(&kinds);
 		if (chosen != GP_NONE && whose == OF_PROGRAM && is_little(&kinds, model, chosen))
 			chosen = GP_NONE; /* taken if nothing else tells the loop */
-		result = chosen != GP_NONE ? leave_parts(&chosen, &kinds, model) : 0;
+		if (chosen != GP_NONE)
+			leave_parts(&chosen, &kinds, model);
 	}
-	if (result == 0 && chosen != GP_NONE)
-		result = take_ranges(iterations, model, &kinds, chosen);
+	if (chosen != GP_NONE)
+		take_ranges(iterations, model, &kinds, chosen);
 	gp_groups_free(&kinds.keys);
 	free(kinds.rows);
 	gp_spill_free(kinds.of);
-	return result;
 }
 
 /* ---- by sequence ---- */
 
 /* Untimed operations begin where their call did: the first timed one's start, and the last end. */
-static int take_operations(struct gp_iterations *iterations, const struct gp_model *model,
-			   uint32_t first, uint32_t end)
+static void take_operations(struct gp_iterations *iterations, const struct gp_model *model,
+			    uint32_t first, uint32_t end)
 {
 	struct gp_iteration row = {.start_ns = UINT64_MAX,
 				   .first_op = first,
@@ -468,14 +447,15 @@ static int take_operations(struct gp_iterations *iterations, const struct gp_mod
 		if (model->ops[i].end_ns > row.end_ns)
 			row.end_ns = model->ops[i].end_ns;
 	}
-	return row.start_ns <= row.end_ns ? add(iterations, row) : 0;
+	if (row.start_ns <= row.end_ns)
+		add(iterations, row);
 }
 
-static int take_pass(struct gp_iterations *iterations, const struct gp_model *model,
-		     const struct gp_sequences *sequences, const struct gp_pass *pass)
+static void take_pass(struct gp_iterations *iterations, const struct gp_model *model,
+		      const struct gp_sequences *sequences, const struct gp_pass *pass)
 {
-	return take_operations(iterations, model, sequences->elements[pass->first].op,
-			       sequences->elements[pass->end].op);
+	take_operations(iterations, model, sequences->elements[pass->first].op,
+			sequences->elements[pass->end].op);
 }
 
 struct stream {
@@ -530,18 +510,17 @@ static struct candidates find_candidates(const struct gp_model *model,
 }
 
 /* From a sequence that repeats. */
-static int take_passes(struct gp_iterations *iterations, const struct gp_model *model,
-		       const struct gp_sequences *sequences,
-		       const struct gp_iteration_sequence *chosen)
+static void take_passes(struct gp_iterations *iterations, const struct gp_model *model,
+			const struct gp_sequences *sequences,
+			const struct gp_iteration_sequence *chosen)
 {
 	struct gp_iteration_search passes;
-	int result = gp_iteration_search_of(&passes, sequences, model, chosen->sequence);
 
+	gp_iteration_search_of(&passes, sequences, model, chosen->sequence);
 	iterations->passes = chosen->parts;
-	for (uint32_t i = 0; result == 0 && i < passes.count; i++)
-		result = take_pass(iterations, model, sequences, &passes.rows[i]);
+	for (uint32_t i = 0; i < passes.count; i++)
+		take_pass(iterations, model, sequences, &passes.rows[i]);
 	gp_iteration_search_free(&passes);
-	return result;
 }
 
 /* ---- by a part that is the same in all passes ---- */
@@ -550,26 +529,20 @@ static int take_passes(struct gp_iterations *iterations, const struct gp_model *
 struct places {
 	uint32_t *elements;
 	uint32_t count, capacity;
-	int error;
 };
 
 static void note_place(void *context, uint32_t element)
 {
 	struct places *places = context;
 
-	if (places->error == 0)
-		places->error = gp_array_grow_spill(&places->elements, &places->capacity,
-						    places->count, sizeof(element));
-	if (places->error == 0)
-		places->elements[places->count++] = element;
+	gp_array_grow_spill(&places->elements, &places->capacity, places->count, sizeof(element));
+	places->elements[places->count++] = element;
 }
 
-static int find_places(struct places *places, const struct gp_sequences *sequences,
-		       const struct gp_sequence *sequence)
+static void find_places(struct places *places, const struct gp_sequences *sequences,
+			const struct gp_sequence *sequence)
 {
-	int result = gp_sequence_each(sequences, sequence, note_place, places);
-
-	return result == 0 ? places->error : result;
+	gp_sequence_each(sequences, sequence, note_place, places);
 }
 
 /*
@@ -577,8 +550,8 @@ static int find_places(struct places *places, const struct gp_sequences *sequenc
  * fewer than nine of ten are between half and twice as far, or they span less than half of the
  * stream.
  */
-static int regular_distance(const struct gp_sequences *sequences, const struct places *places,
-			    uint64_t *distance)
+static void regular_distance(const struct gp_sequences *sequences, const struct places *places,
+			     uint64_t *distance)
 {
 	const uint32_t *elements = places->elements;
 	uint32_t count = places->count > 0 ? places->count - 1 : 0, usual = 0;
@@ -587,10 +560,8 @@ static int regular_distance(const struct gp_sequences *sequences, const struct p
 	*distance = 0;
 	if (count < MANY_ITERATIONS ||
 	    2ull * (elements[count] - elements[0]) < sequences->own_count)
-		return 0;
+		return;
 	distances = gp_spill_take(count * sizeof(*distances));
-	if (!distances)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		distances[i] = elements[i + 1] - elements[i];
 	median = gp_stats_select(distances, count, count / 2);
@@ -599,17 +570,15 @@ static int regular_distance(const struct gp_sequences *sequences, const struct p
 	gp_spill_free(distances);
 	if (10ull * usual >= 9ull * count)
 		*distance = median;
-	return 0;
 }
 
 /* Of sequences that come regularly, the one that comes least often: others are parts of passes. */
-static int choose_regular(const struct gp_sequences *sequences, const struct gp_sequence **chosen)
+static void choose_regular(const struct gp_sequences *sequences, const struct gp_sequence **chosen)
 {
 	uint64_t farthest = 0;
-	int result = 0;
 
 	*chosen = NULL;
-	for (uint32_t i = 0; result == 0 && i < sequences->count; i++) {
+	for (uint32_t i = 0; i < sequences->count; i++) {
 		struct places places = {0};
 		uint64_t distance = 0;
 
@@ -617,92 +586,84 @@ static int choose_regular(const struct gp_sequences *sequences, const struct gp_
 		    sequences->rows[i].count <= MANY_ITERATIONS ||
 		    2 * sequences->element_count < farthest * sequences->rows[i].count)
 			continue; /* the last: they are too near to each other */
-		result = find_places(&places, sequences, &sequences->rows[i]);
-		if (result == 0)
-			result = regular_distance(sequences, &places, &distance);
+		find_places(&places, sequences, &sequences->rows[i]);
+		regular_distance(sequences, &places, &distance);
 		if (distance > farthest) {
 			farthest = distance;
 			*chosen = &sequences->rows[i];
 		}
 		gp_spill_free(places.elements);
 	}
-	return result;
 }
 
 /* Each pass is from one to the next. */
-static int take_regular(struct gp_iterations *iterations, const struct gp_model *model,
-			const struct gp_sequences *sequences, const struct gp_sequence *chosen)
+static void take_regular(struct gp_iterations *iterations, const struct gp_model *model,
+			 const struct gp_sequences *sequences, const struct gp_sequence *chosen)
 {
 	struct places places = {0};
-	int result = find_places(&places, sequences, chosen);
 
-	for (uint32_t i = 0; result == 0 && i < places.count; i++) {
+	find_places(&places, sequences, chosen);
+	for (uint32_t i = 0; i < places.count; i++) {
 		const struct gp_pass pass = {places.elements[i],
 					     places.elements[i] + chosen->length};
 
-		result = take_pass(iterations, model, sequences, &pass);
+		take_pass(iterations, model, sequences, &pass);
 	}
 	gp_spill_free(places.elements);
-	return result;
 }
 
 /* ---- all ways ---- */
 
 /* In place of iterations that are parts of a training's steps. */
-static int take_training_steps(struct gp_iterations *iterations, const struct gp_model *model,
-			       const struct stream *stream)
+static void take_training_steps(struct gp_iterations *iterations, const struct gp_model *model,
+				const struct stream *stream)
 {
 	struct gp_training_steps steps;
-	int result = gp_training_steps_of(&steps, model, iterations, stream->first, stream->end);
 
-	if (result == 0 && steps.count > 0)
+	gp_training_steps_of(&steps, model, iterations, stream->first, stream->end);
+	if (steps.count > 0)
 		iterations->count = iterations->passes = 0;
-	for (uint32_t i = 0; result == 0 && i < steps.count; i++)
-		result = take_operations(iterations, model, steps.rows[i].first, steps.rows[i].end);
+	for (uint32_t i = 0; i < steps.count; i++)
+		take_operations(iterations, model, steps.rows[i].first, steps.rows[i].end);
 	gp_training_steps_free(&steps);
-	return result;
 }
 
-static int find_in_stream(struct gp_iterations *iterations, const struct gp_model *model,
-			  const struct gp_tuning *tuning, const struct stream *stream)
+static void find_in_stream(struct gp_iterations *iterations, const struct gp_model *model,
+			   const struct gp_tuning *tuning, const struct stream *stream)
 {
 	struct gp_iteration_sequence chosen = {0};
 	const struct gp_sequence *regular;
 	struct gp_sequences sequences;
-	int result;
 
 	if (gp_sequences_are_of_one_kernel(model, stream->first, stream->end))
-		return 0; /* which has no passes */
-	result = gp_sequences_of(&sequences, model, tuning, stream->first, stream->end);
-	if (result == 0)
-		result = gp_iteration_sequence_choose(&chosen, &sequences, model);
-	if (result == 0 && chosen.sequence) {
-		result = take_passes(iterations, model, &sequences, &chosen);
-	} else if (result == 0) {
-		result = choose_regular(&sequences, &regular);
-		if (result == 0 && regular)
-			result = take_regular(iterations, model, &sequences, regular);
+		return; /* which has no passes */
+	gp_sequences_of(&sequences, model, tuning, stream->first, stream->end);
+	gp_iteration_sequence_choose(&chosen, &sequences, model);
+	if (chosen.sequence) {
+		take_passes(iterations, model, &sequences, &chosen);
+	} else {
+		choose_regular(&sequences, &regular);
+		if (regular)
+			take_regular(iterations, model, &sequences, regular);
 	}
 	gp_sequences_free(&sequences);
-	return result == 0 ? take_training_steps(iterations, model, stream) : result;
+	take_training_steps(iterations, model, stream);
 }
 
-/* How long a loop goes on, with all gaps between its parts: -ENOMEM or 0. */
-static int measure(uint64_t *ns, struct gp_iterations *iterations)
+/* How long a loop goes on, with all gaps between its parts. */
+static void measure(uint64_t *ns, struct gp_iterations *iterations)
 {
 	uint32_t count = iterations->count > 0 ? iterations->count - 1 : 0;
 	uint64_t *periods_ns = gp_spill_take((count + 1) * sizeof(*periods_ns));
-	int result = periods_ns ? gp_array_sort(iterations->rows, iterations->count,
-						sizeof(*iterations->rows), compare_starts, NULL)
-				: -ENOMEM;
 
+	gp_array_sort(iterations->rows, iterations->count, sizeof(*iterations->rows),
+		      compare_starts, NULL);
 	*ns = 0;
-	for (uint32_t i = 0; result == 0 && i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		periods_ns[i] = iterations->rows[i + 1].start_ns - iterations->rows[i].start_ns;
-	if (result == 0 && count > 0)
+	if (count > 0)
 		*ns = count * gp_stats_select(periods_ns, count, count / 2);
 	gp_spill_free(periods_ns);
-	return result;
 }
 
 /* The hash of an operation, mixed so that sums of several differ. */
@@ -739,27 +700,24 @@ static bool are_alike(const struct gp_iterations *a, const struct gp_iterations 
  * The loop of that stream in place of the one that was found, if it goes on for much longer; else
  * it may be another such.
  */
-static int try_stream(struct gp_iterations *iterations, const struct gp_model *model,
-		      const struct gp_tuning *tuning, const struct stream *stream)
+static void try_stream(struct gp_iterations *iterations, const struct gp_model *model,
+		       const struct gp_tuning *tuning, const struct stream *stream)
 {
 	struct gp_iterations other = {.streams = 1};
 	uint64_t ns = 0, other_ns = 0;
-	int result = find_in_stream(&other, model, tuning, stream);
 
-	if (result == 0)
-		result = measure(&ns, iterations);
-	if (result == 0)
-		result = measure(&other_ns, &other);
-	if (result == 0 && (double)other_ns > LONGER_RATIO * (double)ns) {
+	find_in_stream(&other, model, tuning, stream);
+	measure(&ns, iterations);
+	measure(&other_ns, &other);
+	if ((double)other_ns > LONGER_RATIO * (double)ns) {
 		const struct gp_iterations found = other;
 
 		other = *iterations;
 		*iterations = found;
-	} else if (result == 0) {
+	} else {
 		iterations->streams += are_alike(iterations, &other, model);
 	}
 	gp_iterations_free(&other);
-	return result;
 }
 
 /* Does as much, and as one that feeds does that, too. */
@@ -775,104 +733,96 @@ static bool is_as_good(const struct stream *stream, const struct stream *best)
  * Of a stream, and of those that are as good, the loop that goes on for longest; of an empty one,
  * as where all is of tuning, none.
  */
-static int find_longest(struct gp_iterations *iterations, const struct gp_model *model,
-			const struct gp_tuning *tuning, const struct stream *best)
+static void find_longest(struct gp_iterations *iterations, const struct gp_model *model,
+			 const struct gp_tuning *tuning, const struct stream *best)
 {
-	int result;
 
 	if (best->end == best->first)
-		return 0;
+		return;
 	iterations->streams = 1;
-	result = find_in_stream(iterations, model, tuning, best);
-	for (uint32_t first = 0; result == 0 && first < model->op_count;) {
+	find_in_stream(iterations, model, tuning, best);
+	for (uint32_t first = 0; first < model->op_count;) {
 		struct stream stream =
 			first == best->first ? *best : stream_from(model, tuning, first);
 
 		if (is_as_good(&stream, best))
-			result = try_stream(iterations, model, tuning, &stream);
+			try_stream(iterations, model, tuning, &stream);
 		first = stream.end;
 	}
-	return result;
 }
 
-static int find_by_sequence(struct gp_iterations *iterations, const struct gp_model *model,
-			    const struct gp_tuning *tuning)
+static void find_by_sequence(struct gp_iterations *iterations, const struct gp_model *model,
+			     const struct gp_tuning *tuning)
 {
 	struct candidates of = find_candidates(model, tuning);
 	bool feeds = of.feeding.end > of.feeding.first;
-	int result = feeds ? find_longest(iterations, model, tuning, &of.feeding) : 0;
 
-	if (result == 0 && iterations->count == 0 &&
-	    (!feeds || of.feeding.first != of.busiest.first))
-		result = find_longest(iterations, model, tuning, &of.busiest);
-	return result;
+	if (feeds)
+		find_longest(iterations, model, tuning, &of.feeding);
+	if (iterations->count == 0 && (!feeds || of.feeding.first != of.busiest.first))
+		find_longest(iterations, model, tuning, &of.busiest);
 }
 
 /*
  * Whether they run side by side and begin some at a time, as the pieces of one job that has a
  * stream for each: then there is no time from one to the next.
  */
-static int come_in_bunches(bool *in_bunches, struct gp_iterations *iterations)
+static void come_in_bunches(bool *in_bunches, struct gp_iterations *iterations)
 {
 	uint64_t usual_ns, beside = 0;
-	int result = measure(&usual_ns, iterations);
 
+	measure(&usual_ns, iterations);
 	for (uint32_t i = 1; i < iterations->count; i++)
 		beside += iterations->rows[i].start_ns < iterations->rows[i - 1].end_ns;
-	*in_bunches = result == 0 && beside * 2 > iterations->count &&
+	*in_bunches = beside * 2 > iterations->count &&
 		      usual_ns * BUNCH_RATIO < iterations->rows[iterations->count - 1].start_ns -
 						       iterations->rows[0].start_ns;
-	return result;
 }
 
 /*
  * Of all streams together, in the order in which a thread started the operations. A few iterations
  * are pieces of one job, in a stream each, side by side.
  */
-static int find_by_launch(struct gp_iterations *iterations, const struct gp_model *model,
-			  const struct gp_tuning *tuning)
+static void find_by_launch(struct gp_iterations *iterations, const struct gp_model *model,
+			   const struct gp_tuning *tuning)
 {
 	struct gp_launch_order order;
 	bool in_bunches = false;
-	int result = gp_launch_order_of(&order, model, tuning);
 
-	if (result == 0 && order.model.op_count > 0) {
+	gp_launch_order_of(&order, model, tuning);
+	if (order.model.op_count > 0) {
 		const struct stream all = {.end = order.model.op_count};
 
-		result = find_in_stream(iterations, &order.model, &order.tuning, &all);
+		find_in_stream(iterations, &order.model, &order.tuning, &all);
 	}
 	if (iterations->count < MANY_ITERATIONS)
 		iterations->count = iterations->passes = 0;
-	if (result == 0 && iterations->count > 0)
-		result = gp_iteration_starts_set(iterations, model, &order);
-	if (result == 0 && iterations->count > 0)
-		result = come_in_bunches(&in_bunches, iterations);
+	if (iterations->count > 0)
+		gp_iteration_starts_set(iterations, model, &order);
+	if (iterations->count > 0)
+		come_in_bunches(&in_bunches, iterations);
 	if (in_bunches)
 		iterations->count = iterations->passes = 0;
 	for (uint32_t i = 0; i < iterations->count; i++)
 		iterations->rows[i].first_op = order.indices[iterations->rows[i].place];
 	gp_launch_order_free(&order);
-	return result;
 }
 
-/* Its ranges that make or end communicators, which take long; -ENOMEM. */
-static int find_set_up(struct gp_interval **set_up, size_t *count, const struct gp_model *model)
+/* Its ranges that make or end communicators, which take long. */
+static void find_set_up(struct gp_interval **set_up, size_t *count, const struct gp_model *model)
 {
 	uint32_t capacity = 0, found = 0, ranges = gp_nccl_ranges(model);
-	int result = 0;
 
 	*set_up = NULL;
-	for (uint32_t i = 0; i < ranges && result == 0; i++) {
+	for (uint32_t i = 0; i < ranges; i++) {
 		const struct gp_range *range = &model->ranges[i];
 
 		if (!gp_range_set_up(model, range))
 			continue;
-		result = gp_array_grow_spill(set_up, &capacity, found, sizeof(**set_up));
-		if (result == 0)
-			(*set_up)[found++] = (struct gp_interval){range->start_ns, range->end_ns};
+		gp_array_grow_spill(set_up, &capacity, found, sizeof(**set_up));
+		(*set_up)[found++] = (struct gp_interval){range->start_ns, range->end_ns};
 	}
-	*count = result == 0 ? gp_interval_join(*set_up, found) : 0;
-	return result;
+	*count = gp_interval_join(*set_up, found);
 }
 
 static bool starts_until(const void *element, const void *key)
@@ -887,13 +837,13 @@ static bool starts_until(const void *element, const void *key)
  * NCCL copies and fills the same memory again and again while it makes and ends communicators: that
  * is no loop of the program.
  */
-static int drop_set_up(struct gp_iterations *iterations, const struct gp_model *model)
+static void drop_set_up(struct gp_iterations *iterations, const struct gp_model *model)
 {
 	struct gp_interval *set_up;
 	uint32_t inside = 0;
 	size_t count;
-	int result = find_set_up(&set_up, &count, model);
 
+	find_set_up(&set_up, &count, model);
 	for (uint32_t i = 0; set_up && i < iterations->count; i++) {
 		uint64_t ns = gp_bounds_begun_ns(model, &iterations->rows[i]);
 		size_t until =
@@ -904,7 +854,6 @@ static int drop_set_up(struct gp_iterations *iterations, const struct gp_model *
 	if (inside == iterations->count)
 		iterations->count = iterations->passes = 0;
 	gp_spill_free(set_up);
-	return result;
 }
 
 /* From the first operation to the last, and how long they take, beside each other or not. */
@@ -970,16 +919,15 @@ static void merge_of_launches(struct gp_iterations *iterations, const struct gp_
 }
 
 /* A loop that was found by operations may not be the main loop. */
-static int drop_other_loop(struct gp_iterations *iterations, const struct gp_model *model,
-			   const struct gp_tuning *tuning)
+static void drop_other_loop(struct gp_iterations *iterations, const struct gp_model *model,
+			    const struct gp_tuning *tuning)
 {
 	bool are_layers;
-	int result = gp_module_layers_find(iterations, model, &are_layers);
 
+	gp_module_layers_find(iterations, model, &are_layers);
 	merge_of_launches(iterations, model);
 	if (are_layers || is_little_part(iterations, model, tuning))
 		iterations->count = iterations->passes = 0;
-	return result;
 }
 
 /* Operations of JAX, one by one, that last shortly initialize parameters: the loop is to come. */
@@ -998,36 +946,32 @@ static bool are_short_modules(const struct gp_iterations *iterations, const stru
 }
 
 /* If nothing else tells the loop. */
-static int find_little(struct gp_iterations *iterations, const struct gp_model *model,
-		       const struct gp_tuning *tuning)
+static void find_little(struct gp_iterations *iterations, const struct gp_model *model,
+			const struct gp_tuning *tuning)
 {
-	int result = find_by_range(iterations, model, tuning, OF_PROGRAM_OR_LITTLE);
-
-	if (result == 0 && are_short_modules(iterations, model))
+	find_by_range(iterations, model, tuning, OF_PROGRAM_OR_LITTLE);
+	if (are_short_modules(iterations, model))
 		gp_iterations_free(iterations);
-	return result;
 }
 
 int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model,
 		     const struct gp_tuning *tuning)
 {
-	int result;
 
 	*iterations = (struct gp_iterations){0};
-	result = find_by_range(iterations, model, tuning, OF_PROGRAM);
-	if (result == 0 && iterations->count == 0)
-		result = find_by_sequence(iterations, model, tuning);
-	if (result == 0 && iterations->count == 0)
-		result = find_by_launch(iterations, model, tuning);
-	if (result == 0 && !iterations->by_range)
-		result = drop_other_loop(iterations, model, tuning);
-	if (result == 0 && iterations->count == 0)
-		result = find_little(iterations, model, tuning);
-	if (result == 0)
-		result = drop_set_up(iterations, model);
-	if (result == 0 && iterations->count == 0)
-		result = find_by_range(iterations, model, tuning, OF_LIBRARIES);
-	return result == 0 ? complete(iterations, model) : result;
+	find_by_range(iterations, model, tuning, OF_PROGRAM);
+	if (iterations->count == 0)
+		find_by_sequence(iterations, model, tuning);
+	if (iterations->count == 0)
+		find_by_launch(iterations, model, tuning);
+	if (!iterations->by_range)
+		drop_other_loop(iterations, model, tuning);
+	if (iterations->count == 0)
+		find_little(iterations, model, tuning);
+	drop_set_up(iterations, model);
+	if (iterations->count == 0)
+		find_by_range(iterations, model, tuning, OF_LIBRARIES);
+	return complete(iterations, model);
 }
 
 void gp_iterations_free(struct gp_iterations *iterations)

@@ -1,7 +1,5 @@
 #include "report/analysis/loop/launch_order.h"
 
-#include <errno.h>
-
 #include "report/base/spill_memory.h"
 
 #define MOST_OPS (1u << 22)
@@ -57,8 +55,8 @@ static void take(struct gp_launch_order *order, const struct gp_model *model,
 	order->model.op_count = count;
 }
 
-int gp_launch_order_of(struct gp_launch_order *order, const struct gp_model *model,
-		       const struct gp_tuning *tuning)
+void gp_launch_order_of(struct gp_launch_order *order, const struct gp_model *model,
+			const struct gp_tuning *tuning)
 {
 	struct thread thread;
 
@@ -68,15 +66,12 @@ int gp_launch_order_of(struct gp_launch_order *order, const struct gp_model *mod
 	order->tuning.of = NULL;
 	if (model->op_count == 0 || model->op_count > MOST_OPS ||
 	    gp_model_stream_end(model, 0) == model->op_count)
-		return 0;
+		return;
 	thread = busiest_thread(model, tuning);
 	order->model.ops = gp_spill_take((thread.operations + 1) * sizeof(*order->model.ops));
 	order->tuning.of = gp_spill_take(thread.operations + 1);
 	order->indices = gp_spill_take((thread.operations + 1) * sizeof(*order->indices));
-	if (!order->model.ops || !order->tuning.of || !order->indices)
-		return -ENOMEM;
 	take(order, model, tuning, &thread);
-	return 0;
 }
 
 void gp_launch_order_free(struct gp_launch_order *order)

@@ -22,11 +22,11 @@ struct gp_launch_order {
 
 /*
  * Empty, without operations, if it would tell no more than a stream does (all are one stream's), or
- * for more than four million operations, whose copies would take too much memory. Returns 0 or
- * -ENOMEM; call gp_launch_order_free() in either case.
+ * for more than four million operations, whose copies would take too much memory. Call
+ * gp_launch_order_free().
  */
-int gp_launch_order_of(struct gp_launch_order *order, const struct gp_model *model,
-		       const struct gp_tuning *tuning);
+void gp_launch_order_of(struct gp_launch_order *order, const struct gp_model *model,
+			const struct gp_tuning *tuning);
 void gp_launch_order_free(struct gp_launch_order *order);
 
 #endif

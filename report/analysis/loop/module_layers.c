@@ -1,6 +1,5 @@
 #include "report/analysis/loop/module_layers.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -66,23 +65,20 @@ static uint32_t most_of_class(const char *const *names, uint32_t count)
 	return most;
 }
 
-int gp_module_layers_find(const struct gp_iterations *iterations, const struct gp_model *model,
-			  bool *are_layers)
+void gp_module_layers_find(const struct gp_iterations *iterations, const struct gp_model *model,
+			   bool *are_layers)
 {
 	const char **names = gp_spill_take(((size_t)iterations->count + 1) * sizeof(*names));
 	uint32_t count = 0;
-	int result = names ? 0 : -ENOMEM;
 
 	*are_layers = false;
-	for (uint32_t i = 0; result == 0 && i < iterations->count; i++) {
+	for (uint32_t i = 0; i < iterations->count; i++) {
 		const char *name = first_module(model, &iterations->rows[i]);
 
 		if (name)
 			names[count++] = name;
 	}
-	if (result == 0)
-		result = gp_array_sort(names, count, sizeof(*names), compare_names, NULL);
-	*are_layers = result == 0 && most_of_class(names, count) >= LEAST_LAYERS;
+	gp_array_sort(names, count, sizeof(*names), compare_names, NULL);
+	*are_layers = most_of_class(names, count) >= LEAST_LAYERS;
 	gp_spill_free(names);
-	return result;
 }

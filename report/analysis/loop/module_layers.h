@@ -13,8 +13,7 @@
 #include "report/analysis/loop/iterations.h"
 #include "report/model/model.h"
 
-/* Returns 0 or -ENOMEM. */
-int gp_module_layers_find(const struct gp_iterations *iterations, const struct gp_model *model,
-			  bool *are_layers);
+void gp_module_layers_find(const struct gp_iterations *iterations, const struct gp_model *model,
+			   bool *are_layers);
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/analysis/loop/phase_events.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/analysis/loop/phase_lines.h"
@@ -100,21 +99,18 @@ static void count_call(struct search *search, struct thread *thread, uint32_t in
 	thread->exchanging += search->events->of_calls[index] == GP_PHASE_COMMUNICATION;
 }
 
-static int find_threads(struct search *search)
+static void find_threads(struct search *search)
 {
 	const struct gp_call *calls = search->model->calls;
-	int result = 0;
 
-	for (uint32_t i = 0; result == 0 && i < search->model->call_count; i++) {
+	for (uint32_t i = 0; i < search->model->call_count; i++) {
 		if (i == 0 || calls[i].thread_id != calls[i - 1].thread_id) {
-			result = gp_array_grow(&search->threads, &search->thread_capacity,
-					       search->thread_count, sizeof(*search->threads));
-			if (result == 0)
-				search->threads[search->thread_count++] =
-					(struct thread){.first = i, .end = i};
+			gp_array_grow(&search->threads, &search->thread_capacity,
+				      search->thread_count, sizeof(*search->threads));
+			search->threads[search->thread_count++] =
+				(struct thread){.first = i, .end = i};
 		}
-		if (result == 0)
-			count_call(search, &search->threads[search->thread_count - 1], i);
+		count_call(search, &search->threads[search->thread_count - 1], i);
 	}
 	for (uint32_t i = 0; i < search->thread_count; i++)
 		search->threads[i].is_named_backward =
@@ -122,7 +118,6 @@ static int find_threads(struct search *search)
 			gp_training_is_backward_thread(
 				search->model,
 				search->model->calls[search->threads[i].first].thread_id);
-	return result;
 }
 
 /* Work that few steps have: a launch of it stands among others of it. */
@@ -196,15 +191,14 @@ static bool is_of_training(uint8_t phase)
 	       phase == GP_PHASE_GRADIENTS || phase == GP_PHASE_OPTIMIZER;
 }
 
-static int add_event(struct search *search, uint32_t index, bool is_backward_thread)
+static void add_event(struct search *search, uint32_t index, bool is_backward_thread)
 {
 	struct gp_phase_events *events = search->events;
 	const struct gp_call *call = &search->model->calls[index];
 	bool is_launch = call->first_op != GP_NONE;
-	int result;
 
 	if (!is_in_loop(search->iterations, call->start_ns))
-		return 0;
+		return;
 	events->launches += is_launch;
 	events->with_stack += is_launch && call->stack != GP_NONE;
 	if (events->of_calls[index] == GP_PHASE_NONE && is_backward_thread)
@@ -212,81 +206,71 @@ static int add_event(struct search *search, uint32_t index, bool is_backward_thr
 	events->is_training |= is_of_training(events->of_calls[index]);
 	if (events->of_calls[index] == GP_PHASE_NONE && call->stack == GP_NONE &&
 	    search->rules == GP_PHASE_RULES_STACKS)
-		return 0;
-	result = gp_array_grow_spill(&events->rows, &events->capacity, events->count,
-				     sizeof(*events->rows));
-	if (result == 0)
-		events->rows[events->count++] =
-			(struct gp_phase_event){.start_ns = call->start_ns,
-						.end_ns = gp_call_end_ns(call),
-						.call = index,
-						.phase = events->of_calls[index],
-						.edge = GP_PHASE_NO_EDGE};
-	return result;
+		return;
+	gp_array_grow_spill(&events->rows, &events->capacity, events->count, sizeof(*events->rows));
+	events->rows[events->count++] = (struct gp_phase_event){.start_ns = call->start_ns,
+								.end_ns = gp_call_end_ns(call),
+								.call = index,
+								.phase = events->of_calls[index],
+								.edge = GP_PHASE_NO_EDGE};
 }
 
-static int add_thread(struct search *search, const struct thread *thread)
+static void add_thread(struct search *search, const struct thread *thread)
 {
 	bool is_backward_thread = is_backward(search, thread);
-	int result = 0;
 
 	if (search->rules == GP_PHASE_RULES_TRAINING)
 		settle_estimates(search, thread);
-	for (uint32_t i = thread->first; result == 0 && i < thread->end; i++)
-		result = add_event(search, i, is_backward_thread);
-	return result;
+	for (uint32_t i = thread->first; i < thread->end; i++)
+		add_event(search, i, is_backward_thread);
 }
 
 /*
  * A run of equal samples is as many, MOST_OF_RUN at most, at equal distances; the first and the
  * last are certain.
  */
-static int add_samples(struct search *search, const struct gp_sample *run)
+static void add_samples(struct search *search, const struct gp_sample *run)
 {
 	struct gp_phase_events *events = search->events;
 	uint32_t count = run->count < MOST_OF_RUN ? run->count : MOST_OF_RUN;
 	uint64_t step_ns = count > 1 ? (run->end_ns - run->start_ns) / (count - 1) : 0;
-	int result = 0;
 
-	for (uint32_t i = 0; result == 0 && run->stack != GP_NONE && i < count; i++) {
+	for (uint32_t i = 0; run->stack != GP_NONE && i < count; i++) {
 		uint64_t time_ns = run->start_ns + i * step_ns;
 
 		if (!is_in_loop(search->iterations, time_ns))
 			continue;
-		result = gp_array_grow_spill(&events->samples, &events->sample_capacity,
-					     events->sample_count, sizeof(*events->samples));
+		gp_array_grow_spill(&events->samples, &events->sample_capacity,
+				    events->sample_count, sizeof(*events->samples));
 		events->is_training |= is_of_training(search->marks[run->stack]);
-		if (result == 0)
-			events->samples[events->sample_count++] = (struct gp_phase_sample){
-				.time_ns = time_ns,
-				.least_ns = i + 1 < count ? run->start_ns : run->end_ns,
-				.most_ns = i > 0 ? run->end_ns : run->start_ns,
-				.stack = run->stack,
-				.phase = search->marks[run->stack]};
+		events->samples[events->sample_count++] = (struct gp_phase_sample){
+			.time_ns = time_ns,
+			.least_ns = i + 1 < count ? run->start_ns : run->end_ns,
+			.most_ns = i > 0 ? run->end_ns : run->start_ns,
+			.stack = run->stack,
+			.phase = search->marks[run->stack]};
 	}
-	return result;
 }
 
 GP_COMPARE_BY_TWO(compare_events, struct gp_phase_event, start_ns, edge)
 
-static int gather(struct search *search)
+static void gather(struct search *search)
 {
 	struct gp_phase_events *events = search->events;
 	const struct thread *most = main_thread(search);
-	int result = most ? add_thread(search, most) : 0;
 
+	if (most)
+		add_thread(search, most);
 	if (!most)
-		return 0;
+		return;
 	events->thread_id = search->model->calls[most->first].thread_id;
-	for (uint32_t i = 0; result == 0 && i < search->thread_count; i++)
+	for (uint32_t i = 0; i < search->thread_count; i++)
 		if (&search->threads[i] != most && is_backward(search, &search->threads[i]))
-			result = add_thread(search, &search->threads[i]);
-	for (uint32_t i = 0; result == 0 && i < search->model->sample_count; i++)
+			add_thread(search, &search->threads[i]);
+	for (uint32_t i = 0; i < search->model->sample_count; i++)
 		if (search->model->samples[i].thread_id == events->thread_id)
-			result = add_samples(search, &search->model->samples[i]);
-	return result == 0 ? gp_array_sort(events->rows, events->count, sizeof(*events->rows),
-					   compare_events, NULL)
-			   : result;
+			add_samples(search, &search->model->samples[i]);
+	gp_array_sort(events->rows, events->count, sizeof(*events->rows), compare_events, NULL);
 }
 
 /* ---- estimated stacks ---- */
@@ -382,31 +366,28 @@ static void mend_batches(struct search *search)
 
 /* ---- phases that the stack does not tell ---- */
 
-static int learn_lines(struct search *search)
+static void learn_lines(struct search *search)
 {
 	struct gp_phase_events *events = search->events;
 	struct gp_phase_lines *lines = gp_phase_lines_new(search->model);
-	int result = lines ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < events->count; i++) {
+	for (uint32_t i = 0; i < events->count; i++) {
 		uint32_t stack = search->model->calls[events->rows[i].call].stack;
 
 		if (stack != GP_NONE && events->rows[i].phase != GP_PHASE_NONE)
-			result = gp_phase_lines_add(lines, stack,
-						    (enum gp_phase_kind)events->rows[i].phase);
+			gp_phase_lines_add(lines, stack, (enum gp_phase_kind)events->rows[i].phase);
 	}
-	for (uint32_t i = 0; result == 0 && i < events->count; i++) {
+	for (uint32_t i = 0; i < events->count; i++) {
 		uint32_t stack = search->model->calls[events->rows[i].call].stack;
 
 		if (stack != GP_NONE && events->rows[i].phase == GP_PHASE_NONE)
 			events->rows[i].phase = (uint8_t)gp_phase_lines_find(lines, stack);
 	}
-	for (uint32_t i = 0; result == 0 && i < events->sample_count; i++)
+	for (uint32_t i = 0; i < events->sample_count; i++)
 		if (events->samples[i].phase == GP_PHASE_NONE)
 			events->samples[i].phase =
 				(uint8_t)gp_phase_lines_find(lines, events->samples[i].stack);
 	gp_phase_lines_free(lines);
-	return result;
 }
 
 /* A wait is for what came before: a copy, a value. */
@@ -470,36 +451,30 @@ static void fill_between(struct search *search)
 
 /* ---- ranges ---- */
 
-static int add_edge(struct gp_phase_events *events, uint64_t time_ns, uint8_t phase,
-		    enum gp_phase_edge edge)
+static void add_edge(struct gp_phase_events *events, uint64_t time_ns, uint8_t phase,
+		     enum gp_phase_edge edge)
 {
-	int result = gp_array_grow_spill(&events->rows, &events->capacity, events->count,
-					 sizeof(*events->rows));
-
-	if (result == 0)
-		events->rows[events->count++] = (struct gp_phase_event){.start_ns = time_ns,
-									.end_ns = time_ns,
-									.call = GP_NONE,
-									.phase = phase,
-									.edge = (uint8_t)edge};
-	return result;
+	gp_array_grow_spill(&events->rows, &events->capacity, events->count, sizeof(*events->rows));
+	events->rows[events->count++] = (struct gp_phase_event){.start_ns = time_ns,
+								.end_ns = time_ns,
+								.call = GP_NONE,
+								.phase = phase,
+								.edge = (uint8_t)edge};
 }
 
-static int add_edges(struct search *search, const struct gp_phase_ranges *ranges)
+static void add_edges(struct search *search, const struct gp_phase_ranges *ranges)
 {
 	struct gp_phase_events *events = search->events;
-	int result = 0;
 
-	for (uint32_t i = 0; result == 0 && i < ranges->count; i++) {
+	for (uint32_t i = 0; i < ranges->count; i++) {
 		const struct gp_phase_range *row = &ranges->rows[i];
 
 		events->is_training |= is_of_training(row->phase);
 		if (is_in_loop(search->iterations, row->start_ns))
-			result = add_edge(events, row->start_ns, row->phase, GP_PHASE_BEGINS);
-		if (result == 0 && is_in_loop(search->iterations, row->end_ns))
-			result = add_edge(events, row->end_ns, row->phase, GP_PHASE_ENDS);
+			add_edge(events, row->start_ns, row->phase, GP_PHASE_BEGINS);
+		if (is_in_loop(search->iterations, row->end_ns))
+			add_edge(events, row->end_ns, row->phase, GP_PHASE_ENDS);
 	}
-	return result;
 }
 
 /* What the program says of its own thread is right. */
@@ -524,28 +499,25 @@ static void overrule(struct search *search, const struct gp_phase_ranges *ranges
 }
 
 /* Then neighbors and lines tell the rest. */
-static int take_ranges(struct search *search, struct gp_phase_ranges *ranges)
+static void take_ranges(struct search *search, struct gp_phase_ranges *ranges)
 {
-	int result = gp_phase_ranges_of(ranges, search->model, search->events->thread_id);
-
-	if (result == 0 && ranges->count > 0)
+	gp_phase_ranges_of(ranges, search->model, search->events->thread_id);
+	if (ranges->count > 0)
 		overrule(search, ranges);
-	return result;
 }
 
-static int show_ranges(struct search *search, const struct gp_phase_ranges *ranges)
+static void show_ranges(struct search *search, const struct gp_phase_ranges *ranges)
 {
-	int result = ranges->count > 0 ? add_edges(search, ranges) : 0;
-
-	if (result == 0 && ranges->count > 0)
-		result = gp_array_sort(search->events->rows, search->events->count,
-				       sizeof(*search->events->rows), compare_events, NULL);
-	return result;
+	if (ranges->count > 0)
+		add_edges(search, ranges);
+	if (ranges->count > 0)
+		gp_array_sort(search->events->rows, search->events->count,
+			      sizeof(*search->events->rows), compare_events, NULL);
 }
 
-int gp_phase_events_of(struct gp_phase_events *events, const struct gp_model *model,
-		       const struct gp_iterations *iterations, const uint8_t *marks,
-		       enum gp_phase_rules rules)
+void gp_phase_events_of(struct gp_phase_events *events, const struct gp_model *model,
+			const struct gp_iterations *iterations, const uint8_t *marks,
+			enum gp_phase_rules rules)
 {
 	struct search search = {.events = events,
 				.model = model,
@@ -553,28 +525,22 @@ int gp_phase_events_of(struct gp_phase_events *events, const struct gp_model *mo
 				.marks = marks,
 				.rules = rules};
 	struct gp_phase_ranges ranges = {0};
-	int result;
 
 	*events = (struct gp_phase_events){
 		.of_calls = gp_spill_take_zeroed(model->call_count + (size_t)1, 1)};
-	result = events->of_calls ? find_threads(&search) : -ENOMEM;
-	if (result == 0)
-		result = gather(&search);
-	if (result == 0 && rules == GP_PHASE_RULES_TRAINING)
+	find_threads(&search);
+	gather(&search);
+	if (rules == GP_PHASE_RULES_TRAINING)
 		mend_batches(&search);
-	if (result == 0 && rules == GP_PHASE_RULES_TRAINING && events->count > 0)
-		result = take_ranges(&search, &ranges);
-	if (result == 0)
-		result = learn_lines(&search);
-	if (result == 0 && rules == GP_PHASE_RULES_TRAINING)
+	if (rules == GP_PHASE_RULES_TRAINING && events->count > 0)
+		take_ranges(&search, &ranges);
+	learn_lines(&search);
+	if (rules == GP_PHASE_RULES_TRAINING)
 		fill_waits(&search);
-	if (result == 0)
-		fill_between(&search);
-	if (result == 0)
-		result = show_ranges(&search, &ranges);
+	fill_between(&search);
+	show_ranges(&search, &ranges);
 	gp_phase_ranges_free(&ranges);
 	free(search.threads);
-	return result;
 }
 
 void gp_phase_events_free(struct gp_phase_events *events)

@@ -60,13 +60,10 @@ struct gp_phase_events {
 /* The rules of a training, or those for programs of any kind, which have stacks alone. */
 enum gp_phase_rules { GP_PHASE_RULES_TRAINING, GP_PHASE_RULES_STACKS };
 
-/*
- * marks: by index in frames, as of gp_phase_marks_of().  Returns 0 or -ENOMEM;
- * gp_phase_events_free() in either case.
- */
-int gp_phase_events_of(struct gp_phase_events *events, const struct gp_model *model,
-		       const struct gp_iterations *iterations, const uint8_t *marks,
-		       enum gp_phase_rules rules);
+/* marks: by index in frames, as of gp_phase_marks_of(). Call gp_phase_events_free(). */
+void gp_phase_events_of(struct gp_phase_events *events, const struct gp_model *model,
+			const struct gp_iterations *iterations, const uint8_t *marks,
+			enum gp_phase_rules rules);
 void gp_phase_events_free(struct gp_phase_events *events);
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/analysis/loop/phase_functions.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,34 +65,27 @@ static uint32_t text_number(struct search *search, const struct gp_place *place,
 	return gp_groups_find(&search->texts, text);
 }
 
-static int add_own(struct search *search, const struct gp_place *place)
+static void add_own(struct search *search, const struct gp_place *place)
 {
 	struct own own = {text_number(search, place, false), text_number(search, place, true)};
 
-	if (own.function == UINT32_MAX || own.line == UINT32_MAX ||
-	    gp_array_grow(&search->own, &search->own_capacity, search->own_count,
-			  sizeof(*search->own)) != 0)
-		return -ENOMEM;
+	gp_array_grow(&search->own, &search->own_capacity, search->own_count, sizeof(*search->own));
 	search->own[search->own_count++] = own;
-	return 0;
 }
 
-static int find_own(struct search *search)
+static void find_own(struct search *search)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; result == 0 && i < search->model->frame_count; i++) {
+	for (uint32_t i = 0; i < search->model->frame_count; i++) {
 		const struct gp_place *places = NULL;
 		size_t count = 0;
 
 		if (gp_code_may_be_own(search->model, &search->model->frames[i]))
 			places = gp_symbols_find(search->symbols, search->model, i, &count);
-		while (result == 0 && count-- > 0)
+		while (count-- > 0)
 			if (gp_code_owner_of_place(&places[count]) == GP_CODE_OWN)
-				result = add_own(search, &places[count]);
+				add_own(search, &places[count]);
 		search->own_ends[i] = search->own_count;
 	}
-	return result;
 }
 
 /* ---- the loop's function ---- */
@@ -165,16 +157,14 @@ static uint32_t next_of_path(struct search *search)
 	return NOBODY;
 }
 
-static int find_path(struct search *search)
+static void find_path(struct search *search)
 {
 	for (uint32_t next;
 	     search->path_count < GP_FRAME_DEPTH && (next = next_of_path(search)) != NOBODY;) {
-		if (gp_array_grow(&search->path, &search->path_capacity, search->path_count,
-				  sizeof(*search->path)) != 0)
-			return -ENOMEM;
+		gp_array_grow(&search->path, &search->path_capacity, search->path_count,
+			      sizeof(*search->path));
 		search->path[search->path_count++] = next;
 	}
-	return 0;
 }
 
 /* The largest share of one label in the calls of the path's end; returns how many have any. */
@@ -237,8 +227,8 @@ static uint32_t heaviest(const struct search *search, const uint8_t *numbers)
 	return found;
 }
 
-static int number_phases(struct search *search, struct gp_phase_functions *functions,
-			 uint8_t *numbers)
+static void number_phases(struct search *search, struct gp_phase_functions *functions,
+			  uint8_t *numbers)
 {
 	uint32_t text;
 
@@ -246,20 +236,17 @@ static int number_phases(struct search *search, struct gp_phase_functions *funct
 	while (functions->count < MOST && (text = heaviest(search, numbers)) != NOBODY) {
 		numbers[text] = (uint8_t)++functions->count;
 		functions->names[functions->count] = strdup(search->texts.rows[text].key);
-		if (!functions->names[functions->count])
-			return -ENOMEM;
 	}
 	functions->names[GP_PHASE_OTHER] = strdup(gp_phase_kind_name(GP_PHASE_OTHER));
-	return functions->names[GP_PHASE_OTHER] ? 0 : -ENOMEM;
 }
 
 /* A stack outside of the user's code has no phase. */
-static int make_marks(struct search *search, struct gp_phase_functions *functions)
+static void make_marks(struct search *search, struct gp_phase_functions *functions)
 {
 	uint8_t *numbers = calloc((size_t)search->texts.count + 1, sizeof(*numbers));
-	int result = numbers ? number_phases(search, functions, numbers) : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < search->model->frame_count; i++) {
+	number_phases(search, functions, numbers);
+	for (uint32_t i = 0; i < search->model->frame_count; i++) {
 		uint32_t label = search->at[i].label;
 
 		if (label != NOBODY)
@@ -267,11 +254,10 @@ static int make_marks(struct search *search, struct gp_phase_functions *function
 				numbers[label] != GP_PHASE_NONE ? numbers[label] : GP_PHASE_OTHER;
 	}
 	free(numbers);
-	return result;
 }
 
-int gp_phase_functions_of(struct gp_phase_functions *functions, const struct gp_model *model,
-			  const uint32_t *calls)
+void gp_phase_functions_of(struct gp_phase_functions *functions, const struct gp_model *model,
+			   const uint32_t *calls)
 {
 	size_t frames = (size_t)model->frame_count + 1;
 	struct search search = {
@@ -281,21 +267,15 @@ int gp_phase_functions_of(struct gp_phase_functions *functions, const struct gp_
 		.own_ends = calloc(frames, sizeof(*search.own_ends)),
 		.at = calloc(frames, sizeof(*search.at)),
 	};
-	int result = -ENOMEM;
 
 	*functions = (struct gp_phase_functions){.marks = calloc(frames, 1)};
 	for (uint32_t i = 0; i < model->frame_count; i++)
 		search.all += calls[i];
-	if (search.symbols && search.own_ends && search.at && functions->marks)
-		result = find_own(&search);
-	if (result == 0) {
-		search.weights = calloc((size_t)search.texts.count + 1, sizeof(*search.weights));
-		result = search.weights ? find_path(&search) : -ENOMEM;
-	}
-	if (result == 0) {
-		leave_wrappers(&search);
-		result = make_marks(&search, functions);
-	}
+	find_own(&search);
+	search.weights = calloc((size_t)search.texts.count + 1, sizeof(*search.weights));
+	find_path(&search);
+	leave_wrappers(&search);
+	make_marks(&search, functions);
 	gp_symbols_free(search.symbols);
 	gp_groups_free(&search.texts);
 	free(search.own);
@@ -303,7 +283,6 @@ int gp_phase_functions_of(struct gp_phase_functions *functions, const struct gp_
 	free(search.at);
 	free(search.weights);
 	free(search.path);
-	return result;
 }
 
 void gp_phase_functions_free(struct gp_phase_functions *functions)

@@ -26,11 +26,11 @@ struct gp_phase_functions {
 };
 
 /*
- * calls: by index in frames, how often the loop made a call from that stack.  Returns 0 or -ENOMEM;
- * gp_phase_functions_free() in either case.
+ * calls: by index in frames, how often the loop made a call from that stack. Call
+ * gp_phase_functions_free().
  */
-int gp_phase_functions_of(struct gp_phase_functions *functions, const struct gp_model *model,
-			  const uint32_t *calls);
+void gp_phase_functions_of(struct gp_phase_functions *functions, const struct gp_model *model,
+			   const uint32_t *calls);
 void gp_phase_functions_free(struct gp_phase_functions *functions);
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/analysis/loop/phase_gaps.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #define SIZE_CLASSES     40u /* by powers of two of ns */
@@ -41,8 +40,8 @@ struct walk {
 	const struct gp_model *model;
 	enum gp_phase_rules rules;
 	struct counts (*pooled)[GP_PHASE_KINDS][SIZE_CLASSES]; /* by the phases around */
-	int (*take_gap)(struct walk *walk, const struct gap *gap);
-	int (*take)(void *context, const struct gp_phase_piece *piece);
+	void (*take_gap)(struct walk *walk, const struct gap *gap);
+	void (*take)(void *context, const struct gp_phase_piece *piece);
 	void *context;
 	uint32_t next_event, next_sample;
 };
@@ -186,14 +185,13 @@ static struct shares shares_of(const struct walk *walk, const struct gap *gap)
 
 /* ---- gaps ---- */
 
-static int pool_gap(struct walk *walk, const struct gap *gap)
+static void pool_gap(struct walk *walk, const struct gap *gap)
 {
 	struct counts *pool = pool_of(walk, gap), own = count_samples(walk, gap);
 
 	pool->all += own.all;
 	for (int i = 0; i < GP_PHASE_KINDS; i++)
 		pool->of[i] += own.of[i];
-	return 0;
 }
 
 /* A sample's stack in the phase; else that of the call beside it. */
@@ -212,15 +210,14 @@ static uint32_t stack_in(const struct walk *walk, const struct gap *gap, enum gp
 }
 
 /* The phase before, then those between in the order of a step, then the phase after. */
-static int split_gap(struct walk *walk, const struct gap *gap)
+static void split_gap(struct walk *walk, const struct gap *gap)
 {
 	struct shares shares = shares_of(walk, gap);
 	enum gp_phase_kind first = phase_before(gap), last = phase_after(gap);
 	struct gp_phase_piece piece = {.end_ns = gap->start_ns, .is_split = first != last};
 	double reached = 0, length = (double)(gap->end_ns - gap->start_ns);
-	int result = 0;
 
-	for (int i = 0; result == 0 && i <= GP_PHASE_KINDS; i++) {
+	for (int i = 0; i <= GP_PHASE_KINDS; i++) {
 		enum gp_phase_kind phase = (first + i) % GP_PHASE_KINDS;
 
 		if (i == GP_PHASE_KINDS)
@@ -239,21 +236,20 @@ static int split_gap(struct walk *walk, const struct gap *gap)
 			piece.end_ns = gap->end_ns;
 		piece.stack = stack_in(walk, gap, phase);
 		if (piece.end_ns > piece.start_ns)
-			result = walk->take(walk->context, &piece);
+			walk->take(walk->context, &piece);
 	}
-	return result;
 }
 
 /* ---- the walk ---- */
 
-static int walk_gap(struct walk *walk, const struct gp_phase_event *before,
-		    const struct gp_phase_event *after, uint64_t start_ns, uint64_t end_ns)
+static void walk_gap(struct walk *walk, const struct gp_phase_event *before,
+		     const struct gp_phase_event *after, uint64_t start_ns, uint64_t end_ns)
 {
 	const struct gp_phase_events *events = walk->events;
 	struct gap gap = {.before = before, .after = after, .start_ns = start_ns, .end_ns = end_ns};
 
 	if (start_ns >= end_ns)
-		return 0;
+		return;
 	while (walk->next_sample < events->sample_count &&
 	       events->samples[walk->next_sample].time_ns < start_ns)
 		walk->next_sample++;
@@ -262,71 +258,64 @@ static int walk_gap(struct walk *walk, const struct gp_phase_event *before,
 	       events->samples[walk->next_sample].time_ns < end_ns)
 		walk->next_sample++;
 	gap.end_sample = walk->next_sample;
-	return before || after ? walk->take_gap(walk, &gap) : 0;
+	if (before || after)
+		walk->take_gap(walk, &gap);
 }
 
-static int take_event(const struct walk *walk, const struct gp_phase_event *event,
-		      uint64_t start_ns, uint64_t end_ns)
+static void take_event(const struct walk *walk, const struct gp_phase_event *event,
+		       uint64_t start_ns, uint64_t end_ns)
 {
 	const struct gp_phase_piece piece = {.start_ns = start_ns,
 					     .end_ns = end_ns,
 					     .stack = stack_of(walk, event),
 					     .phase = event->phase};
 
-	return walk->take && end_ns > start_ns ? walk->take(walk->context, &piece) : 0;
+	if (walk->take && end_ns > start_ns)
+		walk->take(walk->context, &piece);
 }
 
-static int walk_stretch(struct walk *walk, const struct gp_interval *stretch)
+static void walk_stretch(struct walk *walk, const struct gp_interval *stretch)
 {
 	const struct gp_phase_events *events = walk->events;
 	const struct gp_phase_event *before = NULL;
 	uint64_t at_ns = stretch->start_ns;
-	int result = 0;
 
-	while (result == 0 && walk->next_event < events->count &&
+	while (walk->next_event < events->count &&
 	       events->rows[walk->next_event].start_ns < stretch->end_ns) {
 		const struct gp_phase_event *event = &events->rows[walk->next_event++];
 		uint64_t end_ns = event->end_ns < stretch->end_ns ? event->end_ns : stretch->end_ns;
 
-		result = walk_gap(walk, before, event, at_ns, event->start_ns);
+		walk_gap(walk, before, event, at_ns, event->start_ns);
 		at_ns = event->start_ns > at_ns ? event->start_ns : at_ns;
-		if (result == 0)
-			result = take_event(walk, event, at_ns, end_ns);
+		take_event(walk, event, at_ns, end_ns);
 		at_ns = end_ns > at_ns ? end_ns : at_ns;
 		before = event;
 	}
-	return result == 0 ? walk_gap(walk, before, NULL, at_ns, stretch->end_ns) : result;
+	walk_gap(walk, before, NULL, at_ns, stretch->end_ns);
 }
 
-static int walk_all(struct walk *walk, const struct gp_iterations *iterations)
+static void walk_all(struct walk *walk, const struct gp_iterations *iterations)
 {
-	int result = 0;
-
 	walk->next_event = walk->next_sample = 0;
-	for (uint32_t i = 0; result == 0 && i < iterations->stretch_count; i++)
-		result = walk_stretch(walk, &iterations->stretches[i]);
-	return result;
+	for (uint32_t i = 0; i < iterations->stretch_count; i++)
+		walk_stretch(walk, &iterations->stretches[i]);
 }
 
-int gp_phase_gaps_split(const struct gp_phase_events *events, const struct gp_model *model,
-			const struct gp_iterations *iterations, enum gp_phase_rules rules,
-			int (*take)(void *context, const struct gp_phase_piece *piece),
-			void *context)
+void gp_phase_gaps_split(const struct gp_phase_events *events, const struct gp_model *model,
+			 const struct gp_iterations *iterations, enum gp_phase_rules rules,
+			 void (*take)(void *context, const struct gp_phase_piece *piece),
+			 void *context)
 {
 	struct walk walk = {.events = events,
 			    .model = model,
 			    .rules = rules,
 			    .take_gap = pool_gap,
 			    .context = context};
-	int result = -ENOMEM;
 
 	walk.pooled = calloc(GP_PHASE_KINDS, sizeof(*walk.pooled));
-	if (walk.pooled)
-		result = walk_all(&walk, iterations);
+	walk_all(&walk, iterations);
 	walk.take_gap = split_gap;
 	walk.take = take;
-	if (result == 0)
-		result = walk_all(&walk, iterations);
+	walk_all(&walk, iterations);
 	free(walk.pooled);
-	return result;
 }

@@ -38,13 +38,10 @@ struct gp_phase_piece {
 	bool is_split;  /* of a gap between two phases */
 };
 
-/*
- * Calls take for all time of the loop's stretches, in order.  Returns 0, -ENOMEM, or the first
- * value of take that is not 0.
- */
-int gp_phase_gaps_split(const struct gp_phase_events *events, const struct gp_model *model,
-			const struct gp_iterations *iterations, enum gp_phase_rules rules,
-			int (*take)(void *context, const struct gp_phase_piece *piece),
-			void *context);
+/* Calls take for all time of the loop's stretches, in order. */
+void gp_phase_gaps_split(const struct gp_phase_events *events, const struct gp_model *model,
+			 const struct gp_iterations *iterations, enum gp_phase_rules rules,
+			 void (*take)(void *context, const struct gp_phase_piece *piece),
+			 void *context);
 
 #endif

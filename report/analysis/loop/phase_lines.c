@@ -1,6 +1,5 @@
 #include "report/analysis/loop/phase_lines.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/base/array.h"
@@ -28,15 +27,9 @@ struct gp_phase_lines *gp_phase_lines_new(const struct gp_model *model)
 {
 	struct gp_phase_lines *lines = calloc(1, sizeof(*lines));
 
-	if (!lines)
-		return NULL;
 	lines->model = model;
 	lines->symbols = gp_symbols_new();
 	lines->of_frames = malloc(((size_t)model->frame_count + 1) * sizeof(*lines->of_frames));
-	if (!lines->symbols || !lines->of_frames) {
-		gp_phase_lines_free(lines);
-		return NULL;
-	}
 	for (uint32_t i = 0; i < model->frame_count; i++)
 		lines->of_frames[i] = UNKNOWN;
 	return lines;
@@ -69,13 +62,11 @@ static uint32_t find_line(struct gp_phase_lines *lines, uint32_t frame)
 		return NO_LINE; /* or an operator, which runs in each phase */
 	key[1] = place->line;
 	gp_tally_find(&lines->numbers, key);
-	if (lines->numbers.error == 0 && lines->numbers.last == before) {
-		lines->numbers.error = gp_array_grow(&lines->lines, &lines->capacity, before,
-						     sizeof(*lines->lines));
-		if (lines->numbers.error == 0)
-			lines->lines[before] = (struct line){{0}};
+	if (lines->numbers.last == before) {
+		gp_array_grow(&lines->lines, &lines->capacity, before, sizeof(*lines->lines));
+		lines->lines[before] = (struct line){{0}};
 	}
-	return lines->numbers.error == 0 ? lines->numbers.last : NO_LINE;
+	return lines->numbers.last;
 }
 
 static uint32_t line_of(struct gp_phase_lines *lines, uint32_t frame)
@@ -85,7 +76,7 @@ static uint32_t line_of(struct gp_phase_lines *lines, uint32_t frame)
 	return lines->of_frames[frame];
 }
 
-int gp_phase_lines_add(struct gp_phase_lines *lines, uint32_t stack, enum gp_phase_kind phase)
+void gp_phase_lines_add(struct gp_phase_lines *lines, uint32_t stack, enum gp_phase_kind phase)
 {
 	for (uint32_t at = stack; at != GP_NONE; at = lines->model->frames[at].parent) {
 		uint32_t line = line_of(lines, at);
@@ -93,7 +84,6 @@ int gp_phase_lines_add(struct gp_phase_lines *lines, uint32_t stack, enum gp_pha
 		if (line != NO_LINE)
 			lines->lines[line].calls[phase]++;
 	}
-	return lines->numbers.error;
 }
 
 enum gp_phase_kind gp_phase_lines_find(struct gp_phase_lines *lines, uint32_t stack)

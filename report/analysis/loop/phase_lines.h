@@ -17,8 +17,8 @@ struct gp_phase_lines;
 struct gp_phase_lines *gp_phase_lines_new(const struct gp_model *model);
 void gp_phase_lines_free(struct gp_phase_lines *lines);
 
-/* A call from that stack is of that phase: the user's lines on it learn.  Returns 0 or -ENOMEM. */
-int gp_phase_lines_add(struct gp_phase_lines *lines, uint32_t stack, enum gp_phase_kind phase);
+/* A call from that stack is of that phase: the user's lines on it learn. */
+void gp_phase_lines_add(struct gp_phase_lines *lines, uint32_t stack, enum gp_phase_kind phase);
 
 /* The phase of the innermost line of the user's on a stack that has calls; or NONE. */
 enum gp_phase_kind gp_phase_lines_find(struct gp_phase_lines *lines, uint32_t stack);

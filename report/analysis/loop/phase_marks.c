@@ -294,7 +294,7 @@ static bool wants_module(const char *path)
 	return false;
 }
 
-int gp_phase_marks_of(const struct gp_model *model, bool by_names, uint8_t **marks)
+void gp_phase_marks_of(const struct gp_model *model, bool by_names, uint8_t **marks)
 {
 	const struct gp_frame_marking marking = {.mark_bytes = sizeof(**marks),
 						 .wants_module = wants_module,
@@ -303,5 +303,5 @@ int gp_phase_marks_of(const struct gp_model *model, bool by_names, uint8_t **mar
 						 .context = &by_names};
 
 	*marks = calloc((size_t)model->frame_count + 1, sizeof(**marks));
-	return *marks ? gp_frames_mark(model, &marking, *marks) : -ENOMEM;
+	gp_frames_mark(model, &marking, *marks);
 }

@@ -45,9 +45,9 @@ const char *gp_phase_kind_name(enum gp_phase_kind kind);
 enum gp_phase_kind gp_phase_inside(enum gp_phase_kind outer, enum gp_phase_kind inner);
 
 /*
- * By index in the model's frames: enum gp_phase_kind of the stack that begins there. Free it in
- * either case. by_names: the names of the user's functions count, too. Returns 0 or -ENOMEM.
+ * By index in the model's frames: enum gp_phase_kind of the stack that begins there. Free it.
+ * by_names: the names of the user's functions count, too.
  */
-int gp_phase_marks_of(const struct gp_model *model, bool by_names, uint8_t **marks);
+void gp_phase_marks_of(const struct gp_model *model, bool by_names, uint8_t **marks);
 
 #endif

@@ -23,14 +23,8 @@ struct gp_phase_places *gp_phase_places_new(const struct gp_model *model)
 {
 	struct gp_phase_places *places = calloc(1, sizeof(*places));
 
-	if (places) {
-		places->model = model;
-		places->symbols = gp_symbols_new();
-	}
-	if (places && !places->symbols) {
-		free(places);
-		return NULL;
-	}
+	places->model = model;
+	places->symbols = gp_symbols_new();
 	return places;
 }
 
@@ -88,7 +82,7 @@ static bool is_of_way(const struct gp_place *place)
 }
 
 /* The innermost of inlined functions first. */
-static bool add_functions(struct way *way, uint32_t frame)
+static void add_functions(struct way *way, uint32_t frame)
 {
 	size_t count;
 	const struct gp_place *places =
@@ -97,29 +91,26 @@ static bool add_functions(struct way *way, uint32_t frame)
 	for (size_t i = 0; i < count; i++) {
 		if (!is_of_way(&places[i]))
 			continue;
-		if (gp_array_grow(&way->functions, &way->function_capacity, way->function_count,
-				  sizeof(*way->functions)) != 0)
-			return false;
+		gp_array_grow(&way->functions, &way->function_capacity, way->function_count,
+			      sizeof(*way->functions));
 		way->functions[way->function_count++] = &places[i];
 	}
-	return true;
 }
 
-static bool add_stack(struct way *way, uint32_t stack)
+static void add_stack(struct way *way, uint32_t stack)
 {
 	const struct gp_model *model = way->places->model;
 	uint32_t first = way->function_count;
 
 	for (uint32_t at = stack; at != GP_NONE; at = model->frames[at].parent)
-		if (gp_code_may_be_own(model, &model->frames[at]) && !add_functions(way, at))
-			return false;
+		if (gp_code_may_be_own(model, &model->frames[at]))
+			add_functions(way, at);
 	for (uint32_t i = first, k = way->function_count; i + 1 < k; i++) {
 		const struct gp_place *outer = way->functions[--k];
 
 		way->functions[k] = way->functions[i];
 		way->functions[i] = outer;
 	}
-	return true;
 }
 
 static bool has_own(const struct way *way, const struct chain *chain)
@@ -131,24 +122,20 @@ static bool has_own(const struct way *way, const struct chain *chain)
 }
 
 /* Only stacks with code of the user's: other threads of libraries say nothing about lines. */
-static bool add_chain(struct way *way, uint32_t stack, uint64_t ns)
+static void add_chain(struct way *way, uint32_t stack, uint64_t ns)
 {
 	struct chain chain = {.first = way->function_count, .ns = ns};
 
-	if (!add_stack(way, stack))
-		return false;
+	add_stack(way, stack);
 	chain.end = way->function_count;
 	if (!has_own(way, &chain))
-		return true;
-	if (gp_array_grow(&way->chains, &way->chain_capacity, way->chain_count,
-			  sizeof(*way->chains)) != 0)
-		return false;
+		return;
+	gp_array_grow(&way->chains, &way->chain_capacity, way->chain_count, sizeof(*way->chains));
 	way->chains[way->chain_count++] = chain;
 	way->all_ns += ns;
-	return true;
 }
 
-/* The number of a chain's text at a level; GP_NONE: it ends before, has left, or no memory. */
+/* The number of a chain's text at a level; GP_NONE: it ends before, or has left. */
 static uint32_t text_at(struct way *way, const struct chain *chain, uint32_t level, bool by_line)
 {
 	char text[TEXT_BYTES];
@@ -158,13 +145,9 @@ static uint32_t text_at(struct way *way, const struct chain *chain, uint32_t lev
 		return GP_NONE;
 	gp_place_put(way->functions[chain->first + level], by_line, text, sizeof(text));
 	number = gp_groups_find(&way->texts, text);
-	while (number != GP_NONE && way->weight_capacity <= number)
-		if (gp_array_grow(&way->weights, &way->weight_capacity, way->weight_capacity,
-				  sizeof(*way->weights)) != 0) {
-			way->failed = true;
-			return GP_NONE;
-		}
-	way->failed |= number == GP_NONE;
+	while (way->weight_capacity <= number)
+		gp_array_grow(&way->weights, &way->weight_capacity, way->weight_capacity,
+			      sizeof(*way->weights));
 	return number;
 }
 
@@ -262,26 +245,22 @@ static char *put_result(const struct way *way, bool with_caller)
 	with_caller = with_caller && way->caller;
 	if (with_caller)
 		gp_place_put(way->caller, true, caller, sizeof(caller));
-	return asprintf(&text, "%s%s%s%s%s", has_library ? way->library->function : "",
-			has_library ? " < " : "", place, with_caller ? " < " : "", caller) >= 0
-		       ? text
-		       : NULL;
+	asprintf(&text, "%s%s%s%s%s", has_library ? way->library->function : "",
+		 has_library ? " < " : "", place, with_caller ? " < " : "", caller);
+	return text;
 }
 
 char *gp_phase_places_most(struct gp_phase_places *places, uint32_t group, bool with_caller)
 {
 	struct way way = {.places = places};
-	char *result = NULL;
-	bool is_good = places->times.error == 0;
+	char *result;
 
-	for (uint32_t i = 0; is_good && i < places->times.count; i++)
+	for (uint32_t i = 0; i < places->times.count; i++)
 		if (places->times.rows[i].key[0] == group)
-			is_good = add_chain(&way, (uint32_t)places->times.rows[i].key[1],
-					    places->times.rows[i].sums[0]);
-	if (is_good)
-		go(&way);
-	if (is_good && !way.failed)
-		result = put_result(&way, with_caller);
+			add_chain(&way, (uint32_t)places->times.rows[i].key[1],
+				  places->times.rows[i].sums[0]);
+	go(&way);
+	result = put_result(&way, with_caller);
 	gp_groups_free(&way.texts);
 	free(way.weights);
 	free(way.functions);

@@ -1,6 +1,5 @@
 #include "report/analysis/loop/phase_ranges.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/base/array.h"
@@ -15,7 +14,6 @@ struct search {
 	uint32_t *open;    /* ranges with a phase, each within the one before */
 	uint32_t open_count, open_capacity;
 	uint64_t at_ns; /* all before is told */
-	int error;
 };
 
 static enum gp_phase_kind phase_of(const struct search *search, const struct gp_range *range)
@@ -36,16 +34,15 @@ static void tell_until(struct search *search, uint64_t end_ns)
 	struct gp_phase_range row = {search->at_ns, end_ns, (uint8_t)phase_of(search, range)};
 	struct gp_phase_range *last = ranges->count > 0 ? &ranges->rows[ranges->count - 1] : NULL;
 
-	if (row.start_ns >= row.end_ns || search->error != 0)
+	if (row.start_ns >= row.end_ns)
 		return;
 	search->at_ns = end_ns;
 	if (last && last->end_ns == row.start_ns && last->phase == row.phase) {
 		last->end_ns = end_ns;
 		return;
 	}
-	search->error = gp_array_grow_spill(&ranges->rows, &ranges->capacity, ranges->count,
-					    sizeof(*ranges->rows));
-	if (search->error == 0 && ranges->rows)
+	gp_array_grow_spill(&ranges->rows, &ranges->capacity, ranges->count, sizeof(*ranges->rows));
+	if (ranges->rows)
 		ranges->rows[ranges->count++] = row;
 }
 
@@ -68,33 +65,28 @@ static void open_range(struct search *search, uint32_t index)
 	if (search->open_count > 0)
 		tell_until(search, start_ns);
 	search->at_ns = start_ns;
-	if (search->error == 0)
-		search->error = gp_array_grow(&search->open, &search->open_capacity,
-					      search->open_count, sizeof(*search->open));
-	if (search->error == 0)
-		search->open[search->open_count++] = index;
+	gp_array_grow(&search->open, &search->open_capacity, search->open_count,
+		      sizeof(*search->open));
+	search->open[search->open_count++] = index;
 }
 
-int gp_phase_ranges_of(struct gp_phase_ranges *ranges, const struct gp_model *model,
-		       uint32_t thread_id)
+void gp_phase_ranges_of(struct gp_phase_ranges *ranges, const struct gp_model *model,
+			uint32_t thread_id)
 {
 	struct search search = {.ranges = ranges,
 				.model = model,
 				.of_texts = malloc((size_t)model->range_text_count + 1)};
 
 	*ranges = (struct gp_phase_ranges){0};
-	if (!search.of_texts)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < model->range_text_count; i++)
 		search.of_texts[i] = NOT_ASKED;
-	for (uint32_t i = 0; search.error == 0 && i < model->range_count; i++)
+	for (uint32_t i = 0; i < model->range_count; i++)
 		if (model->ranges[i].thread_id == thread_id &&
 		    phase_of(&search, &model->ranges[i]) != GP_PHASE_NONE)
 			open_range(&search, i);
 	close_until(&search, UINT64_MAX);
 	free(search.of_texts);
 	free(search.open);
-	return search.error;
 }
 
 void gp_phase_ranges_free(struct gp_phase_ranges *ranges)

@@ -20,9 +20,9 @@ struct gp_phase_ranges {
 	uint32_t count, capacity;
 };
 
-/* Returns 0 or -ENOMEM; gp_phase_ranges_free() in either case. */
-int gp_phase_ranges_of(struct gp_phase_ranges *ranges, const struct gp_model *model,
-		       uint32_t thread_id);
+/* Call gp_phase_ranges_free(). */
+void gp_phase_ranges_of(struct gp_phase_ranges *ranges, const struct gp_model *model,
+			uint32_t thread_id);
 void gp_phase_ranges_free(struct gp_phase_ranges *ranges);
 
 /* The phase at that time; NONE: no range gives one. */

@@ -1,6 +1,5 @@
 #include "report/analysis/loop/phases.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,22 +26,19 @@ struct search {
 
 /* ---- times of the host ---- */
 
-static int add_time(struct gp_phases *phases, const struct gp_phase_time *time)
+static void add_time(struct gp_phases *phases, const struct gp_phase_time *time)
 {
 	struct gp_phase_time *last =
 		phases->time_count > 0 ? &phases->times[phases->time_count - 1] : NULL;
-	int result;
 
 	if (last && last->step == time->step && last->phase == time->phase &&
 	    last->end_ns == time->start_ns) {
 		last->end_ns = time->end_ns;
-		return 0;
+		return;
 	}
-	result = gp_array_grow_spill(&phases->times, &phases->time_capacity, phases->time_count,
-				     sizeof(*phases->times));
-	if (result == 0)
-		phases->times[phases->time_count++] = *time;
-	return result;
+	gp_array_grow_spill(&phases->times, &phases->time_capacity, phases->time_count,
+			    sizeof(*phases->times));
+	phases->times[phases->time_count++] = *time;
 }
 
 /* The part of a time in the step at its start. */
@@ -59,7 +55,7 @@ static struct gp_phase_time cut(struct search *search, struct gp_phase_time time
 	return time;
 }
 
-static int take_piece(void *context, const struct gp_phase_piece *piece)
+static void take_piece(void *context, const struct gp_phase_piece *piece)
 {
 	struct search *search = context;
 	struct gp_phases *phases = search->phases;
@@ -67,20 +63,18 @@ static int take_piece(void *context, const struct gp_phase_piece *piece)
 	struct gp_phase_time rest = {
 		.start_ns = piece->start_ns, .end_ns = piece->end_ns, .phase = piece->phase};
 	uint64_t ns = piece->end_ns - piece->start_ns;
-	int result = 0;
 
 	phase->host_ns += ns;
 	phase->split_ns += piece->is_split ? ns : 0;
 	gp_phase_places_add(search->places, piece->stack, piece->phase, ns);
-	while (result == 0 && rest.start_ns < rest.end_ns) {
+	while (rest.start_ns < rest.end_ns) {
 		struct gp_phase_time part = cut(search, rest);
 
 		phases->step_ns[GP_PHASE_HOST][part.step][part.phase] +=
 			part.end_ns - part.start_ns;
-		result = add_time(phases, &part);
+		add_time(phases, &part);
 		rest.start_ns = part.end_ns;
 	}
-	return result;
 }
 
 /* ---- operations ---- */
@@ -138,11 +132,9 @@ static void take_ops(struct search *search, uint32_t index, enum gp_phase_kind l
 	}
 }
 
-static int take_calls(struct search *search)
+static void take_calls(struct search *search)
 {
 	search->phases->of_ops = gp_spill_take_zeroed((size_t)search->model->op_count + 1, 1);
-	if (!search->phases->of_ops)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < search->model->call_count; i++) {
 		enum gp_phase_kind phase = search->model->calls[i].first_op == GP_NONE
 						   ? GP_PHASE_NONE
@@ -151,7 +143,6 @@ static int take_calls(struct search *search)
 		if (phase != GP_PHASE_NONE)
 			take_ops(search, i, phase);
 	}
-	return 0;
 }
 
 /* ---- one try, with the marks of frames ---- */
@@ -170,7 +161,7 @@ static void empty(struct gp_phases *phases)
 	*phases = (struct gp_phases){0};
 }
 
-static int open_phases(struct search *search)
+static void open_phases(struct search *search)
 {
 	struct gp_phases *phases = search->phases;
 	size_t steps = search->iterations->count;
@@ -183,27 +174,20 @@ static int open_phases(struct search *search)
 	phases->scratch = gp_spill_take(steps * sizeof(*phases->scratch));
 	for (int i = 0; i < GP_PHASE_MEASURES; i++) {
 		phases->step_ns[i] = gp_spill_take_zeroed(steps, sizeof(*phases->step_ns[i]));
-		if (!phases->step_ns[i])
-			return -ENOMEM;
 	}
 	search->step = 0;
 	gp_phase_places_free(search->places);
 	search->places = gp_phase_places_new(search->model);
-	return phases->scratch && search->places ? 0 : -ENOMEM;
 }
 
-static int try_marks(struct search *search, const uint8_t *marks, enum gp_phase_rules rules)
+static void try_marks(struct search *search, const uint8_t *marks, enum gp_phase_rules rules)
 {
-	int result;
 
 	gp_phase_events_free(&search->events);
-	result = gp_phase_events_of(&search->events, search->model, search->iterations, marks,
-				    rules);
-	if (result == 0)
-		result = open_phases(search);
-	return result == 0 ? gp_phase_gaps_split(&search->events, search->model, search->iterations,
-						 rules, take_piece, search)
-			   : result;
+	gp_phase_events_of(&search->events, search->model, search->iterations, marks, rules);
+	open_phases(search);
+	gp_phase_gaps_split(&search->events, search->model, search->iterations, rules, take_piece,
+			    search);
 }
 
 static uint64_t sum_host(struct gp_phases *phases)
@@ -243,79 +227,69 @@ static bool is_misnamed(struct gp_phases *phases)
 	return found;
 }
 
-static int try_training(struct search *search, bool by_names)
+static void try_training(struct search *search, bool by_names)
 {
 	uint8_t *marks;
-	int result = gp_phase_marks_of(search->model, by_names, &marks);
 
-	if (result == 0)
-		result = try_marks(search, marks, GP_PHASE_RULES_TRAINING);
+	gp_phase_marks_of(search->model, by_names, &marks);
+	try_marks(search, marks, GP_PHASE_RULES_TRAINING);
 	free(marks);
-	return result;
 }
 
-static int find_functions(struct search *search)
+static void find_functions(struct search *search)
 {
 	uint32_t *calls = calloc((size_t)search->model->frame_count + 1, sizeof(*calls));
-	int result = calls ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < search->events.count; i++) {
+	for (uint32_t i = 0; i < search->events.count; i++) {
 		uint32_t call = search->events.rows[i].call;
 
 		if (call != GP_NONE && search->model->calls[call].stack != GP_NONE)
 			calls[search->model->calls[call].stack]++;
 	}
-	if (result == 0)
-		result = gp_phase_functions_of(&search->functions, search->model, calls);
+	gp_phase_functions_of(&search->functions, search->model, calls);
 	free(calls);
-	return result;
 }
 
 /* If these divide the loop. */
-static int try_functions(struct search *search)
+static void try_functions(struct search *search)
 {
-	int result = find_functions(search);
-
-	if (result != 0 || search->functions.count < 2)
-		return result;
-	result = try_marks(search, search->functions.marks, GP_PHASE_RULES_STACKS);
+	find_functions(search);
+	if (search->functions.count < 2)
+		return;
+	try_marks(search, search->functions.marks, GP_PHASE_RULES_STACKS);
 	search->phases->by_functions = true;
-	return result;
 }
 
-static int find_times(struct search *search)
+static void find_times(struct search *search)
 {
 	struct gp_phases *phases = search->phases;
-	int result = try_training(search, true);
 
-	if (result == 0 && is_misnamed(phases))
-		result = try_training(search, false);
-	if (result == 0 && is_undivided(search))
-		result = try_functions(search);
-	if (result == 0 && sum_host(phases) > 0 &&
-	    (has_percent(phases, GP_PHASE_OTHER, GP_PHASE_WHOLE_PERCENT) ||
-	     (!phases->by_functions && !search->events.is_training)))
+	try_training(search, true);
+	if (is_misnamed(phases))
+		try_training(search, false);
+	if (is_undivided(search))
+		try_functions(search);
+	if (sum_host(phases) > 0 && (has_percent(phases, GP_PHASE_OTHER, GP_PHASE_WHOLE_PERCENT) ||
+				     (!phases->by_functions && !search->events.is_training)))
 		empty(phases);
-	return result;
 }
 
 /* ---- all of it ---- */
 
-static int describe(struct search *search, enum gp_phase_kind kind)
+static void describe(struct search *search, enum gp_phase_kind kind)
 {
 	struct gp_phases *phases = search->phases;
 	struct gp_phase *phase = &phases->rows[kind];
 
 	if (phase->host_ns == 0 && phase->op_count == 0)
-		return 0;
+		return;
 	for (uint32_t i = 0; i < phases->step_count; i++)
 		phase->steps += phases->step_ns[GP_PHASE_HOST][i][kind] > 0;
 	phase->name = strdup(phases->by_functions ? search->functions.names[kind]
 						  : gp_phase_kind_name(kind));
 	phase->place = gp_phase_places_most(search->places, kind, false);
-	if (phase->name && phase->place && strcmp(phase->name, phase->place) == 0)
+	if (phase->place && strcmp(phase->name, phase->place) == 0)
 		*phase->place = '\0';
-	return phase->name && phase->place ? 0 : -ENOMEM;
 }
 
 /* Whether another phase has the same place, as of a wrapper that both call. */
@@ -330,7 +304,7 @@ static bool is_shared(const struct gp_phases *phases, int kind)
 }
 
 /* Then the caller of the place says more about the phase. */
-static int add_callers(struct search *search)
+static void add_callers(struct search *search)
 {
 	struct gp_phases *phases = search->phases;
 	bool shared[GP_PHASE_KINDS] = {false};
@@ -342,48 +316,39 @@ static int add_callers(struct search *search)
 			continue;
 		free(phases->rows[i].place);
 		phases->rows[i].place = gp_phase_places_most(search->places, (uint32_t)i, true);
-		if (!phases->rows[i].place)
-			return -ENOMEM;
 	}
-	return 0;
 }
 
-static int find_phases(struct search *search)
+static void find_phases(struct search *search)
 {
-	int result = find_times(search);
-
-	if (result != 0 || search->phases->time_count == 0)
-		return result;
-	result = take_calls(search);
-	for (int i = 1; result == 0 && i < GP_PHASE_KINDS; i++)
-		result = describe(search, (enum gp_phase_kind)i);
-	return result == 0 ? add_callers(search) : result;
+	find_times(search);
+	if (search->phases->time_count == 0)
+		return;
+	take_calls(search);
+	for (int i = 1; i < GP_PHASE_KINDS; i++)
+		describe(search, (enum gp_phase_kind)i);
+	add_callers(search);
 }
 
-int gp_phases_of(struct gp_phases *phases, const struct gp_model *model,
-		 const struct gp_iterations *iterations, const struct gp_kinds *kinds)
+void gp_phases_of(struct gp_phases *phases, const struct gp_model *model,
+		  const struct gp_iterations *iterations, const struct gp_kinds *kinds)
 {
 	struct gp_iterations host;
 	struct search search = {.phases = phases, .model = model, .iterations = &host};
 	uint8_t *of_names;
-	int result;
 
 	*phases = (struct gp_phases){0};
 	if (model->totals || iterations->count == 0 ||
 	    (model->frame_count == 0 && model->range_count == 0)) /* nothing tells phases */
-		return 0;
-	result = gp_bounds_on_host(&host, iterations, model);
+		return;
+	gp_bounds_on_host(&host, iterations, model);
 	search.kinds = of_names = gp_kinds_of_names(kinds, model);
-	if (!of_names)
-		result = -ENOMEM;
-	if (result == 0)
-		result = find_phases(&search);
+	find_phases(&search);
 	gp_iterations_free(&host);
 	gp_phase_places_free(search.places);
 	gp_phase_events_free(&search.events);
 	gp_phase_functions_free(&search.functions);
 	free(of_names);
-	return result;
 }
 
 void gp_phases_free(struct gp_phases *phases)
@@ -416,8 +381,8 @@ enum gp_idle_cause gp_phase_idle_cause(const struct gp_phase *phase, uint64_t *i
 									: phase->state_ns);
 }
 
-int gp_phases_add_devices(struct gp_phases *phases, const struct gp_model *model,
-			  struct gp_device_list *devices, const struct gp_gpu_lines *lines)
+void gp_phases_add_devices(struct gp_phases *phases, const struct gp_model *model,
+			   struct gp_device_list *devices, const struct gp_gpu_lines *lines)
 {
 	bool *used = phases->time_count > 0 ? gp_device_list_used(devices, model) : NULL;
 
@@ -425,7 +390,6 @@ int gp_phases_add_devices(struct gp_phases *phases, const struct gp_model *model
 		if (used[i])
 			gp_phases_add_device(phases, model, &lines->devices[i]);
 	free(used);
-	return used || phases->time_count == 0 ? 0 : -ENOMEM;
 }
 
 uint64_t gp_phases_step_ns(const struct gp_phases *phases, enum gp_phase_measure measure,

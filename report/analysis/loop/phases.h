@@ -61,20 +61,20 @@ struct gp_phases {
 };
 
 /*
- * Of the model's iterations; empty if there are none, or nothing tells phases. Returns 0 or
- * -ENOMEM; gp_phases_free() in either case.
+ * Of the model's iterations; empty if there are none, or nothing tells phases. Call
+ * gp_phases_free().
  */
-int gp_phases_of(struct gp_phases *phases, const struct gp_model *model,
-		 const struct gp_iterations *iterations, const struct gp_kinds *kinds);
+void gp_phases_of(struct gp_phases *phases, const struct gp_model *model,
+		  const struct gp_iterations *iterations, const struct gp_kinds *kinds);
 void gp_phases_free(struct gp_phases *phases);
 
 /* Add the states of one of the model's devices, for state_ns and GP_PHASE_IDLE. */
 void gp_phases_add_device(struct gp_phases *phases, const struct gp_model *model,
 			  const struct gp_gpu_line *line);
 
-/* The same for all devices of the list that the model used.  Returns 0 or -ENOMEM. */
-int gp_phases_add_devices(struct gp_phases *phases, const struct gp_model *model,
-			  struct gp_device_list *devices, const struct gp_gpu_lines *lines);
+/* The same for all devices of the list that the model used. */
+void gp_phases_add_devices(struct gp_phases *phases, const struct gp_model *model,
+			   struct gp_device_list *devices, const struct gp_gpu_lines *lines);
 
 /*
  * The cause with most of a phase's idle time after the warm-up, whose startup says little of other

@@ -6,7 +6,6 @@
 struct gathering {
 	struct gp_sequence_runs *runs;
 	uint32_t length; /* of the sequence */
-	int error;
 };
 
 static void take_occurrence(void *context, uint32_t element)
@@ -19,10 +18,8 @@ static void take_occurrence(void *context, uint32_t element)
 		runs->rows[runs->count - 1].end = end;
 		return;
 	}
-	if (gathering->error == 0)
-		gathering->error = gp_array_grow_spill(&runs->rows, &runs->capacity, runs->count,
-						       sizeof(*runs->rows));
-	if (gathering->error == 0 && runs->rows)
+	gp_array_grow_spill(&runs->rows, &runs->capacity, runs->count, sizeof(*runs->rows));
+	if (runs->rows)
 		runs->rows[runs->count++] = (struct gp_sequence_run){element, end, 0};
 }
 
@@ -46,19 +43,15 @@ static void extend(struct gp_sequence_run *run, const struct gp_sequences *seque
 		run->end++;
 }
 
-int gp_sequence_runs_of(struct gp_sequence_runs *runs, const struct gp_sequences *sequences,
-			const struct gp_sequence *sequence)
+void gp_sequence_runs_of(struct gp_sequence_runs *runs, const struct gp_sequences *sequences,
+			 const struct gp_sequence *sequence)
 {
 	struct gathering gathering = {.runs = runs, .length = sequence->length};
-	int result;
 
 	*runs = (struct gp_sequence_runs){0};
-	result = gp_sequence_each(sequences, sequence, take_occurrence, &gathering);
-	if (result == 0)
-		result = gathering.error;
-	for (uint32_t i = 0; result == 0 && i < runs->count; i++)
+	gp_sequence_each(sequences, sequence, take_occurrence, &gathering);
+	for (uint32_t i = 0; i < runs->count; i++)
 		extend(&runs->rows[i], sequences, sequence);
-	return result;
 }
 
 void gp_sequence_runs_free(struct gp_sequence_runs *runs)

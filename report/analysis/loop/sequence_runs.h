@@ -19,9 +19,9 @@ struct gp_sequence_runs {
 	uint32_t count, capacity;
 };
 
-/* Returns 0 or -ENOMEM; gp_sequence_runs_free() in either case. */
-int gp_sequence_runs_of(struct gp_sequence_runs *runs, const struct gp_sequences *sequences,
-			const struct gp_sequence *sequence);
+/* Call gp_sequence_runs_free(). */
+void gp_sequence_runs_of(struct gp_sequence_runs *runs, const struct gp_sequences *sequences,
+			 const struct gp_sequence *sequence);
 void gp_sequence_runs_free(struct gp_sequence_runs *runs);
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/analysis/loop/sequences.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/base/array.h"
@@ -76,15 +75,13 @@ static bool is_tuning(const struct gp_tuning *tuning, uint32_t op)
 	return tuning && tuning->of[op] != GP_TUNER_NONE;
 }
 
-static int make_elements(struct gp_sequences *sequences, const struct gp_model *model,
-			 const struct gp_tuning *tuning, uint32_t first, uint32_t end)
+static void make_elements(struct gp_sequences *sequences, const struct gp_model *model,
+			  const struct gp_tuning *tuning, uint32_t first, uint32_t end)
 {
 	struct gp_sequence_element *elements =
 		gp_spill_take((size_t)(end - first + 1) * sizeof(*elements));
 	uint32_t count = 0;
 
-	if (!elements)
-		return -ENOMEM;
 	for (uint32_t i = first; i < end; i++) {
 		bool tunes = is_tuning(tuning, i);
 
@@ -98,7 +95,6 @@ static int make_elements(struct gp_sequences *sequences, const struct gp_model *
 	elements[count] = (struct gp_sequence_element){0, end};
 	sequences->elements = elements;
 	sequences->element_count = count;
-	return 0;
 }
 
 /* ---- hashes of parts ---- */
@@ -206,7 +202,7 @@ static void remember(struct parse *parse, uint32_t at, uint32_t length)
 	}
 }
 
-static int find_phrases(struct parse *parse)
+static void find_phrases(struct parse *parse)
 {
 	for (uint32_t at = 0; at < parse->count;) {
 		struct phrase phrase = find_phrase(parse, at);
@@ -217,48 +213,39 @@ static int find_phrases(struct parse *parse)
 			remember(parse, at++, 1);
 			continue;
 		}
-		if (gp_array_grow_spill(&parse->phrases, &parse->phrase_capacity,
-					parse->phrase_count, sizeof(phrase)) < 0)
-			return -ENOMEM;
+		gp_array_grow_spill(&parse->phrases, &parse->phrase_capacity, parse->phrase_count,
+				    sizeof(phrase));
 		parse->phrases[parse->phrase_count++] = phrase;
 		remember(parse, at, phrase.length);
 		at += phrase.length;
 	}
-	return 0;
 }
 
 /* With hashes alone: for each_occurrence(). */
-static int open_hashes(struct parse *parse, const struct gp_sequences *sequences)
+static void open_hashes(struct parse *parse, const struct gp_sequences *sequences)
 {
 	uint64_t hash = 0;
 
 	*parse = (struct parse){
 		.elements = sequences->elements, .count = sequences->element_count, .bits = 8};
 	parse->hashes = gp_spill_take(((size_t)parse->count + 1) * sizeof(*parse->hashes));
-	if (!parse->hashes)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < parse->count; i++) {
 		parse->hashes[i] = hash;
 		hash = hash * BASE + parse->elements[i].symbol + 1;
 	}
 	parse->hashes[parse->count] = hash;
-	return 0;
 }
 
-static int open_parse(struct parse *parse, const struct gp_sequences *sequences)
+static void open_parse(struct parse *parse, const struct gp_sequences *sequences)
 {
-	int result = open_hashes(parse, sequences);
-
+	open_hashes(parse, sequences);
 	while (parse->bits < TABLE_BITS && 1u << parse->bits < parse->count)
 		parse->bits++;
-	for (size_t i = 0; result == 0 && i < CONTEXTS; i++) {
+	for (size_t i = 0; i < CONTEXTS; i++) {
 		parse->powers[i] = power_of(contexts[i]);
 		parse->tables[i] =
 			gp_spill_take_zeroed((size_t)1 << parse->bits, sizeof(**parse->tables));
-		if (!parse->tables[i])
-			result = -ENOMEM;
 	}
-	return result;
 }
 
 static void close_parse(struct parse *parse)
@@ -276,9 +263,9 @@ static uint32_t *weigh(const struct parse *parse)
 {
 	uint32_t *weights = gp_spill_take(((size_t)parse->count + 1) * sizeof(*weights));
 
-	for (uint32_t i = 0; weights && i < parse->count; i++)
+	for (uint32_t i = 0; i < parse->count; i++)
 		weights[i] = 1;
-	for (uint32_t p = parse->phrase_count; weights && p-- > 0;) {
+	for (uint32_t p = parse->phrase_count; p-- > 0;) {
 		const struct phrase *phrase = &parse->phrases[p];
 
 		for (uint32_t i = 0; phrase->source < phrase->at && i < phrase->length; i++)
@@ -332,7 +319,7 @@ static struct repeat *find_repeats(struct parse *parse, uint32_t *count)
 	uint32_t *weights = weigh(parse);
 
 	*count = 0;
-	for (uint32_t i = 0; repeats && weights && i < parse->phrase_count; i++) {
+	for (uint32_t i = 0; i < parse->phrase_count; i++) {
 		const struct phrase *phrase = &parse->phrases[i];
 
 		repeats[(*count)++] = (struct repeat){
@@ -343,11 +330,7 @@ static struct repeat *find_repeats(struct parse *parse, uint32_t *count)
 			.length = phrase->length,
 		};
 	}
-	if (!weights || !repeats ||
-	    gp_array_sort(repeats, *count, sizeof(*repeats), compare_hashes, NULL) < 0) {
-		gp_spill_free(repeats);
-		repeats = NULL;
-	}
+	gp_array_sort(repeats, *count, sizeof(*repeats), compare_hashes, NULL);
 	gp_spill_free(weights);
 	return repeats;
 }
@@ -373,16 +356,14 @@ static void each_occurrence(const struct parse *parse, const struct gp_sequence 
 	}
 }
 
-int gp_sequence_each(const struct gp_sequences *sequences, const struct gp_sequence *sequence,
-		     void (*take)(void *context, uint32_t element), void *context)
+void gp_sequence_each(const struct gp_sequences *sequences, const struct gp_sequence *sequence,
+		      void (*take)(void *context, uint32_t element), void *context)
 {
 	struct parse parse;
-	int result = open_hashes(&parse, sequences);
 
-	if (result == 0)
-		each_occurrence(&parse, sequence, take, context);
+	open_hashes(&parse, sequences);
+	each_occurrence(&parse, sequence, take, context);
 	close_parse(&parse);
-	return result;
 }
 
 /* Of all elements before one. */
@@ -436,7 +417,7 @@ static struct sums *sum_up(const struct gp_sequences *sequences, const struct gp
 		gp_spill_take_zeroed((size_t)sequences->element_count + 1, sizeof(*sums));
 	uint64_t ended_ns = 0;
 
-	for (uint32_t i = 0; sums && i < sequences->element_count; i++) {
+	for (uint32_t i = 0; i < sequences->element_count; i++) {
 		sums[i + 1] = sums[i];
 		add_element(&sums[i], model, sequences->elements[i].op,
 			    sequences->elements[i + 1].op, &ended_ns);
@@ -489,8 +470,8 @@ static bool is_rotation(const struct gp_sequences *sequences, const struct parse
 	return false;
 }
 
-static int add_sequence(struct gp_sequences *sequences, const struct parse *parse,
-			const struct counting *of, const struct repeat *repeat)
+static void add_sequence(struct gp_sequences *sequences, const struct parse *parse,
+			 const struct counting *of, const struct repeat *repeat)
 {
 	struct gp_sequence sequence = {.first = repeat->first, .length = repeat->length};
 	struct counting counting = *of;
@@ -499,16 +480,13 @@ static int add_sequence(struct gp_sequences *sequences, const struct parse *pars
 	if (period >= 2)
 		sequence.length = period;
 	if (is_rotation(sequences, parse, &sequence))
-		return 0;
+		return;
 	counting.sequence = &sequence;
 	each_occurrence(parse, &sequence, add_occurrence, &counting);
 	if (sequence.count < LEAST_COUNT)
-		return 0;
-	if (gp_array_grow(&sequences->rows, &sequences->capacity, sequences->count,
-			  sizeof(sequence)) < 0)
-		return -ENOMEM;
+		return;
+	gp_array_grow(&sequences->rows, &sequences->capacity, sequences->count, sizeof(sequence));
 	sequences->rows[sequences->count++] = sequence;
-	return 0;
 }
 
 static int compare_coverage(const void *a, const void *b, const void *context)
@@ -523,24 +501,20 @@ static int compare_coverage(const void *a, const void *b, const void *context)
 	return (left->length < right->length) - (left->length > right->length);
 }
 
-static int take_repeats(struct gp_sequences *sequences, struct parse *parse,
-			const struct gp_model *model)
+static void take_repeats(struct gp_sequences *sequences, struct parse *parse,
+			 const struct gp_model *model)
 {
 	uint32_t count;
 	struct repeat *repeats = find_repeats(parse, &count);
 	struct sums *sums = sum_up(sequences, model);
 	struct counting counting = {.sequences = sequences, .model = model, .sums = sums};
-	int result = repeats && sums ? 0 : -ENOMEM;
 
-	if (result == 0) {
-		count = drop_equal(repeats, count);
-		result = gp_array_sort(repeats, count, sizeof(*repeats), compare_weights, NULL);
-	}
-	for (uint32_t i = 0; result == 0 && i < count && i < CANDIDATES; i++)
-		result = add_sequence(sequences, parse, &counting, &repeats[i]);
+	count = drop_equal(repeats, count);
+	gp_array_sort(repeats, count, sizeof(*repeats), compare_weights, NULL);
+	for (uint32_t i = 0; i < count && i < CANDIDATES; i++)
+		add_sequence(sequences, parse, &counting, &repeats[i]);
 	gp_spill_free(sums);
 	gp_spill_free(repeats);
-	return result;
 }
 
 /*
@@ -588,23 +562,17 @@ int gp_sequences_of(struct gp_sequences *sequences, const struct gp_model *model
 		    const struct gp_tuning *tuning, uint32_t first, uint32_t end)
 {
 	struct parse parse = {0};
-	int result;
 
 	*sequences = (struct gp_sequences){0};
-	result = make_elements(sequences, model, tuning, first, end);
-	if (result == 0)
-		result = open_parse(&parse, sequences);
-	if (result == 0)
-		result = find_phrases(&parse);
-	if (result == 0)
-		result = take_repeats(sequences, &parse, model);
-	if (result == 0)
-		result = gp_array_sort(sequences->rows, sequences->count, sizeof(*sequences->rows),
-				       compare_coverage, NULL);
-	if (result == 0)
-		drop_several(sequences, &parse);
+	make_elements(sequences, model, tuning, first, end);
+	open_parse(&parse, sequences);
+	find_phrases(&parse);
+	take_repeats(sequences, &parse, model);
+	gp_array_sort(sequences->rows, sequences->count, sizeof(*sequences->rows), compare_coverage,
+		      NULL);
+	drop_several(sequences, &parse);
 	close_parse(&parse);
-	return result;
+	return 0;
 }
 
 bool gp_sequence_is_one_operation(const struct gp_sequences *sequences,

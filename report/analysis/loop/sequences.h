@@ -66,11 +66,8 @@ bool gp_sequence_is_one_operation(const struct gp_sequences *sequences,
  */
 bool gp_sequences_are_of_one_kernel(const struct gp_model *model, uint32_t first, uint32_t end);
 
-/*
- * Call take for each occurrence, from left to right, with the element at which it begins.  Returns
- * 0 or -ENOMEM.
- */
-int gp_sequence_each(const struct gp_sequences *sequences, const struct gp_sequence *sequence,
-		     void (*take)(void *context, uint32_t element), void *context);
+/* Call take for each occurrence, from left to right, with the element at which it begins. */
+void gp_sequence_each(const struct gp_sequences *sequences, const struct gp_sequence *sequence,
+		      void (*take)(void *context, uint32_t element), void *context);
 
 #endif

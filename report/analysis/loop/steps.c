@@ -1,6 +1,5 @@
 #include "report/analysis/loop/steps.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/analysis/idle/busy.h"
@@ -122,18 +121,14 @@ static bool has_window(const struct gp_model *model, const struct gp_iteration *
 	return at < model->hw_window_count && model->hw_windows[at].start_ns < step->end_ns;
 }
 
-static int sort_out(struct gp_steps *steps, const struct gp_iterations *all,
-		    const struct gp_model *model)
+static void sort_out(struct gp_steps *steps, const struct gp_iterations *all,
+		     const struct gp_model *model)
 {
 	uint64_t *lengths_ns = gp_spill_take(((size_t)all->count + 1) * sizeof(*lengths_ns));
 	uint32_t warm_up, ends = 0;
 	uint64_t usual_ns;
 
 	steps->parts = gp_spill_take((size_t)all->count + 1);
-	if (!lengths_ns || !steps->parts) {
-		gp_spill_free(lengths_ns);
-		return -ENOMEM;
-	}
 	warm_up = count_warm_up(all, find_median(all, 0, lengths_ns));
 	usual_ns = find_usual(all, warm_up, lengths_ns);
 	for (uint32_t i = 0; i < all->count; i++) {
@@ -151,38 +146,32 @@ static int sort_out(struct gp_steps *steps, const struct gp_iterations *all,
 	steps->recurs[GP_RUN_STEADY] = steps->recurs[GP_RUN_SLOW] = true;
 	steps->recurs[GP_RUN_BETWEEN] = ends >= RECURRING_GAPS;
 	gp_spill_free(lengths_ns);
-	return 0;
 }
 
 /* ---- pieces ---- */
 
-static int put(struct gp_steps *steps, uint32_t *capacity, uint64_t start_ns, uint8_t part)
+static void put(struct gp_steps *steps, uint32_t *capacity, uint64_t start_ns, uint8_t part)
 {
-	int result;
 
 	if (steps->piece_count > 0 && steps->pieces[steps->piece_count - 1].part == part)
-		return 0;
-	result = gp_array_grow_spill(&steps->pieces, capacity, steps->piece_count,
-				     sizeof(*steps->pieces));
-	if (result == 0)
-		steps->pieces[steps->piece_count++] = (struct gp_run_piece){start_ns, part};
-	return result;
+		return;
+	gp_array_grow_spill(&steps->pieces, capacity, steps->piece_count, sizeof(*steps->pieces));
+	steps->pieces[steps->piece_count++] = (struct gp_run_piece){start_ns, part};
 }
 
-static int cut(struct gp_steps *steps, const struct gp_iterations *all)
+static void cut(struct gp_steps *steps, const struct gp_iterations *all)
 {
 	uint32_t capacity = 0;
-	int result = put(steps, &capacity, 0, GP_RUN_STARTUP);
 
-	for (uint32_t i = 0; result == 0 && i < all->count; i++) {
+	put(steps, &capacity, 0, GP_RUN_STARTUP);
+	for (uint32_t i = 0; i < all->count; i++) {
 		bool is_last = i + 1 == all->count;
 
-		result = put(steps, &capacity, all->rows[i].start_ns, steps->parts[i]);
-		if (result == 0 && !is_length_known(all, i))
-			result = put(steps, &capacity, all->rows[i].end_ns,
-				     is_last ? GP_RUN_SHUTDOWN : GP_RUN_BETWEEN);
+		put(steps, &capacity, all->rows[i].start_ns, steps->parts[i]);
+		if (!is_length_known(all, i))
+			put(steps, &capacity, all->rows[i].end_ns,
+			    is_last ? GP_RUN_SHUTDOWN : GP_RUN_BETWEEN);
 	}
-	return result;
 }
 
 static void add_time(struct gp_steps *steps, uint64_t start_ns, uint64_t end_ns)
@@ -202,27 +191,25 @@ static void add_time(struct gp_steps *steps, uint64_t start_ns, uint64_t end_ns)
 static int measure(struct gp_steps *steps, struct gp_model *model)
 {
 	struct gp_busy_parts parts;
-	int result = gp_busy_parts_of(&parts, &model, 1, gp_busy_window(&model, 1));
 
+	gp_busy_parts_of(&parts, &model, 1, gp_busy_window(&model, 1));
 	for (size_t i = 0; i < parts.count; i++)
 		add_time(steps, parts.intervals[i].start_ns - model->base_unix_ns,
 			 parts.intervals[i].end_ns - model->base_unix_ns);
 	free(parts.intervals);
-	return result;
+	return 0;
 }
 
 int gp_steps_of(struct gp_steps *steps, const struct gp_iterations *iterations,
 		struct gp_model *model)
 {
-	int result;
 
 	*steps = (struct gp_steps){0};
 	if (iterations->count == 0)
 		return 0;
-	result = sort_out(steps, iterations, model);
-	if (result == 0)
-		result = cut(steps, iterations);
-	return result == 0 ? measure(steps, model) : result;
+	sort_out(steps, iterations, model);
+	cut(steps, iterations);
+	return measure(steps, model);
 }
 
 void gp_steps_free(struct gp_steps *steps)

@@ -1,7 +1,5 @@
 #include "report/analysis/loop/stretches.h"
 
-#include <errno.h>
-
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 #include "report/base/stats.h"
@@ -19,18 +17,15 @@ static uint64_t rest_ns(const struct gp_iteration *row)
 	return row[1].start_ns > row->end_ns ? row[1].start_ns - row->end_ns : 0;
 }
 
-static int find_median(const struct gp_iterations *iterations, uint64_t *median_ns)
+static void find_median(const struct gp_iterations *iterations, uint64_t *median_ns)
 {
 	uint32_t count = iterations->count - 1;
 	uint64_t *lengths_ns = gp_spill_take(((size_t)count + 1) * sizeof(*lengths_ns));
 
-	if (!lengths_ns)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		lengths_ns[i] = iterations->rows[i + 1].start_ns - iterations->rows[i].start_ns;
 	*median_ns = gp_stats_select(lengths_ns, count, count / 2);
 	gp_spill_free(lengths_ns);
-	return 0;
 }
 
 /* Without the possible gaps between stretches. */
@@ -46,15 +41,14 @@ static uint64_t sum_lengths(const struct gp_iterations *iterations, uint64_t lon
 	return sum_ns;
 }
 
-int gp_stretches_mark(struct gp_iterations *iterations)
+void gp_stretches_mark(struct gp_iterations *iterations)
 {
 	uint64_t least_ns, median_ns, part_ns;
 	uint32_t ends = 0;
 
 	if (iterations->count < 2)
-		return 0;
-	if (find_median(iterations, &median_ns) < 0)
-		return -ENOMEM;
+		return;
+	find_median(iterations, &median_ns);
 	least_ns = GAP_MEDIANS * (median_ns + 1);
 	part_ns = sum_lengths(iterations, least_ns) / GAP_LOOP_PART;
 	if (part_ns > least_ns)
@@ -62,10 +56,9 @@ int gp_stretches_mark(struct gp_iterations *iterations)
 	for (uint32_t i = 0; i + 1 < iterations->count; i++)
 		ends += rest_ns(&iterations->rows[i]) >= least_ns;
 	if (ends > 1 && ((uint64_t)ends + 1) * STRETCH_ITERATIONS > iterations->count)
-		return 0;
+		return;
 	for (uint32_t i = 0; i + 1 < iterations->count; i++)
 		iterations->rows[i].ends_stretch = rest_ns(&iterations->rows[i]) >= least_ns;
-	return 0;
 }
 
 int gp_stretches_gather(struct gp_iterations *iterations)
@@ -76,10 +69,9 @@ int gp_stretches_gather(struct gp_iterations *iterations)
 		const struct gp_iteration *row = &iterations->rows[i];
 
 		if (i == 0 || row[-1].ends_stretch) {
-			if (gp_array_grow_spill(&iterations->stretches, &capacity,
-						iterations->stretch_count,
-						sizeof(*iterations->stretches)) < 0)
-				return -ENOMEM;
+			gp_array_grow_spill(&iterations->stretches, &capacity,
+					    iterations->stretch_count,
+					    sizeof(*iterations->stretches));
 			iterations->stretches[iterations->stretch_count++] =
 				(struct gp_interval){row->start_ns, row->end_ns};
 		}

@@ -14,11 +14,8 @@
 
 #include "report/analysis/loop/iterations.h"
 
-/*
- * Marks ends_stretch of rows in their order, each of which ends with its own last operation.
- * Returns 0 or -ENOMEM.
- */
-int gp_stretches_mark(struct gp_iterations *iterations);
+/* Marks ends_stretch of rows in their order, each of which ends with its own last operation. */
+void gp_stretches_mark(struct gp_iterations *iterations);
 
 /*
  * Fills in the stretches of rows, each of which lasts to the next one of its stretch. Returns 0 or

@@ -1,6 +1,5 @@
 #include "report/analysis/loop/training_steps.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "report/base/array.h"
@@ -52,39 +51,34 @@ static bool is_backward(struct search *search, uint32_t op)
 	return search->is_backward;
 }
 
-static int add_pass(struct search *search, uint32_t op, uint32_t begun)
+static void add_pass(struct search *search, uint32_t op, uint32_t begun)
 {
 	const struct backward_pass *last =
 		search->count > 0 ? &search->passes[search->count - 1] : NULL;
 	uint32_t part = last ? last->part + last->parts : 0;
-	int result = gp_array_grow_spill(&search->passes, &search->capacity, search->count,
-					 sizeof(*search->passes));
 
-	if (result == 0)
-		search->passes[search->count++] =
-			(struct backward_pass){op, op, part, begun - part};
-	return result;
+	gp_array_grow_spill(&search->passes, &search->capacity, search->count,
+			    sizeof(*search->passes));
+	search->passes[search->count++] = (struct backward_pass){op, op, part, begun - part};
 }
 
-static int find_passes(struct search *search)
+static void find_passes(struct search *search)
 {
 	const struct gp_iterations *parts = search->parts;
 	uint32_t begun = 0;
 	bool goes_on = false;
-	int result = 0;
 
-	for (uint32_t op = parts->rows[0].place; result == 0 && op < search->end; op++) {
+	for (uint32_t op = parts->rows[0].place; op < search->end; op++) {
 		bool backward = is_backward(search, op);
 
 		while (begun < parts->count && parts->rows[begun].place <= op)
 			begun++;
 		if (backward && !goes_on)
-			result = add_pass(search, op, begun);
-		if (backward && result == 0)
+			add_pass(search, op, begun);
+		if (backward)
 			search->passes[search->count - 1].end = op + 1;
 		goes_on = backward;
 	}
-	return result;
 }
 
 static bool have_parts(const struct search *search)
@@ -127,14 +121,12 @@ static uint32_t start_after(const struct search *search, uint32_t pass)
 }
 
 /* The start of a step that begins as far before its iterations as half of them do. */
-static int find_usual(struct search *search)
+static void find_usual(struct search *search)
 {
 	uint32_t count = search->count - 1, at = 0;
 	uint64_t *lengths = gp_spill_take(count * sizeof(*lengths));
 	uint64_t median;
 
-	if (!lengths)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		lengths[i] = place_of(search, i + 1) - start_after(search, i);
 	median = gp_stats_select(lengths, count, count / 2);
@@ -142,7 +134,6 @@ static int find_usual(struct search *search)
 		at++;
 	search->usual_start = start_after(search, at);
 	gp_spill_free(lengths);
-	return 0;
 }
 
 static bool is_alike(const struct gp_op *a, const struct gp_op *b)
@@ -200,36 +191,30 @@ static uint32_t last_end(const struct search *search)
 	return after < search->end - end ? end + after : search->end;
 }
 
-static int take_steps(struct gp_training_steps *steps, struct search *search)
+static void take_steps(struct gp_training_steps *steps, struct search *search)
 {
-	int result = find_usual(search);
-
-	if (result < 0)
-		return result;
+	find_usual(search);
 	steps->rows = gp_spill_take(search->count * sizeof(*steps->rows));
-	if (!steps->rows)
-		return -ENOMEM;
 	steps->count = search->count;
 	for (uint32_t i = 0; i < steps->count; i++)
 		steps->rows[i].first = start_of(search, i);
 	for (uint32_t i = 0; i < steps->count; i++)
 		steps->rows[i].end =
 			i + 1 < steps->count ? steps->rows[i + 1].first : last_end(search);
-	return 0;
 }
 
-int gp_training_steps_of(struct gp_training_steps *steps, const struct gp_model *model,
-			 const struct gp_iterations *parts, uint32_t first, uint32_t end)
+void gp_training_steps_of(struct gp_training_steps *steps, const struct gp_model *model,
+			  const struct gp_iterations *parts, uint32_t first, uint32_t end)
 {
 	struct search search = {
 		.model = model, .parts = parts, .first = first, .end = end, .thread_id = GP_NONE};
-	int result = parts->count > 0 ? find_passes(&search) : 0;
 
+	if (parts->count > 0)
+		find_passes(&search);
 	*steps = (struct gp_training_steps){0};
-	if (result == 0 && search.passes && have_parts(&search))
-		result = take_steps(steps, &search);
+	if (search.passes && have_parts(&search))
+		take_steps(steps, &search);
 	gp_spill_free(search.passes);
-	return result;
 }
 
 void gp_training_steps_free(struct gp_training_steps *steps)

@@ -30,11 +30,11 @@ struct gp_training_steps {
 };
 
 /*
- * Of iterations that were found, in order, in a stream: the operations first to end - 1.  Returns 0
- * or -ENOMEM; gp_training_steps_free() in either case.
+ * Of iterations that were found, in order, in a stream: the operations first to end - 1. Call
+ * gp_training_steps_free().
  */
-int gp_training_steps_of(struct gp_training_steps *steps, const struct gp_model *model,
-			 const struct gp_iterations *parts, uint32_t first, uint32_t end);
+void gp_training_steps_of(struct gp_training_steps *steps, const struct gp_model *model,
+			  const struct gp_iterations *parts, uint32_t first, uint32_t end);
 void gp_training_steps_free(struct gp_training_steps *steps);
 
 /* Whether PyTorch's engine runs backward passes in that thread, by its name. */

@@ -1,6 +1,5 @@
 #include "report/analysis/memory/memory_sites.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/analysis/idle/call_cause.h"
@@ -32,25 +31,17 @@ struct pass {
 /* ---- rows ---- */
 
 /* The number of the tally's row with that key; it is new if it equals the count of rows so far. */
-static int find_number(struct gp_tally *tally, const uint64_t key[GP_TALLY_KEYS], uint32_t *number)
+static void find_number(struct gp_tally *tally, const uint64_t key[GP_TALLY_KEYS], uint32_t *number)
 {
 	struct gp_tally_row *row = gp_tally_find(tally, key);
 
-	if (tally->error < 0)
-		return tally->error;
 	*number = (uint32_t)(row - tally->rows);
-	return 0;
 }
 
-static int append_row(struct gp_memory_sites *found, uint32_t site, size_t device, uint8_t kind)
+static void append_row(struct gp_memory_sites *found, uint32_t site, size_t device, uint8_t kind)
 {
-	int result = gp_memory_ledger_open(&found->ledger, device, kind);
-
-	if (result == 0)
-		gp_array_grow(&found->rows, &found->row_capacity, found->row_count,
-			      sizeof(*found->rows));
-	if (result < 0)
-		return result;
+	gp_memory_ledger_open(&found->ledger, device, kind);
+	gp_array_grow(&found->rows, &found->row_capacity, found->row_count, sizeof(*found->rows));
 	found->rows[found->row_count++] = (struct gp_memory_site){
 		.site = site,
 		.device = device,
@@ -59,38 +50,32 @@ static int append_row(struct gp_memory_sites *found, uint32_t site, size_t devic
 							   gp_memory_account(kind)) -
 				      found->ledger.rows),
 	};
-	return 0;
 }
 
-static int find_device(struct pass *pass, const struct gp_model *model,
-		       const struct gp_memory_event *event, size_t *device)
+static void find_device(struct pass *pass, const struct gp_model *model,
+			const struct gp_memory_event *event, size_t *device)
 {
 	*device = SIZE_MAX;
 	if (gp_memory_is_of_host(event->memory_kind))
-		return 0;
+		return;
 	*device = gp_device_list_find(pass->devices, model, event->device_id);
-	return *device == SIZE_MAX ? -ENOMEM : 0;
 }
 
 /* The row of an allocation. */
-static int find_row(struct pass *pass, const struct gp_model *model,
-		    const struct gp_memory_event *event, struct gp_memory_site **row)
+static void find_row(struct pass *pass, const struct gp_model *model,
+		     const struct gp_memory_event *event, struct gp_memory_site **row)
 {
 	struct gp_memory_sites *found = pass->found;
 	uint32_t site = gp_call_sites_find(found->sites, model, &model->calls[event->call]);
 	uint32_t number;
 	size_t device;
-	int result = site == UINT32_MAX ? -ENOMEM : find_device(pass, model, event, &device);
 
-	if (result == 0)
-		result = find_number(
-			&pass->rows,
-			(const uint64_t[GP_TALLY_KEYS]){site, device, event->memory_kind}, &number);
-	if (result == 0 && number == found->row_count)
-		result = append_row(found, site, device, event->memory_kind);
-	if (result == 0)
-		*row = &found->rows[number];
-	return result;
+	find_device(pass, model, event, &device);
+	find_number(&pass->rows, (const uint64_t[GP_TALLY_KEYS]){site, device, event->memory_kind},
+		    &number);
+	if (number == found->row_count)
+		append_row(found, site, device, event->memory_kind);
+	*row = &found->rows[number];
 }
 
 /* ---- effects of events ---- */
@@ -110,8 +95,8 @@ static void see_peak(const struct gp_memory_sites *found, struct gp_memory_site 
 	row->peak_bytes = row->now_bytes;
 }
 
-static int allocate(struct pass *pass, const struct gp_model *model,
-		    const struct gp_memory_event *event, struct gp_memory_site *row)
+static void allocate(struct pass *pass, const struct gp_model *model,
+		     const struct gp_memory_event *event, struct gp_memory_site *row)
 {
 	see_peak(pass->found, row);
 	row->allocations++;
@@ -125,8 +110,8 @@ static int allocate(struct pass *pass, const struct gp_model *model,
 	row->now_to_free += event->other != GP_NONE;
 	if (row->now_to_free > row->freed_at_once)
 		row->freed_at_once = row->now_to_free;
-	return gp_memory_ledger_allocate(&pass->found->ledger, row->device, row->kind, event->bytes,
-					 model->base_unix_ns + event->time_ns);
+	gp_memory_ledger_allocate(&pass->found->ledger, row->device, row->kind, event->bytes,
+				  model->base_unix_ns + event->time_ns);
 }
 
 /* A block is no longer there. */
@@ -175,24 +160,20 @@ static bool follows_its_allocation(struct process *process, uint32_t index)
 	return event->op == GP_MEMORY_FREE && before != GP_NONE && before == event->other;
 }
 
-static int count_call(struct pass *pass, struct process *process, const struct gp_call *call)
+static void count_call(struct pass *pass, struct process *process, const struct gp_call *call)
 {
 	struct gp_memory_sites *found = pass->found;
 	uint32_t site = gp_call_sites_find(found->sites, process->model, call), number;
 	uint64_t wait_ns = gp_device_work_wait_ns(&process->work, call);
 	struct gp_memory_calls *row;
-	int result;
 
-	result = find_number(&pass->calls, (const uint64_t[GP_TALLY_KEYS]){site, call->api},
-			     &number);
-	if (result == 0 && number == found->call_count) {
+	find_number(&pass->calls, (const uint64_t[GP_TALLY_KEYS]){site, call->api}, &number);
+	if (number == found->call_count) {
 		gp_array_grow(&found->calls, &found->call_capacity, found->call_count,
 			      sizeof(*found->calls));
 		found->calls[found->call_count++] = (struct gp_memory_calls){
 			.site = site, .api = call->api, .api_model = process->model};
 	}
-	if (result != 0)
-		return result;
 	row = &found->calls[number];
 	row->calls++;
 	row->ns += call->duration_ns;
@@ -200,7 +181,6 @@ static int count_call(struct pass *pass, struct process *process, const struct g
 	row->waited_ns += wait_ns;
 	if (wait_ns > row->longest_ns)
 		row->longest_ns = wait_ns;
-	return 0;
 }
 
 static void tell(const struct pass *pass, const struct process *process,
@@ -227,56 +207,47 @@ static bool is_wanted(const struct pass *pass, const struct gp_memory_event *eve
 	       (event->op == GP_MEMORY_ALLOC && event->other == GP_NONE);
 }
 
-static int take_event(struct pass *pass, struct process *process, uint32_t index)
+static void take_event(struct pass *pass, struct process *process, uint32_t index)
 {
 	const struct gp_model *model = process->model;
 	const struct gp_memory_event *event = &model->memory[index];
 	struct gp_memory_site *row;
 	bool at_once = follows_its_allocation(process, index);
-	int result = 0;
 
 	if (!is_wanted(pass, event))
-		return 0;
+		return;
 	if (pass->wanted == GP_MEMORY_ALL && event->call != GP_NONE)
-		result = count_call(pass, process, &model->calls[event->call]);
-	if (result < 0 || (event->op == GP_MEMORY_FREE && event->other == GP_NONE))
-		return result;
-	result =
-		find_row(pass, model,
-			 event->op == GP_MEMORY_ALLOC ? event : &model->memory[event->other], &row);
-	if (result < 0)
-		return result;
+		count_call(pass, process, &model->calls[event->call]);
+	if ((event->op == GP_MEMORY_FREE && event->other == GP_NONE))
+		return;
+	find_row(pass, model, event->op == GP_MEMORY_ALLOC ? event : &model->memory[event->other],
+		 &row);
 	if (event->op == GP_MEMORY_ALLOC)
-		result = allocate(pass, model, event, row);
+		allocate(pass, model, event, row);
 	else
 		release(pass, process, event, row, at_once);
 	tell(pass, process, row, event->op == GP_MEMORY_ALLOC ? index : event->other,
 	     event->op == GP_MEMORY_FREE, model->base_unix_ns + event->time_ns);
-	return result;
 }
 
 /*
  * The blocks that a process did not free are gone with it: other processes' peaks do not include
  * them.
  */
-static int end_process(struct pass *pass, const struct process *process, uint64_t unix_ns)
+static void end_process(struct pass *pass, const struct process *process, uint64_t unix_ns)
 {
 	const struct gp_model *model = process->model;
 	struct gp_memory_site *row;
-	int result = 0;
 
 	for (uint32_t i = 0; i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
 
 		if (event->op != GP_MEMORY_ALLOC || event->other != GP_NONE || event->address == 0)
 			continue;
-		result = find_row(pass, model, event, &row);
-		if (result < 0)
-			return result;
+		find_row(pass, model, event, &row);
 		take_off(pass, row, event->bytes);
 		tell(pass, process, row, i, true, unix_ns);
 	}
-	return 0;
 }
 
 /* After a block was allocated. */
@@ -360,38 +331,40 @@ static void put_next(struct pass *pass, size_t process)
 }
 
 /* An end after which nothing comes changes nothing. */
-static int take_next(struct pass *pass, struct process *process, uint64_t unix_ns)
+static void take_next(struct pass *pass, struct process *process, uint64_t unix_ns)
 {
 	uint32_t index = process->next++;
 
-	if (index < process->model->memory_count)
-		return take_event(pass, process, index);
-	return pass->merge.count > 0 ? end_process(pass, process, unix_ns) : 0;
+	if (index < process->model->memory_count) {
+		take_event(pass, process, index);
+		return;
+	}
+	if (pass->merge.count > 0)
+		end_process(pass, process, unix_ns);
 }
 
-static int open_process(struct process *process, const struct gp_model *model,
-			enum gp_memory_wanted wanted)
+static void open_process(struct process *process, const struct gp_model *model,
+			 enum gp_memory_wanted wanted)
 {
 	process->model = model;
 	process->last_of_threads =
 		malloc(((size_t)model->thread_count + 1) * sizeof(*process->last_of_threads));
 	for (uint32_t i = 0; i < model->thread_count; i++)
 		process->last_of_threads[i] = GP_NONE;
-	return wanted == GP_MEMORY_ALL ? gp_device_work_open(&process->work, model) : 0;
+	if (wanted == GP_MEMORY_ALL)
+		gp_device_work_open(&process->work, model);
 }
 
-static int open_pass(struct pass *pass, struct gp_model *const *models, size_t model_count)
+static void open_pass(struct pass *pass, struct gp_model *const *models, size_t model_count)
 {
-	int result = gp_kway_merge_open(&pass->merge, model_count);
-
+	gp_kway_merge_open(&pass->merge, model_count);
 	pass->found->sites = gp_call_sites_new();
 	pass->processes = calloc(model_count + 1, sizeof(*pass->processes));
-	for (size_t i = 0; result == 0 && i < model_count; i++) {
-		result = open_process(&pass->processes[i], models[i], pass->wanted);
+	for (size_t i = 0; i < model_count; i++) {
+		open_process(&pass->processes[i], models[i], pass->wanted);
 		pass->process_count++;
 		put_next(pass, i);
 	}
-	return result;
 }
 
 static void close_pass(struct pass *pass)
@@ -410,18 +383,17 @@ static int run_pass(struct pass *pass, struct gp_model *const *models, size_t mo
 {
 	struct gp_memory_sites *found = pass->found;
 	struct gp_kway_merge_head head;
-	int result;
 
 	*found = (struct gp_memory_sites){0};
-	result = open_pass(pass, models, model_count);
-	while (result == 0 && gp_kway_merge_take(&pass->merge, &head)) {
-		result = take_next(pass, &pass->processes[head.sequence], head.number);
+	open_pass(pass, models, model_count);
+	while (gp_kway_merge_take(&pass->merge, &head)) {
+		take_next(pass, &pass->processes[head.sequence], head.number);
 		put_next(pass, head.sequence);
 	}
 	for (uint32_t i = 0; i < found->row_count; i++)
 		see_peak(found, &found->rows[i]);
 	close_pass(pass);
-	return result;
+	return 0;
 }
 
 int gp_memory_sites_of(struct gp_model *const *models, size_t model_count,
@@ -433,14 +405,14 @@ int gp_memory_sites_of(struct gp_model *const *models, size_t model_count,
 	return run_pass(&pass, models, model_count);
 }
 
-int gp_memory_sites_watch(struct gp_model *const *models, size_t model_count,
-			  struct gp_device_list *devices, const struct gp_memory_watcher *watcher,
-			  struct gp_memory_sites *found)
+void gp_memory_sites_watch(struct gp_model *const *models, size_t model_count,
+			   struct gp_device_list *devices, const struct gp_memory_watcher *watcher,
+			   struct gp_memory_sites *found)
 {
 	struct pass pass = {
 		.found = found, .devices = devices, .wanted = GP_MEMORY_ALL, .watcher = watcher};
 
-	return run_pass(&pass, models, model_count);
+	run_pass(&pass, models, model_count);
 }
 
 void gp_memory_sites_free(struct gp_memory_sites *found)

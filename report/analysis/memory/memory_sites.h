@@ -116,9 +116,9 @@ struct gp_memory_watcher {
 };
 
 /* gp_memory_sites_of() of all, watched by somebody. */
-int gp_memory_sites_watch(struct gp_model *const *models, size_t model_count,
-			  struct gp_device_list *devices, const struct gp_memory_watcher *watcher,
-			  struct gp_memory_sites *found);
+void gp_memory_sites_watch(struct gp_model *const *models, size_t model_count,
+			   struct gp_device_list *devices, const struct gp_memory_watcher *watcher,
+			   struct gp_memory_sites *found);
 
 /*
  * Whether the program never freed the left blocks of a row: they are neither another process's

@@ -1,6 +1,5 @@
 #include "report/analysis/memory/oom_snapshot.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "report/base/text/format.h"
@@ -27,9 +26,9 @@ static bool is_held(const struct gp_model *model, const struct gp_memory_event *
 	       (event->other == GP_NONE || model->memory[event->other].time_ns > time_ns);
 }
 
-static int add_all(struct gp_oom_snapshot *held, struct gp_tally *places,
-		   const struct gp_model *model, const struct gp_call *call,
-		   struct gp_call_sites *sites)
+static void add_all(struct gp_oom_snapshot *held, struct gp_tally *places,
+		    const struct gp_model *model, const struct gp_call *call,
+		    struct gp_call_sites *sites)
 {
 	uint16_t device_id = gp_model_context_device(model, call->context_id);
 
@@ -46,7 +45,6 @@ static int add_all(struct gp_oom_snapshot *held, struct gp_tally *places,
 		held->bytes += event->bytes;
 		held->blocks++;
 	}
-	return places->error;
 }
 
 /* One more place, in the order of bytes. */
@@ -74,25 +72,23 @@ static uint64_t memory_of_device(const struct gp_model *model, uint16_t device_i
 	return 0;
 }
 
-int gp_oom_snapshot_at(struct gp_oom_snapshot *held, const struct gp_model *model,
-		       const struct gp_call *call, struct gp_call_sites *sites)
+void gp_oom_snapshot_at(struct gp_oom_snapshot *held, const struct gp_model *model,
+			const struct gp_call *call, struct gp_call_sites *sites)
 {
 	struct gp_tally places = {0};
-	int result;
 
 	*held = (struct gp_oom_snapshot){0};
 	if (!wants_device_memory(model, call) || model->gate_count > 0 ||
 	    gp_recorded_is_last_part(model) || !gp_recorded_kind(model, "memory"))
-		return 0;
-	result = add_all(held, &places, model, call, sites);
-	for (uint32_t i = 0; result == 0 && i < places.count; i++)
+		return;
+	add_all(held, &places, model, call, sites);
+	for (uint32_t i = 0; i < places.count; i++)
 		put_place(held, &places.rows[i]);
 	held->place_count = places.count;
 	held->total_bytes =
 		memory_of_device(model, gp_model_context_device(model, call->context_id));
-	held->is_known = result == 0;
+	held->is_known = 0 == 0;
 	gp_tally_free(&places);
-	return result;
 }
 
 /* With the callers that distinguish it: "checked_malloc (a.cu:3) < load (a.cu:9)". */

@@ -29,10 +29,10 @@ struct gp_oom_snapshot {
 
 /*
  * Not known: of a call that failed for something else, or for want of the host's memory; and where
- * allocations may not have been recorded.  The sites get those places.  Returns 0 or -ENOMEM.
+ * allocations may not have been recorded.  The sites get those places.
  */
-int gp_oom_snapshot_at(struct gp_oom_snapshot *held, const struct gp_model *model,
-		       const struct gp_call *call, struct gp_call_sites *sites);
+void gp_oom_snapshot_at(struct gp_oom_snapshot *held, const struct gp_model *model,
+			const struct gp_call *call, struct gp_call_sites *sites);
 
 /*
  * "the process held 14.20GiB of 16.00GiB then, in 120 blocks: 9.000GiB of load (x.cu:3), 5.200GiB

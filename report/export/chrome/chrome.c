@@ -37,7 +37,6 @@ double gp_export_chrome_bytes(const struct gp_model *model)
 			bytes += KERNEL_BYTES +
 				 (double)(op->name < model->name_count ? lengths[op->name] : 0);
 	}
-	bytes = names && lengths ? bytes : 0;
 	gp_names_free(names);
 	free(lengths);
 	return bytes;
@@ -506,10 +505,10 @@ static void write_process(struct gp_chrome *chrome)
 	chrome->is_later = chrome->are_parts && chrome->processes > 0;
 	if (chrome->is_later)
 		go_on(chrome);
-	else if (gp_kernels_tell_apart(chrome->names, &model, 1) == 0)
+	else {
+		gp_kernels_tell_apart(chrome->names, &model, 1);
 		begin_process(chrome);
-	else
-		chrome->error = -ENOMEM;
+	}
 	gp_chrome_stacks_use(chrome->stacks, model);
 	if (chrome->error == 0)
 		write_events(chrome);
@@ -573,16 +572,15 @@ static int write_chrome(const struct gp_export_source *source,
 	struct gp_chrome chrome = {.options = options,
 				   .is_merged = source->count > 1 && !source->are_parts,
 				   .are_parts = source->are_parts && source->count > 1};
-	int result = -ENOMEM, closed;
+	int result, closed;
 
 	chrome.names = gp_names_new();
 	chrome.stacks = gp_chrome_stacks_new();
-	if (chrome.names && chrome.stacks && gp_json_open(&chrome.json, out) == 0 &&
-	    gp_json_open(&chrome.about, NULL) == 0) {
-		chrome.json.progress = options->progress;
-		chrome.json.progress_context = options->progress_context;
-		result = write_file(&chrome, source);
-	}
+	gp_json_open(&chrome.json, out);
+	gp_json_open(&chrome.about, NULL);
+	chrome.json.progress = options->progress;
+	chrome.json.progress_context = options->progress_context;
+	result = write_file(&chrome, source);
 	closed = gp_json_close(&chrome.json);
 	gp_json_close(&chrome.about);
 	gp_lanes_free(&chrome.lanes);

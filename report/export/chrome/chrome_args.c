@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/base/array.h"
@@ -143,12 +142,11 @@ static void put_mapping(struct gp_chrome *chrome, struct gp_chrome_args *args, u
 
 /* ---- all arguments ---- */
 
-int gp_chrome_args_open(struct gp_chrome_args *args, const struct gp_model *model)
+void gp_chrome_args_open(struct gp_chrome_args *args, const struct gp_model *model)
 {
 	args->events = gp_array_order(model->events, model->event_count, sizeof(*model->events),
 				      compare_events, NULL);
 	order_streams(args, model);
-	return 0;
 }
 
 void gp_chrome_args_close(struct gp_chrome_args *args)

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -97,7 +96,7 @@ static struct gp_chrome_text make_opening(struct gp_chrome *chrome, struct gp_js
 	gp_json_text(scratch, ",\"pid\":");
 	gp_json_unsigned(scratch, chrome->host_pid);
 	gp_json_text(scratch, ",\"tid\":");
-	return gp_chrome_take(chrome, scratch);
+	return gp_chrome_take(scratch);
 }
 
 static void write_call(struct gp_chrome *chrome, const struct gp_call *call)
@@ -172,9 +171,8 @@ int gp_chrome_calls_open(struct gp_chrome *chrome)
 	calls->openings = calloc(API_IDS, sizeof(*calls->openings));
 	calls->has_contexts = model->context_count > 1 ||
 			      (model->context_count == 1 && model->contexts[0].device_id != 0);
-	return calls->openings && gp_chrome_args_open(&calls->args, model) == 0
-		       ? gp_json_open(&calls->scratch, NULL)
-		       : -ENOMEM;
+	gp_chrome_args_open(&calls->args, model);
+	return gp_json_open(&calls->scratch, NULL);
 }
 
 void gp_chrome_calls_close(struct gp_chrome *chrome)

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,8 +143,7 @@ static void put_wishes(struct gp_json *json, const struct gp_record_shape *shape
 		put_word(json, "execution model", models, 4, shape->execution_model);
 }
 
-static struct gp_chrome_text make_shape(struct gp_chrome *chrome, struct gp_json *json,
-					const struct gp_record_shape *shape,
+static struct gp_chrome_text make_shape(struct gp_json *json, const struct gp_record_shape *shape,
 					const struct gp_record_device *device)
 {
 	gp_chrome_put_field(json, "registers per thread", shape->registers);
@@ -162,7 +160,7 @@ static struct gp_chrome_text make_shape(struct gp_chrome *chrome, struct gp_json
 	put_if_any(json, "local memory", shape->local_total_bytes);
 	put_cluster(json, shape);
 	put_wishes(json, shape);
-	return gp_chrome_take(chrome, json);
+	return gp_chrome_take(json);
 }
 
 static const struct gp_chrome_text *shape_text(struct gp_chrome *chrome, struct gp_chrome_ops *ops,
@@ -175,7 +173,7 @@ static const struct gp_chrome_text *shape_text(struct gp_chrome *chrome, struct 
 		return &none;
 	text = &ops->shapes[op->shape];
 	if (!text->bytes)
-		*text = make_shape(chrome, &ops->scratch, &chrome->model->shapes[op->shape],
+		*text = make_shape(&ops->scratch, &chrome->model->shapes[op->shape],
 				   gp_model_device(chrome->model, op->device_id));
 	return text;
 }
@@ -191,7 +189,7 @@ static const struct gp_chrome_text *name_text(struct gp_chrome *chrome, struct g
 			gp_names_full(chrome->names, gp_model_kernel_name(chrome->model, op));
 
 		gp_json_string(&ops->scratch, name, strlen(name));
-		*text = gp_chrome_take(chrome, &ops->scratch);
+		*text = gp_chrome_take(&ops->scratch);
 	}
 	return text;
 }
@@ -358,7 +356,7 @@ static void write_op(struct gp_chrome *chrome, struct gp_chrome_ops *ops, uint32
 
 /* ---- tracks ---- */
 
-static int find_tracks(const struct gp_model *model, struct track **tracks, uint32_t *count)
+static void find_tracks(const struct gp_model *model, struct track **tracks, uint32_t *count)
 {
 	uint32_t capacity = 0;
 
@@ -367,7 +365,6 @@ static int find_tracks(const struct gp_model *model, struct track **tracks, uint
 		gp_array_grow(tracks, &capacity, *count, sizeof(**tracks));
 		(*tracks)[(*count)++] = (struct track){.first_op = first, .op_count = end - first};
 	}
-	return 0;
 }
 
 static int compare_streams(const void *a, const void *b, const void *context)
@@ -517,8 +514,7 @@ int gp_chrome_ops_open(struct gp_chrome *chrome)
 	ops->shape_count = model->shape_count;
 	ops->names = calloc(ops->name_count, sizeof(*ops->names));
 	ops->shapes = calloc((size_t)ops->shape_count + 1, sizeof(*ops->shapes));
-	if (!ops->names || !ops->shapes || find_tracks(model, &ops->tracks, &ops->track_count) < 0)
-		return -ENOMEM;
+	find_tracks(model, &ops->tracks, &ops->track_count);
 	return gp_json_open(&ops->scratch, NULL);
 }
 

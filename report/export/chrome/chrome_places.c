@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,8 +254,6 @@ static void place_gpus(struct gp_chrome *chrome)
 		*gpu = find_gpu(chrome, known, (uint16_t)i);
 		if (*gpu == GP_NONE)
 			*gpu = add_gpu(chrome, (uint16_t)i);
-		if (*gpu == GP_NONE)
-			chrome->error = -ENOMEM;
 	}
 }
 
@@ -269,13 +266,10 @@ void gp_chrome_write_more_gpus(struct gp_chrome *chrome)
 	for (uint32_t i = 0; i < DEVICES; i++) {
 		uint32_t *gpu = &chrome->gpu_of_device[i];
 
-		if (known[i] == GP_NONE && *gpu != GP_NONE) {
+		if (known[i] == GP_NONE && *gpu != GP_NONE)
 			*gpu = add_gpu(chrome, (uint16_t)i);
-			if (*gpu == GP_NONE)
-				chrome->error = -ENOMEM;
-		} else {
+		else
 			*gpu = known[i];
-		}
 	}
 }
 

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,17 +50,12 @@ void gp_chrome_open(struct gp_chrome *chrome, const char *phase, const char *cat
 	gp_json_us(json, start_ns + chrome->offset_ns);
 }
 
-struct gp_chrome_text gp_chrome_take(struct gp_chrome *chrome, struct gp_json *scratch)
+struct gp_chrome_text gp_chrome_take(struct gp_json *scratch)
 {
 	struct gp_chrome_text text = {.length = (uint32_t)scratch->used};
 
-	text.bytes = scratch->error == 0 ? malloc(scratch->used + 1) : NULL;
-	if (text.bytes) {
-		memcpy(text.bytes, scratch->buffer, scratch->used);
-	} else {
-		text.length = 0;
-		chrome->error = -ENOMEM;
-	}
+	text.bytes = malloc(scratch->used + 1);
+	memcpy(text.bytes, scratch->buffer, scratch->used);
 	scratch->used = 0;
 	return text;
 }

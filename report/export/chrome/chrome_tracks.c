@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -68,8 +67,7 @@ static uint32_t lasting_tid(struct gp_chrome *chrome, uint32_t lane)
 static void begin_track(struct gp_chrome *chrome, struct gp_chrome_tids *tids, uint32_t pid,
 			uint32_t tid, bool nesting, uint32_t owner)
 {
-	if (gp_lanes_begin(&chrome->lanes, nesting) < 0)
-		chrome->error = -ENOMEM;
+	gp_lanes_begin(&chrome->lanes, nesting);
 	chrome->tids = tids;
 	chrome->pid = pid;
 	chrome->tid = tid;
@@ -171,7 +169,7 @@ static void name_lane(struct gp_chrome *chrome, uint32_t lane)
 				    (lane < SORTED_LANES ? lane : SORTED_LANES - 1));
 }
 
-static bool add_lane(struct gp_chrome *chrome)
+static void add_lane(struct gp_chrome *chrome)
 {
 	uint32_t lane = chrome->lane_count;
 	bool is_new = true;
@@ -185,13 +183,12 @@ static bool add_lane(struct gp_chrome *chrome)
 		number_of(chrome, 'n', lane, &is_new);
 	if (is_new)
 		name_lane(chrome, lane);
-	return true;
 }
 
 uint32_t gp_chrome_first_tid(struct gp_chrome *chrome)
 {
-	if (chrome->lane_count == 0 && !add_lane(chrome))
-		chrome->error = -ENOMEM;
+	if (chrome->lane_count == 0)
+		add_lane(chrome);
 	return chrome->tid;
 }
 
@@ -199,16 +196,11 @@ uint32_t gp_chrome_place(struct gp_chrome *chrome, uint64_t start_ns, uint64_t e
 {
 	uint32_t lane;
 
-	if (gp_lanes_place(&chrome->lanes, start_ns, end_ns, &lane) < 0)
-		goto fail;
+	gp_lanes_place(&chrome->lanes, start_ns, end_ns, &lane);
 	while (lane >= chrome->lane_count)
-		if (!add_lane(chrome))
-			goto fail;
+		add_lane(chrome);
 	chrome->slices++;
 	return chrome->lane_tids[lane];
-fail:
-	chrome->error = -ENOMEM;
-	return chrome->tid;
 }
 
 uint32_t gp_chrome_place_again(struct gp_chrome *chrome, uint64_t start_ns, uint64_t end_ns)

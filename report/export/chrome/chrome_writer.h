@@ -244,8 +244,8 @@ struct gp_chrome_args {
 	uint32_t mapping;  /* number of those written or skipped */
 };
 
-/* Returns 0 or -ENOMEM; call gp_chrome_args_close() in either case. */
-int gp_chrome_args_open(struct gp_chrome_args *args, const struct gp_model *model);
+/* Call gp_chrome_args_close(). */
+void gp_chrome_args_open(struct gp_chrome_args *args, const struct gp_model *model);
 void gp_chrome_args_close(struct gp_chrome_args *args);
 
 /* Write the args of a call; call it in the order of the model. */
@@ -295,6 +295,6 @@ void gp_chrome_open(struct gp_chrome *chrome, const char *phase, const char *cat
 		    const char *name, uint32_t tid, uint64_t start_ns);
 
 /* Take the text of a memory writer, and empty it.  Without memory the trace has the error. */
-struct gp_chrome_text gp_chrome_take(struct gp_chrome *chrome, struct gp_json *scratch);
+struct gp_chrome_text gp_chrome_take(struct gp_json *scratch);
 
 #endif

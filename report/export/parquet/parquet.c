@@ -142,7 +142,6 @@ static void describe_tables(struct gp_parquet_table tables[TABLES])
 	memcpy(tables + EVENT_TABLES, other_tables, sizeof(other_tables));
 }
 
-/* NULL: no memory. */
 static const char *purpose_of(struct job *job, const char *kind, const char *name)
 {
 	bool is_new;
@@ -152,9 +151,8 @@ static const char *purpose_of(struct job *job, const char *kind, const char *nam
 		return gp_kinds_name(job->kinds,
 				     strcmp(kind, "graph") == 0 ? GP_KIND_UNKNOWN : GP_KIND_COPY);
 	number = gp_interner_number(&job->kernels, name, strlen(name), &is_new);
-	if (number == 0 || gp_array_grow(&job->kernel_kinds, &job->kernel_capacity, number - 1,
-					 sizeof(*job->kernel_kinds)) != 0)
-		return NULL;
+	gp_array_grow(&job->kernel_kinds, &job->kernel_capacity, number - 1,
+		      sizeof(*job->kernel_kinds));
 	if (is_new)
 		job->kernel_kinds[number - 1] = gp_kinds_find(job->kinds, name);
 	return gp_kinds_name(job->kinds, job->kernel_kinds[number - 1]);
@@ -167,15 +165,9 @@ static void put_event(struct gp_json *out, const struct gp_value *values, void *
 	size_t table = gp_event_table_of(event_tables, EVENT_TABLES, kind), count = 0;
 	struct gp_value row[GP_PARQUET_MOST_COLUMNS] = {{.kind = GP_VALUE_NONE}};
 
-	if (table == OPS) {
-		const char *purpose = purpose_of(job, kind, values[GP_EVENT_NAME].text);
-
-		if (!purpose)
-			out->error = -ENOMEM;
-		else
-			row[0] = gp_value_text(purpose);
-	}
-	count += table == OPS;
+	(void)out;
+	if (table == OPS)
+		row[count++] = gp_value_text(purpose_of(job, kind, values[GP_EVENT_NAME].text));
 	for (int c = 0; c < GP_EVENT_COLUMNS; c++) {
 		if (!has_column(table, c))
 			continue;
@@ -264,12 +256,11 @@ static int put_collectives(struct job *job, const struct gp_model *model)
 {
 	struct gp_groups names = {0};
 	struct gp_collectives c = {.names = &names, .kinds = job->kinds};
-	int result = gp_collectives_add(&c, model, 0);
 	uint64_t sequence = 0;
 
-	if (result == 0)
-		gp_collectives_sort(&c);
-	for (uint32_t i = 0; result == 0 && i < c.count; i++) {
+	gp_collectives_add(&c, model, 0);
+	gp_collectives_sort(&c);
+	for (uint32_t i = 0; i < c.count; i++) {
 		sequence = i > 0 && gp_collectives_are_a_row(&c.parts[i - 1], &c.parts[i])
 				   ? sequence + 1
 				   : 0;
@@ -279,7 +270,7 @@ static int put_collectives(struct job *job, const struct gp_model *model)
 	}
 	gp_collectives_free(&c);
 	gp_groups_free(&names);
-	return result;
+	return 0;
 }
 
 static void put_iterations(struct job *job, const struct gp_model *model,
@@ -357,17 +348,13 @@ static int put_analysis(struct job *job, const struct gp_model *model)
 	struct gp_model *const models[] = {(struct gp_model *)model};
 	const struct gp_analysis *analysis;
 	struct gp_scope scope;
-	int result = gp_scope_open(&scope, models, 1, true);
 
-	analysis = result == 0 ? gp_scope_analysis(&scope) : NULL;
-	if (analysis) {
-		put_iterations(job, model, analysis);
-		put_gaps(job, model, &scope, analysis);
-	} else {
-		result = -ENOMEM;
-	}
+	gp_scope_open(&scope, models, 1, true);
+	analysis = gp_scope_analysis(&scope);
+	put_iterations(job, model, analysis);
+	put_gaps(job, model, &scope, analysis);
 	gp_scope_close(&scope);
-	return result;
+	return 0;
 }
 
 /* ---- processes ---- */

@@ -115,8 +115,6 @@ int gp_parquet_folder_open(struct gp_parquet_folder **folder, const char *path,
 	if (result != 0)
 		return result;
 	opened = calloc(1, sizeof(*opened) + table_count * sizeof(opened->files[0]));
-	if (!opened)
-		return fail(-ENOMEM, path, message, message_bytes);
 	opened->path = path;
 	opened->tables = tables;
 	opened->table_count = table_count;
@@ -170,8 +168,7 @@ static int open_file(struct gp_parquet_folder *folder, size_t table, const char 
 	char *path;
 	int result;
 
-	if (asprintf(&path, "%s/%s/%s.parquet", folder->path, folder->tables[table].name, name) < 0)
-		return fail(-ENOMEM, folder->path, message, message_bytes);
+	asprintf(&path, "%s/%s/%s.parquet", folder->path, folder->tables[table].name, name);
 	*strrchr(path, '/') = '\0';
 	result = make_below(path);
 	result = result == 0 || result == -EEXIST ? 0 : fail(result, path, message, message_bytes);
@@ -248,8 +245,6 @@ int gp_parquet_folder_begin(struct gp_parquet_folder *folder, const struct gp_mo
 	result = close_files(folder, 0, message, message_bytes);
 	free(folder->host);
 	folder->host = host ? strdup(host) : NULL;
-	if (result == 0 && host && !folder->host)
-		result = fail(-ENOMEM, folder->path, message, message_bytes);
 	return result == 0 ? open_files(folder, message, message_bytes) : result;
 }
 

@@ -50,7 +50,7 @@ static void free_names(struct gp_perfetto *p)
 	p->symbols = NULL;
 }
 
-static bool allocate_names(struct gp_perfetto *p)
+static void allocate_names(struct gp_perfetto *p)
 {
 	const struct gp_model *model = p->model;
 
@@ -60,7 +60,6 @@ static bool allocate_names(struct gp_perfetto *p)
 	p->kernel_names = calloc((size_t)model->name_count + 1, sizeof(*p->kernel_names));
 	p->sites = gp_call_sites_new();
 	p->symbols = gp_symbols_new();
-	return p->codes && p->apis && p->kernels && p->kernel_names && p->sites && p->symbols;
 }
 
 static void walk(struct gp_perfetto *p)
@@ -86,18 +85,14 @@ static void walk(struct gp_perfetto *p)
 
 static void write_model(struct gp_perfetto *p)
 {
-	int result = allocate_names(p) ? gp_perfetto_ops_open(p) : -ENOMEM;
-
-	if (result == 0) {
-		if (!p->is_later)
-			gp_perfetto_write_process(p);
-		walk(p);
-		if (p->options->messages && !p->is_later)
-			gp_call_sites_explain(p->sites, p->options->messages);
-		p->last_event += p->model->op_count;
-	} else {
-		p->error = result;
-	}
+	allocate_names(p);
+	gp_perfetto_ops_open(p);
+	if (!p->is_later)
+		gp_perfetto_write_process(p);
+	walk(p);
+	if (p->options->messages && !p->is_later)
+		gp_call_sites_explain(p->sites, p->options->messages);
+	p->last_event += p->model->op_count;
 	gp_perfetto_ops_close(p);
 	free_names(p);
 }
@@ -147,7 +142,7 @@ static int write_perfetto(const struct gp_export_source *source,
 				.is_merged = source->count > 1 && !source->are_parts,
 				.are_parts = source->are_parts && source->count > 1,
 				.names = gp_names_new()};
-	int result = p.names ? gp_json_open(&p.fields, NULL) : -ENOMEM, ended;
+	int result = gp_json_open(&p.fields, NULL), ended;
 
 	if (result == 0)
 		result = write_models(&p, source);

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -386,7 +385,7 @@ static void write_gpus(struct gp_perfetto *p)
 
 /* ---- all operations ---- */
 
-int gp_perfetto_ops_open(struct gp_perfetto *p)
+void gp_perfetto_ops_open(struct gp_perfetto *p)
 {
 	struct gp_perfetto_ops *ops = calloc(1, sizeof(*ops));
 
@@ -395,7 +394,6 @@ int gp_perfetto_ops_open(struct gp_perfetto *p)
 	if (!p->is_merged && !p->is_later && p->model->device_count > 0)
 		write_gpus(p);
 	intern_stages(p, ops->stages);
-	return 0;
 }
 
 void gp_perfetto_ops_close(struct gp_perfetto *p)

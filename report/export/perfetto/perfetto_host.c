@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,10 +60,7 @@ static void put_caller(struct gp_perfetto *p, const struct gp_call *call)
 
 	if (site == UINT32_MAX)
 		return;
-	if (!reserve_sites(p, site)) {
-		p->error = -ENOMEM;
-		return;
-	}
+	reserve_sites(p, site);
 	if (p->shown_sites[site] == 0) {
 		p->shown_sites[site] = ++p->last_iid;
 		gp_protobuf_number(&p->inner, ENTRY_IID, p->last_iid);

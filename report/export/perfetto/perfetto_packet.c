@@ -77,8 +77,6 @@ void gp_perfetto_close(struct gp_perfetto *p)
 	gp_protobuf_message(&p->file, TRACE_PACKET, &p->packet);
 	if (p->file.used >= FLUSH_BYTES)
 		flush(p);
-	if (p->file.error != 0)
-		p->error = p->file.error;
 }
 
 int gp_perfetto_end(struct gp_perfetto *p)

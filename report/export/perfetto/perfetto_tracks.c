@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,13 +31,10 @@ void gp_perfetto_write_process(struct gp_perfetto *p)
 	close_track(p);
 }
 
-static bool begin_lanes(struct gp_perfetto *p, bool nesting)
+static void begin_lanes(struct gp_perfetto *p, bool nesting)
 {
 	p->lane_count = 0;
-	if (gp_lanes_begin(&p->lanes, nesting) == 0)
-		return true;
-	p->error = -ENOMEM;
-	return false;
+	gp_lanes_begin(&p->lanes, nesting);
 }
 
 uint64_t *gp_perfetto_lasting(struct gp_perfetto *p, const char *what, const char *name)
@@ -97,8 +93,7 @@ void gp_perfetto_begin_thread(struct gp_perfetto *p, uint32_t thread_id)
 	uint64_t track;
 	bool is_new;
 
-	if (!begin_lanes(p, true))
-		return;
+	begin_lanes(p, true);
 	p->parent_track = p->process_track;
 	snprintf(p->track_name, sizeof(p->track_name), "thread %u", thread_id);
 	track = add_lane(p, &is_new);
@@ -127,8 +122,7 @@ uint64_t gp_perfetto_place(struct gp_perfetto *p, uint64_t start_ns, uint64_t en
 {
 	uint32_t lane;
 
-	if (gp_lanes_place(&p->lanes, start_ns, end_ns, &lane) < 0)
-		p->error = -ENOMEM;
+	gp_lanes_place(&p->lanes, start_ns, end_ns, &lane);
 	while (p->error == 0 && lane >= p->lane_count)
 		write_lane(p);
 	return p->error == 0 ? p->lane_tracks[lane] : 0;

@@ -182,8 +182,8 @@ void gp_perfetto_write_call(struct gp_perfetto *p, const struct gp_timeline_even
 
 /* ---- perfetto_gpu.c ---- */
 
-/* For the model.  Returns 0 or -ENOMEM; close it in either case. */
-int gp_perfetto_ops_open(struct gp_perfetto *p);
+/* For the model. Close it. */
+void gp_perfetto_ops_open(struct gp_perfetto *p);
 void gp_perfetto_ops_close(struct gp_perfetto *p);
 
 /* Begin a stream: operations come by stream. */

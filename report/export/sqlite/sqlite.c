@@ -36,16 +36,13 @@ static bool allocate_ids(struct gp_sqlite_ids *ids, const struct gp_model *model
 	ids->mangled = calloc(names, sizeof(*ids->mangled));
 	ids->apis = calloc(API_IDS, sizeof(*ids->apis));
 	ids->texts = calloc((size_t)model->range_text_count + 1, sizeof(*ids->texts));
-	return ids->full && ids->brief && ids->mangled && ids->apis && ids->texts;
+	return ids->texts;
 }
 
 static void begin_process(struct gp_sqlite_export *e)
 {
 	gp_gpu_numbers_next(&e->gpus);
-	if (!gp_sqlite_begin_stacks(e)) {
-		e->error = -ENOMEM;
-		return;
-	}
+	gp_sqlite_begin_stacks(e);
 	gp_sqlite_write_about(e);
 	gp_sqlite_write_domains(e);
 }
@@ -63,17 +60,14 @@ static void write_events(struct gp_sqlite_export *e, const struct gp_slice_choic
 
 	if (end_ns > e->last_ns)
 		e->last_ns = end_ns;
-	if (allocate_ids(&e->ids, e->model)) {
-		e->error = gp_sqlite_write_events(e, choice);
-		e->ranges += e->model->range_count;
-		if (e->stacks.left_out > 0)
-			gp_sqlite_put_missing(
-				e, "calls without their stack, because there are too many stacks",
-				e->stacks.left_out);
-		e->stacks.left_out = 0;
-	} else {
-		e->error = -ENOMEM;
-	}
+	allocate_ids(&e->ids, e->model);
+	e->error = gp_sqlite_write_events(e, choice);
+	e->ranges += e->model->range_count;
+	if (e->stacks.left_out > 0)
+		gp_sqlite_put_missing(
+			e, "calls without their stack, because there are too many stacks",
+			e->stacks.left_out);
+	e->stacks.left_out = 0;
 	gp_symbols_forget(e->stacks.symbols, e->model);
 	free_ids(&e->ids);
 }
@@ -111,7 +105,7 @@ static int write_database(const struct gp_export_source *source,
 			  const struct gp_export_options *options, const char *path)
 {
 	struct gp_sqlite_export e = {.names = gp_names_new()};
-	int result = e.names ? gp_sqlite_open(&e.db, path) : -ENOMEM, closed;
+	int result = gp_sqlite_open(&e.db, path), closed;
 
 	if (result == 0)
 		result = write_models(&e, source, options);

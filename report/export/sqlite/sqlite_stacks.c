@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report/symbols/call_tree.h"
@@ -68,7 +67,7 @@ bool gp_sqlite_begin_stacks(struct gp_sqlite_export *e)
 	e->stacks.symbols = gp_symbols_new();
 	e->stacks.is_written =
 		calloc((size_t)e->model->frame_count + 1, sizeof(*e->stacks.is_written));
-	return e->stacks.symbols && e->stacks.is_written;
+	return e->stacks.is_written;
 }
 
 void gp_sqlite_end_stacks(struct gp_sqlite_export *e, FILE *messages)

@@ -3,7 +3,6 @@
  * that was launched whole counts as one.
  */
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 
 #include "gpuprof/count.h"
@@ -92,42 +91,35 @@ static void advance(struct walk *walk, uint64_t time_ns)
 	add_segment(walk, time_ns);
 }
 
-static int take_kernel(struct walk *walk, struct gp_op_at at, const struct gp_op *op)
+static void take_kernel(struct walk *walk, struct gp_op_at at, const struct gp_op *op)
 {
 	const uint64_t device[GP_TALLY_KEYS] = {walk->device};
 	const uint64_t stream[GP_TALLY_KEYS] = {at.model, op->device_id, op->context_id,
 						op->stream_id};
 	uint64_t base_ns = walk->scope->models[at.model]->base_unix_ns;
 	struct gp_tally_row *row = gp_tally_find(walk->tally, walk->by_stream ? stream : device);
-	int result = walk->tally->error;
 
-	if (result == 0)
-		gp_array_grow(&walk->running, &walk->capacity, walk->count, sizeof(*walk->running));
-	if (result < 0 || !walk->running)
-		return result < 0 ? result : -ENOMEM;
+	gp_array_grow(&walk->running, &walk->capacity, walk->count, sizeof(*walk->running));
 	row->count++;
 	advance(walk, base_ns + op->start_ns);
 	if (walk->count < MOST_RUNNING)
 		walk->running[walk->count++] =
 			(struct running){base_ns + op->end_ns, (uint32_t)(row - walk->tally->rows)};
-	return 0;
 }
 
-static int walk_device(struct walk *walk, struct gp_device_ops *ops)
+static void walk_device(struct walk *walk, struct gp_device_ops *ops)
 {
 	struct gp_op_at at;
-	int result = 0;
 
 	walk->reached_ns = 0;
 	gp_device_ops_start(ops, walk->device);
-	while (result == 0 && gp_device_ops_next(ops, &at)) {
+	while (gp_device_ops_next(ops, &at)) {
 		const struct gp_op *op = gp_op_of(walk->scope->models, at);
 
 		if (op->kind == GP_OP_KERNEL || op->kind == GP_OP_GRAPH)
-			result = take_kernel(walk, at, op);
+			take_kernel(walk, at, op);
 	}
 	advance(walk, UINT64_MAX);
-	return result;
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *table, bool by_stream,
@@ -136,13 +128,13 @@ static int fill(struct gp_scope *scope, struct gp_table *table, bool by_stream,
 	struct gp_tally tally = {0};
 	struct walk walk = {.scope = scope, .tally = &tally, .by_stream = by_stream};
 	struct gp_device_ops ops;
-	int result = gp_device_ops_open(&ops, scope->models, scope->model_count, &scope->devices);
 
-	for (; result == 0 && walk.device < scope->devices.count; walk.device++)
-		result = walk_device(&walk, &ops);
+	gp_device_ops_open(&ops, scope->models, scope->model_count, &scope->devices);
+	for (; walk.device < scope->devices.count; walk.device++)
+		walk_device(&walk, &ops);
 	gp_device_ops_close(&ops);
 	free(walk.running);
-	return gp_scope_rows(scope, table, &tally, result, put);
+	return gp_scope_rows(scope, table, &tally, 0, put);
 }
 
 static void put_times(struct gp_table *table, const struct gp_tally_row *row)

@@ -1,7 +1,6 @@
 /* Hardware counters, by counter, kernel and the ranges (operators) that launched the kernel. */
 #include "report/tables/by/counters.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,10 +285,7 @@ static int compare_counters(const void *a, const void *b, const void *context)
 /* By counter, as numbers of different counters do not compare; then by average, highest first. */
 static int order_rows(struct gp_table *table)
 {
-	int result = gp_table_sort(table, AVG_COLUMN);
-
-	if (result < 0)
-		return result;
+	gp_table_sort(table, AVG_COLUMN);
 	gp_array_sort(table->cells, (uint32_t)gp_table_rows(table),
 		      COUNT(columns) * sizeof(*table->cells), compare_counters, NULL);
 	return 0;

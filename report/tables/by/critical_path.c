@@ -1,7 +1,6 @@
 /* The steps of the critical path, grouped. */
 #include "report/analysis/idle/critical_path.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "gpuprof/count.h"
@@ -71,7 +70,7 @@ static void take_step(struct gathering *gathering, const struct gp_path_step *st
 	gp_tally_value(gathering->tally, row, 0, step->end_ns - step->start_ns);
 }
 
-static int take_model(struct gp_scope *scope, const struct gp_model *model, struct gp_tally *tally)
+static void take_model(struct gp_scope *scope, const struct gp_model *model, struct gp_tally *tally)
 {
 	struct gathering gathering = {
 		.scope = scope,
@@ -81,14 +80,13 @@ static int take_model(struct gp_scope *scope, const struct gp_model *model, stru
 		.tally = tally,
 	};
 	struct gp_path path = {0};
-	int result = gathering.names && gathering.sites ? gp_path_of(&path, model) : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < path.count; i++)
+	gp_path_of(&path, model);
+	for (uint32_t i = 0; i < path.count; i++)
 		take_step(&gathering, &path.steps[i]);
 	gp_path_free(&path);
 	gp_call_sites_free(gathering.sites);
 	free(gathering.names);
-	return result;
 }
 
 static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,
@@ -109,12 +107,11 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
-	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+	for (size_t i = 0; i < scope->model_count; i++)
 		if (scope->models[i]->call_count > 0)
-			result = take_model(scope, scope->models[i], &tally);
-	return gp_scope_rows(scope, table, &tally, result, put_row);
+			take_model(scope, scope->models[i], &tally);
+	return gp_scope_rows(scope, table, &tally, 0, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_critical_path = {

@@ -4,7 +4,6 @@
  */
 #include "report/tables/by/hardware.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -80,20 +79,19 @@ struct work {
 };
 
 /* The work of all processes: the hardware counters do not tell them apart.  label: by operation. */
-static int gather_work(struct gp_scope *scope, const struct gp_hw_run *run, struct work *work,
-		       uint32_t (*label)(void *context, struct gp_op_at at), void *context)
+static void gather_work(struct gp_scope *scope, const struct gp_hw_run *run, struct work *work,
+			uint32_t (*label)(void *context, struct gp_op_at at), void *context)
 {
 	struct gp_device_ops ops;
 	struct gp_op_at at;
 	size_t device = 0;
-	int result = gp_device_ops_open(&ops, scope->models, scope->model_count, &scope->devices);
 
+	gp_device_ops_open(&ops, scope->models, scope->model_count, &scope->devices);
 	while (device + 1 < scope->devices.count &&
 	       scope->devices.entries[device].number != run->device)
 		device++;
-	if (result == 0)
-		gp_device_ops_start(&ops, device);
-	while (result == 0 && gp_device_ops_next(&ops, &at)) {
+	gp_device_ops_start(&ops, device);
+	while (gp_device_ops_next(&ops, &at)) {
 		const struct gp_op *op = gp_op_of(scope->models, at);
 		uint64_t base_ns = scope->models[at.model]->base_unix_ns;
 
@@ -102,7 +100,6 @@ static int gather_work(struct gp_scope *scope, const struct gp_hw_run *run, stru
 			base_ns + op->start_ns, base_ns + op->end_ns, label(context, at)};
 	}
 	gp_device_ops_close(&ops);
-	return result;
 }
 
 /* ---- levels of a device ---- */
@@ -171,23 +168,19 @@ static void put_levels(const struct gp_hw_run *run, const uint64_t *busy_ns, uin
 	levels->highest[metric] = (double)gp_stats_select(room, count, count - 1);
 }
 
-int gp_hw_levels_of(struct gp_scope *scope, const struct gp_hw_run *run,
-		    struct gp_hw_levels *levels)
+void gp_hw_levels_of(struct gp_scope *scope, const struct gp_hw_run *run,
+		     struct gp_hw_levels *levels)
 {
 	struct work work = {0};
 	uint64_t *room = malloc(run->count * sizeof(*room)), *busy_ns = NULL;
-	int result = gather_work(scope, run, &work, is_kernel, scope);
 
-	if (result == 0)
-		busy_ns = busy_times(run, &work);
-	if (result == 0 && !busy_ns)
-		result = -ENOMEM;
-	for (uint32_t m = 0; result == 0 && m < GP_HW_METRICS; m++)
+	gather_work(scope, run, &work, is_kernel, scope);
+	busy_ns = busy_times(run, &work);
+	for (uint32_t m = 0; m < GP_HW_METRICS; m++)
 		put_levels(run, busy_ns, room, m, levels);
 	gp_spill_free(work.list);
 	free(busy_ns);
 	free(room);
-	return result;
 }
 
 /* ---- the tables of devices ---- */
@@ -240,12 +233,12 @@ static int fill_run(void *context, const struct gp_hw_run *run)
 {
 	const struct filling *filling = context;
 	struct gp_hw_levels levels;
-	int result = gp_hw_levels_of(filling->scope, run, &levels);
 
-	for (uint32_t m = 0; result == 0 && m < GP_HW_METRICS; m++)
+	gp_hw_levels_of(filling->scope, run, &levels);
+	for (uint32_t m = 0; m < GP_HW_METRICS; m++)
 		if (gp_hw_metrics[m].unit == filling->unit && !isnan(levels.average[m]))
 			put_metric(filling, run, &levels, m);
-	return result;
+	return 0;
 }
 
 static int fill_activity(struct gp_scope *scope, struct gp_table *table)
@@ -334,15 +327,12 @@ static void choose_labels(struct kinds *kinds, struct work *work)
 		work->list[i].label = kinds->label_of[work->list[i].label];
 }
 
-static int open_names(struct kinds *kinds)
+static void open_names(struct kinds *kinds)
 {
 	kinds->names = calloc(kinds->scope->model_count + 1, sizeof(*kinds->names));
 	for (size_t m = 0; m < kinds->scope->model_count; m++) {
 		kinds->names[m] = gp_scope_names(kinds->scope->models[m]);
-		if (!kinds->names[m])
-			return -ENOMEM;
 	}
-	return 0;
 }
 
 static void close_kinds(struct kinds *kinds)
@@ -402,23 +392,17 @@ int gp_hw_fill_kernels(struct gp_scope *scope, struct gp_table *table, const str
 	struct gp_hw_estimate *estimates = calloc(MOST_LABELS, sizeof(*estimates));
 	struct kinds kinds = {.scope = scope};
 	struct work work = {0};
-	int result = open_names(&kinds);
 
-	if (result == 0)
-		result = gather_work(scope, run, &work, number_kind, &kinds);
-	if (result == 0)
-		result = kinds.index.error;
-	if (result == 0)
-		choose_labels(&kinds, &work);
-	if (result == 0)
-		result = gp_hw_fit(run->samples, run->count, run->base_unix_ns, work.list,
-				   work.count, kinds.labels, estimates);
-	if (result == 0)
-		put_kernels(&kinds, table, run, estimates, put);
+	open_names(&kinds);
+	gather_work(scope, run, &work, number_kind, &kinds);
+	choose_labels(&kinds, &work);
+	gp_hw_fit(run->samples, run->count, run->base_unix_ns, work.list, work.count, kinds.labels,
+		  estimates);
+	put_kernels(&kinds, table, run, estimates, put);
 	close_kinds(&kinds);
 	gp_spill_free(work.list);
 	free(estimates);
-	return result;
+	return 0;
 }
 
 static int fill_kernels_of(void *context, const struct gp_hw_run *run)

@@ -31,9 +31,8 @@ struct gp_value gp_hw_value_of(uint32_t metric, double level);
 int gp_hw_each_run(struct gp_scope *scope, int (*take)(void *context, const struct gp_hw_run *run),
 		   void *context);
 
-/* Returns 0 or -ENOMEM. */
-int gp_hw_levels_of(struct gp_scope *scope, const struct gp_hw_run *run,
-		    struct gp_hw_levels *levels);
+void gp_hw_levels_of(struct gp_scope *scope, const struct gp_hw_run *run,
+		     struct gp_hw_levels *levels);
 
 /* Puts the cells of a kind of work: a row of a tally by name, with its time in sums 0. */
 typedef void gp_hw_put_kernel(struct gp_scope *scope, struct gp_table *table,

@@ -4,7 +4,6 @@
  */
 #include "report/tables/breakdown.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "gpuprof/count.h"
@@ -68,20 +67,17 @@ static uint64_t sum_of_work(const struct gp_host_places *places,
 	return sum_ns;
 }
 
-static int put_rows(struct gp_table *table, const struct gp_host_places *places,
-		    const struct gp_tally *tally)
+static void put_rows(struct gp_table *table, const struct gp_host_places *places,
+		     const struct gp_tally *tally)
 {
 	uint32_t count;
 	struct gp_host_function *rows = gp_host_work_lines(tally, 0, places, &count);
 	uint64_t total_ns;
 
-	if (!rows)
-		return -ENOMEM;
 	total_ns = sum_of_work(places, rows, count);
 	for (uint32_t i = 0; i < count; i++)
 		put_row(table, places, &rows[i], total_ns);
 	free(rows);
-	return 0;
 }
 
 /* A warning: samples often miss functions that call and return quickly. */
@@ -107,18 +103,13 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_host_places *places = gp_host_places_in(scope);
 	struct gp_tally tally = {0};
-	int result = places ? 0 : -ENOMEM;
 
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+	for (size_t i = 0; i < scope->model_count; i++)
 		gp_host_work_add_all(&tally, 0, places, scope->models[i]);
-	if (result == 0)
-		result = tally.error;
-	if (result == 0)
-		result = put_rows(table, places, &tally);
-	if (result == 0)
-		warn_missed(scope);
+	put_rows(table, places, &tally);
+	warn_missed(scope);
 	gp_tally_free(&tally);
-	return result;
+	return 0;
 }
 
 const struct gp_breakdown gp_breakdown_host = {

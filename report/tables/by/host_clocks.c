@@ -1,6 +1,5 @@
 #include "report/tables/by/host_clocks.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +62,6 @@ struct solving {
 	struct apart *apart;
 	uint32_t end_count, end_capacity, point_count, point_capacity, apart_count, apart_capacity;
 	uint32_t operations;
-	int error;
 };
 
 /* ---- the models ---- */
@@ -78,11 +76,8 @@ static uint32_t add_host(struct gp_clock_fit *fit, const struct gp_model *model)
 		return GP_NONE;
 	if (known)
 		return (uint32_t)(known - clocks->hosts);
-	if (gp_array_grow(&clocks->hosts, &clocks->capacity, clocks->count,
-			  sizeof(*clocks->hosts)) != 0 ||
-	    gp_array_grow(&fit->hosts, &fit->host_capacity, clocks->count, sizeof(*fit->hosts)) !=
-		    0)
-		return GP_NONE;
+	gp_array_grow(&clocks->hosts, &clocks->capacity, clocks->count, sizeof(*clocks->hosts));
+	gp_array_grow(&fit->hosts, &fit->host_capacity, clocks->count, sizeof(*fit->hosts));
 	fit->hosts[clocks->count] = (struct gp_clock_host){
 		.wall_ns = model->base_unix_ns - model->base_monotonic_ns, .rank = GP_NONE};
 	clocks->hosts[clocks->count] = (struct gp_host_clock){.is_known = false};
@@ -100,9 +95,8 @@ int gp_clock_fit_add(struct gp_clock_fit *fit, const struct gp_model *model)
 	host = add_host(fit, model);
 	if (!fit->kinds)
 		fit->kinds = gp_kinds_new(NULL, message, sizeof(message));
-	if (!fit->kinds || gp_array_grow(&fit->processes, &fit->process_capacity,
-					 fit->process_count, sizeof(*fit->processes)) != 0)
-		return -ENOMEM;
+	gp_array_grow(&fit->processes, &fit->process_capacity, fit->process_count,
+		      sizeof(*fit->processes));
 	if (host != GP_NONE && rank < fit->hosts[host].rank)
 		fit->hosts[host].rank = rank;
 	if (host != GP_NONE && model->anchor_error_ns > fit->hosts[host].error_ns)
@@ -143,12 +137,9 @@ static void note_apart(struct solving *s, const struct end *kept, const struct e
 	uint64_t before_ns = kept->monotonic_ns - first->monotonic_ns;
 	uint64_t after_ns = last->monotonic_ns - kept->monotonic_ns;
 
-	if (gp_array_grow_spill(&s->apart, &s->apart_capacity, s->apart_count, sizeof(*s->apart)) !=
-	    0)
-		s->error = -ENOMEM;
-	else
-		s->apart[s->apart_count++] =
-			(struct apart){kept->host, before_ns > after_ns ? before_ns : after_ns};
+	gp_array_grow_spill(&s->apart, &s->apart_capacity, s->apart_count, sizeof(*s->apart));
+	s->apart[s->apart_count++] =
+		(struct apart){kept->host, before_ns > after_ns ? before_ns : after_ns};
 }
 
 /* The middle of sorted ends; between the two in the middle, if their number is even. */
@@ -188,21 +179,18 @@ static void take_operation(void *context, const struct gp_collective_part *parts
 
 	if (!gp_collective_is_of_all(parts))
 		return;
-	for (uint32_t i = 0; i < gpus && s->error == 0; i++) {
+	for (uint32_t i = 0; i < gpus; i++) {
 		const struct gp_clock_process *process = &s->fit->processes[parts[i].process];
 
 		if (process->host == GP_NONE)
 			continue;
-		s->error = gp_array_grow_spill(&s->ends, &s->end_capacity, s->end_count,
-					       sizeof(*s->ends));
-		if (s->error == 0)
-			s->ends[s->end_count++] = (struct end){
-				s->operations, process->host,
-				process->monotonic_ns + parts[i].start_ns + parts[i].duration_ns};
+		gp_array_grow_spill(&s->ends, &s->end_capacity, s->end_count, sizeof(*s->ends));
+		s->ends[s->end_count++] = (struct end){s->operations, process->host,
+						       process->monotonic_ns + parts[i].start_ns +
+							       parts[i].duration_ns};
 	}
 	s->operations++;
-	if (s->error == 0)
-		keep_middle(s, first);
+	keep_middle(s, first);
 }
 
 /* ---- lines ---- */
@@ -308,10 +296,7 @@ static void add_point(struct solving *s, const struct end *end, const struct end
 
 	if (distance_ns < -MOST_APART_NS || distance_ns > MOST_APART_NS)
 		return;
-	s->error = gp_array_grow_spill(&s->points, &s->point_capacity, s->point_count,
-				       sizeof(*s->points));
-	if (s->error != 0)
-		return;
+	gp_array_grow_spill(&s->points, &s->point_capacity, s->point_count, sizeof(*s->points));
 	s->points[s->point_count++] = (struct point){end->host, end->monotonic_ns, distance_ns};
 	error_ns = hosts[aligned->host].error_ns + s->fit->hosts[aligned->host].error_ns;
 	if (error_ns > hosts[end->host].error_ns)
@@ -331,7 +316,7 @@ static void find_points(struct solving *s)
 		     end < s->end_count && s->ends[end].operation == s->ends[first].operation;)
 			end++;
 		aligned = find_aligned(s, first, end);
-		for (uint32_t i = first; aligned && i < end && s->error == 0; i++)
+		for (uint32_t i = first; aligned && i < end; i++)
 			if (!s->fit->clocks.hosts[s->ends[i].host].is_known)
 				add_point(s, &s->ends[i], aligned);
 	}
@@ -345,10 +330,8 @@ static uint32_t align_more(struct solving *s)
 	uint32_t aligned = 0;
 
 	find_points(s);
-	if (s->error == 0)
-		s->error = gp_array_sort(s->points, s->point_count, sizeof(*s->points),
-					 compare_points, NULL);
-	for (uint32_t first = 0, end; s->error == 0 && first < s->point_count; first = end) {
+	gp_array_sort(s->points, s->point_count, sizeof(*s->points), compare_points, NULL);
+	for (uint32_t first = 0, end; first < s->point_count; first = end) {
 		uint32_t host = s->points[first].host;
 		struct gp_host_clock *clock = &s->fit->clocks.hosts[host];
 
@@ -387,12 +370,11 @@ static void add_distances(struct solving *s)
 	uint64_t all_ns = 0;
 	uint32_t first = 0, end;
 
-	s->error = gp_array_sort(s->apart, s->apart_count, sizeof(*s->apart), compare_apart, NULL);
-	if (s->error != 0 || s->apart_count == 0)
+	gp_array_sort(s->apart, s->apart_count, sizeof(*s->apart), compare_apart, NULL);
+	if (s->apart_count == 0)
 		return;
 	all_ns = s->apart[s->apart_count / 2].apart_ns;
-	s->error = gp_array_sort(s->apart, s->apart_count, sizeof(*s->apart), compare_apart_by_host,
-				 NULL);
+	gp_array_sort(s->apart, s->apart_count, sizeof(*s->apart), compare_apart_by_host, NULL);
 	for (uint32_t host = 0; host < s->fit->clocks.count; host++, first = end) {
 		for (end = first; end < s->apart_count && s->apart[end].host == host;)
 			end++;
@@ -408,15 +390,14 @@ int gp_clock_fit_solve(struct gp_clock_fit *fit)
 	if (fit->clocks.count < 2)
 		return 0;
 	choose_reference(fit);
-	s.error = gp_collectives_each(&fit->collectives, take_operation, &s);
+	gp_collectives_each(&fit->collectives, take_operation, &s);
 	s.scratch = calloc((size_t)s.operations + 1, sizeof(*s.scratch));
-	if (s.error == 0)
-		add_distances(&s);
-	while (s.error == 0 && align_more(&s) > 0)
+	add_distances(&s);
+	while (align_more(&s) > 0)
 		;
 	gp_spill_free(s.ends);
 	gp_spill_free(s.points);
 	gp_spill_free(s.apart);
 	free(s.scratch);
-	return s.error;
+	return 0;
 }

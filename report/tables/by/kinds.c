@@ -1,5 +1,4 @@
 /* Operations by kind: kernels by their names, copies, memsets. */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "gpuprof/count.h"
@@ -47,34 +46,30 @@ static void put_kind(struct gp_scope *scope, struct gp_table *table, const struc
 					 : others[kind - GP_KINDS_LIMIT]);
 }
 
-static int take_model(struct gp_tally *tally, const struct gp_kinds *kinds,
-		      const struct gp_model *model)
+static void take_model(struct gp_tally *tally, const struct gp_kinds *kinds,
+		       const struct gp_model *model)
 {
 	uint8_t *names = gp_kinds_of_names(kinds, model);
 	struct gp_tuning tuning;
-	int result = gp_tuning_of(&tuning, model);
 
-	if (!names)
-		result = -ENOMEM;
-	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
+	gp_tuning_of(&tuning, model);
+	for (uint32_t i = 0; i < model->op_count; i++) {
 		const uint64_t key[GP_TALLY_KEYS] = {key_of(names, model, &tuning, i)};
 
 		gp_scope_count_gpu_op(tally, gp_tally_find(tally, key), &model->ops[i]);
 	}
 	gp_tuning_free(&tuning);
 	free(names);
-	return result;
 }
 
 static int fill_kinds(struct gp_scope *scope, struct gp_table *table)
 {
 	const struct gp_kinds *kinds = gp_scope_kinds(scope);
 	struct gp_tally tally = {0};
-	int result = kinds ? 0 : -ENOMEM;
 
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = take_model(&tally, kinds, scope->models[i]);
-	return gp_scope_rows(scope, table, &tally, result, put_kind);
+	for (size_t i = 0; i < scope->model_count; i++)
+		take_model(&tally, kinds, scope->models[i]);
+	return gp_scope_rows(scope, table, &tally, 0, put_kind);
 }
 
 /* ---- kernels with their kind ---- */
@@ -94,14 +89,14 @@ static void put_kernel(struct gp_scope *scope, struct gp_table *table,
 	gp_table_put_text(table, gp_scope_kernel_of(scope, row->key[0]));
 }
 
-static int take_kernels(struct gp_scope *scope, struct gp_tally *tally,
-			const struct gp_model *model)
+static void take_kernels(struct gp_scope *scope, struct gp_tally *tally,
+			 const struct gp_model *model)
 {
 	uint64_t *names = gp_scope_names(model);
 	struct gp_tuning tuning;
-	int result = gp_tuning_of(&tuning, model);
 
-	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
+	gp_tuning_of(&tuning, model);
+	for (uint32_t i = 0; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
 		uint64_t key[GP_TALLY_KEYS] = {0, tuning.of[i] != GP_TUNER_NONE};
 
@@ -112,17 +107,16 @@ static int take_kernels(struct gp_scope *scope, struct gp_tally *tally,
 	}
 	gp_tuning_free(&tuning);
 	free(names);
-	return result;
 }
 
 static int fill_kernels(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
-	int result = gp_scope_kinds(scope) ? 0 : -ENOMEM;
 
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = take_kernels(scope, &tally, scope->models[i]);
-	return gp_scope_rows(scope, table, &tally, result, put_kernel);
+	gp_scope_kinds(scope);
+	for (size_t i = 0; i < scope->model_count; i++)
+		take_kernels(scope, &tally, scope->models[i]);
+	return gp_scope_rows(scope, table, &tally, 0, put_kernel);
 }
 
 #define NOTHING "no GPU operation was recorded; `gpuprof summary FILE` shows the recorded data"

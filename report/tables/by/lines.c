@@ -100,14 +100,13 @@ static int take_model(struct gp_scope *scope, struct gp_tally *tally, size_t pro
 			       .backward = analysis ? &analysis->backward[process] : NULL,
 			       .sites = gp_scope_new_sites(scope),
 			       .process = process};
-	int result = at.sites && analysis ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < model->op_count; i++)
+	for (uint32_t i = 0; i < model->op_count; i++)
 		if (gp_slice_filter_has(&filter, model->ops[i].start_ns, model->ops[i].end_ns))
 			take_op(&at, &model->ops[i]);
 	gp_call_sites_free(at.sites);
 	free(at.texts);
-	return result == 0 ? tally->error : result;
+	return 0;
 }
 
 /* In the order of enum gp_line_column. */

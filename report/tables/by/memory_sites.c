@@ -4,7 +4,6 @@
  */
 #include "report/tables/breakdown.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "gpuprof/count.h"
@@ -76,13 +75,8 @@ const struct gp_memory_sites *gp_scope_memory(struct gp_scope *scope)
 	if (memory)
 		return memory;
 	memory = calloc(1, sizeof(*memory));
-	if (!memory)
-		return NULL;
-	if (gp_memory_sites_of(scope->models, scope->model_count, &scope->devices, GP_MEMORY_ALL,
-			       memory) != 0) {
-		free_memory(memory);
-		return NULL;
-	}
+	gp_memory_sites_of(scope->models, scope->model_count, &scope->devices, GP_MEMORY_ALL,
+			   memory);
 	scope->memory = memory;
 	scope->free_memory = free_memory;
 	return memory;
@@ -115,7 +109,7 @@ static int fill_by(struct gp_scope *scope, struct gp_table *table,
 
 		put(scope, table, &memory->rows[i], &site);
 	}
-	return memory ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* ---- never freed ---- */
@@ -285,7 +279,7 @@ static int fill_wait(struct gp_scope *scope, struct gp_table *table)
 		if (memory->calls[i].waits > 0)
 			put_wait(table, &memory->calls[i], &site);
 	}
-	return memory ? 0 : -ENOMEM;
+	return 0;
 }
 
 const struct gp_breakdown gp_breakdown_memory_wait = {

@@ -103,22 +103,18 @@ static void take_op(struct gathering *at, const struct gp_op *op)
 	if (gp_backward_answer_of(at->backward, at->model, call, &line) == GP_BACKWARD_NOT &&
 	    line == GP_NONE)
 		line = stack;
-	if (at->tally->error == 0)
-		gp_phase_places_add(at->places, line, (uint32_t)(row - at->tally->rows), ns);
+	gp_phase_places_add(at->places, line, (uint32_t)(row - at->tally->rows), ns);
 }
 
 /* The model's rows are from that one on. */
-static int find_places(struct gathering *at, uint32_t first)
+static void find_places(struct gathering *at, uint32_t first)
 {
 	for (uint32_t i = first; i < at->tally->count; i++) {
 		char *place = gp_phase_places_most(at->places, i, false);
 
-		if (!place)
-			return -ENOMEM;
 		at->tally->rows[i].sums[PLACE] = gp_scope_text(at->scope, place);
 		free(place);
 	}
-	return at->tally->error;
 }
 
 static void warn_without_stacks(const struct gathering *at)
@@ -147,21 +143,20 @@ static int take_model(struct gp_scope *scope, struct gp_tally *tally, size_t pro
 		.backward = analysis ? &analysis->backward[process] : NULL,
 	};
 	uint32_t first = tally->count;
-	int result = -ENOMEM;
 
-	if (at.kernels && at.stacks && at.symbols && at.places && analysis) {
+	if (analysis) {
 		for (uint32_t i = 0; i < model->op_count; i++)
 			if (gp_slice_filter_has(&filter, model->ops[i].start_ns,
 						model->ops[i].end_ns))
 				take_op(&at, &model->ops[i]);
-		result = find_places(&at, first);
+		find_places(&at, first);
 		warn_without_stacks(&at);
 	}
 	gp_phase_places_free(at.places);
 	gp_symbols_free(at.symbols);
 	free(at.stacks);
 	free(at.kernels);
-	return result;
+	return 0;
 }
 
 static void put_row(struct gp_scope *scope, struct gp_table *table, const struct gp_tally_row *row,

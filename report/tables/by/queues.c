@@ -1,5 +1,4 @@
 /* The time between launch and start, by operation and by stream. */
-#include <errno.h>
 
 #include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
@@ -134,36 +133,30 @@ static void put_stream(struct gp_scope *scope, struct gp_table *table, const str
 	gp_table_put_whole(table, op->stream_id);
 }
 
-static int fill_stream(struct gp_scope *scope, struct gp_table *table, const struct gp_model *model,
-		       uint32_t first, uint32_t end)
+static void fill_stream(struct gp_scope *scope, struct gp_table *table,
+			const struct gp_model *model, uint32_t first, uint32_t end)
 {
 	struct lengths lengths = {0};
 	struct gp_queue queue;
-	int result;
 
 	lengths.row = gp_tally_find(&lengths.tally, (uint64_t[GP_TALLY_KEYS]){0});
-	result = gp_queue_of(&queue, model, first, end, take_length, &lengths);
-	if (result == 0)
-		result = lengths.tally.error;
-	if (result == 0)
-		put_stream(scope, table, &queue, &lengths, model, &model->ops[first]);
+	gp_queue_of(&queue, model, first, end, take_length, &lengths);
+	put_stream(scope, table, &queue, &lengths, model, &model->ops[first]);
 	gp_tally_free(&lengths.tally);
-	return result;
 }
 
 static int fill_streams(struct gp_scope *scope, struct gp_table *table)
 {
-	int result = 0;
 
 	for (size_t m = 0; m < scope->model_count; m++) {
 		const struct gp_model *model = scope->models[m];
 
-		for (uint32_t first = 0, end; result == 0 && first < model->op_count; first = end) {
+		for (uint32_t first = 0, end; first < model->op_count; first = end) {
 			end = gp_model_stream_end(model, first);
-			result = fill_stream(scope, table, model, first, end);
+			fill_stream(scope, table, model, first, end);
 		}
 	}
-	return result;
+	return 0;
 }
 
 #define NOTHING                                                                                    \

@@ -1,7 +1,5 @@
 #include "report/tables/by/range_calls.h"
 
-#include <errno.h>
-
 #include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
@@ -146,7 +144,7 @@ static void walk_calls(struct walk *walk)
 	}
 }
 
-static int walk_style(struct walk walk)
+static void walk_style(struct walk walk)
 {
 	bool has_order;
 
@@ -156,20 +154,18 @@ static int walk_style(struct walk walk)
 		walk_calls(&walk);
 	gp_spill_free(walk.calls);
 	gp_spill_free(walk.ranges);
-	return has_order ? 0 : -ENOMEM;
 }
 
 int gp_range_calls(struct gp_scope *scope, const struct gp_model *model, gp_range_take_call *take,
 		   void *context)
 {
 	static const uint8_t styles[] = {GP_STYLE_PUSH_POP, GP_STYLE_START_END};
-	int result = 0;
 
-	for (size_t i = 0; result == 0 && model->range_count > 0 && i < COUNT(styles); i++)
-		result = walk_style((struct walk){.scope = scope,
-						  .take = take,
-						  .context = context,
-						  .model = model,
-						  .style = styles[i]});
-	return result;
+	for (size_t i = 0; model->range_count > 0 && i < COUNT(styles); i++)
+		walk_style((struct walk){.scope = scope,
+					 .take = take,
+					 .context = context,
+					 .model = model,
+					 .style = styles[i]});
+	return 0;
 }

@@ -5,7 +5,6 @@
  */
 #include "report/tables/by/ranges.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,8 +82,6 @@ static uint64_t number_names(const struct walk *walk, const struct opened *opene
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	if (!out)
-		return number;
 	write_names(walk, opened, out);
 	gp_memstream_close(out, &text);
 	number = gp_scope_text(walk->scope, text);
@@ -169,7 +166,7 @@ static void close_ranges(struct walk *walk, const struct gp_call *call)
 	}
 }
 
-static int open_ranges(struct walk *walk, uint32_t index)
+static void open_ranges(struct walk *walk, uint32_t index)
 {
 	const struct gp_call *call = &walk->model->calls[index];
 
@@ -179,12 +176,9 @@ static int open_ranges(struct walk *walk, uint32_t index)
 		if (range->style != GP_STYLE_PUSH_POP || range->thread_id != call->thread_id ||
 		    range->end_ns < call->start_ns)
 			continue;
-		if (gp_array_grow(&walk->open, &walk->capacity, walk->count, sizeof(*walk->open)) <
-		    0)
-			return -ENOMEM;
+		gp_array_grow(&walk->open, &walk->capacity, walk->count, sizeof(*walk->open));
 		walk->open[walk->count++] = (struct opened){.range = walk->next};
 	}
-	return 0;
 }
 
 /* A hash of the number: never 0. */
@@ -211,30 +205,27 @@ static void take_kernel(struct walk *walk, const struct gp_call *call, const str
 	opened->gpu_ns += op->end_ns - op->start_ns;
 }
 
-static int walk_calls(struct walk *walk)
+static void walk_calls(struct walk *walk)
 {
 	const struct gp_model *model = walk->model;
-	int result = 0;
 
-	for (uint32_t i = 0; result == 0 && i < model->call_count; i++) {
+	for (uint32_t i = 0; i < model->call_count; i++) {
 		const struct gp_call *call = &model->calls[i];
 
 		if (call->first_op == GP_NONE)
 			continue;
 		close_ranges(walk, call);
-		result = open_ranges(walk, i);
+		open_ranges(walk, i);
 		for (uint32_t op = call->first_op; walk->count > 0 && op != GP_NONE;
 		     op = model->ops[op].next_op)
 			if (model->ops[op].kind == GP_OP_KERNEL && !model->ops[op].untimed)
 				take_kernel(walk, call, &model->ops[op]);
 	}
-	if (result == 0)
-		close_ranges(walk, NULL);
-	return result;
+	close_ranges(walk, NULL);
 }
 
-static int walk_model(struct gp_scope *scope, struct gp_tally *tally, size_t process,
-		      bool with_inner)
+static void walk_model(struct gp_scope *scope, struct gp_tally *tally, size_t process,
+		       bool with_inner)
 {
 	const struct gp_model *model = scope->models[process];
 	struct walk walk = {.scope = scope,
@@ -243,11 +234,10 @@ static int walk_model(struct gp_scope *scope, struct gp_tally *tally, size_t pro
 			    .process = process,
 			    .with_inner = with_inner,
 			    .names = gp_scope_names(model)};
-	int result = walk.names ? walk_calls(&walk) : -ENOMEM;
 
+	walk_calls(&walk);
 	free(walk.open);
 	free(walk.names);
-	return result;
 }
 
 static void put_delays(struct gp_table *table, const struct gp_tally_series *series)
@@ -291,29 +281,26 @@ static void put_sequence(struct gp_scope *scope, struct gp_table *table,
 	put_names(scope, table, row);
 }
 
-static int walk_models(struct gp_scope *scope, struct gp_tally *tally, bool with_inner)
+static void walk_models(struct gp_scope *scope, struct gp_tally *tally, bool with_inner)
 {
-	int result = 0;
-
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = walk_model(scope, tally, i, with_inner);
-	return result;
+	for (size_t i = 0; i < scope->model_count; i++)
+		walk_model(scope, tally, i, with_inner);
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
-	int result = walk_models(scope, &tally, false);
 
-	return gp_scope_rows(scope, table, &tally, result, put_row);
+	walk_models(scope, &tally, false);
+	return gp_scope_rows(scope, table, &tally, 0, put_row);
 }
 
 static int fill_sequences(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
-	int result = walk_models(scope, &tally, true);
 
-	return gp_scope_rows(scope, table, &tally, result, put_sequence);
+	walk_models(scope, &tally, true);
+	return gp_scope_rows(scope, table, &tally, 0, put_sequence);
 }
 
 const struct gp_breakdown gp_breakdown_nvtx_launch = {

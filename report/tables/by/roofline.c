@@ -1,7 +1,6 @@
 /* Kernels and the peaks of their GPU, from hardware counters (--counters, --roofline). */
 #include "report/tables/by/roofline.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +62,7 @@ static struct gp_tally_row *row_of(struct gathering *gathering, const struct gp_
 			      sizeof(*gathering->sums));
 		gathering->sums[gathering->sum_count++] = (struct sums){.theoretical = (double)NAN};
 	}
-	return gathering->tally.error == 0 ? row : NULL;
+	return row;
 }
 
 static struct sums *sums_of(struct gathering *gathering, const struct gp_tally_row *row)
@@ -81,7 +80,7 @@ static void note_occupancy(struct sums *sums, const struct gp_model *model, cons
 		sums->theoretical = 100 * occupancy.share;
 }
 
-static int take_ops(struct gathering *gathering, const struct gp_model *model, uint64_t *names)
+static void take_ops(struct gathering *gathering, const struct gp_model *model, uint64_t *names)
 {
 	for (uint32_t i = 0; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
@@ -90,14 +89,11 @@ static int take_ops(struct gathering *gathering, const struct gp_model *model, u
 		if (op->kind != GP_OP_KERNEL || !gp_recorded_has_kernels(model))
 			continue; /* launches of a run without times are not counted again */
 		row = row_of(gathering, model, op, names);
-		if (!row)
-			return -ENOMEM;
 		row->sums[LAUNCHES]++;
 		gp_tally_add(row, 0, gp_op_gpu_ns(op));
 		gathering->all_ns += gp_op_gpu_ns(op);
 		note_occupancy(sums_of(gathering, row), model, op);
 	}
-	return 0;
 }
 
 static void add_value(struct sums *sums, enum gp_roofline_role role, double value)
@@ -108,8 +104,8 @@ static void add_value(struct sums *sums, enum gp_roofline_role role, double valu
 	sums->count[role]++;
 }
 
-static int take_values(struct gathering *gathering, const struct gp_model *model, uint64_t *names,
-		       const enum gp_roofline_role *roles)
+static void take_values(struct gathering *gathering, const struct gp_model *model, uint64_t *names,
+			const enum gp_roofline_role *roles)
 {
 	struct sums *sums = NULL;
 
@@ -122,31 +118,24 @@ static int take_values(struct gathering *gathering, const struct gp_model *model
 			struct gp_tally_row *row =
 				row_of(gathering, model, &model->ops[counted->op], names);
 
-			if (!row)
-				return -ENOMEM;
 			sums = sums_of(gathering, row);
 			++*(gp_recorded_has_kernels(model) ? &sums->measured
 							   : &sums->without_times);
 		}
 		add_value(sums, roles[counted->counter], counted->value);
 	}
-	return 0;
 }
 
-static int take_model(struct gathering *gathering, const struct gp_model *model)
+static void take_model(struct gathering *gathering, const struct gp_model *model)
 {
 	uint64_t *names = gp_scope_names(model);
 	enum gp_roofline_role *roles =
 		gp_roofline_roles(model->counter_texts, model->counter_text_count);
-	int result = names && roles ? 0 : -ENOMEM;
 
-	if (result == 0)
-		result = take_ops(gathering, model, names);
-	if (result == 0)
-		result = take_values(gathering, model, names, roles);
+	take_ops(gathering, model, names);
+	take_values(gathering, model, names, roles);
 	free(names);
 	free(roles);
-	return result;
 }
 
 /* ---- the rows ---- */
@@ -230,20 +219,16 @@ static void make_rows(const struct gathering *gathering, struct gp_roofline_rows
 int gp_roofline_open(struct gp_scope *scope, struct gp_roofline_rows *rows)
 {
 	struct gathering gathering = {.scope = scope};
-	int result = 0;
 
 	*rows = (struct gp_roofline_rows){0};
 	if (!gp_roofline_any(scope->models, scope->model_count))
 		return 0;
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = take_model(&gathering, scope->models[i]);
-	if (result == 0)
-		result = gathering.tally.error;
-	if (result == 0)
-		make_rows(&gathering, rows);
+	for (size_t i = 0; i < scope->model_count; i++)
+		take_model(&gathering, scope->models[i]);
+	make_rows(&gathering, rows);
 	gp_tally_free(&gathering.tally);
 	gp_spill_free(gathering.sums);
-	return result;
+	return 0;
 }
 
 void gp_roofline_close(struct gp_roofline_rows *rows)
@@ -373,12 +358,12 @@ static void put_row(struct gp_scope *scope, struct gp_table *table,
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_roofline_rows rows;
-	int result = gp_roofline_open(scope, &rows);
 
-	for (uint32_t i = 0; result == 0 && i < rows.count; i++)
+	gp_roofline_open(scope, &rows);
+	for (uint32_t i = 0; i < rows.count; i++)
 		put_row(scope, table, &rows.rows[i], rows.all_ns);
 	gp_roofline_close(&rows);
-	return result;
+	return 0;
 }
 
 static const struct gp_table_column ceiling_columns[] = {
@@ -406,13 +391,13 @@ static int fill_ceilings(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_roofline_ceilings ceilings = {.device = 0};
 	struct gp_roofline_rows rows;
-	int result = gp_roofline_open(scope, &rows);
 
-	for (uint32_t device = 0; result == 0 && gp_roofline_ceilings_of(&rows, device, &ceilings);
+	gp_roofline_open(scope, &rows);
+	for (uint32_t device = 0; gp_roofline_ceilings_of(&rows, device, &ceilings);
 	     device = ceilings.device + 1)
 		put_ceilings(table, &ceilings);
 	gp_roofline_close(&rows);
-	return result;
+	return 0;
 }
 
 #define NOTHING                                                                                    \

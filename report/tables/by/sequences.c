@@ -34,31 +34,28 @@ static void put_row(struct gp_scope *scope, struct gp_table *table, const struct
 	gp_table_put_text(table, text);
 }
 
-static int fill_model(struct gp_scope *scope, struct gp_table *table, const struct gp_model *model)
+static void fill_model(struct gp_scope *scope, struct gp_table *table, const struct gp_model *model)
 {
 	struct gp_tuning tuning;
-	int result = gp_tuning_of(&tuning, model);
 
-	for (uint32_t first = 0, end; result == 0 && first < model->op_count; first = end) {
+	gp_tuning_of(&tuning, model);
+	for (uint32_t first = 0, end; first < model->op_count; first = end) {
 		struct gp_sequences sequences;
 
 		end = gp_model_stream_end(model, first);
-		result = gp_sequences_of(&sequences, model, &tuning, first, end);
-		for (uint32_t i = 0; result == 0 && i < sequences.count; i++)
+		gp_sequences_of(&sequences, model, &tuning, first, end);
+		for (uint32_t i = 0; i < sequences.count; i++)
 			put_row(scope, table, model, &sequences, &sequences.rows[i]);
 		gp_sequences_free(&sequences);
 	}
 	gp_tuning_free(&tuning);
-	return result;
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *table)
 {
-	int result = 0;
-
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = fill_model(scope, table, scope->models[i]);
-	return result;
+	for (size_t i = 0; i < scope->model_count; i++)
+		fill_model(scope, table, scope->models[i]);
+	return 0;
 }
 
 const struct gp_breakdown gp_breakdown_sequence = {

@@ -31,7 +31,7 @@ static void add(struct gp_scope *scope, const struct gp_model *model, unsigned k
 	row->sums[GP_STALL_NOT_ISSUED] += stall->not_issued;
 }
 
-int gp_stalls_add(struct gp_scope *scope, unsigned keys, struct gp_tally *tally)
+void gp_stalls_add(struct gp_scope *scope, unsigned keys, struct gp_tally *tally)
 {
 	for (size_t m = 0; m < scope->model_count; m++) {
 		const struct gp_model *model = scope->models[m];
@@ -44,7 +44,6 @@ int gp_stalls_add(struct gp_scope *scope, unsigned keys, struct gp_tally *tally)
 				add(scope, model, keys, stall, tally);
 		}
 	}
-	return tally->error;
 }
 
 uint64_t gp_stalls_total(const struct gp_tally *tally)
@@ -98,10 +97,11 @@ static void put_reason(const struct gp_scope *scope, struct gp_table *table,
 static int fill_reasons(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
-	int result = gp_stalls_add(scope, GP_STALL_BIT(REASON), &tally);
-	uint64_t total = gp_stalls_total(&tally);
+	uint64_t total;
 
-	for (uint32_t i = 0; result == 0 && i < tally.count; i++) {
+	gp_stalls_add(scope, GP_STALL_BIT(REASON), &tally);
+	total = gp_stalls_total(&tally);
+	for (uint32_t i = 0; i < tally.count; i++) {
 		const struct gp_tally_row *row = &tally.rows[i];
 		const struct gp_stall_reason *reason =
 			gp_stall_reason_of(gp_scope_text_of(scope, row->key[GP_STALL_REASON]));
@@ -114,7 +114,7 @@ static int fill_reasons(struct gp_scope *scope, struct gp_table *table)
 		gp_table_put_text(table, reason->helps);
 	}
 	gp_tally_free(&tally);
-	return result;
+	return 0;
 }
 
 /* The share of its kernel, and the error of this share. */
@@ -144,12 +144,12 @@ static int fill(struct gp_scope *scope, struct gp_table *table, unsigned keys)
 {
 	struct gp_tally tally = {0}, kernels = {0};
 	struct gp_source_text *sources = gp_stalls_sources(scope);
-	int result = gp_stalls_add(scope, keys, &tally);
-	uint64_t total = gp_stalls_total(&tally);
+	uint64_t total;
 
-	if (result == 0)
-		result = gp_stalls_add(scope, GP_STALL_BIT(KERNEL), &kernels);
-	for (uint32_t i = 0; result == 0 && i < tally.count; i++) {
+	gp_stalls_add(scope, keys, &tally);
+	gp_stalls_add(scope, GP_STALL_BIT(KERNEL), &kernels);
+	total = gp_stalls_total(&tally);
+	for (uint32_t i = 0; i < tally.count; i++) {
 		const struct gp_tally_row *row = &tally.rows[i];
 
 		put_samples(table, row, total);
@@ -162,7 +162,7 @@ static int fill(struct gp_scope *scope, struct gp_table *table, unsigned keys)
 	gp_source_text_free(sources);
 	gp_tally_free(&tally);
 	gp_tally_free(&kernels);
-	return result;
+	return 0;
 }
 
 static int fill_kernels(struct gp_scope *scope, struct gp_table *table)
@@ -215,17 +215,15 @@ static int compare_lines(const void *a, const void *b, const void *context)
 }
 
 /* The samples of each line's file, and the reason with most samples of the line. */
-static int gather_lines(struct gp_scope *scope, struct gp_tally *lines)
+static void gather_lines(struct gp_scope *scope, struct gp_tally *lines)
 {
 	struct gp_tally reasons = {0}, files = {0};
 	unsigned of_line = GP_STALL_BIT(FILE) | GP_STALL_BIT(LINE);
-	int result = gp_stalls_add(scope, of_line, lines);
 
-	if (result == 0)
-		result = gp_stalls_add(scope, of_line | GP_STALL_BIT(REASON), &reasons);
-	if (result == 0)
-		result = gp_stalls_add(scope, GP_STALL_BIT(FILE), &files);
-	for (uint32_t i = 0; result == 0 && i < reasons.count; i++) {
+	gp_stalls_add(scope, of_line, lines);
+	gp_stalls_add(scope, of_line | GP_STALL_BIT(REASON), &reasons);
+	gp_stalls_add(scope, GP_STALL_BIT(FILE), &files);
+	for (uint32_t i = 0; i < reasons.count; i++) {
 		const struct gp_tally_row *row = &reasons.rows[i];
 		uint64_t file[GP_TALLY_KEYS] = {[GP_STALL_FILE] = row->key[GP_STALL_FILE]};
 		uint64_t key[GP_TALLY_KEYS] = {[GP_STALL_FILE] = row->key[GP_STALL_FILE],
@@ -240,7 +238,6 @@ static int gather_lines(struct gp_scope *scope, struct gp_tally *lines)
 	}
 	gp_tally_free(&reasons);
 	gp_tally_free(&files);
-	return result;
 }
 
 /* Without the folders of the file, which would leave no room for the code. */
@@ -297,12 +294,14 @@ static uint32_t put_around(const struct listing *listing, const struct gp_tally_
 static int fill_source(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally lines = {0};
-	int result = gather_lines(scope, &lines);
-	struct listing listing = {scope, table, gp_stalls_sources(scope), gp_stalls_total(&lines)};
+	struct listing listing = {.scope = scope, .table = table};
 	uint32_t last = 0;
 
+	gather_lines(scope, &lines);
+	listing.sources = gp_stalls_sources(scope);
+	listing.total = gp_stalls_total(&lines);
 	gp_array_sort(lines.rows, lines.count, sizeof(*lines.rows), compare_lines, NULL);
-	for (uint32_t i = 0; result == 0 && i < lines.count; i++) {
+	for (uint32_t i = 0; i < lines.count; i++) {
 		const struct gp_tally_row *row = &lines.rows[i];
 
 		if (i > 0 && row[-1].key[GP_STALL_FILE] != row->key[GP_STALL_FILE])
@@ -313,7 +312,7 @@ static int fill_source(struct gp_scope *scope, struct gp_table *table)
 	}
 	gp_source_text_free(listing.sources);
 	gp_tally_free(&lines);
-	return result;
+	return 0;
 }
 
 #define NOTHING                                                                                    \

@@ -9,8 +9,8 @@
 enum gp_stall_key { GP_STALL_KERNEL, GP_STALL_FILE, GP_STALL_LINE, GP_STALL_REASON };
 enum gp_stall_sum { GP_STALL_SAMPLES, GP_STALL_NOT_ISSUED };
 
-/* keys: a bit for each key by which samples are told apart.  Returns 0 or -ENOMEM. */
-int gp_stalls_add(struct gp_scope *scope, unsigned keys, struct gp_tally *tally);
+/* keys: a bit for each key by which samples are told apart. */
+void gp_stalls_add(struct gp_scope *scope, unsigned keys, struct gp_tally *tally);
 #define GP_STALL_BIT(key) (1u << GP_STALL_##key)
 
 uint64_t gp_stalls_total(const struct gp_tally *tally);

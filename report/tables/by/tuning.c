@@ -44,26 +44,23 @@ static int fill(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
 	bool any = false, lacks_stacks = false;
-	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < scope->model_count; i++) {
+	for (size_t i = 0; i < scope->model_count; i++) {
 		struct gp_tuning tuning;
 
-		result = gp_tuning_of(&tuning, scope->models[i]);
-		if (result == 0) {
-			take_model(&tally, scope->models[i], &tuning);
-			any |= gp_tuning_has_any(scope->models[i], &tuning);
-			lacks_stacks |= tuning.lacks_stacks;
-		}
+		gp_tuning_of(&tuning, scope->models[i]);
+		take_model(&tally, scope->models[i], &tuning);
+		any |= gp_tuning_has_any(scope->models[i], &tuning);
+		lacks_stacks |= tuning.lacks_stacks;
 		gp_tuning_free(&tuning);
 	}
 	if (lacks_stacks)
 		say_what_is_unknown(scope);
 	if (!any) {
 		gp_tally_free(&tally);
-		return result;
+		return 0;
 	}
-	return gp_scope_rows(scope, table, &tally, result, put_row);
+	return gp_scope_rows(scope, table, &tally, 0, put_row);
 }
 
 const struct gp_breakdown gp_breakdown_tuning = {

@@ -1,7 +1,6 @@
 /* Unified memory: migrations, faults, thrashing. */
 #include "report/tables/breakdown.h"
 
-#include <errno.h>
 #include <search.h>
 
 #include "gpuprof/count.h"
@@ -149,13 +148,12 @@ static struct managed *find_living(const struct managed_memory *memory, uint64_t
 }
 
 /* A live allocation that overlaps it was freed without a record. */
-static int begin_managed(struct managed_memory *memory, struct managed *one)
+static void begin_managed(struct managed_memory *memory, struct managed *one)
 {
 	struct managed **found;
 
 	while ((found = tsearch(one, &memory->living, compare_managed)) && *found != one)
 		tdelete(one, &memory->living, compare_managed);
-	return found ? 0 : -ENOMEM;
 }
 
 static void end_managed(struct managed_memory *memory, const struct gp_memory_event *event)
@@ -167,12 +165,11 @@ static void end_managed(struct managed_memory *memory, const struct gp_memory_ev
 }
 
 /* Process the allocations up to that time, and the frees before it. */
-static int go_on(struct managed_memory *memory, uint64_t until_ns)
+static void go_on(struct managed_memory *memory, uint64_t until_ns)
 {
 	const struct gp_model *model = memory->model;
-	int result = 0;
 
-	for (; result == 0 && memory->seen < model->memory_count; memory->seen++) {
+	for (; memory->seen < model->memory_count; memory->seen++) {
 		const struct gp_memory_event *event = &model->memory[memory->seen];
 		bool is_free = event->op != GP_MEMORY_ALLOC;
 
@@ -182,9 +179,8 @@ static int go_on(struct managed_memory *memory, uint64_t until_ns)
 			end_managed(memory, event);
 		else if (memory->begun < memory->count &&
 			 memory->all[memory->begun].index == memory->seen)
-			result = begin_managed(memory, &memory->all[memory->begun++]);
+			begin_managed(memory, &memory->all[memory->begun++]);
 	}
-	return result;
 }
 
 static void free_managed(struct managed_memory *memory)
@@ -329,39 +325,35 @@ static void put_address(struct gp_scope *scope, struct gp_table *table,
 }
 
 /* Events, allocations and frees are all sorted by time. */
-static int take_addresses(struct gp_scope *scope, uint64_t process, struct gp_tally *tally)
+static void take_addresses(struct gp_scope *scope, uint64_t process, struct gp_tally *tally)
 {
 	const struct gp_model *model = scope->models[process];
 	struct managed_memory memory;
-	int result = 0;
 
 	gather_managed(model, &memory);
-	for (uint32_t i = 0; result == 0 && i < model->unified_count; i++) {
+	for (uint32_t i = 0; i < model->unified_count; i++) {
 		const struct gp_record_unified *event = &model->unifieds[i];
 
 		if (!is_by_address(event->counter_kind))
 			continue;
-		result = go_on(&memory, event->start_ns);
+		go_on(&memory, event->start_ns);
 		take_address(tally,
 			     find_row(scope, tally, process, find_living(&memory, event->address),
 				      event->address),
 			     event);
 	}
 	free_managed(&memory);
-	return result;
 }
 
 static int fill_addresses(struct gp_scope *scope, struct gp_table *table)
 {
 	struct gp_tally tally = {0};
-	int result = 0;
 
-	for (size_t m = 0; result == 0 && m < scope->model_count; m++)
-		result = take_addresses(scope, m, &tally);
-	if (result == 0)
-		return gp_scope_rows(scope, table, &tally, 0, put_address);
+	for (size_t m = 0; m < scope->model_count; m++)
+		take_addresses(scope, m, &tally);
+	gp_scope_rows(scope, table, &tally, 0, put_address);
 	gp_tally_free(&tally);
-	return result;
+	return 0;
 }
 
 /* ---- CPU faults by instruction, whose address is the value of the record ---- */

@@ -59,7 +59,7 @@ static void processes_come_in_order_and_once(void **state)
 	save_all(builders, paths, "one boot");
 	paths[PIDS] = paths[1];
 	paths[PIDS + 1] = paths[0];
-	assert_int_equal(gp_pile_open(&pile, paths, PIDS + 2), 0);
+	gp_pile_open(&pile, paths, PIDS + 2);
 	assert_int_equal(pile.count, PIDS);
 	assert_false(pile.any_failed);
 	assert_null(pile.clocks); /* of one host there is nothing to align */
@@ -85,7 +85,7 @@ static void processes_that_share_a_rank_are_told_apart(void **state)
 
 	for (uint32_t i = 0; i < PIDS; i++)
 		paths[i] = save(&builders[i], 10 + i / 2, "one boot");
-	assert_int_equal(gp_pile_open(&pile, paths, PIDS), 0);
+	gp_pile_open(&pile, paths, PIDS);
 	source = gp_pile_source(&pile);
 	for (uint32_t i = 0; i < PIDS; i++)
 		assert_int_equal(source.get(source.context, i)->shares_rank, i < 2);
@@ -103,7 +103,7 @@ static void a_file_may_fail(void **state)
 
 	save_all(builders, paths, "one boot");
 	paths[PIDS] = "/nowhere/none.gpuprof";
-	assert_int_equal(gp_pile_open(&pile, paths, PIDS + 1), 0);
+	gp_pile_open(&pile, paths, PIDS + 1);
 	assert_int_equal(pile.count, PIDS + 1);
 	source = gp_pile_source(&pile);
 	assert_rank(&source, 0, 10);
@@ -131,7 +131,7 @@ static void open_aloud(struct gp_pile *pile, char **paths, char *text, size_t by
 
 	assert_non_null(file);
 	dup2(fileno(file), STDERR_FILENO);
-	assert_int_equal(gp_pile_open(pile, paths, PIDS), 0);
+	gp_pile_open(pile, paths, PIDS);
 	dup2(kept, STDERR_FILENO);
 	close(kept);
 	rewind(file);

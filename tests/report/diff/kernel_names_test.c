@@ -30,9 +30,10 @@ static void check_match(bool other_first)
 	name_kernel(&other, 0, "only_here(int)");
 	name_kernel(&other, 1, "triton_add");
 	name_kernel(&other, 2, "void map<int>(int*)");
-	assert_int_equal(other_first ? gp_kernel_names_match(&other, &own)
-				     : gp_kernel_names_match(&own, &other),
-			 0);
+	if (other_first)
+		gp_kernel_names_match(&other, &own);
+	else
+		gp_kernel_names_match(&own, &other);
 	row = gp_named_find(kernels_of(&other), "_Z3mapIiEvPT_");
 	assert_non_null(row);
 	assert_int_equal((int)row->count, 3);
@@ -57,7 +58,7 @@ static void sets_without_kernels_stay_so(void **state)
 {
 	struct gp_run_set none = {0}, empty = runs_make(1, 0);
 
-	assert_int_equal(gp_kernel_names_match(&none, &empty), 0);
+	gp_kernel_names_match(&none, &empty);
 	assert_int_equal(kernels_of(&empty)->count, 0);
 	gp_run_set_free(&none);
 	gp_run_set_free(&empty);

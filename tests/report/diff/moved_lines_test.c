@@ -83,7 +83,7 @@ static void each_edit_is_understood(void **state)
 		for (; b_count < MOST && edit->b[b_count].line > 0; b_count++)
 			b[b_count] = (struct gp_code_line){&edit->b[b_count].function, 1,
 							   edit->b[b_count].line};
-		assert_int_equal(gp_moved_lines_match(a, a_count, b, b_count, found), 0);
+		gp_moved_lines_match(a, a_count, b, b_count, found);
 		for (uint32_t k = 0; k < a_count; k++)
 			if ((found[k] == GP_NONE ? 0 : b[found[k]].line) != edit->to[k])
 				fail_msg("%s: line %u became %u", edit->what, a[k].line,
@@ -102,12 +102,12 @@ static void too_many_lines_are_not_compared(void **state)
 		a[i] = (struct gp_code_line){"f", 1, i + 1};
 		b[i] = (struct gp_code_line){"f", 1, i + 2};
 	}
-	assert_int_equal(gp_moved_lines_match(a, LINES, b, LINES, found), 0);
+	gp_moved_lines_match(a, LINES, b, LINES, found);
 	assert_int_equal(found[0], GP_NONE);
 	assert_int_equal(found[1], 0);
 	assert_int_equal(found[LINES - 1], LINES - 2);
 	a[1].line = UINT32_MAX;
-	assert_int_equal(gp_moved_lines_match(a, 2, b, 2, found), 0);
+	gp_moved_lines_match(a, 2, b, 2, found);
 	assert_int_equal(found[0], GP_NONE);
 }
 

@@ -45,7 +45,7 @@ static void it_is_the_share_of_all_orders(void **state)
 
 	for (uint32_t left = 1; left < MOST; left++)
 		for (uint32_t right = 1; left + right <= MOST; right++) {
-			assert_int_equal(gp_rank_set(&rank, left, right), 0);
+			gp_rank_set(&rank, left, right);
 			for (uint32_t wins = 0; wins <= left * right + 1; wins++)
 				assert_true(fabs(gp_rank_tail(&rank, wins) -
 						 count_tail(left, right, wins)) < 1e-12);
@@ -58,11 +58,11 @@ static void published_critical_values_are_met(void **state)
 	struct gp_rank rank = {0};
 
 	/* one-sided 5 %: the loser has at most 11 of 7 x 7, 39 of 7 x 20 and 138 of 20 x 20 */
-	assert_int_equal(gp_rank_set(&rank, 7, 7), 0);
+	gp_rank_set(&rank, 7, 7);
 	assert_int_equal(gp_rank_needed(&rank, 0.05), 49 - 11);
-	assert_int_equal(gp_rank_set(&rank, 7, 20), 0);
+	gp_rank_set(&rank, 7, 20);
 	assert_int_equal(gp_rank_needed(&rank, 0.05), 140 - 39);
-	assert_int_equal(gp_rank_set(&rank, 20, 20), 0);
+	gp_rank_set(&rank, 20, 20);
 	assert_int_equal(gp_rank_needed(&rank, 0.05), 400 - 138);
 	gp_rank_free(&rank);
 }
@@ -73,7 +73,7 @@ static void the_largest_sizes_are_exact_at_their_ends(void **state)
 	uint32_t all = GP_RANK_MOST * GP_RANK_MOST;
 	double least = gp_rank_least(GP_RANK_MOST, GP_RANK_MOST);
 
-	assert_int_equal(gp_rank_set(&rank, GP_RANK_MOST, GP_RANK_MOST), 0);
+	gp_rank_set(&rank, GP_RANK_MOST, GP_RANK_MOST);
 	assert_true(fabs(gp_rank_tail(&rank, 0) - 1) < 1e-9);
 	assert_true(fabs(gp_rank_tail(&rank, all) / least - 1) < 1e-9);
 	assert_true(fabs(gp_rank_tail(&rank, all - 1) / least - 2) < 1e-9);
@@ -86,7 +86,7 @@ static void too_few_values_can_show_nothing(void **state)
 {
 	struct gp_rank rank = {0};
 
-	assert_int_equal(gp_rank_set(&rank, 1, 9), 0);
+	gp_rank_set(&rank, 1, 9);
 	assert_true(fabs(gp_rank_least(1, 9) - 0.1) < 1e-12);
 	assert_int_equal(gp_rank_needed(&rank, 0.05), 10);
 	assert_int_equal(gp_rank_needed(&rank, 0.1001), 9);

@@ -19,7 +19,7 @@ static void calls_of_cuda_are_those_of_hip(void **state)
 	runs_name(&cuda, GP_NAMED_CALL, "cudaStreamSynchronize", 2, 2e3);
 	runs_name(&hip, GP_NAMED_CALL, "hipLaunchKernel", 5, 5e3);
 	runs_name(&hip, GP_NAMED_CALL, "hipMemcpyWithStream", 1, 1e3);
-	assert_int_equal(gp_vendor_names_match(&hip, &cuda), 0);
+	gp_vendor_names_match(&hip, &cuda);
 	assert_true(count_of(&cuda, GP_NAMED_CALL, "cudaLaunchKernel, hipLaunchKernel") == 7);
 	assert_true(count_of(&hip, GP_NAMED_CALL, "cudaLaunchKernel, hipLaunchKernel") == 5);
 	assert_true(count_of(&cuda, GP_NAMED_CALL, "cudaStreamSynchronize") == 2);
@@ -39,7 +39,7 @@ static void copies_are_the_same_if_a_side_does_not_know_their_memory(void **stat
 	runs_name(&known, GP_NAMED_OTHER, "[memcpy DtoD]", 6, 6e3);
 	runs_name(&unknown, GP_NAMED_OTHER, "[memcpy HtoD unknown]", 4, 4e3);
 	runs_name(&unknown, GP_NAMED_OTHER, "[memcpy DtoH pinned]", 8, 8e3);
-	assert_int_equal(gp_vendor_names_match(&known, &unknown), 0);
+	gp_vendor_names_match(&known, &unknown);
 	assert_true(count_of(&known, GP_NAMED_OTHER, "[memcpy HtoD]") == 5);
 	assert_true(count_of(&unknown, GP_NAMED_OTHER, "[memcpy HtoD]") == 4);
 	assert_true(count_of(&known, GP_NAMED_OTHER, "[memcpy DtoH pinned]") == 1);

@@ -60,8 +60,7 @@ static void take_samples(struct scene *s)
 static void fit(struct scene *s, uint32_t labels)
 {
 	take_samples(s);
-	assert_int_equal(
-		gp_hw_fit(s->samples, SAMPLES, 0, s->work, s->work_count, labels, s->estimates), 0);
+	gp_hw_fit(s->samples, SAMPLES, 0, s->work, s->work_count, labels, s->estimates);
 }
 
 static void assert_levels(const struct scene *s, uint32_t label)
@@ -145,7 +144,7 @@ static void work_on_several_streams_is_not_known(void **state)
 	take_samples(&s);
 	for (uint32_t i = 0; i < SAMPLES; i += 2)
 		s.samples[i].value[GP_HW_SM_ACTIVE] = GP_HW_ALL;
-	assert_int_equal(gp_hw_fit(s.samples, SAMPLES, 0, s.work, s.work_count, 4, s.estimates), 0);
+	gp_hw_fit(s.samples, SAMPLES, 0, s.work, s.work_count, 4, s.estimates);
 	assert_true(isnan(s.estimates[0].level[GP_HW_SM_ACTIVE]));
 	assert_true(isnan(s.estimates[0].level[GP_HW_DRAM_READ]));
 	assert_levels(&s, 3);

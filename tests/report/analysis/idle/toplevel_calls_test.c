@@ -115,7 +115,7 @@ static void what_is_found_is_what_a_look_at_each_thread_finds(void **state)
 		struct gp_model *model = make_any(seed);
 		struct gp_toplevel_calls outer;
 
-		assert_int_equal(gp_toplevel_calls_of(&outer, model), 0);
+		gp_toplevel_calls_of(&outer, model);
 		for (uint64_t to_ns = END_NS, from_ns; to_ns > 0; to_ns = from_ns) {
 			uint64_t least_ns;
 
@@ -144,7 +144,7 @@ static void without_calls_there_is_nothing(void **state)
 	struct gp_model *model = build_end(&b);
 	struct gp_toplevel_calls outer;
 
-	assert_int_equal(gp_toplevel_calls_of(&outer, model), 0);
+	gp_toplevel_calls_of(&outer, model);
 	assert_null(gp_outer_last(&outer, UINT64_MAX));
 	assert_null(gp_outer_last_of(&outer, 100, UINT64_MAX));
 	assert_null(gp_outer_last_within(&outer, 0, UINT64_MAX));

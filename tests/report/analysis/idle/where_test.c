@@ -24,9 +24,7 @@ static struct answer ask(struct gp_model *const *models, size_t count)
 
 	assert_non_null(kinds);
 	assert_int_equal(gp_device_list_all(&answer.devices, models, count), 0);
-	assert_int_equal(
-		wheres_of(&answer.wheres, models, count, answer.window, &answer.devices, kinds, 8),
-		0);
+	wheres_of(&answer.wheres, models, count, answer.window, &answer.devices, kinds, 8);
 	assert_int_equal(gp_gpu_lines_of(&answer.lines, models, count, answer.window,
 					 &answer.devices, kinds),
 			 0);

@@ -29,7 +29,7 @@ static bool are_layers(const char *const *modules)
 	}
 	build_stacks_end(&b);
 	build_end(&b);
-	assert_int_equal(gp_module_layers_find(&iterations, b.model, &found), 0);
+	gp_module_layers_find(&iterations, b.model, &found);
 	gp_model_free(b.model);
 	return found;
 }

@@ -85,8 +85,8 @@ static void a_stack_has_a_phase(void **state)
 						 stacks[i].functions[k].name, 7);
 	}
 	build_stacks_end(&b);
-	assert_int_equal(gp_phase_marks_of(b.model, true, &marks), 0);
-	assert_int_equal(gp_phase_marks_of(b.model, false, &without_names), 0);
+	gp_phase_marks_of(b.model, true, &marks);
+	gp_phase_marks_of(b.model, false, &without_names);
 	for (size_t i = 0; i < COUNT(stacks); i++) {
 		assert_int_equal(marks[frames[i]], stacks[i].phase);
 		assert_int_equal(without_names[frames[i]], stacks[i].without_names);

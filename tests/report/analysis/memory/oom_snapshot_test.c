@@ -54,8 +54,7 @@ static char *told_of(struct build *b)
 	model = build_end(b);
 	for (uint32_t i = 0; i < model->call_count; i++)
 		if (model->calls[i].status != 0) {
-			assert_int_equal(gp_oom_snapshot_at(&held, model, &model->calls[i], sites),
-					 0);
+			gp_oom_snapshot_at(&held, model, &model->calls[i], sites);
 			break;
 		}
 	if (held.is_known)

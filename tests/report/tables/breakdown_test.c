@@ -372,6 +372,32 @@ static void failed_calls_are_counted_apart(void **state)
 	gp_model_free(model);
 }
 
+/* If the calls of one process have no status, the failed calls of a table's row are unknown. */
+static void failed_calls_are_unknown_if_those_of_a_process_are(void **state)
+{
+	for (size_t unknown = 0; unknown < 3; unknown++) {
+		struct gp_model *models[2];
+		struct made made;
+
+		for (size_t i = 0; i < COUNT(models); i++) {
+			struct build b = build_begin((uint32_t)i + 1);
+
+			build_call(&b, 1, BUILD_MALLOC, 100 + 50 * i, 10, 1)->status = 2;
+			models[i] = build_end(&b);
+			models[i]->unknown = i == unknown ? GP_UNKNOWN_STATUS : 0;
+		}
+		made = make(&gp_breakdown_api, models, COUNT(models));
+		expect(&made, "cudaMalloc", "Count", 2);
+		if (unknown < COUNT(models))
+			expect_none(&made, "cudaMalloc", "Failed");
+		else
+			expect(&made, "cudaMalloc", "Failed", 2);
+		end(&made);
+		for (size_t i = 0; i < COUNT(models); i++)
+			gp_model_free(models[i]);
+	}
+}
+
 static void a_stream_is_busy_where_any_operation_runs(void **state)
 {
 	struct build b = build_begin(1);
@@ -892,6 +918,7 @@ int main(void)
 		cmocka_unit_test(kernels_of_two_processes_are_one_row),
 		cmocka_unit_test(a_launch_is_split_into_call_queue_and_kernel),
 		cmocka_unit_test(failed_calls_are_counted_apart),
+		cmocka_unit_test(failed_calls_are_unknown_if_those_of_a_process_are),
 		cmocka_unit_test(a_stream_is_busy_where_any_operation_runs),
 		cmocka_unit_test(ranges_have_their_own_time),
 		cmocka_unit_test(ranges_that_differ_in_numbers_are_one_group),

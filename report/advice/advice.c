@@ -197,7 +197,8 @@ static void add_step_values(const struct gp_case *found, const struct gp_finding
 {
 	uint64_t steps = finding->loop_steps, count;
 
-	if (!finding->recurs || steps == 0 || found->count_in_loop * 10 < steps * 9)
+	if (!finding->recurs || steps == 0 || found->count == 0 ||
+	    found->count_in_loop * 10 < steps * 9)
 		return;
 	count = (found->count_in_loop + steps / 2) / steps;
 	gp_document_add_number(values, "step_count", GP_UNIT_COUNT, count);

@@ -66,20 +66,25 @@ static void note_idle(struct gp_advisor *advisor)
 		advisor->idle_ns = span_ns - busy_ns;
 }
 
+/* A process with enough steps for what is told of a step. */
 static void note_loop(struct gp_advisor *advisor, size_t process)
 {
 	const struct gp_steps *steps = &advisor->basis->steps[process];
-	uint64_t loop_ns = gp_steps_recurring_ns(steps);
 
-	if (steps->count < (gp_recorded_few_steps(advisor->scope.models[process])
-				    ? GP_SAMPLE_ITERATIONS
-				    : GP_LOOP_ITERATIONS))
+	if (steps->count >= (gp_recorded_few_steps(advisor->scope.models[process])
+				     ? GP_SAMPLE_ITERATIONS
+				     : GP_LOOP_ITERATIONS))
+		advisor->loops[process] = steps;
+}
+
+static void choose_loop(struct gp_advisor *advisor)
+{
+	size_t process = gp_analysis_main_process(advisor->basis);
+
+	if (process == SIZE_MAX || !advisor->loops[process])
 		return;
-	advisor->loops[process] = steps;
-	if (loop_ns <= advisor->loop_ns)
-		return;
-	advisor->loop_ns = loop_ns;
-	advisor->loop = steps;
+	advisor->loop_ns = gp_steps_recurring_ns(advisor->loops[process]);
+	advisor->loop = advisor->loop_ns > 0 ? advisor->loops[process] : NULL;
 }
 
 /* Devices without operations have no number. */
@@ -159,7 +164,6 @@ static void forget_sites(struct gp_advisor *advisor)
 
 static void look_at_process(struct gp_advisor *advisor, size_t process)
 {
-
 	advisor->process = process;
 	advisor->model = advisor->scope.models[process];
 	advisor->tuning = &advisor->basis->tunings[process];
@@ -180,9 +184,9 @@ static void look_at_process(struct gp_advisor *advisor, size_t process)
 
 static void look(struct gp_advisor *advisor)
 {
-
 	for (size_t i = 0; i < advisor->scope.model_count; i++)
 		note_loop(advisor, i);
+	choose_loop(advisor);
 	for (uint32_t i = 0; gp_rules[i]; i++)
 		look_by(advisor, i, gp_rules[i]->look_at_all);
 	for (size_t i = 0; i < advisor->scope.model_count; i++)
@@ -533,16 +537,6 @@ static bool lacks_unified(const struct gp_model *model)
 	return bytes >= GP_MANAGED_BYTES;
 }
 
-/* The summary also takes loops of a few steps, which are too short for advice. */
-static void put_loop_process(const struct gp_advisor *advisor, struct gp_advice *advice)
-{
-	size_t process = gp_analysis_main_process(advisor->basis);
-
-	if (advisor->loop && advisor->loop != &advisor->basis->steps[process])
-		advice->loop_process = gp_process_name(
-			advisor->scope.models[advisor->loop - advisor->basis->steps]);
-}
-
 static void find_doubt(struct gp_model *const *models, size_t model_count, struct gp_advice *advice)
 {
 	for (size_t i = 0; i < model_count; i++) {
@@ -568,7 +562,6 @@ void gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, s
 	look(&advisor);
 	advice->loop_ns = advisor.loop_ns;
 	advice->loop_steps = advisor.loop ? gp_steps_recurring(advisor.loop) : 0;
-	put_loop_process(&advisor, advice);
 	advice->idle_most_ns = advisor.idle_ns;
 	find_doubt(models, model_count, advice);
 	for (size_t i = 0; i < model_count; i++) {

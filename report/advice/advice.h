@@ -132,9 +132,7 @@ struct gp_advice {
 	size_t process_count;
 	uint64_t span_ns;      /* the recorded time: first call to last call, without pauses */
 	uint64_t idle_most_ns; /* the most that the busiest GPU of a process was idle */
-	/* of the main loop, if the summary is about the steps of another process; else "" */
-	struct gp_process_name loop_process;
-	/* The steps of the longest main loop after its warm-up; 0 = no loop was found. */
+	/* The steps of the main process after their warm-up; 0 = there are too few. */
 	uint64_t loop_ns;
 	uint32_t loop_steps;
 	const char

@@ -42,7 +42,7 @@ struct gp_saving gp_finding_saving(const struct gp_finding *finding,
 /* That saving; without one, the finding's bytes, "one-time" or "errors". */
 struct gp_figure gp_finding_worth(const struct gp_finding *finding, const struct gp_advice *advice);
 
-/* The average of the steps of the longest main loop after its warm-up; 0: there is none. */
+/* The average of the main process's steps after their warm-up; 0: there are too few. */
 uint64_t gp_advice_step_ns(const struct gp_advice *advice);
 
 /*

@@ -120,9 +120,8 @@ static void print_title(FILE *out, const struct gp_advice *advice)
 {
 	if (advice->loop_steps > 0)
 		fprintf(out,
-			"Advice: largest possible savings out of an average step of %s%s%s (1 %% is 36s per hour)",
-			gp_format_ns(gp_advice_step_ns(advice)).text,
-			*advice->loop_process.text ? " of " : "", advice->loop_process.text);
+			"Advice: largest possible savings out of an average step of %s (1 %% is 36s per hour)",
+			gp_format_ns(gp_advice_step_ns(advice)).text);
 	else
 		fprintf(out, "Advice: largest possible savings out of %s",
 			gp_format_ns(advice->span_ns).text);

@@ -11,7 +11,6 @@ struct within {
 static void find_loops(struct gp_analysis *basis, struct gp_model *const *models,
 		       const struct gp_kinds *kinds)
 {
-
 	basis->tunings = calloc(basis->model_count + 1, sizeof(*basis->tunings));
 	basis->iterations = calloc(basis->model_count + 1, sizeof(*basis->iterations));
 	basis->steps = calloc(basis->model_count + 1, sizeof(*basis->steps));
@@ -128,7 +127,6 @@ static int add_devices_to_phases(struct gp_analysis *basis, struct gp_model *con
 int gp_analysis_of(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
 		   struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
 {
-
 	*basis = (struct gp_analysis){.model_count = model_count};
 	basis->part_ns = calloc(devices->count + 1, sizeof(*basis->part_ns));
 	find_owners(basis, models, devices);

@@ -123,7 +123,6 @@ static void explain_clocks(const struct gp_host_clocks *clocks)
 /* Loads each model once more, to find the clocks of their hosts. */
 static void align(struct gp_pile *pile)
 {
-
 	if (!are_of_several_hosts(pile))
 		return;
 	for (uint32_t i = 0; i < pile->count; i++) {

@@ -128,7 +128,6 @@ static void print_remedies(FILE *out, const struct gp_calibration *calibration)
 
 void gp_calibrate(FILE *out, const struct gp_run_set *set, struct gp_calibration *calibration)
 {
-
 	*calibration = (struct gp_calibration){0};
 	fprintf(out,
 		"# Thresholds for `gpuprof check --thresholds`, proposed from %u runs on %s.\n"

@@ -44,7 +44,6 @@ static bool is_failure(const struct gp_check_report *report, enum gp_check_verdi
 /* The rest of a test case that passed; reason: a remark, or "". */
 static void put_passed(FILE *out, const char *reason)
 {
-
 	if (!*reason) {
 		fputs("\"/>\n", out);
 		return;
@@ -57,7 +56,6 @@ static void put_passed(FILE *out, const char *reason)
 static void put_case(FILE *out, const struct gp_check_report *report, const char *name,
 		     enum gp_check_verdict verdict, const char *reason)
 {
-
 	fputs("    <testcase classname=\"gpuprof\" name=\"", out);
 	put_xml(out, name);
 	if (verdict == GP_VERDICT_PASS) {
@@ -98,7 +96,6 @@ static void put_partial(FILE *out, const struct gp_check_report *report)
 /* A metric that is not judged is skipped, also with --strict. */
 static void put_off(FILE *out, const char *kind, const char *name)
 {
-
 	fprintf(out, "    <testcase classname=\"gpuprof\" name=\"%s", kind);
 	put_xml(out, name);
 	fputs("\">\n      <skipped message=\"switched off by the thresholds\"/>\n    </testcase>\n",

@@ -58,7 +58,6 @@ static int add_row(struct gp_named_sum *sum, const struct gp_named_figure *row)
 
 static void add_rows(struct gp_figures_sum *sum, const struct gp_figures *process)
 {
-
 	for (int kind = 0; kind < GP_NAMED_KINDS; kind++)
 		for (uint32_t i = 0; kind != GP_NAMED_PHASE && i < process->named[kind].count; i++)
 			add_row(&sum->named[kind], &process->named[kind].rows[i]);
@@ -101,7 +100,6 @@ int gp_figures_sum_add(struct gp_figures_sum *sum, struct gp_figures *process)
 
 int gp_figures_sum_end(struct gp_figures_sum *sum, struct gp_figures *figures)
 {
-
 	*figures = (struct gp_figures){.step_count = sum->main.step_count};
 	memcpy(figures->values, sum->values, sizeof(figures->values));
 	if (sum->process_count > 0)

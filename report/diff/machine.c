@@ -253,7 +253,6 @@ static void take_fact(struct gp_machine *machine, enum gp_machine_fact fact,
 
 int gp_machine_of(struct gp_model *const *models, size_t model_count, struct gp_machine *machine)
 {
-
 	*machine = (struct gp_machine){0};
 	for (size_t i = 0; i < model_count; i++)
 		machine->is_of_others |= models[i]->recorder != NULL;

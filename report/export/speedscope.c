@@ -239,7 +239,6 @@ static const char *name_of(const struct gp_export_source *source)
 static void put_file(struct gp_json *json, const struct gp_export_source *source,
 		     struct gp_stack_profile *profile, enum gp_stack_metric measure)
 {
-
 	gp_json_text(json, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 			   "\"exporter\":\"gpuprof " GP_VERSION "\",\n");
 	gp_json_string_after(json, "\"name\":", name_of(source));

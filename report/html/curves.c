@@ -64,7 +64,6 @@ static void add_sample(struct gp_curve *curve, const struct gp_record_hw_sample 
 /* The curve is empty where there is no sample. */
 static int make_hardware(struct gp_curve *curve, const struct gp_model *model)
 {
-
 	*curve = (struct gp_curve){0};
 	for (uint32_t i = 0; i < model->hw_sample_count; i++) {
 		const struct gp_record_hw_sample *sample = &model->hw_samples[i];

@@ -142,7 +142,6 @@ static void find_nodes(struct series *series, const struct gp_model *model,
 static void find_all_nodes(struct series *series, struct gp_model *const *models,
 			   size_t model_count, struct gp_stack_profile *profile)
 {
-
 	series->nodes = calloc(model_count + 1, sizeof(uint32_t *));
 	for (size_t i = 0; i < model_count; i++)
 		find_nodes(series, models[i], profile);

@@ -224,7 +224,6 @@ static void print_start(const struct gp_summary *summary, const struct start *st
 /* Of a single process that had no operation: how it spent its time. */
 static void print_whole(const struct gp_summary *summary, const struct gp_startup_shutdown *ends)
 {
-
 	if (summary->model_count != 1 || !is_notable(summary, ends->whole.ns, LEAST_NS))
 		return;
 	fputs("  host      ", summary->out);

@@ -92,7 +92,6 @@ void gp_advisor_count(const struct gp_advisor *advisor, struct gp_case *found, u
 void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found,
 		     struct gp_idle_gap *idle_gap)
 {
-
 	if (found != &advisor->spare)
 		gp_array_grow_spill(&advisor->told, &advisor->told_capacity, advisor->told_count,
 				    sizeof(struct gp_idle_gap *));

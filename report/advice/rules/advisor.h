@@ -62,8 +62,9 @@ struct gp_advisor {
 	struct gp_kinds *kinds;        /* of kernels */
 	const struct gp_steps **loops; /* the main loop of each process; NULL = none */
 	uint64_t span_ns;              /* the recorded time */
-	const struct gp_steps *loop;   /* the longest main loop; NULL = none */
-	uint64_t loop_ns;              /* of its steps after the warm-up */
+	/* of gp_analysis_main_process(), if it has enough steps; else NULL */
+	const struct gp_steps *loop;
+	uint64_t loop_ns; /* of its steps after the warm-up */
 	/* operations of collectives that late-rank compared between ranks */
 	uint64_t matched_collectives;
 	uint64_t idle_ns; /* the longest idle time of a process's busiest GPU: a limit of savings */

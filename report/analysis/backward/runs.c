@@ -292,7 +292,6 @@ static void settle(struct gp_launch_runs *runs)
 
 void gp_launch_runs_of(struct gp_launch_runs *runs, struct gp_autograd_stacks *stacks)
 {
-
 	*runs = (struct gp_launch_runs){0};
 	add_launches(runs, stacks->model);
 	gp_array_sort(runs->launches, runs->launch_count, sizeof(*runs->launches), compare_launches,

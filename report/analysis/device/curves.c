@@ -168,7 +168,6 @@ static int add_up(struct gp_curve *curve, const struct gp_model *model)
 
 int gp_curve_bandwidth(struct gp_curve *curve, const struct gp_model *model)
 {
-
 	*curve = (struct gp_curve){0};
 	add_points(curve, model, ENDS);
 	add_points(curve, model, BEGINS);

@@ -26,7 +26,6 @@ static void find_runs(struct gp_device_ops *ops, uint32_t number, struct gp_devi
 int gp_device_ops_open(struct gp_device_ops *ops, struct gp_model *const *models,
 		       size_t model_count, struct gp_device_list *devices)
 {
-
 	*ops = (struct gp_device_ops){.models = models};
 	for (uint32_t i = 0; i < model_count; i++)
 		find_runs(ops, i, devices);

@@ -178,7 +178,6 @@ static void drop_empty(struct gp_energies *energies)
 int gp_energies_of(struct gp_energies *energies, struct gp_model *const *models, size_t model_count,
 		   const struct gp_device_list *devices)
 {
-
 	*energies = (struct gp_energies){calloc(devices->count + 1, sizeof(*energies->gpus)), 0};
 	energies->count = devices->count;
 	for (size_t i = 0; i < energies->count; i++)

@@ -156,9 +156,7 @@ static void take(struct gp_failures *failures, struct nest *nest, const struct g
 	const struct gp_model *model = nest->model;
 	uint64_t unix_ns = model->base_unix_ns + call->start_ns;
 	uint32_t site = gp_call_sites_find(failures->sites, model, call);
-	struct gp_failure *row =
-		site != UINT32_MAX ? row_of(failures, gp_model_api(model, call->api), call, site)
-				   : NULL;
+	struct gp_failure *row = row_of(failures, gp_model_api(model, call->api), call, site);
 
 	failures->calls++;
 	row->processes += row->count == 0 || row->process != process;
@@ -198,7 +196,6 @@ static int compare(const void *left, const void *right)
 
 int gp_failures_of(struct gp_failures *failures, struct gp_model *const *models, size_t model_count)
 {
-
 	*failures = (struct gp_failures){.sites = gp_call_sites_new()};
 	for (size_t i = 0; i < model_count; i++)
 		take_all(failures, models[i], (uint32_t)i);

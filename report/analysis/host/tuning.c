@@ -229,7 +229,6 @@ static void sum_up(struct gp_tuning *tuning, const struct gp_model *model)
 
 int gp_tuning_of(struct gp_tuning *tuning, const struct gp_model *model)
 {
-
 	*tuning = (struct gp_tuning){
 		.of = gp_spill_take_zeroed((size_t)model->op_count + 1, sizeof(*tuning->of))};
 	mark_by_names(tuning, model);

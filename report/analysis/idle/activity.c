@@ -330,7 +330,6 @@ static void gather_model(struct gp_activity *activity, const struct gp_model *mo
 int gp_activity_gather(struct gp_activity *activity, struct gp_model *const *models,
 		       size_t model_count)
 {
-
 	*activity = (struct gp_activity){0};
 	for (size_t i = 0; i < model_count; i++)
 		gather_model(activity, models[i]);

@@ -240,7 +240,6 @@ static void add_call(struct gp_call_times *to, const struct gp_call *call, uint3
 
 static void add_makers(struct gp_call_times *setups, const struct gp_model *model)
 {
-
 	uint32_t initializing = gp_initializing_call(model);
 
 	for (uint32_t i = 0; i < model->context_count; i++) {
@@ -351,7 +350,6 @@ static uint64_t host_from_ns(const struct gp_model *model)
 
 void gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *model)
 {
-
 	*calls = (struct gp_process_calls){.host_from_ns = host_from_ns(model)};
 	add_makers(&calls->setups, model);
 	add_set_up_ranges(&calls->setups, model);

@@ -327,7 +327,6 @@ static void find_kinds(struct sweep *sweep, size_t model_count, const struct gp_
 
 static void find_processes(struct sweep *sweep, size_t model_count, size_t device_count)
 {
-
 	sweep->calls = calloc(model_count + 1, sizeof(*sweep->calls));
 	sweep->lives = calloc(model_count + 1, sizeof(*sweep->lives));
 	sweep->users = calloc(model_count + 1, sizeof(*sweep->users));

@@ -79,7 +79,6 @@ static void order(struct gp_toplevel_calls *outer)
 
 void gp_toplevel_calls_of(struct gp_toplevel_calls *outer, const struct gp_model *model)
 {
-
 	*outer = (struct gp_toplevel_calls){
 		.calls = model->calls,
 		.by_thread = gp_spill_take(model->call_count * sizeof(*outer->by_thread)),

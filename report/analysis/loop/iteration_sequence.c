@@ -79,7 +79,6 @@ static int compare_lengths(const void *a, const void *b, const void *context)
 /* Of one operation alone nothing tells where an iteration begins. */
 static void find_candidates(struct search *search, const struct gp_sequences *sequences)
 {
-
 	search->candidates = calloc((size_t)sequences->count + 1, sizeof(*search->candidates));
 	for (uint32_t i = 0; i < sequences->count; i++) {
 		const struct gp_sequence *row = &sequences->rows[i];

@@ -736,7 +736,6 @@ static bool is_as_good(const struct stream *stream, const struct stream *best)
 static void find_longest(struct gp_iterations *iterations, const struct gp_model *model,
 			 const struct gp_tuning *tuning, const struct stream *best)
 {
-
 	if (best->end == best->first)
 		return;
 	iterations->streams = 1;
@@ -957,7 +956,6 @@ static void find_little(struct gp_iterations *iterations, const struct gp_model 
 int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model,
 		     const struct gp_tuning *tuning)
 {
-
 	*iterations = (struct gp_iterations){0};
 	find_by_range(iterations, model, tuning, OF_PROGRAM);
 	if (iterations->count == 0)

@@ -182,7 +182,6 @@ static void open_phases(struct search *search)
 
 static void try_marks(struct search *search, const uint8_t *marks, enum gp_phase_rules rules)
 {
-
 	gp_phase_events_free(&search->events);
 	gp_phase_events_of(&search->events, search->model, search->iterations, marks, rules);
 	open_phases(search);

@@ -152,7 +152,6 @@ static void sort_out(struct gp_steps *steps, const struct gp_iterations *all,
 
 static void put(struct gp_steps *steps, uint32_t *capacity, uint64_t start_ns, uint8_t part)
 {
-
 	if (steps->piece_count > 0 && steps->pieces[steps->piece_count - 1].part == part)
 		return;
 	gp_array_grow_spill(&steps->pieces, capacity, steps->piece_count, sizeof(*steps->pieces));
@@ -203,7 +202,6 @@ static int measure(struct gp_steps *steps, struct gp_model *model)
 int gp_steps_of(struct gp_steps *steps, const struct gp_iterations *iterations,
 		struct gp_model *model)
 {
-
 	*steps = (struct gp_steps){0};
 	if (iterations->count == 0)
 		return 0;

@@ -147,7 +147,6 @@ static void fill_stream(struct gp_scope *scope, struct gp_table *table,
 
 static int fill_streams(struct gp_scope *scope, struct gp_table *table)
 {
-
 	for (size_t m = 0; m < scope->model_count; m++) {
 		const struct gp_model *model = scope->models[m];
 

@@ -1,9 +1,12 @@
 #include "inject/attach.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "collector/atomic.h"
 #include "collector/collector.h"
 #include "collector/process_state.h"
 #include "collector/sys.h"
@@ -12,41 +15,57 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Of the process that was attached last; it is attached still, or an end of it failed. */
+/*
+ * Of the process that was attached last.  CHANGING: another thread attaches or detaches it.  STUCK: an
+ * end of a recording failed.
+ */
 static struct {
 	uint32_t process;
-	enum { NEVER, ATTACHED, DETACHED, STUCK } state;
+	uint32_t state; /* atomic; enum state */
 } attached;
+enum state { NEVER, CHANGING, ATTACHED, DETACHED, STUCK };
 
 EXPORTED int gpuprof_v1_attach(char *const *options, struct gp_attach_answer *answer);
 EXPORTED int gpuprof_v1_detach(struct gp_attach_answer *answer);
 
+/* Two commands for one process may overlap, as a detach waits for the GPU. */
+static bool begin_change(uint32_t state)
+{
+	return state != CHANGING && gp_replace32(&attached.state, state, CHANGING);
+}
+
 static int attach(char *const *options)
 {
+	uint32_t before = gp_load32_acquire(&attached.state);
 	int error;
 
-	if (attached.state != NEVER && attached.process != gp_sys_process_id())
+	if (before != NEVER && attached.process != gp_sys_process_id())
 		return -ECHILD;
-	if (attached.state == ATTACHED)
+	if (before == ATTACHED)
 		return -EEXIST;
-	if (attached.state == STUCK)
+	if (before == STUCK)
 		return -EBUSY;
-	error = gp_init_attach(options);
-	if (error != 0)
-		return error;
+	if (!begin_change(before))
+		return -EINPROGRESS;
 	attached.process = gp_sys_process_id();
-	attached.state = ATTACHED;
-	return 0;
+	error = gp_init_attach(options);
+	gp_store32_release(&attached.state, error == 0 ? ATTACHED : before);
+	return error;
 }
 
 static int detach(void)
 {
+	uint32_t before = gp_load32_acquire(&attached.state);
 	int error;
 
-	if (attached.state != ATTACHED || attached.process != gp_sys_process_id())
+	if (before == CHANGING)
+		return -EINPROGRESS;
+	if (before != ATTACHED || attached.process != gp_sys_process_id())
 		return -ESRCH;
+	if (!begin_change(before))
+		return -EINPROGRESS;
 	error = gp_init_detach();
-	attached.state = error == 0 ? DETACHED : STUCK;
+	gp_store32_release(&attached.state, error == 0 ? DETACHED : STUCK);
 	return error;
 }
 

@@ -3,7 +3,7 @@
  *
  * `gpuprof attach` loads the library into the process and calls gpuprof_v1_attach(); a later
  * gpuprof_v1_detach() completes the trace, and leaves nothing behind but the mapped library.  Both
- * may come any number of times, from one thread at a time.  No variable of the environment is read
+ * may come any number of times; one that overlaps another is refused.  No variable of the environment is read
  * or set, and nothing is printed: the caller gets the lines.
  */
 #ifndef INJECT_ATTACH_H
@@ -21,6 +21,7 @@
  * -ECHILD    a forked child of the attached process
  * -EBUSY     CUPTI or the trace cannot be had, see text; or an earlier recording has not ended
  * -EPERM     a program with elevated privileges
+ * -EINPROGRESS  another thread attaches or detaches the process
  * -ESRCH     (detach) not attached
  * -ETIMEDOUT (detach) a thread of gpuprof has not ended: no further attach
  */

@@ -40,6 +40,12 @@ void gp_contexts_remove(uint32_t context_id)
 		gp_store64_release(&slot->living, 0);
 }
 
+void gp_contexts_forget_living(void)
+{
+	for (uint32_t i = 0; i < GP_CONTEXT_LIMIT; i++)
+		gp_store64_release(&slots[i].living, 0);
+}
+
 uint16_t gp_contexts_device(uint32_t context_id)
 {
 	struct slot *slot = find(context_id);

@@ -17,6 +17,9 @@
 void gp_contexts_add(CUcontext context, uint32_t context_id, uint16_t device_id);
 void gp_contexts_remove(uint32_t context_id);
 
+/* After the end of a recording: contexts may end unnoticed. */
+void gp_contexts_forget_living(void);
+
 /* Device of a context, 0 if unknown. */
 uint16_t gp_contexts_device(uint32_t context_id);
 

@@ -538,6 +538,7 @@ static void prepare_attached(char *const *options)
 	gp_memory_budget_init(gp_option_bytes(GP_OPTION_ID_MAX_MEMORY));
 	gp_output_path_remember();
 	gp_process_trace_init(close_on_quick_exit);
+	gp_process_trace_confine();
 	gp_control_init_attached();
 	if ((gp_trace_list() & GP_TRACE_NVTX) != 0)
 		gp_ranges_enable(true);
@@ -567,7 +568,7 @@ int gp_init_attach(char *const *options)
 	prepare_attached(options);
 	if (gp_session_start(on_first_context_attached) != 0)
 		return -EBUSY;
-	if (!gp_session_adopt_contexts() || gp_collector_is_live())
+	if (!gp_session_adopt_contexts() || gp_process_trace_start())
 		return 0;
 	gp_init_detach(); /* the trace cannot be written */
 	return -EBUSY;

@@ -51,12 +51,19 @@ static __thread bool is_inside;
  * nevertheless.
  */
 static uint32_t gave_up_in;
+/* The one process that is recorded; 0: forked children may have recordings of their own, too. */
+static uint32_t only_process;
 /* gpuprof-run has the link to the trace of this process. */
 static bool is_announced;
 
 void gp_process_trace_init(void (*on_leave)(void))
 {
 	on_quick_exit = on_leave;
+}
+
+void gp_process_trace_confine(void)
+{
+	only_process = gp_sys_process_id();
 }
 
 bool gp_process_trace_in_session(void)
@@ -140,6 +147,15 @@ static void hold_stop_signals(void)
 {
 	gp_sys_let_signals(starting.held);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+}
+
+/* Remembered as a start that failed. */
+static bool is_left_out(void)
+{
+	if (only_process == 0 || only_process == gp_sys_process_id())
+		return false;
+	gp_store32_release(&gp_process_state.recording, TRIED);
+	return true;
 }
 
 static int start_collector(char *path, size_t path_bytes)
@@ -280,7 +296,8 @@ static void start_or_wait(void)
 	int saved_errno = errno, saved_state;
 	uint64_t before;
 
-	if (is_inside || gp_profiler_thread_is_current() || !gp_process_state_is_own_process())
+	if (is_inside || gp_profiler_thread_is_current() || !gp_process_state_is_own_process() ||
+	    is_left_out())
 		return;
 	if (gp_load32_acquire(&gp_process_state.recording) == STARTING && !is_awaited())
 		return;

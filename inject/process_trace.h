@@ -61,6 +61,9 @@ void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed
  */
 void gp_process_trace_forget(void);
 
+/* Record this process alone: its forked children get no recordings. */
+void gp_process_trace_confine(void);
+
 /*
  * Whether gpuprof-run handles everything that concerns the whole process tree: option errors, the
  * summary, the Chrome trace.

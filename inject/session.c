@@ -35,6 +35,7 @@
 #include "inject/recording_gate.h"
 #include "inject/in_flight.h"
 #include "inject/options.h"
+#include "inject/process_trace.h"
 #include "inject/recording.h"
 #include "inject/log.h"
 #include "inject/cupti_error.h"
@@ -757,9 +758,12 @@ bool gp_session_adopt_contexts(void)
 	gp_recording_driver_is_ready();
 	for (uint32_t i = 0; i < count; i++)
 		remember_context(contexts[i]);
-	if (count == 0 || gp_swap32(&session.context_seen, 1) != 0)
-		return count != 0;
-	session.first_context();
+	if (count == 0)
+		return false;
+	if (gp_swap32(&session.context_seen, 1) == 0)
+		session.first_context();
+	else /* another thread has just created a context, and starts the trace */
+		gp_process_trace_start();
 	for (uint32_t i = 0; i < count; i++)
 		if (session.cupti.cuptiGetDeviceId(contexts[i], &device) == CUPTI_SUCCESS)
 			gp_adopted_contexts_define(&session.driver, &session.cupti, contexts[i],
@@ -788,6 +792,7 @@ void gp_session_leave(void)
 	session.cupti.cuptiUnsubscribe(session.subscriber);
 	/* a callback that runs still does nothing any more */
 	gp_store32(&gp_process_state.cupti, 0);
+	gp_contexts_forget_living(); /* their ends are no longer reported */
 	gp_buffers_empty();
 }
 

@@ -140,6 +140,9 @@ static int refuse_answer(const struct gp_attach *attach, const struct gp_request
 		return fail(attach, "it is a child of a process that was attached", BY_LAUNCHER);
 	case -ESRCH:
 		return fail(attach, "it is not attached", "gpuprof attach PID starts a recording");
+	case -EINPROGRESS:
+		return fail(attach, "another gpuprof attach or detach of it has not ended",
+			    "try again later");
 	case -EPERM:
 		return fail(attach, "it has elevated privileges", NULL);
 	case -EBUSY:

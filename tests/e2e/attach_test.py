@@ -23,7 +23,7 @@ PYTHON = LINKED if os.access(LINKED, os.X_OK) else shutil.which("python3.14")
 
 # Launches as many kernels as a line says, and says how many; other lines: what it does.  Between lines it runs Python.
 PROGRAM = """
-import os, select, sys, threading
+import ctypes, os, select, sys, threading
 sys.path.insert(0, sys.argv[1])
 import gpu
 
@@ -48,6 +48,18 @@ while line is not None:
         os.read(0, 1)
     elif line and line.startswith("start "):
         device.start(int(line[6:]))
+    elif line == "renew":
+        device.call("cuCtxDestroy_v2", device.context)
+        device = gpu.Device()
+        print("renewed", flush=True)
+    elif line == "fork":
+        pid = os.fork()
+        if pid == 0:
+            recorder = ctypes.CDLL(sys.argv[2])
+            recorder.gpuprof_v1_range_push(b"child")
+            recorder.gpuprof_v1_range_pop()
+            os._exit(0)
+        print("forked", os.waitpid(pid, 0)[1], flush=True)
     elif line == "threads":
         for _ in range(int(sys.argv[2])):
             threading.Thread(target=launch_always).start()
@@ -152,6 +164,38 @@ class Attach(Case):
         counts = self.counts("trace.gpuprof")
         self.assertEqual((counts["calls.launch"], counts["kernels"]), (30, 30))
         self.assertIn("600.0ms in all, 30 kernels", self.summary("trace.gpuprof"))
+
+    def test_two_detaches_at_once(self):
+        with self.start(GPUSIM_KERNEL_NS=20000000) as process:
+            self.done("attach", process.pid, "-o", "trace")
+            self.say(process, "start 50", "started 50\n")  # 1 s, which the first one waits for
+            command = [support.GPUPROF, "detach", str(process.pid), "--python", self.python, "-q", "--chrome", "none"]
+            both = [subprocess.Popen(command, cwd=self.folder, env={**os.environ, "TMPDIR": self.folder},
+                                     stderr=subprocess.PIPE, universal_newlines=True) for _ in range(2)]
+            errors = sorted(one.communicate(timeout=support.LIMIT_S)[1] for one in both)
+            self.assertEqual(errors[0], "")
+            self.assertRegex(errors[1], "has not ended; try again later|it is not attached")
+            self.end(process)
+        self.assertEqual(self.counts("trace.gpuprof")["kernels"], 50)
+
+    def test_context_that_ends_between(self):
+        with self.start() as process:
+            for name, launches in (("first", 3), ("second", 5)):
+                self.done("attach", process.pid, "-o", name)
+                self.launch(process, launches)
+                self.done("detach", process.pid, "-q", "--chrome", "none")
+                self.say(process, "renew", "renewed\n")
+            self.end(process)
+        self.assertEqual(self.counts("second.gpuprof")["kernels"], 5)
+
+    def test_forked_child(self):
+        with self.start(support.LIBRARY, PYTHONWARNINGS="ignore") as process:
+            self.done("attach", process.pid, "-o", "trace")
+            self.say(process, "fork", "forked 0\n")
+            self.done("detach", process.pid, "-q", "--chrome", "none")
+            self.say(process, "fork", "forked 0\n")
+            self.end(process)
+        self.assertEqual(self.files(".gpuprof"), ["trace.gpuprof"])
 
     def test_end_of_the_program_while_attached(self):
         with self.start() as process:

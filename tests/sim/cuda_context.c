@@ -3,6 +3,7 @@
 
 #include <cupti.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 CUresult sim_drv_context(CUcontext *ctx)
 {
@@ -216,8 +217,11 @@ CUresult sim_cuCtxDestroy_v2(CUcontext ctx)
 	return CUDA_SUCCESS;
 }
 
+/* The driver's memory of a destroyed context is free: it crashes sooner or later. */
 CUresult sim_cuCtxPushCurrent_v2(CUcontext ctx)
 {
+	if (ctx && ctx->dead)
+		abort();
 	sim_push_current(ctx);
 	return CUDA_SUCCESS;
 }

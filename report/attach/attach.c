@@ -40,11 +40,35 @@ static int check_python(const struct gp_attach *attach, const struct gp_python_p
 	return fail(attach, why, BY_LAUNCHER ", or call gpuprof.start() in it before it uses CUDA");
 }
 
+extern char **environ;
+
+static bool is_kept(const char *variable)
+{
+	static const char *const kept[] = {"PATH=", "LD_LIBRARY_PATH=", "TMPDIR=", "GPUPROF_"};
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (strncmp(variable, kept[i], strlen(kept[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Root's other variables may be secrets, and the programs called from now on are that user's. */
+static void drop_variables(void)
+{
+	char **end = environ;
+
+	for (char **at = environ; *at != NULL; at++)
+		if (is_kept(*at))
+			*end++ = *at;
+	*end = NULL;
+}
+
 /* As root: become the user of the process. */
 static bool become_user_of(const struct gp_python_process *process)
 {
 	if (geteuid() != 0 || process->user == 0)
 		return true;
+	drop_variables();
 	return setgroups(process->group_count, process->groups) == 0 &&
 	       setgid(process->group) == 0 && setuid(process->user) == 0;
 }

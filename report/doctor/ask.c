@@ -51,12 +51,15 @@ int gp_ask_signal(void)
 	return signal_number;
 }
 
-/* Runs in the child. A process group of its own, so that the whole group can be killed. */
+/*
+ * Runs in the child. A process group of its own, so that the whole group can be killed; a session of
+ * its own, as the program may be another user's, who must not type on this terminal.
+ */
 _Noreturn static void become(const struct gp_question *question, const int theirs[STREAMS])
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	setpgid(0, 0);
+	setsid();
 	dup2(nothing, STDIN_FILENO);
 	dup2(theirs[OUT], STDOUT_FILENO);
 	dup2(theirs[ERRORS], STDERR_FILENO);

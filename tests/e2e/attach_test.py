@@ -298,8 +298,17 @@ class Attach(Case):
         if subprocess.run([*nobody, "test", "-r", os.path.join(support.HERE, "gpu.py"), "-a", "-x", PYTHON, "-a", "-r",
                            support.LIBRARY], check=False).returncode:
             self.skipTest("another user cannot read these files")
+        self.python = self.write("python", f"""#!/bin/sh
+            read pid name state parent group session rest < /proc/self/stat
+            [ $session = $pid ] || echo "the terminal is open to it" >> {self.folder}/told
+            env | grep ^SECRET >> {self.folder}/told
+            [ "$1" != -I ] || shift
+            exec {PYTHON} "$@"\n""".replace("\n            ", "\n"), 0o755)
         with self.start(prefix=nobody) as process:
-            self.done("attach", process.pid, "-o", "trace")
+            answer = self.ask("attach", process.pid, "-o", "trace", SECRET="tiger")
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+            with open(self.path("told"), encoding="utf-8") as file:
+                self.assertEqual(file.read(), "")
             self.launch(process, 9)
             self.done("detach", process.pid, "-q", "--chrome", "none")
             self.end(process)

@@ -1,5 +1,6 @@
 """Start and stop the recording of this process."""
 import ctypes
+import errno
 import os
 import re
 import sys
@@ -17,6 +18,13 @@ _NOT_LATE = {
     "toggle_signal": _AT_START, "html": _AT_EXIT, "summary": _AT_EXIT, "chrome": _AT_EXIT,
 }
 _OFF = (False, 0, "0", "none")
+_AT_END = {"GPUPROF_CHROME": "none", "GPUPROF_SUMMARY": "none", "GPUPROF_HTML": "0"}
+_WHY = {
+    errno.EEXIST: "gpuprof attach or another thread has begun one, with its own options",
+    errno.EINPROGRESS: "gpuprof attach, gpuprof detach or another thread is at work; try again",
+    errno.ECHILD: "this is a forked child of a process that was recorded so",
+    errno.EPERM: "the program has elevated privileges",
+}
 
 
 class _Answer(ctypes.Structure):  # struct gp_attach_answer
@@ -94,17 +102,21 @@ def _load_late(options: Any, texts: Dict[str, str]) -> None:
             raise _program.GpuprofError(
                 f"CUDA is in use already, too late for {name!r}: {_NOT_LATE[name]}; call"
                 f" gpuprof.start() earlier, or run the program by: {command_line()}")
-    own = {name: value for name, value in os.environ.items() if name.startswith("GPUPROF_")}
-    words = [os.fsencode(f"{name}={value}") for name, value in {**own, **texts}.items()]
+    own = {name: value for name, value in os.environ.items()
+           if name.startswith("GPUPROF_") and name[len("GPUPROF_"):].lower() not in _NOT_LATE}
+    words = [os.fsencode(f"{name}={value}") for name, value in {**own, **texts, **_AT_END}.items()]
     library, answer = ctypes.CDLL(_program.library()), _Answer()
     error = library.gpuprof_v1_attach((ctypes.c_char_p * (len(words) + 1))(*words, None),
                                       ctypes.byref(answer))
     text = answer.text.decode(errors="replace")
-    if error != 0:
-        raise _program.GpuprofError(
-            f"CUDA is in use already, and recording cannot begin: {text or os.strerror(-error)}")
+    is_shared = error == -errno.EEXIST and not options
+    if error != 0 and not is_shared:
+        why = _WHY.get(-error, text or os.strerror(-error))
+        raise _program.GpuprofError(f"CUDA is in use already, and recording cannot begin: {why}")
     _native.attach(library._handle)  # pylint: disable=protected-access
-    print(f"{text}gpuprof: recording from now on, to {os.fsdecode(answer.path)}", file=sys.stderr)
+    if not is_shared:
+        path = os.fsdecode(answer.path) or "a trace that begins with the next context"
+        print(f"{text}gpuprof: recording from now on, to {path}", file=sys.stderr)
 
 
 def _check(options: Any) -> None:

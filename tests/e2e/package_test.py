@@ -171,7 +171,7 @@ try:
     gpuprof.start(counters="roofline-hw")
 except gpuprof.GpuprofError as error:
     print("late:", error)
-gpuprof.start(output=sys.argv[1], chrome="none", summary="none")
+gpuprof.start(output=sys.argv[1])
 with gpuprof.range("recorded"):
     work(10)
 gpuprof.stop()
@@ -183,6 +183,27 @@ try:
     gpuprof.start(stacks="all")
 except gpuprof.GpuprofError as error:
     print("fixed:", error)
+"""
+
+THREADS = DEVICE + """
+import threading
+begin()
+work(5)
+barrier = threading.Barrier(8)
+
+def start():
+    barrier.wait()
+    try:
+        gpuprof.start()
+        sys.stdout.write("started\\n")
+    except gpuprof.GpuprofError as error:
+        sys.stdout.write(str(error).split(", and ")[1].split(":")[0] + "\\n")
+
+threads = [threading.Thread(target=start) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
 """
 
 # What each part of it costs the simulated device is in the trace; the sums are compared there.
@@ -843,12 +864,22 @@ class RecordingTest(Package):
     def test_start_while_cuda_is_in_use(self):
         import gpuprof
 
-        done = self.run_python(self.write("program.py", CUDA_IN_USE), self.path("late"))
+        done = self.run_python(self.write("program.py", CUDA_IN_USE), self.path("late"), GPUPROF_HTML=1, GPUPROF_COUNTERS=1)
+        self.assertEqual(self.files(), ["late.gpuprof", "program.py"])  # no output at the end
         self.assertRegex(done.stdout, r"\Alate: .*'counters'.*\nfixed: .*\n\Z")
         self.assertEqual(done.stderr, f"gpuprof: recording from now on, to {self.path('late.gpuprof')}\n")
         trace = gpuprof.open(self.path("late.gpuprof"))
         self.assertEqual(trace.copies["bytes"].to_list(), [10, 30])
         self.assertEqual([row["name"] for row in trace.ranges.rows()], ["recorded"])
+
+    def test_start_of_several_threads(self):
+        """One begins the recording; the others use it, or are told why not."""
+        done = self.run_python(self.write("program.py", THREADS), self.path("late"))
+        told = done.stdout.split("\n")[:-1]
+        self.assertEqual(len(told), 8)
+        self.assertLessEqual(set(told), {"started", "recording cannot begin"})
+        self.assertIn("started", told)
+        self.assertEqual(done.stderr.count("recording from now on"), 1)
 
     def test_no_such_option(self):
         import gpuprof

@@ -566,8 +566,10 @@ int gp_init_attach(char *const *options)
 		return -EALREADY;
 	is_attached = true;
 	prepare_attached(options);
-	if (gp_session_start(on_first_context_attached) != 0)
+	if (gp_session_start(on_first_context_attached) != 0) {
+		gp_control_detach(); /* gpuprof_start() opens nothing, so that no range begins a trace */
 		return -EBUSY;
+	}
 	if (!gp_session_adopt_contexts() || gp_process_trace_start())
 		return 0;
 	gp_init_detach(); /* the trace cannot be written */

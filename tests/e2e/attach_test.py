@@ -27,6 +27,7 @@ import ctypes, os, select, sys, threading
 sys.path.insert(0, sys.argv[1])
 import gpu
 
+client = ctypes.c_void_p()
 device, line = gpu.Device() if "bare" not in sys.argv else None, ""
 print("ready", os.getpid(), flush=True)
 
@@ -37,6 +38,13 @@ def launch_always():
         for _ in range(20):
             device.call("cuLaunchKernel", device.kernel, 1, 1, 1, 32, 1, 1, 0, None, None, None)
         device.call("cuCtxSynchronize")
+
+
+def record_range():
+    recorder = ctypes.CDLL(sys.argv[2])
+    recorder.gpuprof_v1_start()
+    recorder.gpuprof_v1_range_push(b"range")
+    recorder.gpuprof_v1_range_pop()
 
 
 while line is not None:
@@ -52,12 +60,18 @@ while line is not None:
         device.call("cuCtxDestroy_v2", device.context)
         device = gpu.Device()
         print("renewed", flush=True)
+    elif line == "client":
+        cupti = ctypes.CDLL("libcupti.so.13")
+        cupti.cuptiSubscribe(ctypes.byref(client), ctypes.cast(cupti.cuptiGetVersion, ctypes.c_void_p), None)
+        print("subscribed", flush=True)
+    elif line == "range":
+        record_range()
+        cupti.cuptiUnsubscribe(client)
+        print("unsubscribed", flush=True)
     elif line == "fork":
         pid = os.fork()
         if pid == 0:
-            recorder = ctypes.CDLL(sys.argv[2])
-            recorder.gpuprof_v1_range_push(b"child")
-            recorder.gpuprof_v1_range_pop()
+            record_range()
             os._exit(0)
         print("forked", os.waitpid(pid, 0)[1], flush=True)
     elif line == "threads":
@@ -169,12 +183,13 @@ class Attach(Case):
         with self.start(GPUSIM_KERNEL_NS=20000000) as process:
             self.done("attach", process.pid, "-o", "trace")
             self.say(process, "start 50", "started 50\n")  # 1 s, which the first one waits for
-            command = [support.GPUPROF, "detach", str(process.pid), "--python", self.python, "-q", "--chrome", "none"]
-            both = [subprocess.Popen(command, cwd=self.folder, env={**os.environ, "TMPDIR": self.folder},
-                                     stderr=subprocess.PIPE, universal_newlines=True) for _ in range(2)]
-            errors = sorted(one.communicate(timeout=support.LIMIT_S)[1] for one in both)
-            self.assertEqual(errors[0], "")
-            self.assertRegex(errors[1], "has not ended; try again later|it is not attached")
+            with subprocess.Popen([support.GPUPROF, "detach", str(process.pid), "--python", self.python, "-q", "--chrome", "none"],
+                                  cwd=self.folder, env={**os.environ, "TMPDIR": self.folder}) as first:
+                while not glob.glob(self.path("gpuprof-attach-*", "taken")):
+                    self.assertIsNone(first.poll())
+                self.refused("has not ended; try again later", "detach", process.pid)
+                self.refused("has not ended; try again later", "attach", process.pid)
+            self.assertEqual(first.returncode, 0)
             self.end(process)
         self.assertEqual(self.counts("trace.gpuprof")["kernels"], 50)
 
@@ -187,6 +202,20 @@ class Attach(Case):
                 self.say(process, "renew", "renewed\n")
             self.end(process)
         self.assertEqual(self.counts("second.gpuprof")["kernels"], 5)
+
+    def test_other_client_of_cupti(self):
+        with self.start(support.LIBRARY) as process:
+            self.say(process, "client", "subscribed\n")
+            answer = self.ask("attach", process.pid, "-o", "none")
+            self.assertEqual(answer.returncode, 1)
+            self.assertIn("another profiler", answer.stderr)
+            self.say(process, "range", "unsubscribed\n")
+            self.assertEqual(self.files(".gpuprof"), [])
+            self.done("attach", process.pid, "-o", "trace")
+            self.launch(process, 3)
+            self.done("detach", process.pid, "-q", "--chrome", "none")
+            self.end(process)
+        self.assertEqual(self.counts("trace.gpuprof")["kernels"], 3)
 
     def test_forked_child(self):
         with self.start(support.LIBRARY, PYTHONWARNINGS="ignore") as process:

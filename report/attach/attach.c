@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "report/attach/request.h"
+#include "report/base/text/text.h"
 #include "report/doctor/ask.h"
 #include "report/load/command.h"
 #include "report/run/library.h"
@@ -193,6 +194,15 @@ static int refuse_answer(const struct gp_attach *attach, const struct gp_request
 	}
 }
 
+/* The process may be another user's, and answer with anything. */
+static void print_lines(char *text)
+{
+	for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+		gp_text_print(stderr, line);
+		fputc('\n', stderr);
+	}
+}
+
 #define LIBRARY_BYTES (PATH_MAX + sizeof("/" GP_LIBRARY_NAME))
 
 static int find_library(char path[LIBRARY_BYTES])
@@ -244,7 +254,7 @@ int gp_attach(const struct gp_attach *attach, char trace[PATH_MAX])
 	if (end != GP_REQUEST_ANSWERED)
 		return refuse_end(attach, &process, end, &answer);
 	if (answer.status <= 0)
-		fputs(answer.text, stderr);
+		print_lines(answer.text);
 	if (answer.status != 0)
 		return refuse_answer(attach, &answer);
 	snprintf(trace, PATH_MAX, "%s", answer.path);

@@ -265,9 +265,11 @@ static void read_answer(const struct folder *folder, struct gp_request_answer *a
 {
 	char path[PATH_MAX], line[PATH_MAX] = "";
 	FILE *file;
+	int fd;
 
 	path_in(path, folder, "answer");
-	file = fopen(path, "re");
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe of its gives an empty answer */
+	file = fd >= 0 ? fdopen(fd, "r") : NULL;
 	if (file == NULL)
 		return;
 	if (fgets(line, sizeof(line), file))

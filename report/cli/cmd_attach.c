@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "report/attach/attach.h"
+#include "report/base/text/text.h"
 #include "report/cli/commands.h"
 #include "report/load/command.h"
 #include "report/run/options.h"
@@ -271,12 +272,13 @@ int gp_command_attach(int argc, char **argv)
 		return status;
 	arguments.attach.options = variables.list;
 	status = gp_attach(&arguments.attach, trace);
-	if (status == 0 && !is_quiet)
-		printf("recording process %u into %s; to end it, type: gpuprof detach %u\n",
-		       arguments.attach.pid,
-		       trace[0] != '\0' ? trace : "a trace that begins with its first context",
-		       arguments.attach.pid);
-	return status;
+	if (status != 0 || is_quiet)
+		return status;
+	printf("recording process %u into ", arguments.attach.pid);
+	gp_text_print(stdout,
+		      trace[0] != '\0' ? trace : "a trace that begins with its first context");
+	printf("; to end it, type: gpuprof detach %u\n", arguments.attach.pid);
+	return 0;
 }
 
 /* ---- detach ---- */

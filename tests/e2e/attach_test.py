@@ -283,6 +283,19 @@ class Attach(Case):
             self.refused("name a Python of the same version", "attach", process.pid, "--python", "/nowhere/python", python=False)
             self.end(process)
 
+    def test_hostile_answers(self):
+        """Whoever owns the interpreter and the process neither drives the terminal nor stops the command."""
+        with self.start() as process:
+            for text, status in ((r"0\n/tmp/\033[31m\nline \033]0;title\007\n", 0), (r"-16\n\nline \033]0;title\007\n", 1)):
+                self.python = self.write("python", f"""#!/bin/sh\nprintf '%b' '{text}' > "${{6%/*}}/answer"\n""", 0o755)
+                answer = self.ask("attach", process.pid)
+                self.assertEqual(answer.returncode, status)
+                self.assertIn("line \\x1b]0;title\\x07\n", answer.stderr)
+                self.assertNotRegex(answer.stdout + answer.stderr, "[\x1b\x07]")
+            self.python = self.write("python", """#!/bin/sh\nmkfifo "${6%/*}/answer"\n""", 0o755)
+            self.assertEqual(self.ask("attach", process.pid).returncode, 1)
+            self.end(process)
+
     def test_process_recorded_from_its_start(self):
         with self.start(prefix=[support.LAUNCHER, "-q", "--chrome", "none", "-o", "whole"]) as process:
             self.launch(process, 4)

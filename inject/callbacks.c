@@ -46,12 +46,19 @@ static __thread struct {
 
 static struct gp_callback_events notify;
 
+/*
+ * A call that began before belongs to an earlier recording of the process, and so does its stack; 0
+ * as the beginning of a call marks one that is excluded.
+ */
+static uint64_t first_ticks;
+
 /* Bit set: the name of this API call is in the trace. */
 static uint64_t named[2][GP_API_CBID_LIMIT / 64];
 
 void gp_callbacks_init(const struct gp_callback_events *events)
 {
 	memset(named, 0, sizeof(named));
+	first_ticks = gp_clock_ticks();
 	notify = *events;
 }
 
@@ -440,7 +447,7 @@ static inline __attribute__((always_inline)) void on_call(bool driver, uint32_t 
 			gp_count_nested();
 	} else if (data->callbackSite == CUPTI_API_ENTER) {
 		on_enter(driver, cbid, data);
-	} else if (*data->correlationData != 0) {
+	} else if (*data->correlationData > first_ticks) {
 		on_exit_of(driver, cbid, data);
 	} else if (gp_load32(&gp_watch) & GP_WATCH_COUNTERS) {
 		leave_other_call_and_window(driver, cbid, data);

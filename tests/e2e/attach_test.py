@@ -56,6 +56,9 @@ while line is not None:
         os.read(0, 1)
     elif line and line.startswith("start "):
         device.start(int(line[6:]))
+    elif line == "wait":
+        threading.Thread(target=lambda: [device.call("cuCtxSetCurrent", device.context), device.sync()]).start()
+        print("waits", flush=True)
     elif line == "renew":
         device.call("cuCtxDestroy_v2", device.context)
         device = gpu.Device()
@@ -192,6 +195,20 @@ class Attach(Case):
             self.assertEqual(first.returncode, 0)
             self.end(process)
         self.assertEqual(self.counts("trace.gpuprof")["kernels"], 50)
+
+    def test_call_of_an_earlier_recording(self):
+        with self.start(GPUSIM_KERNEL_NS=2000000000) as process:
+            self.done("attach", process.pid, "-o", "first", "--flush-timeout", "1", "--stacks", "all")
+            self.say(process, "start 1", "started 1\n")
+            self.say(process, "wait", "waits\n")
+            self.done("detach", process.pid, "-q", "--chrome", "none")
+            self.done("attach", process.pid, "-o", "second", "--stacks", "all")
+            self.launch(process, 1)
+            self.done("detach", process.pid, "-q", "--chrome", "none")
+            self.end(process)
+        counts = self.counts("second.gpuprof")
+        self.assertEqual((counts["calls.launch"], counts["calls.sync"]), (1, 1))
+        self.assertNotIn("does not understand", self.summary("second.gpuprof"))
 
     def test_context_that_ends_between(self):
         with self.start() as process:

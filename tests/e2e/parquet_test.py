@@ -107,7 +107,8 @@ class Parquet(Case):
         for table in ("ops", "calls", "iterations", "idle"):
             wanted = [row for row in found[table] if row["start_ns"] is not None and row["start_ns"] < rank["start_ns"] + end_ns
                       and row["start_ns"] + row["duration_ns"] > rank["start_ns"] + start_ns]
-            self.assertTrue(0 < len(wanted) < len(found[table]), table)
+            least = 0 if table == "idle" else 1  # the device may be busy all the time
+            self.assertTrue(least <= len(wanted) < len(found[table]), table)
             self.assertEqual(part[table], wanted, table)
         self.assertEqual(part["ranks"], found["ranks"])
 

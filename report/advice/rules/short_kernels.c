@@ -14,6 +14,9 @@
 	LIMIT(MOST_NS, GP_LAUNCH_PAUSE_NS, NS, "a longer gap or pause is not only a launch")       \
 	LIMIT(PAUSE_NS, 20000000, NS, "samples of a longer pause can show other work")             \
 	LIMIT(LAUNCH_PERCENT, 80, PERCENT, "of a gap: launch-bound time")                          \
+	LIMIT(LEAST_CELLS, 64, COUNT, "time steps of a recurrent cell: fewer are no loop")         \
+	LIMIT(CELL_PERCENT, 2, PERCENT,                                                            \
+	      "of the launches: a cell has some ten others, backward too")                         \
 	LIMIT(LEAST_OPTIMIZER, 64, COUNT, "operations of a step: a fused optimizer has fewer")     \
 	LIMIT(OPTIMIZER_PERCENT, 40, PERCENT, "of the loop's operations: less is not the cause")
 GP_LIMITS(LIMITS);
@@ -45,7 +48,18 @@ struct own {
 	uint64_t places;                  /* the text of the places that launch */
 	uint64_t median_ns; /* of the operations: a few long kernels among them say nothing */
 	bool has_samples;   /* there are Python samples of the launches */
+	uint32_t cells;     /* operations that are a time step of PyTorch's LSTMCell or GRUCell */
 };
+
+/* cuDNN, which nn.LSTM calls, has other kernels. */
+static bool is_cell(const struct gp_model *model, const struct gp_op *op)
+{
+	const char *name = op->kind == GP_OP_KERNEL && op->name < model->name_count
+				   ? model->names[op->name]
+				   : "";
+
+	return strstr(name, "lstm_cell_forward") || strstr(name, "gru_cell_forward");
+}
 
 static void note_launch(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
@@ -99,6 +113,7 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 		       at->idle_gap);
 	gp_launch_places_add(&((struct launches *)advisor->state)->places,
 			     gp_advisor_site(advisor, at->call_after), idle_ns);
+	((struct own *)found->own)->cells += is_cell(advisor->model, at->after);
 }
 
 /* A repetition of one kernel is no sequence: its length would be arbitrary. */
@@ -203,6 +218,10 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 	else if (own->has_samples)
 		gp_host_samples_add_values(advisor, found, GP_SAMPLE_SHARES, values);
 	gp_document_add_flag(values, "is_compiled", gp_language_is_compiled(model));
+	gp_document_add_flag(values, "has_cells",
+			     own->cells >= LEAST_CELLS &&
+				     (uint64_t)own->cells * 100 >=
+					     (uint64_t)found->count * CELL_PERCENT);
 	if (own->occurrences == 0)
 		return;
 	gp_document_add_number(values, "sequence_length", GP_UNIT_COUNT, own->operations);
@@ -225,7 +244,7 @@ const struct gp_rule gp_rule_short_kernels = {
 	.found =
 		"the GPU waits for the launches of [{?step_count}{step_count} operations in each step|{count} operations], half of which run for {median_ns} or less[; {places}|{samples}][; the same {sequence_length} operations repeat {sequence_count} times: {sequence}; a graph needs {sequence_count} launches in place of {sequence_launches}]",
 	.change =
-		"[{?language=jax}put the whole step into one jax.jit: it fuses kernels, and launches the rest as one|[let the optimizer launch a few kernels in place of {optimizer_operations} in each step (fused=True or foreach=True); then |{?is_inference}process several inputs together (larger batches), or ]capture the loop's launches in a CUDA graph ([{?language=torch}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs|{?language=cupy}begin_capture() of a cupy.cuda.Stream|{?language=python}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit|cudaStreamBeginCapture, cudaGraphLaunch]), [{?language=torch}{?is_compiled}and compile the rest of the loop, such as the optimizer's step|or fuse kernels[{?language=torch} (torch.compile)|{?language=cupy} (cupy.fuse)]]]",
+		"[{?language=jax}put the whole step into one jax.jit: it fuses kernels, and launches the rest as one|[{?has_cells}compute each sequence by one call of nn.LSTM or nn.GRU, in place of a cell for each time step; or ][let the optimizer launch a few kernels in place of {optimizer_operations} in each step (fused=True or foreach=True); then |{?is_inference}process several inputs together (larger batches), or ]capture the loop's launches in a CUDA graph ([{?language=torch}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs|{?language=cupy}begin_capture() of a cupy.cuda.Stream|{?language=python}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit|cudaStreamBeginCapture, cudaGraphLaunch]), [{?language=torch}{?is_compiled}and compile the rest of the loop, such as the optimizer's step|or fuse kernels[{?language=torch} (torch.compile)|{?language=cupy} (cupy.fuse)]]]",
 	.meaning =
 		"The GPU was idle between two launches (of kernels, memsets or copies on the device) that follow each other within {MOST_NS}: launch-bound time of `gpuprof explain launch-bound`, in gaps of {MOST_NS} at most. Launch-bound time after a wait for the GPU belongs to the rules of waits. A launch takes some microseconds on the host, with a framework ten to fifty. If kernels are shorter, the GPU waits before each one. A CUDA graph launches hundreds of kernels by one call, about a microsecond apart. The saving is the time between the kernels beyond that. The finding names the places that launch, and the innermost function that most launches come from. Without call stacks it names the Python functions that stack samples found between the launches (--host-samples).",
 	.remedy =

@@ -218,6 +218,26 @@ static void kernels_of_a_compiler_are_fused(void **state)
 	}
 }
 
+static void cells_of_a_loop_are_one_call(void **state)
+{
+	static const char *const kernels[] = {
+		"k", "_ZN2at6native6kernel17lstm_cell_forwardIffiLi1EEEvv", "cudnn::RNN_lstm"};
+
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		struct build b = launch(NULL, 0);
+		struct gp_model *model;
+		struct gp_advice advice;
+
+		build_name(&b, kernels[i]);
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		assert_int_equal(strstr(find(&advice, "short-kernels")->change, "nn.LSTM") != NULL,
+				 i == 1);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /*
  * By default launches have no stack: then looks at Python tell what the thread did while it
  * launched, busy times and all.
@@ -303,6 +323,7 @@ int main(void)
 		cmocka_unit_test(what_only_launches_is_left_out),
 		cmocka_unit_test(the_place_with_most_is_told_though_it_has_many_sites),
 		cmocka_unit_test(kernels_of_a_compiler_are_fused),
+		cmocka_unit_test(cells_of_a_loop_are_one_call),
 		cmocka_unit_test(without_stacks_looks_at_python_tell),
 		cmocka_unit_test(what_comes_between_launches_is_not_told),
 		cmocka_unit_test(the_thread_that_is_looked_at_is_one),

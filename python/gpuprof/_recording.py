@@ -20,6 +20,7 @@ _NOT_LATE = {
 _OFF = (False, 0, "0", "none")
 _AT_END = {"GPUPROF_CHROME": "none", "GPUPROF_SUMMARY": "none", "GPUPROF_HTML": "0"}
 _WHY = {
+    errno.EALREADY: "the recorder was loaded at the start of the program, with its options",
     errno.EEXIST: "gpuprof attach or another thread has begun one, with its own options",
     errno.EINPROGRESS: "gpuprof attach, gpuprof detach or another thread is at work; try again",
     errno.ECHILD: "this is a forked child of a process that was recorded so",
@@ -68,13 +69,18 @@ def start(**options: Any) -> None:
 
     Raises GpuprofError if the recorder cannot be loaded, or options come too late; TypeError if
     there is no such option."""
-    if not _native.is_loaded():
+    if not _native.is_loaded() or _is_detached():
         _load(options)
     elif options:
         raise _program.GpuprofError(
             "the recorder is loaded already, and its options are fixed: give them to gpuprof-run,"
             " or to the first gpuprof.start()")
     _native.set_recording(True)
+
+
+def _is_detached() -> bool:
+    """gpuprof detach has ended the recording, or there was none."""
+    return not _native.is_recording() and _native.trace_path() is None and _is_cuda_in_use()
 
 
 def stop() -> None:
@@ -109,7 +115,7 @@ def _load_late(options: Any, texts: Dict[str, str]) -> None:
     error = library.gpuprof_v1_attach((ctypes.c_char_p * (len(words) + 1))(*words, None),
                                       ctypes.byref(answer))
     text = answer.text.decode(errors="replace")
-    is_shared = error == -errno.EEXIST and not options
+    is_shared = error in (-errno.EEXIST, -errno.EALREADY) and not options
     if error != 0 and not is_shared:
         why = _WHY.get(-error, text or os.strerror(-error))
         raise _program.GpuprofError(f"CUDA is in use already, and recording cannot begin: {why}")

@@ -268,7 +268,8 @@ static void read_answer(const struct folder *folder, struct gp_request_answer *a
 	int fd;
 
 	path_in(path, folder, "answer");
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe of its gives an empty answer */
+	/* a pipe would stop this command: without a wait it is an empty answer */
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	file = fd >= 0 ? fdopen(fd, "r") : NULL;
 	if (file == NULL)
 		return;

@@ -185,6 +185,18 @@ except gpuprof.GpuprofError as error:
     print("fixed:", error)
 """
 
+DETACHED = DEVICE + """
+from gpuprof import _program
+begin()
+for name, copied in (("first", 10), ("second", 30)):
+    work(5)
+    gpuprof.start(output=sys.argv[1 + (name == "second")])
+    with gpuprof.range(name):
+        work(copied)
+    assert ctypes.CDLL(_program.library()).gpuprof_v1_detach(ctypes.create_string_buffer(8192)) == 0
+    assert not gpuprof.is_active() and gpuprof.trace_path() is None
+"""
+
 THREADS = DEVICE + """
 import threading
 begin()
@@ -871,6 +883,15 @@ class RecordingTest(Package):
         trace = gpuprof.open(self.path("late.gpuprof"))
         self.assertEqual(trace.copies["bytes"].to_list(), [10, 30])
         self.assertEqual([row["name"] for row in trace.ranges.rows()], ["recorded"])
+
+    def test_start_after_a_detach(self):
+        import gpuprof
+
+        self.run_python(self.write("program.py", DETACHED), self.path("first"), self.path("second"))
+        for name, copied in (("first", 10), ("second", 30)):
+            trace = gpuprof.open(self.path(name + ".gpuprof"))
+            self.assertEqual(trace.copies["bytes"].to_list(), [copied])
+            self.assertEqual([row["name"] for row in trace.ranges.rows()], [name])
 
     def test_start_of_several_threads(self):
         """One begins the recording; the others use it, or are told why not."""

@@ -362,8 +362,13 @@ void gp_arena_remove(struct gp_arena *arena)
 
 void gp_arena_release(struct gp_arena *arena)
 {
-	for (uint32_t i = 0; i < arena->lane_count; i++)
-		gp_sys_map_over(arena->lanes[i].ring, gp_ring_bytes(arena->lanes[i].slot_count));
+	for (uint32_t i = 0; i < arena->lane_count; i++) {
+		const struct gp_lane *lane = &arena->lanes[i];
+
+		/* with its size, by which a late record finds its slot */
+		if (gp_sys_map_over(lane->ring, gp_ring_bytes(lane->slot_count)) == 0)
+			gp_ring_init(lane->ring, lane->slot_count);
+	}
 }
 
 void gp_arena_unmap(struct gp_arena *arena)

@@ -100,8 +100,8 @@ void gp_arena_close(struct gp_arena *arena);
 void gp_arena_remove(struct gp_arena *arena);
 
 /*
- * After gp_arena_remove(), in a process that runs on: the rings take no memory any more.  Their
- * addresses stay readable until gp_arena_unmap(), because a thread may still be writing a record.
+ * After gp_arena_remove(), in a process that runs on: the rings take a page each.  Their
+ * addresses stay usable until gp_arena_unmap(), because a thread may still be writing a record.
  */
 void gp_arena_release(struct gp_arena *arena);
 void gp_arena_unmap(struct gp_arena *arena);

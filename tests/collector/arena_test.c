@@ -420,6 +420,22 @@ static void the_file_names_its_process_and_trace(void **unused)
 	assert_string_equal(scan.error ? scan.error : "", "");
 }
 
+/* A thread was stopped amid a record, and goes on with its position. */
+static void a_late_record_stays_in_the_released_ring(void **unused)
+{
+	const struct gp_lane *lane;
+	const char *slot;
+
+	(void)unused;
+	assert_int_equal(open_arena(GP_RINGS_MEMORY), 0);
+	lane = gp_arena_take(&arena, 5);
+	gp_arena_release(&arena);
+	slot = gp_ring_slot(lane->ring, UINT64_C(1) << 30 | 7);
+	assert_ptr_equal(slot, gp_ring_slot(lane->ring, 7));
+	assert_in_range(slot - (const char *)lane->ring, GP_RING_HEADER_BYTES,
+			gp_ring_bytes(lane->slot_count) - GP_SLOT_BYTES);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -441,6 +457,7 @@ int main(void)
 		CASE(where_big_rings_do_not_fit_small_ones_do),
 		CASE(all_processes_together_keep_to_their_share),
 		CASE(the_file_names_its_process_and_trace),
+		CASE(a_late_record_stays_in_the_released_ring),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -263,15 +263,14 @@ static void take_slow(struct gp_advisor *advisor, const struct gp_idle_gap_at *a
 		take_idle_gap(advisor, at);
 }
 
-/* By its samples, the host compiles, imports, or works with results: no loader makes it faster. */
+/* By its samples, the host compiles, imports, or does work of the step: no loader makes it faster. */
 static bool is_other_work(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	const struct own *own = found->own;
 
 	return own->has_samples &&
 	       (gp_host_samples_compiler_by_count(advisor, found) != GP_COMPILER_NONE ||
-		gp_host_samples_use_result(advisor, found, own->calls.before_site,
-					   own->calls.after_site));
+		gp_host_samples_are_other_work(advisor, found));
 }
 
 /* Such gaps are for the rules of idle time. */

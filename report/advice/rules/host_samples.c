@@ -398,6 +398,22 @@ enum gp_compiler gp_host_samples_compiler_by_count(const struct gp_advisor *advi
 	return samples >= GP_SHARE_SAMPLES ? compiler : GP_COMPILER_NONE;
 }
 
+bool gp_host_samples_are_other_work(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_host_places *places = advisor->scope.host_places;
+	uint64_t loading_ns = 0;
+	uint32_t count;
+	struct gp_host_function *functions = functions_of(advisor, found, &count);
+	struct sums sums = sums_of(places, functions, count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (gp_host_places_at(places, functions[i].place).is_of_loader)
+			loading_ns += functions[i].total_ns;
+	free(functions);
+	return sums.samples >= GP_SPOT_SAMPLES && loading_ns * 2 <= sums.time_ns &&
+	       gp_host_samples_wait(advisor, found) == GP_WAIT_NONE;
+}
+
 /* Of "step (train.py:40)": without ":40)". */
 static size_t function_bytes(const char *place)
 {

@@ -30,7 +30,7 @@ struct gp_host_places {
 	struct pair {
 		uint32_t what, own, own_function, function;
 		bool is_of_loader; /* by the first stack of the place */
-	} * pairs; /* by the number of the key */
+	} * pairs;                 /* by the number of the key */
 	uint32_t pair_count, pair_capacity;
 	struct gp_frame_numbers known; /* of stacks that were asked for; more: the frames' marks */
 };

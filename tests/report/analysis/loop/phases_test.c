@@ -241,8 +241,8 @@ static void only_loaders_load_data(void **state)
 		struct build b = build_training(&lines);
 		struct gp_phases phases;
 
-		lines.save = build_python(&b, build_line(&b, 21), cases[i].file, cases[i].function,
-					  5);
+		lines.save =
+			build_python(&b, build_line(&b, 21), cases[i].file, cases[i].function, 5);
 		phases = find_with_samples(&b, &lines, 2);
 		assert_false(phases.by_functions);
 		/* as of samples_tell_what_a_gap_is(); or the table and samples agree */

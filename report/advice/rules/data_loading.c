@@ -263,15 +263,14 @@ static void take_slow(struct gp_advisor *advisor, const struct gp_idle_gap_at *a
 		take_idle_gap(advisor, at);
 }
 
-/* By its samples, the host compiles, imports, or works with results: no loader makes it faster. */
+/* By its samples, the host compiles, imports, or does work of the step: no loader makes it faster. */
 static bool is_other_work(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	const struct own *own = found->own;
 
 	return own->has_samples &&
 	       (gp_host_samples_compiler_by_count(advisor, found) != GP_COMPILER_NONE ||
-		gp_host_samples_use_result(advisor, found, own->calls.before_site,
-					   own->calls.after_site));
+		gp_host_samples_are_other_work(advisor, found));
 }
 
 /* Such gaps are for the rules of idle time. */
@@ -371,7 +370,7 @@ const struct gp_rule gp_rule_data_loading = {
 		"|if the host prepares the next data, do it in other [{?language=native}threads|{?language=torch}processes|threads or processes] while the GPU computes[{?language=torch} (num_workers and pin_memory where the DataLoader is made)][{?language=jax}, and copy it before it is needed (jax.device_put returns immediately)]; do other work after the next launches[{!language=native}; if other [{?language=torch}processes|threads or processes] already prepare data, use more of them, or do less work for each sample][; {sampler} shows the host's work]"
 		"[{?language=native}; if other threads already prepare data, use more of them, page-locked buffers (cudaMallocHost), or less work for each piece[{!is_alternating}; if the host waits for requests, process several together]]]",
 	.meaning =
-		"The GPU is idle repeatedly, for {LEAST_NS} and more, while the host is in no recorded CUDA call, and the next operation is a copy to the device. Usually the host reads, decodes, generates or receives data. The finding names the calls around most of that time, the NVTX range, and what Python did according to the stack samples (--host-samples). The saving is that idle time, if other threads prepare as much data as the GPU consumes. Batches that take {GP_USUAL_GAPS} times as long as the median count only if together they take less than half of the time. The same idle time can also be part of a finding about a wait before it: either change helps. If the samples find a compiler, imports, or the function that has just read a result from the GPU, the rules of idle time report it.",
+		"The GPU is idle repeatedly, for {LEAST_NS} and more, while the host is in no recorded CUDA call, and the next operation is a copy to the device. Usually the host reads, decodes, generates or receives data. The finding names the calls around most of that time, the NVTX range, and what Python did according to the stack samples (--host-samples). The saving is that idle time, if other threads prepare as much data as the GPU consumes. Batches that take {GP_USUAL_GAPS} times as long as the median count only if together they take less than half of the time. The same idle time can also be part of a finding about a wait before it: either change helps. If {GP_SPOT_SAMPLES} samples or more find the host mostly at other work than loading data, the rules of idle time report it (gpu-gaps, host-gaps). Loading is: functions of a data loader, functions whose names say so (load..., get_batch, collate, ...), and waiting for another thread or process.",
 	.remedy =
 		"If the host prepares data, read ahead: use threads or processes that fill page-locked buffers while the GPU computes (PyTorch DataLoader: num_workers, pin_memory, prefetch_factor, persistent_workers). Use cheaper formats, or decode on the GPU (DALI). Move other work after the next launches, or into another thread.",
 	.ignore =

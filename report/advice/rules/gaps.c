@@ -311,7 +311,42 @@ static uint64_t work_of(struct gp_advisor *advisor, const struct gp_case *found)
 	return gp_host_samples_first(advisor, found);
 }
 
-/* The first case of some work has the place; cases outside of the loop stay separate. */
+static uint64_t process_of(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	return advisor->index.rows[found - advisor->cases].key[GP_CASE_PROCESS];
+}
+
+static struct gp_tally_row *row_of(struct gp_tally *works, uint64_t work, uint64_t process)
+{
+	return gp_tally_find(works, (uint64_t[GP_TALLY_KEYS]){work, process});
+}
+
+/* Whether the gaps outside of the loop are about as long as those that recur in it. */
+static bool is_like(const struct gp_advisor *advisor, const struct gp_case *outside,
+		    const struct gp_case *in_loop)
+{
+	return gp_advisor_recurs(advisor, in_loop) &&
+	       outside->time_ns / outside->count <= 2 * (in_loop->time_ns / in_loop->count);
+}
+
+/* Work that recurs is no one-time cost where a step of the warm-up does it. */
+static void join_outside(struct gp_advisor *advisor, struct gp_tally *works)
+{
+	struct gp_case *found;
+
+	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i));) {
+		uint64_t process = process_of(advisor, found);
+		const struct gp_tally_row *row =
+			row_of(works, work_of(advisor, found), process & ~UINT64_C(1));
+		struct gp_case *in_loop = &advisor->cases[row->sums[0]];
+
+		if (process % 2 == 1 && found->count > 0 && row->count > 0 &&
+		    is_like(advisor, found, in_loop))
+			join(advisor, in_loop, found);
+	}
+}
+
+/* The first case of some work has the place. */
 void gp_gaps_join(struct gp_advisor *advisor)
 {
 	struct gp_tally works = {0};
@@ -319,9 +354,7 @@ void gp_gaps_join(struct gp_advisor *advisor)
 
 	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i));) {
 		uint64_t work = work_of(advisor, found);
-		const uint64_t *key = advisor->index.rows[found - advisor->cases].key;
-		struct gp_tally_row *row = gp_tally_find(
-			&works, (uint64_t[GP_TALLY_KEYS]){work, key[GP_CASE_PROCESS]});
+		struct gp_tally_row *row = row_of(&works, work, process_of(advisor, found));
 
 		if (*gp_advisor_text_of(advisor, work) == '\0')
 			continue;
@@ -330,6 +363,7 @@ void gp_gaps_join(struct gp_advisor *advisor)
 		else
 			join(advisor, &advisor->cases[row->sums[0]], found);
 	}
+	join_outside(advisor, &works);
 	if (works.error < 0)
 		advisor->error = works.error;
 	gp_tally_free(&works);

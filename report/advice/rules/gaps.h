@@ -56,7 +56,8 @@ void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct
 
 /*
  * After all gaps: cases of host-bound gaps in which samples found the host at the same work become
- * one, wherever the gaps end.
+ * one, wherever the gaps end; outside of the loop they stay separate, unless they are like those
+ * in it.
  */
 void gp_gaps_join(struct gp_advisor *advisor);
 
@@ -98,7 +99,7 @@ bool gp_gaps_names_place(const struct gp_case *found);
 	"|[{?new_code_count}use few shapes: libraries choose and load kernels for each new one, and compilers compile for it; pad lengths to a few sizes[{?language=torch}, or, if it is attention, choose a backend that needs no plan for each length (torch.nn.attention.sdpa_kernel)]; else " \
 	"|{?is_new_code}call it once before the measured part, as code is loaded for the first time: libraries choose or compile kernels then, as cuDNN does for each new shape[{?language=torch} (torch.backends.cudnn.benchmark=False tries fewer)]; else ]" \
 	"[{?is_result}compute this on the GPU, which has the values, or in fewer steps, or in another thread while the GPU works; more: gpuprof summary --by host FILE" \
-	"|{?samples}[{?in_loop}do this work once before the loop, or in another thread or process while the GPU works|do this work before the first launch, after the last, or in another process]; more: gpuprof summary --by host FILE, gpuprof trace host FILE" \
+	"|{?samples}[{?in_loop}do this work once before the loop, on the GPU, or in another thread or process while the GPU works|do this work before the first launch, after the last, or in another process]; more: gpuprof summary --by host FILE, gpuprof trace host FILE" \
 	"|[{?is_imported}{!language=native}what Python did between CUDA calls is not in this trace of another profiler: record its functions (torch.profiler: with_stack=True), or the program with gpuprof-run, which samples Python stacks" \
 	"|gpuprof records CUDA calls, not the host's computation between them: {sampler} shows it]; move work that can move before the first launch, after the last, or into another thread]]"
 /* clang-format on */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/analysis/host/python_samples.h"
+#include "report/base/array.h"
 #include "report/base/text/format.h"
 #include "report/tables/host_work.h"
 
@@ -280,6 +281,52 @@ static void print_story(FILE *out, const void *context)
 			gp_format_count(story->samples.all).text);
 }
 
+/*
+ * Most of such gaps lie between two samples: the times that these represent are partly those of
+ * other work, around the gap, but the samples in the other gaps tell.
+ */
+static bool is_sparse(const struct story *story, const struct gp_model *model,
+		      const struct gp_case *found)
+{
+	return !is_exact(model) && story->style == GP_SAMPLE_TIMES &&
+	       story->own.samples >= GP_SHARE_SAMPLES && story->own.samples < found->count;
+}
+
+static void count_samples(struct gp_host_function *function)
+{
+	uint64_t total_ns = function->samples * GP_PYTHON_SAMPLE;
+	double scale = function->total_ns > 0 ? (double)total_ns / (double)function->total_ns : 0;
+
+	function->line_ns = (uint64_t)((double)function->line_ns * scale + 0.5);
+	function->place_ns = (uint64_t)((double)function->place_ns * scale + 0.5);
+	function->stayed_ns = (uint64_t)((double)function->stayed_ns * scale + 0.5);
+	function->total_ns = total_ns;
+}
+
+static int compare_functions(const void *a, const void *b, const void *context)
+{
+	const struct gp_host_function *left = a, *right = b;
+
+	(void)context;
+	return (left->total_ns < right->total_ns) - (left->total_ns > right->total_ns);
+}
+
+/* In place of times; those without a sample go. */
+static void count_instead(struct story *story, struct gp_host_function *functions)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < story->count; i++) {
+		count_samples(&functions[i]);
+		if (functions[i].samples > 0)
+			functions[count++] = functions[i];
+	}
+	gp_array_sort(functions, count, sizeof(*functions), compare_functions, NULL);
+	count_samples(&story->other);
+	story->count = count;
+	story->style = GP_SAMPLE_COUNTS;
+}
+
 void gp_host_samples_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
 				enum gp_sample_style style, struct gp_document *values)
 {
@@ -300,6 +347,8 @@ void gp_host_samples_add_values(const struct gp_advisor *advisor, const struct g
 			story.others = find_other(advisor, found, &story.own, &story.other);
 		story.all_wait =
 			style != GP_SAMPLE_SHARES && waits_with_others(advisor, found, &story.own);
+		if (is_sparse(&story, model, found))
+			count_instead(&story, functions);
 		gp_host_work_add_samples(&story.samples, model);
 		gp_document_add_printed(values, "samples", print_story, &story);
 	}
@@ -396,6 +445,22 @@ enum gp_compiler gp_host_samples_compiler_by_count(const struct gp_advisor *advi
 	enum gp_compiler compiler = find_compiler(advisor, found, &ns, &samples);
 
 	return samples >= GP_SHARE_SAMPLES ? compiler : GP_COMPILER_NONE;
+}
+
+bool gp_host_samples_are_other_work(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_host_places *places = advisor->scope.host_places;
+	uint64_t loading_ns = 0;
+	uint32_t count;
+	struct gp_host_function *functions = functions_of(advisor, found, &count);
+	struct sums sums = sums_of(places, functions, count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (gp_host_places_at(places, functions[i].place).is_of_loader)
+			loading_ns += functions[i].total_ns;
+	free(functions);
+	return sums.samples >= GP_SPOT_SAMPLES && loading_ns * 2 <= sums.time_ns &&
+	       gp_host_samples_wait(advisor, found) == GP_WAIT_NONE;
 }
 
 /* Of "step (train.py:40)": without ":40)". */

@@ -63,6 +63,12 @@ bool gp_host_samples_use_result(const struct gp_advisor *advisor, const struct g
 				uint32_t before_site, uint32_t after_site);
 
 /*
+ * Whether the samples, if there are GP_SPOT_SAMPLES, find the host at work that prepares no data:
+ * half of them are not in a loader, and it does not wait for another thread or process.
+ */
+bool gp_host_samples_are_other_work(const struct gp_advisor *advisor, const struct gp_case *found);
+
+/*
  * Add "samples", a clause that begins with "; ": the functions with most of the time, each with its
  * time (of a cost of the loop: for each of the case's gaps or steps, on average), the number of its samples (for gp_host_samples_add_counts()), or its share of a time that is
  * longer than the gaps; then the busiest other thread, which may have blocked this one.

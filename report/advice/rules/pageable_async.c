@@ -16,13 +16,16 @@ const struct gp_rule gp_rule_pageable_async = {
 	.id = "pageable-async",
 	.title = "asynchronous copies with pageable memory block the host",
 	.found =
-		"[{?step_count}asynchronous {copy_kind} copies [{?copy_kind=HtoD}from|to] pageable memory block the host for {step_time_ns} in each step ({step_count} time[{!step_count=1}s], {step_bytes})"
-		"|{count} asynchronous {copy_kind} copies [{?copy_kind=HtoD}from|to] pageable memory, {bytes} in all, blocked the host for {time_ns}]: such copies are not asynchronous" GP_COPIES_RATE,
+		"[{?step_count}{?copy_kind=DtoH}{!language=native}each step fetches {step_count} array[{!step_count=1}s] ({step_bytes}[{!step_count=1} together]) to pageable memory, which blocks the host for {step_time_ns}"
+		"|[{?step_count}asynchronous {copy_kind} copies [{?copy_kind=HtoD}from|to] pageable memory block the host for {step_time_ns} in each step ({step_count} time[{!step_count=1}s], {step_bytes})"
+		"|{count} asynchronous {copy_kind} copies [{?copy_kind=HtoD}from|to] pageable memory, {bytes} in all, blocked the host for {time_ns}]: such copies are not asynchronous]" GP_COPIES_RATE,
 	.change =
 		"[{?copy_kind=DtoH}{?is_result}" GP_READ_LESS
-		"|{?copy_kind=DtoH}{?language=torch}copy less, by computing on the GPU, or copy to page-locked memory: torch.empty(..., pin_memory=True), copy_(..., non_blocking=True)"
+		"|{?copy_kind=DtoH}{?language=jax}compute on the device what the host makes of it (jax.numpy, also in place of jax.pure_callback), and fetch the result, or fetch it in fewer steps"
+		"|{?copy_kind=DtoH}{?language=torch}compute on the GPU what the host makes of it, and fetch the result, or copy to page-locked memory: torch.empty(..., pin_memory=True), copy_(..., non_blocking=True)"
 		"|{?copy_kind=DtoH}{?language=cupy}copy less, by computing on the GPU, or copy to page-locked memory: get(out=cupyx.empty_pinned(...))"
 		"|{?language=torch}make the host memory page-locked: pin_memory=True of a DataLoader or torch.empty, or pin_memory() of a tensor"
+		"|{?language=jax}keep the data on the device: jax.device_put before the loop"
 		"|{?language=cupy}make the host memory page-locked: cupyx.empty_pinned()"
 		"|{?language=python}make the host memory page-locked: cudaHostRegister, pin_memory=True (PyTorch), cupyx.empty_pinned() (CuPy)"
 		"|use page-locked host memory: cudaMallocHost or cudaHostRegister]",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/analysis/loop/phase_marks.h"
 #include "report/base/array.h"
 #include "report/symbols/code_owner.h"
 #include "report/symbols/frame_numbers.h"
@@ -17,6 +18,7 @@
 /* A place, while it is put together. */
 struct texts {
 	char what[TEXT_BYTES], own[TEXT_BYTES], own_function[TEXT_BYTES];
+	bool is_of_loader;
 };
 
 struct gp_host_places {
@@ -27,7 +29,8 @@ struct gp_host_places {
 	struct gp_groups functions;
 	struct pair {
 		uint32_t what, own, own_function, function;
-	} * pairs; /* by the number of the key */
+		bool is_of_loader; /* by the first stack of the place */
+	} * pairs;                 /* by the number of the key */
 	uint32_t pair_count, pair_capacity;
 	struct gp_frame_numbers known; /* of stacks that were asked for; more: the frames' marks */
 };
@@ -235,6 +238,17 @@ static void put_wait(char *text, const struct gp_place *place)
 	snprintf(text, TEXT_BYTES, WAITING "%s", function);
 }
 
+static bool is_of_loader(struct gp_host_places *places, const struct gp_model *model,
+			 uint32_t stack)
+{
+	enum gp_phase_kind phase = GP_PHASE_NONE;
+
+	for (uint32_t at = stack; at != GP_NONE; at = model->frames[at].parent)
+		phase = gp_phase_inside(gp_phase_of_place(place_of(places, model, at), true),
+					phase);
+	return phase == GP_PHASE_DATA;
+}
+
 static void put_compiler(char *text, enum gp_compiler compiler)
 {
 	snprintf(text, TEXT_BYTES, "compiling (%s)", gp_compiler_name(compiler));
@@ -249,6 +263,7 @@ static void put_texts(struct gp_host_places *places, const struct gp_frame_numbe
 	uint32_t own = find_own(places, model, stack);
 	uint32_t import = find_import(places, model, stack, own);
 
+	texts->is_of_loader = is_of_loader(places, model, stack);
 	texts->what[0] = texts->own[0] = texts->own_function[0] = '\0';
 	if (compiler != GP_COMPILER_NONE && compiler != GP_COMPILER_IMPORT)
 		put_compiler(texts->what, compiler);
@@ -277,7 +292,8 @@ static void append_pair(struct gp_host_places *places, const struct texts *texts
 		gp_groups_find(&places->whats, texts->what),
 		gp_groups_find(&places->owns, texts->own),
 		gp_groups_find(&places->functions, texts->own_function),
-		gp_groups_find(&places->functions, is_own ? texts->own_function : texts->what)};
+		gp_groups_find(&places->functions, is_own ? texts->own_function : texts->what),
+		texts->is_of_loader};
 
 	gp_array_grow(&places->pairs, &places->pair_capacity, places->pair_count,
 		      sizeof(*places->pairs));
@@ -380,5 +396,6 @@ struct gp_host_place gp_host_places_at(const struct gp_host_places *places, uint
 		.own_function_number = pair->own_function,
 		.function = places->functions.rows[pair->function].key,
 		.function_number = pair->function,
+		.is_of_loader = pair->is_of_loader,
 	};
 }

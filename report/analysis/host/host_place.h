@@ -32,6 +32,7 @@ struct gp_host_place {
 	 */
 	const char *function;
 	uint32_t function_number;
+	bool is_of_loader; /* it prepares data, by the functions of its stack (phase_marks.h) */
 };
 
 struct gp_host_places;

@@ -78,7 +78,7 @@ static struct counts *pool_of(const struct walk *walk, const struct gap *gap)
 	return &walk->pooled[phase_before(gap)][phase_after(gap)][size_class(gap)];
 }
 
-/* A sample whose stack does not tell is of what comes next, if that is data, or of both sides. */
+/* A sample whose stack does not tell is of both sides, or of other work. */
 static enum gp_phase_kind phase_of_sample(const struct walk *walk, const struct gap *gap,
 					  uint32_t sample)
 {
@@ -87,11 +87,7 @@ static enum gp_phase_kind phase_of_sample(const struct walk *walk, const struct 
 
 	if (phase != GP_PHASE_NONE)
 		return phase;
-	if (before == after)
-		return before;
-	return walk->rules == GP_PHASE_RULES_TRAINING && after == GP_PHASE_TO_DEVICE
-		       ? GP_PHASE_DATA
-		       : GP_PHASE_OTHER;
+	return before == after ? before : GP_PHASE_OTHER;
 }
 
 /* Whether it was in the gap for certain. */

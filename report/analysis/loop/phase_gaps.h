@@ -10,7 +10,8 @@
  *     data loading
  *   the phases that stack samples found in gaps between the same two phases that are about as long,
  *     of all iterations: the table counts as GP_PHASE_GAP_PRIOR samples, or as one where it says
- *     data loading and most samples say something else
+ *     data loading and most samples say something else; a sample whose stack names no phase is of
+ *     the phase on both sides, or else other
  *   the samples in the gap itself, where there are two or more: all before counts as
  *     GP_PHASE_GAP_POOL samples
  *

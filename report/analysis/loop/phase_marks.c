@@ -36,6 +36,10 @@ static const struct row python_rows[] = {
 	{"*/grain/*", "*", GP_PHASE_DATA},
 	{"*/PIL/*", "*", GP_PHASE_DATA},
 	{"*/albumentations/*", "*", GP_PHASE_DATA},
+	/* another thread or process prepares it */
+	{"*/queue.py", "*", GP_PHASE_DATA},
+	{"*/multiprocessing/queues.py", "*", GP_PHASE_DATA},
+	{"*/multiprocessing/connection.py", "*", GP_PHASE_DATA},
 
 	{"*/accelerate/utils/operations.py", "send_to_device*", GP_PHASE_TO_DEVICE},
 	{"*/transformers/trainer.py", "*_prepare_input*", GP_PHASE_TO_DEVICE},
@@ -119,6 +123,8 @@ static const struct row own_rows[] = {
 	{"*", "load*", GP_PHASE_DATA},
 	{"*", "*get_batch*", GP_PHASE_DATA},
 	{"*", "*next_batch*", GP_PHASE_DATA},
+	{"*", "@(make|prepare|read|fetch|sample)_batch*", GP_PHASE_DATA},
+	{"*", "__@(next|getitem)__", GP_PHASE_DATA},
 	{"*", "collate*", GP_PHASE_DATA},
 	{"*", "preprocess*", GP_PHASE_DATA},
 	{"*", "augment*", GP_PHASE_DATA},

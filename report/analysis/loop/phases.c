@@ -302,19 +302,28 @@ static bool is_shared(const struct gp_phases *phases, int kind)
 	return false;
 }
 
-/* Then the caller of the place says more about the phase. */
+/* Then the caller of the place says more about the phase, unless it is the same, too. */
 static void add_callers(struct search *search)
 {
 	struct gp_phases *phases = search->phases;
-	bool shared[GP_PHASE_KINDS] = {false};
+	char *alone[GP_PHASE_KINDS] = {NULL};
+	bool stays[GP_PHASE_KINDS] = {false};
 
 	for (int i = 1; i < GP_PHASE_KINDS; i++)
-		shared[i] = phases->rows[i].place && is_shared(phases, i);
+		if (phases->rows[i].place && is_shared(phases, i))
+			alone[i] = phases->rows[i].place;
+	for (int i = 1; i < GP_PHASE_KINDS; i++)
+		if (alone[i])
+			phases->rows[i].place =
+				gp_phase_places_most(search->places, (uint32_t)i, true);
+	for (int i = 1; i < GP_PHASE_KINDS; i++)
+		stays[i] = alone[i] && is_shared(phases, i);
 	for (int i = 1; i < GP_PHASE_KINDS; i++) {
-		if (!shared[i])
-			continue;
-		free(phases->rows[i].place);
-		phases->rows[i].place = gp_phase_places_most(search->places, (uint32_t)i, true);
+		char *other = stays[i] ? phases->rows[i].place : alone[i];
+
+		if (stays[i])
+			phases->rows[i].place = alone[i];
+		free(other);
 	}
 }
 

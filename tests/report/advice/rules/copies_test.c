@@ -264,6 +264,68 @@ static void threads_that_copy_at_once_save_the_time_once(void **state)
 	gp_model_free(model);
 }
 
+/* In each of so many steps a kernel, and two arrays that a line of that library's copies to the host. */
+static struct gp_model *fetch_arrays(const char *library)
+{
+	struct build b = build_begin(1);
+	uint32_t stack = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 7);
+	uint64_t at_ns = 1000 * US;
+	uint32_t id = 0;
+
+	stack = build_python(&b, stack, library, "f", 2);
+	build_device(&b, 0, "GPU");
+	build_name(&b, "k");
+	build_api(&b, 31, "cudaMemcpyAsync", GP_API_COPY);
+	for (uint32_t i = 0; i < TIMES; i++, at_ns += 100 * US) {
+		build_call(&b, THREAD, BUILD_LAUNCH, at_ns, 10 * US, ++id);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 10 * US, at_ns + 60 * US, id)->name = 0;
+		at_ns += 100 * US;
+		for (uint32_t k = 0; k < 2; k++, at_ns += 400 * US) {
+			struct gp_op *op;
+
+			build_call(&b, THREAD, 31, at_ns, 400 * US, ++id);
+			build_stack_of_last(&b, stack);
+			op = build_op(&b, GP_OP_COPY, 7, at_ns + 10 * US, at_ns + 390 * US, id);
+			op->copy_kind = GP_COPY_DTOH;
+			op->destination_kind = GP_COPY_PAGEABLE;
+			op->flags = GP_COPY_ASYNC;
+			op->bytes = (k + 1) << 20;
+		}
+	}
+	build_stacks_end(&b);
+	return build_end(&b);
+}
+
+/* What is fetched, and what a program of that library can do: not with functions of CUDA. */
+static void arrays_are_fetched_in_each_step(void **state)
+{
+	static const struct {
+		const char *library, *found, *change;
+	} cases[] = {
+		{"/x/site-packages/jax/_src/array.py",
+		 "each step fetches 2 arrays (3.000MiB together) to pageable memory, which blocks the host for 800.0us",
+		 "compute on the device what the host makes of it (jax.numpy"},
+		{"/x/site-packages/torch/_tensor.py",
+		 "each step fetches 2 arrays (3.000MiB together) to pageable memory, which blocks the host for 800.0us",
+		 "compute on the GPU what the host makes of it, and fetch the result, or copy to page-locked memory"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_model *model = fetch_arrays(cases[i].library);
+		struct gp_advice advice = ask(&model, 1);
+		const struct gp_finding *found = find(&advice, "pageable-async");
+
+		assert_non_null(found);
+		assert_non_null(strstr(found->found, cases[i].found));
+		assert_null(strstr(found->found, "not asynchronous"));
+		assert_int_equal(strncmp(found->change, cases[i].change, strlen(cases[i].change)),
+				 0);
+		assert_null(strstr(found->change, "cudaMallocHost"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /*
  * Two copies of so many bytes in a second each, of a link of 16 GB/s, and 7 s of other work, for
  * which 100 MB of page-locked memory may have been allocated in so long.
@@ -479,6 +541,7 @@ int main(void)
 		cmocka_unit_test(few_slow_copies_are_told),
 		cmocka_unit_test(of_several_copies_each_may_come_again),
 		cmocka_unit_test(no_more_is_hidden_than_there_is_beside),
+		cmocka_unit_test(arrays_are_fetched_in_each_step),
 		cmocka_unit_test(threads_that_copy_at_once_save_the_time_once),
 	};
 

@@ -316,12 +316,9 @@ static void test_what_the_host_did(void **state)
  * In each of twenty times one look, so many of which find a compiler at work, or no more than a
  * function of the program's; by turns in so many threads.
  */
-static struct gp_model *load_with_samples(uint32_t threads, uint32_t compiling,
-					  const char *compiler)
+static struct gp_model *sample_before_copies(struct build b, uint32_t threads, uint32_t load,
+					     uint32_t compiling, uint32_t compile)
 {
-	struct build b = build_begin(1);
-	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/pipe.py", "load_batch", 11);
-	uint32_t compile = build_python(&b, load, compiler, "f", 2);
 	uint64_t at_ns = MS;
 
 	build_device(&b, 0, "GPU");
@@ -345,6 +342,27 @@ static struct gp_model *load_with_samples(uint32_t threads, uint32_t compiling,
 	}
 	build_stacks_end(&b);
 	return build_end(&b);
+}
+
+static struct gp_model *load_with_samples(uint32_t threads, uint32_t compiling,
+					  const char *compiler)
+{
+	struct build b = build_begin(1);
+	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/pipe.py", "load_batch", 11);
+
+	return sample_before_copies(b, threads, load, compiling,
+				    build_python(&b, load, compiler, "f", 2));
+}
+
+/* In a function of the program's instead, beside one that loads. */
+static struct gp_model *build_with_samples(const char *function, uint32_t building)
+{
+	struct build b = build_begin(1);
+	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/pipe.py", "load_batch", 11);
+
+	return sample_before_copies(
+		b, 1, load, building,
+		build_python(&b, BUILD_OUTERMOST, "/home/me/pipe.py", function, 12));
 }
 
 /* What comes then is a copy by chance: what helps is a cache of what was compiled. */
@@ -416,6 +434,27 @@ static void test_work_with_results_is_no_loading(void **state)
 		assert_true((find(&advice, "data-loading") != NULL) == !with_result);
 		assert_true((found != NULL) == with_result);
 		assert_true(!found || strstr(found->change, "compute this on the GPU"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
+/* By the same time, the host builds what it copies in a function that is no loader's. */
+static void test_building_is_no_loading(void **state)
+{
+	for (uint32_t building = 9; building <= 20; building += 11) {
+		struct gp_model *model = build_with_samples("make_mask", building);
+		struct gp_advice advice = ask(&model, 1);
+		const struct gp_finding *loading = find(&advice, "data-loading");
+		const struct gp_finding *found = find(&advice, "gpu-gaps");
+
+		assert_true((loading != NULL) == (building == 9));
+		assert_true((found != NULL) == (building == 20));
+		found = found ? found : loading;
+		assert_in_range(found->saves_ns, 19 * 10 * MS, 19 * 11 * MS);
+		assert_non_null(strstr(found->found, "in make_mask (pipe.py:12)"));
+		assert_true((strstr(found->change, ", on the GPU, or in another") != NULL) ==
+			    (building == 20));
 		gp_advice_free(&advice);
 		gp_model_free(model);
 	}
@@ -606,6 +645,7 @@ int main(void)
 		cmocka_unit_test(test_a_thread_that_polls_for_data),
 		cmocka_unit_test(test_workers_that_load_data),
 		cmocka_unit_test(test_compiling_is_no_loading),
+		cmocka_unit_test(test_building_is_no_loading),
 		cmocka_unit_test(test_work_with_results_is_no_loading),
 		cmocka_unit_test(test_threads_of_jax_wait_for_no_requests),
 		cmocka_unit_test(test_workers_of_another_process),

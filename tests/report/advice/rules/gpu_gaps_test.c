@@ -151,6 +151,100 @@ static void gaps_of_the_same_work_are_one_finding(void **state)
 	}
 }
 
+/*
+ * Twenty steps of two kernels, after which the host is in a callback for 150 ms; the first step takes
+ * 300 ms more, which are before its second kernel, and its callback takes so much longer.
+ */
+static struct gp_model *call_back(uint32_t more_ms)
+{
+	struct build b = build_begin(1);
+	uint32_t release = build_python(&b, BUILD_OUTERMOST, "/home/me/a.py", "release", 15);
+	uint64_t at_ms = 1;
+
+	build_device(&b, 0, "GPU");
+	build_name(&b, "first");
+	build_name(&b, "second");
+	for (uint32_t i = 0; i < 20; i++) {
+		uint32_t gap_ms = 150 + (i == 0 ? more_ms : 0), index;
+
+		for (uint32_t k = 0; k < 2; k++) {
+			build_call(&b, 100, BUILD_LAUNCH, at_ms * MS, 10000, 2 * i + k + 1);
+			build_op(&b, GP_OP_KERNEL, 7, at_ms * MS + 10000, (at_ms + 10) * MS,
+				 2 * i + k + 1)
+				->name = k;
+			at_ms += 10 + (i == 0 && k == 0 ? 300 : 0);
+		}
+		index = BUILD_GROW(&b, samples, sample_count);
+		b.model->samples[index] = build_sample(100, release, at_ms, at_ms + gap_ms - 1);
+		b.model->samples[index].count = gap_ms / 10;
+		at_ms += gap_ms;
+	}
+	build_stacks_end(&b);
+	return build_end(&b);
+}
+
+/* The two gaps of the warm-up are no one-time cost, unless they are much longer than others. */
+static void work_that_recurs_is_no_one_time_cost(void **state)
+{
+	for (uint32_t more_ms = 0; more_ms <= 400; more_ms += 400) {
+		struct gp_model *model = call_back(more_ms);
+		struct gp_advice advice = ask(&model, 1);
+		uint32_t recurring = 0, once = 0;
+
+		for (uint32_t i = 0; i < advice.count; i++) {
+			const struct gp_finding *found = &advice.findings[i];
+
+			if (!strstr(found->found, "release (a.py:15)"))
+				continue;
+			recurring += found->recurs ? (uint32_t)found->count : 0;
+			once += found->recurs ? 0 : (uint32_t)found->count;
+		}
+		assert_int_equal(recurring, more_ms == 0 ? 20 : 18);
+		assert_int_equal(once, more_ms == 0 ? 0 : 1);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
+/*
+ * Eighty gaps of 12 ms, and a sample in each fourth: all but one find the host at a mask. How long it
+ * was elsewhere in the other gaps, as samples around them may say, is not told.
+ */
+static void samples_of_a_few_gaps_are_counted(void **state)
+{
+	struct build b = build_begin(1);
+	uint32_t mask = build_python(&b, BUILD_OUTERMOST, "/home/me/a.py", "mask", 42);
+	uint32_t other = build_python(&b, BUILD_OUTERMOST, "/home/me/a.py", "other", 6);
+	struct gp_model *model;
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 0; i <= 80; i++) {
+		uint32_t at_ms = 1 + 14 * i, index;
+
+		build_call(&b, 100, BUILD_LAUNCH, at_ms * MS, 10000, i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, at_ms * MS + 10000, (at_ms + 2) * MS, i + 1);
+		if (i % 4 != 2)
+			continue;
+		index = BUILD_GROW(&b, samples, sample_count);
+		b.model->samples[index] =
+			build_sample(100, i == 42 ? other : mask, at_ms + 8, at_ms + 8);
+		b.model->samples[index].count = 1;
+	}
+	build_stacks_end(&b);
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "gpu-gaps");
+	assert_non_null(found);
+	assert_int_equal(found->count, 80);
+	assert_string_equal(
+		text_of(found, "samples"),
+		"; meanwhile, in 20 samples, the host was in mask (a.py:42) 19 times; in other (a.py:6) once");
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /* The profiler's work in a gap; reading counters or the trace is the user's choice. */
 static void test_reading_within_the_program_is_no_finding(void **state)
 {
@@ -658,6 +752,8 @@ int main(void)
 		cmocka_unit_test(test_many_waits_are_one_finding),
 		cmocka_unit_test(test_long_waits_among_short_ones),
 		cmocka_unit_test(gaps_of_the_same_work_are_one_finding),
+		cmocka_unit_test(samples_of_a_few_gaps_are_counted),
+		cmocka_unit_test(work_that_recurs_is_no_one_time_cost),
 		cmocka_unit_test(test_reading_within_the_program_is_no_finding),
 		cmocka_unit_test(test_few_and_short_waits),
 		cmocka_unit_test(test_shorter_waits_where_a_long_one_is),

@@ -434,7 +434,8 @@ static uint32_t build_samples(struct gp_sample *samples, const uint32_t *stacks)
 static void check_many_slow_steps(bool has_samples)
 {
 	static struct gp_sample samples[MANY_STEPS / SLOW_EACH * FUNCTIONS];
-	static const char *const functions[FUNCTIONS] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+	static const char *const functions[FUNCTIONS] = {"load_a", "load_b", "load_c", "load_d",
+							 "load_e", "load_f", "load_g", "load_h"};
 	struct program p = {.b = build_begin(1)};
 	uint32_t stacks[FUNCTIONS];
 	struct gp_advice advice;

@@ -224,6 +224,42 @@ static void samples_tell_what_a_gap_is(void **state)
 	end(&b, &phases);
 }
 
+/* Between steps, before a copy: what the samples find, a loader or a wait for one; not any work. */
+static void only_loaders_load_data(void **state)
+{
+	static const struct {
+		const char *file, *function;
+		enum gp_phase_kind phase;
+	} cases[] = {{OWN, "collect", GP_PHASE_OTHER},
+		     {OWN, "Batches.__next__", GP_PHASE_DATA},
+		     {"/usr/lib/python3.12/queue.py", "Queue.get", GP_PHASE_DATA},
+		     {TORCH "utils/data/dataloader.py", "__next__", GP_PHASE_DATA}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct lines lines;
+		struct build b = build_training(&lines);
+		struct gp_phases phases;
+
+		lines.save =
+			build_python(&b, build_line(&b, 21), cases[i].file, cases[i].function, 5);
+		phases = find_with_samples(&b, &lines, 2);
+		assert_false(phases.by_functions);
+		/* as of samples_tell_what_a_gap_is(); or the table and samples agree */
+		if (cases[i].phase == GP_PHASE_OTHER) {
+			assert_int_equal(phases.rows[GP_PHASE_OTHER].host_ns, 3 * 1212381u);
+			assert_int_equal(phases.rows[GP_PHASE_DATA].host_ns, 3 * 95238u);
+			assert_string_equal(phases.rows[GP_PHASE_OTHER].place,
+					    "collect (train.py:5)");
+		} else {
+			assert_null(phases.rows[GP_PHASE_OTHER].name);
+			assert_in_range(phases.rows[GP_PHASE_DATA].host_ns, 3 * 1000 * US,
+					3 * 1340 * US);
+		}
+		end(&b, &phases);
+	}
+}
+
 static void a_wait_is_of_the_call_before(void **state)
 {
 	struct lines lines;
@@ -635,6 +671,7 @@ int main(void)
 		cmocka_unit_test(times_follow_each_other),
 		cmocka_unit_test(a_few_samples_weigh_little),
 		cmocka_unit_test(samples_tell_what_a_gap_is),
+		cmocka_unit_test(only_loaders_load_data),
 		cmocka_unit_test(a_wait_is_of_the_call_before),
 		cmocka_unit_test(a_run_of_samples_has_a_limit),
 		cmocka_unit_test(an_estimated_stack_is_as_its_batch),

@@ -119,8 +119,7 @@ static void print_finding(FILE *out, const struct gp_finding *finding,
 static void print_title(FILE *out, const struct gp_advice *advice)
 {
 	if (advice->loop_steps > 0)
-		fprintf(out,
-			"Advice: largest possible savings out of an average step of %s (1 %% is 36s per hour)",
+		fprintf(out, "Advice: largest possible savings out of an average step of %s",
 			gp_format_ns(gp_advice_step_ns(advice)).text);
 	else
 		fprintf(out, "Advice: largest possible savings out of %s",
@@ -137,9 +136,22 @@ static void print_once_title(FILE *out, const struct gp_advice *advice)
 /* One-time costs alone are told: what does not help must not stand first without a word. */
 static void print_no_recurring(FILE *out, const struct gp_advice *advice)
 {
-	if (advice->loop_steps > 0)
+	const struct gp_largest *largest = &advice->largest;
+	char text[1400];
+
+	if (advice->loop_steps == 0)
+		return;
+	if (!largest->place) {
 		fprintf(out, "Advice: no rule finds how to shorten the steps, %s on average\n",
 			gp_format_ns(gp_advice_step_ns(advice)).text);
+		return;
+	}
+	snprintf(text, sizeof(text),
+		 "no rule matched; %s %% of the GPU time of the steps (mean %s) is of %s",
+		 gp_format_percent((double)largest->ns, (double)largest->of_ns).text,
+		 gp_format_ns(gp_advice_step_ns(advice)).text, largest->place);
+	fputs("Advice:", out);
+	gp_paragraph_wrap(out, text, strlen("Advice:"), 2, BRIEF_WIDE);
 }
 
 /* Without a finding, first the reason. */

@@ -11,6 +11,7 @@
 #include "report/model/recorded.h"
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/advisor.h"
+#include "report/advice/rules/before_first_call.h"
 #include "report/advice/rules/host_samples.h"
 #include "report/advice/rules/measured_kernels.h"
 #include "report/advice/sentence.h"
@@ -586,6 +587,7 @@ void gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, s
 	}
 	judge(&advisor, advice);
 	put_largest(&advisor, advice);
+	gp_before_first_call_find(&advisor, advice);
 	put_idle(&advisor, advice);
 	for (size_t i = 0; i < model_count && advice->count == 0; i++)
 		put_no_end(models[i], advice);

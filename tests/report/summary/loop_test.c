@@ -178,6 +178,45 @@ static void what_lies_between_two_loops_is_no_iteration(void **state)
 }
 
 /*
+ * The machine was up for 3 s at the base of the trace.  A process that began 1.76 s before has that
+ * as its largest one-time cost; one that began 0.6 s before spent more between its loops.
+ */
+static void the_time_before_the_first_call_is_a_one_time_cost(void **state)
+{
+	static const struct {
+		const char *started;
+		const char *is, *is_not;
+	} cases[] = {
+		{"124",
+		 " program runs 1.761s before the process started 1.761s before its first CUDA call 1.000s ",
+		 " start the process started "},
+		{"240", " start the process started 601.0ms before its first CUDA call ",
+		 "before the process started "},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = begin(42, 2);
+		struct gp_model *model;
+		uint64_t at_ns = MS;
+		char *text;
+
+		for (uint32_t k = 0; k < 60; k++) {
+			add_kernel(&b, at_ns += 50 * US, 0);
+			add_kernel(&b, at_ns += 50 * US, 1);
+			at_ns += k == 39 ? 1000 * MS : 0;
+		}
+		build_info(&b, GP_INFO_START_TIME, cases[i].started);
+		b.model->base_monotonic_ns = 3000ull * MS;
+		model = build_end(&b);
+		text = print(&model, 1);
+		expect(text, cases[i].is);
+		expect_not(text, cases[i].is_not);
+		free(text);
+		gp_model_free(model);
+	}
+}
+
+/*
  * After every fortieth iteration the program does something else for a second: epochs, or a loop
  * that stalls.
  */
@@ -493,6 +532,7 @@ int main(void)
 		cmocka_unit_test(what_was_not_recorded_does_not_lie_between),
 		cmocka_unit_test(an_average_far_from_the_median_is_told),
 		cmocka_unit_test(a_steady_state_of_copies_is_not_just_busy),
+		cmocka_unit_test(the_time_before_the_first_call_is_a_one_time_cost),
 		cmocka_unit_test(savings_are_of_a_step_of_the_longest_loop),
 		cmocka_unit_test(what_is_much_is_not_among_others),
 		cmocka_unit_test(few_steps_have_a_range_and_no_median),

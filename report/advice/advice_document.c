@@ -388,9 +388,8 @@ void gp_advice_describe(const struct gp_advice *advice, struct gp_document *docu
 				       advice->before.ns);
 	if (advice->largest.place) {
 		gp_document_add_text(document, "largest_place", advice->largest.place);
-		gp_document_add(document, "largest_share", GP_UNIT_PERCENT,
-				gp_value_percent((double)advice->largest.ns,
-						 (double)advice->largest.of_ns));
+		gp_document_add(document, "largest_share", GP_UNIT_RATIO,
+				gp_value_ratio(advice->largest.ns, advice->largest.of_ns));
 	}
 	gp_document_add_section(document, "findings");
 	for (uint32_t i = 0; i < advice->count; i++)

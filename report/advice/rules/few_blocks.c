@@ -269,6 +269,7 @@ const struct gp_rule gp_rule_few_blocks = {
 		      .reason = "Fewer launches are setup"},
 	.limits = limits,
 	.exception = "one launch is enough for a saving of {ONE_PERCENT} % and {ONE_NS}",
+	.at = "mostly at",
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,

@@ -11,10 +11,12 @@
 #include "report/model/recorded.h"
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/advisor.h"
+#include "report/advice/rules/before_first_call.h"
 #include "report/advice/rules/host_samples.h"
 #include "report/advice/rules/measured_kernels.h"
 #include "report/advice/sentence.h"
 #include "report/advice/rules/language.h"
+#include "report/advice/rules/largest_line.h"
 #include "report/advice/rules/rules.h"
 #include "report/advice/rules/unexplained.h"
 
@@ -162,12 +164,17 @@ static void forget_sites(struct gp_advisor *advisor)
 	memset(advisor->sites_without_stack, 0xff, APIS * sizeof(*advisor->sites_without_stack));
 }
 
-static void look_at_process(struct gp_advisor *advisor, size_t process)
+static void turn_to_process(struct gp_advisor *advisor, size_t process)
 {
 	advisor->process = process;
 	advisor->model = advisor->scope.models[process];
 	advisor->tuning = &advisor->basis->tunings[process];
 	forget_sites(advisor);
+}
+
+static void look_at_process(struct gp_advisor *advisor, size_t process)
+{
+	turn_to_process(advisor, process);
 	note_idle(advisor);
 	number_devices(advisor);
 	list_calls(advisor);
@@ -434,6 +441,15 @@ static void judge(struct gp_advisor *advisor, struct gp_advice *advice)
 
 /* ---- idle time, and no findings ---- */
 
+/* Of steps without a finding, at least where their time goes. */
+static void put_largest(struct gp_advisor *advisor, struct gp_advice *advice)
+{
+	if (!advisor->loop || advice->once_count < advice->count)
+		return;
+	turn_to_process(advisor, gp_analysis_main_process(advisor->basis));
+	gp_largest_line_find(advisor, advice);
+}
+
 static void put_no_end(const struct gp_model *model, struct gp_advice *advice)
 {
 	if (!advice->why_no_end && !model->losses.live && !gp_recorded_is_whole(model))
@@ -570,6 +586,8 @@ void gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, s
 		advice->lacks_unified |= lacks_unified(models[i]);
 	}
 	judge(&advisor, advice);
+	put_largest(&advisor, advice);
+	gp_before_first_call_find(&advisor, advice);
 	put_idle(&advisor, advice);
 	for (size_t i = 0; i < model_count && advice->count == 0; i++)
 		put_no_end(models[i], advice);
@@ -606,5 +624,6 @@ void gp_advice_free(struct gp_advice *advice)
 	free(advice->findings);
 	for (uint32_t i = 0; i < advice->unexplained_count; i++)
 		free(advice->unexplained[i].place);
+	free(advice->largest.place);
 	*advice = (struct gp_advice){0};
 }

@@ -125,6 +125,19 @@ struct gp_unexplained {
 	bool is_little;    /* copy-bound: each place could save something, but too little */
 };
 
+/* From the start of a process to its first call, which is before the recorded time. */
+struct gp_before {
+	uint64_t ns; /* 0: it is not the largest one-time cost */
+	bool is_python;
+	struct gp_process_name process; /* the one that took longest */
+};
+
+/* The line with most GPU time of the steps. */
+struct gp_largest {
+	char *place;        /* NULL: none has much */
+	uint64_t ns, of_ns; /* of all operations of the steps */
+};
+
 struct gp_advice {
 	struct gp_finding *findings; /* what recurs first; then by saving */
 	uint32_t count, capacity;
@@ -135,6 +148,8 @@ struct gp_advice {
 	/* The steps of the main process after their warm-up; 0 = there are too few. */
 	uint64_t loop_ns;
 	uint32_t loop_steps;
+	struct gp_largest largest; /* if no finding recurs */
+	struct gp_before before;
 	const char
 		*doubt; /* why operations may be missing, and gaps shorter; NULL: none is missing */
 	struct gp_process_name

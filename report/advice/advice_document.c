@@ -383,6 +383,14 @@ void gp_advice_describe(const struct gp_advice *advice, struct gp_document *docu
 	gp_document_add_number(document, "step_ns", GP_UNIT_NS, gp_advice_step_ns(advice));
 	gp_document_add_number(document, "loop_iterations", GP_UNIT_COUNT, advice->loop_steps);
 	gp_document_add_flag(document, "partial", advice->doubt != NULL);
+	if (advice->before.ns > 0)
+		gp_document_add_number(document, "before_first_call_ns", GP_UNIT_NS,
+				       advice->before.ns);
+	if (advice->largest.place) {
+		gp_document_add_text(document, "largest_place", advice->largest.place);
+		gp_document_add(document, "largest_share", GP_UNIT_RATIO,
+				gp_value_ratio(advice->largest.ns, advice->largest.of_ns));
+	}
 	gp_document_add_section(document, "findings");
 	for (uint32_t i = 0; i < advice->count; i++)
 		add_finding(&advice->findings[i], advice, document);

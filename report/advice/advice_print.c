@@ -119,8 +119,7 @@ static void print_finding(FILE *out, const struct gp_finding *finding,
 static void print_title(FILE *out, const struct gp_advice *advice)
 {
 	if (advice->loop_steps > 0)
-		fprintf(out,
-			"Advice: largest possible savings out of an average step of %s (1 %% is 36s per hour)",
+		fprintf(out, "Advice: largest possible savings out of an average step of %s",
 			gp_format_ns(gp_advice_step_ns(advice)).text);
 	else
 		fprintf(out, "Advice: largest possible savings out of %s",
@@ -128,18 +127,48 @@ static void print_title(FILE *out, const struct gp_advice *advice)
 	fputs("; details: gpuprof explain RULE\n", out);
 }
 
+/* What comes before the recorded time has no finding. */
+static void print_before(FILE *out, const struct gp_advice *advice)
+{
+	const struct gp_before *before = &advice->before;
+	char text[512], process[128] = "";
+
+	if (advice->process_count > 1)
+		snprintf(process, sizeof(process), " (%s, the longest)", before->process.text);
+	snprintf(text, sizeof(text), "the process started %s before its first CUDA call%s%s",
+		 gp_format_ns(before->ns).text, process,
+		 before->is_python ? ": import less (python3 -X importtime)" : "");
+	fprintf(out, "  %8s  before ", gp_format_ns(before->ns).text);
+	gp_paragraph_wrap(out, text, MARGIN - 1, BRIEF_MARGIN, BRIEF_WIDE);
+}
+
 static void print_once_title(FILE *out, const struct gp_advice *advice)
 {
 	fprintf(out, "One-time costs, out of %s: they matter less the longer the program runs\n",
 		gp_format_ns(advice->span_ns).text);
+	if (advice->before.ns > 0)
+		print_before(out, advice);
 }
 
 /* One-time costs alone are told: what does not help must not stand first without a word. */
 static void print_no_recurring(FILE *out, const struct gp_advice *advice)
 {
-	if (advice->loop_steps > 0)
+	const struct gp_largest *largest = &advice->largest;
+	char text[1400];
+
+	if (advice->loop_steps == 0)
+		return;
+	if (!largest->place) {
 		fprintf(out, "Advice: no rule finds how to shorten the steps, %s on average\n",
 			gp_format_ns(gp_advice_step_ns(advice)).text);
+		return;
+	}
+	snprintf(text, sizeof(text),
+		 "no rule matched; %s %% of the GPU time of the steps (mean %s) is of %s",
+		 gp_format_percent((double)largest->ns, (double)largest->of_ns).text,
+		 gp_format_ns(gp_advice_step_ns(advice)).text, largest->place);
+	fputs("Advice:", out);
+	gp_paragraph_wrap(out, text, strlen("Advice:"), 2, BRIEF_WIDE);
 }
 
 /* Without a finding, first the reason. */
@@ -269,7 +298,7 @@ static void print_chosen(FILE *out, const struct gp_advice *advice, size_t limit
 	for (size_t i = 0; i < choice.recurring_count; i++)
 		print_finding(out, choice.recurring[i].finding, advice,
 			      choice.recurring[i].stands_for);
-	if (choice.once_count > 0)
+	if (choice.once_count > 0 || advice->before.ns > 0)
 		print_once_title(out, advice);
 	for (size_t i = 0; i < choice.once_count; i++)
 		print_finding(out, choice.once[i].finding, advice, choice.once[i].stands_for);
@@ -487,7 +516,7 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 			i + 1 < choice.recurring_count ? choice.recurring[i + 1].finding : NULL,
 			&same);
 	}
-	if (choice.once_count > 0)
+	if (choice.once_count > 0 || advice->before.ns > 0)
 		print_once_title(out, advice);
 	for (size_t i = 0; i < choice.once_count; i++)
 		print_finding_in_brief(out, &choice.once[i], advice);

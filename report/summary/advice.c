@@ -1,6 +1,7 @@
 /* The most important findings: `gpuprof advice` has all. */
 #include "report/summary/part.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "report/advice/advice_print.h"
@@ -8,30 +9,38 @@
 #define SHOWN 4
 
 struct gp_summary_advice {
+	pthread_mutex_t mutex; /* sections are printed in parallel */
 	bool is_made;
 	struct gp_advice advice;
 };
 
 struct gp_summary_advice *gp_summary_new_advice(void)
 {
-	return calloc(1, sizeof(struct gp_summary_advice));
+	struct gp_summary_advice *made = calloc(1, sizeof(*made));
+
+	pthread_mutex_init(&made->mutex, NULL);
+	return made;
 }
 
 const struct gp_advice *gp_summary_advice(const struct gp_summary *summary)
 {
 	struct gp_summary_advice *made = summary->advice;
 
+	pthread_mutex_lock(&made->mutex);
 	if (!made->is_made)
 		gp_advice_from(summary->basis, summary->models, summary->model_count,
 			       &made->advice);
 	made->is_made = true;
+	pthread_mutex_unlock(&made->mutex);
 	return &made->advice;
 }
 
 void gp_summary_free_advice(struct gp_summary_advice *made)
 {
-	if (made)
-		gp_advice_free(&made->advice);
+	if (!made)
+		return;
+	gp_advice_free(&made->advice);
+	pthread_mutex_destroy(&made->mutex);
 	free(made);
 }
 

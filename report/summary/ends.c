@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/advice/advice.h"
 #include "report/analysis/idle/startup_shutdown.h"
 #include "report/base/text/format.h"
 #include "report/tables/host_work.h"
@@ -15,12 +16,11 @@
 #define LEAST_PERCENT 5
 #define LEAST_UNKNOWN 10 /* percent */
 #define LEAST_SHORT_NS                                                                             \
-	20000000u          /* of the end of a short run; of time in no call, if no part is shown */
-#define LEAST_OF_SHORT  10 /* percent */
-#define LEAST_BEFORE_NS 500000000u /* before the first call: no other sum has it */
-#define LEAST_PART_NS   10000000u
-#define LEAST_WORK      10 /* percent of an end spent in Python, or in no call */
-#define MOST_FUNCTIONS  2
+	20000000u         /* of the end of a short run; of time in no call, if no part is shown */
+#define LEAST_OF_SHORT 10 /* percent */
+#define LEAST_PART_NS  10000000u
+#define LEAST_WORK     10 /* percent of an end spent in Python, or in no call */
+#define MOST_FUNCTIONS 2
 
 /*
  * The time in which GPUs could have worked, as in their busy lines: without the time in which no
@@ -184,10 +184,17 @@ struct start {
 	struct longest before, first, later;
 };
 
+/* Whether the advice has the time before the first call among the one-time costs. */
+static bool is_told_as_cost(const struct gp_summary *summary)
+{
+	return summary->basis && gp_summary_advice(summary)->before.ns > 0;
+}
+
 /* The three times may be of different processes. */
 static void print_start(const struct gp_summary *summary, const struct start *start)
 {
-	bool before = is_notable(summary, start->before.ns, LEAST_BEFORE_NS);
+	bool before = is_notable(summary, start->before.ns, GP_LEAST_BEFORE_NS) &&
+		      !is_told_as_cost(summary);
 	bool first = is_notable(summary, start->first.ns, LEAST_NS);
 	bool later = is_notable(summary, start->later.ns, LEAST_NS);
 	const char *separator = "";

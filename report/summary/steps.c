@@ -14,6 +14,8 @@
 
 #define SHOWN       4   /* idle causes */
 #define FAR_PERCENT 105 /* of the median: an average that is worth a mention */
+#define WHY_PERCENT 110 /* of the median: an average with its reason, if slow steps are one */
+#define COPY_PART   10  /* of the steady state: copies that "busy" must not hide */
 
 /* The process whose loop is shown: the longest. */
 struct shown {
@@ -103,7 +105,10 @@ static struct gp_interval range_of(const struct shown *shown)
 
 /* ---- as text ---- */
 
-/* "of 6.936ms (median; 11.22ms on average after the warm-up)"; of a few steps their range. */
+/*
+ * "of 6.936ms (median; 11.22ms on average after the warm-up: the average has the slow steps)"; of a
+ * few steps their range.
+ */
 static void print_length(FILE *out, const struct shown *shown)
 {
 	const struct gp_steps *steps = shown->steps;
@@ -118,8 +123,12 @@ static void print_length(FILE *out, const struct shown *shown)
 	}
 	fprintf(out, " of %s (median", gp_format_ns(steps->median_ns).text);
 	if (gp_steps_mean_ns(steps) * 100 > steps->median_ns * FAR_PERCENT)
-		fprintf(out, "; %s on average after the warm-up",
-			gp_format_ns(gp_steps_mean_ns(steps)).text);
+		fprintf(out, "; %s on average after the warm-up%s",
+			gp_format_ns(gp_steps_mean_ns(steps)).text,
+			steps->counts[GP_RUN_SLOW] > 0 && gp_steps_mean_ns(steps) * 100 >
+								  steps->median_ns * WHY_PERCENT
+				? ": the average has the slow steps"
+				: "");
 	fputs(")", out);
 }
 
@@ -196,6 +205,20 @@ static void print_parts(const struct gp_summary *summary, const struct shown *sh
 	fputs("\n", summary->out);
 }
 
+/* " (computes 2.0 %, only copies 88.6 %)" if it only copies for a notable time: that is no work. */
+static void print_copying(FILE *out, const uint64_t *state_ns)
+{
+	uint64_t copy_ns = gp_state_only_ns(state_ns, GP_STATE_COPY);
+	double wall_ns = (double)gp_state_wall_ns(state_ns);
+
+	if ((double)copy_ns * COPY_PART < wall_ns)
+		return;
+	fprintf(out, " (computes %s %%, only copies %s %%)",
+		gp_format_percent((double)gp_state_any_ns(state_ns, GP_STATE_COMPUTE), wall_ns)
+			.text,
+		gp_format_percent((double)copy_ns, wall_ns).text);
+}
+
 static void print_steady(const struct gp_summary *summary, const struct shown *shown)
 {
 	uint64_t state_ns[GP_STATES] = {0};
@@ -209,6 +232,7 @@ static void print_steady(const struct gp_summary *summary, const struct shown *s
 		gp_format_percent((double)gp_state_busy_ns(state_ns),
 				  (double)gp_state_wall_ns(state_ns))
 			.text);
+	print_copying(summary->out, state_ns);
 	if (gp_state_idle_ns(state_ns) == 0) {
 		fputs("\n", summary->out);
 		return;
@@ -331,13 +355,19 @@ static void add_parts(const struct gp_summary *summary, const struct shown *show
 {
 	gp_document_add_section(document, "parts");
 	for (unsigned part = 0; part < GP_RUN_PARTS; part++) {
+		uint64_t state_ns[GP_STATES] = {0};
+
+		gp_analysis_add_part(summary->basis, shown->process, part, state_ns);
 		gp_document_add_row(document);
 		gp_document_add_text(document, "part", gp_run_part_id(part));
 		gp_document_add_number(document, "time_ns", GP_UNIT_NS, shown->steps->ns[part]);
 		gp_document_add_number(document, "step_count", GP_UNIT_COUNT,
 				       shown->steps->counts[part]);
-		gp_document_add_number(document, "busy_ns", GP_UNIT_NS,
-				       busy_in_ns(summary, shown, part));
+		gp_document_add_number(document, "busy_ns", GP_UNIT_NS, gp_state_busy_ns(state_ns));
+		gp_document_add_number(document, "compute_ns", GP_UNIT_NS,
+				       gp_state_any_ns(state_ns, GP_STATE_COMPUTE));
+		gp_document_add_number(document, "only_copy_ns", GP_UNIT_NS,
+				       gp_state_only_ns(state_ns, GP_STATE_COPY));
 	}
 }
 

@@ -33,6 +33,7 @@ struct gp_copies {
 	uint64_t copied_ns, peak_ns; /* of the copies, and at the peak of their links */
 	uint64_t without_peak;       /* the copies whose peak is unknown */
 	uint64_t first_ns, last_ns;  /* from the first call to the end of the last one */
+	bool both_ways;              /* about as many copies of their size go the other way */
 };
 
 /*

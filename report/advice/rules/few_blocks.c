@@ -7,6 +7,7 @@
 #include "report/model/occupancy.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/few_threads.h"
+#include "report/advice/rules/launch_places.h"
 
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(SMS_PERCENT, 50, PERCENT, "of the SMs with a block: more leave little to save")      \
@@ -18,7 +19,7 @@
 GP_LIMITS(LIMITS);
 
 /*
- * other_detail of a case: its blocks, and in these lowest bits the threads of a block; 0 if the
+ * A case is a kernel of one grid, wherever it is launched.  Its other_detail: its blocks, and in these lowest bits the threads of a block; 0 if the
  * blocks are too few.
  */
 #define THREADS_BITS 16
@@ -106,8 +107,10 @@ static bool is_alone(const struct gp_model *model, const struct streams *streams
 /* ---- the kernels ---- */
 
 struct own {
-	uint64_t multiprocessors; /* of the device */
-	double share;             /* of its threads that the grid has */
+	uint64_t multiprocessors;         /* of the device */
+	double share;                     /* of its threads that the grid has */
+	struct gp_launch_places launches; /* only during the look */
+	uint64_t places;                  /* a text */
 };
 
 struct thinness {
@@ -162,6 +165,7 @@ static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op, uint
 	const struct gp_record_device *device = gp_model_device(advisor->model, op->device_id);
 	const struct gp_record_shape *shape = &advisor->model->shapes[op->shape];
 	const struct gp_call *call = gp_model_op_cause(advisor->model, op);
+	uint32_t site = call ? gp_advisor_site(advisor, call) : GP_NO_SITE;
 	uint64_t took_ns = op->end_ns - op->start_ns, name, blocks;
 	struct thinness thin;
 	struct gp_case *found;
@@ -174,13 +178,28 @@ static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op, uint
 		return;
 	blocks = (uint64_t)shape->grid[0] * shape->grid[1] * shape->grid[2];
 	name = gp_advisor_text(advisor, gp_model_kernel_name(advisor->model, op));
-	found = gp_advisor_case(advisor, call ? gp_advisor_site(advisor, call) : GP_NO_SITE, name,
-				blocks << THREADS_BITS | thin.threads);
+	found = gp_advisor_case(advisor, GP_NO_SITE, name, blocks << THREADS_BITS | thin.threads);
 	gp_advisor_add(advisor, found, op->start_ns, took_ns,
 		       (uint64_t)((double)took_ns * thin.saves), NULL);
 	own = found->own;
 	own->multiprocessors = device->multiprocessors;
 	own->share = thin.share;
+	if (gp_advisor_knows(advisor, site))
+		gp_launch_places_add(&own->launches, site, took_ns);
+	else
+		gp_advisor_vote(found, site, took_ns);
+}
+
+static void put_places(struct gp_advisor *advisor)
+{
+	struct gp_case *found;
+
+	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i)) != NULL;) {
+		struct own *own = found->own;
+
+		gp_launch_places_put(advisor, &own->launches, found, "launch it", &own->places);
+		gp_launch_places_free(&own->launches);
+	}
 }
 
 /* One launch that takes most of the run is no setup. */
@@ -210,6 +229,7 @@ static void look(struct gp_advisor *advisor)
 		    is_alone(model, &streams, op))
 			take_kernel(advisor, op, gp_kinds_of_op(kinds, model, op));
 	}
+	put_places(advisor);
 	judge_few(advisor);
 	free(kinds);
 	free(streams.rows);
@@ -227,13 +247,14 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 			       found->other_detail & ((1u << THREADS_BITS) - 1));
 	gp_document_add_number(values, "sm_count", GP_UNIT_COUNT, own->multiprocessors);
 	gp_document_add_words(values, "threads_percent", "%.1f", own->share * 100);
+	gp_advisor_add_text(advisor, values, "places", own->places);
 }
 
 const struct gp_rule gp_rule_few_blocks = {
 	.id = "few-blocks",
 	.title = "a kernel has too few blocks for the SMs, or too few threads",
 	.found =
-		"kernel {kernel} ([{?count=1}once, {time_ns}|{count} times, {time_ns} in all]) has only {block_count} block[{!block_count=1}s][ of {block_threads} thread[{!block_threads=1}s]: {threads_percent} % of the threads that the GPU can hold| for the {sm_count} SMs of the GPU]",
+		"kernel {kernel} ([{?count=1}once, {time_ns}|{count} times, {time_ns} in all]) has only {block_count} block[{!block_count=1}s][ of {block_threads} thread[{!block_threads=1}s]: {threads_percent} % of the threads that the GPU can hold| for the {sm_count} SMs of the GPU][; {places}]",
 	.change =
 		"use [{?block_threads}more and larger blocks with less work for each thread: fewer iterations of a grid-stride loop|more blocks with less work for each]; a kernel that cannot have more can run beside others in its own stream",
 	.meaning =
@@ -248,6 +269,7 @@ const struct gp_rule gp_rule_few_blocks = {
 		      .reason = "Fewer launches are setup"},
 	.limits = limits,
 	.exception = "one launch is enough for a saving of {ONE_PERCENT} % and {ONE_NS}",
+	.at = "mostly at",
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,

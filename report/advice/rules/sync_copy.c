@@ -7,6 +7,8 @@
 	LIMIT(FEW_PERCENT, 10, PERCENT, "of the recorded time: enough for a few copies ...")       \
 	LIMIT(FEW_NS, 100000000, NS, "... with this much time")                                    \
 	LIMIT(LOCK_NS_PER_KIB, 512, NS, "to page-lock 1 KiB, unless the trace shows it")           \
+	LIMIT(ALIKE_PERCENT, 90, PERCENT,                                                          \
+	      "of the copies: at least so many go the other way if data goes both ways")           \
 	LIMIT(LEAST_LOCKED_BYTES, 33554432, BYTES,                                                 \
 	      "an allocation that shows how long locking takes")
 GP_LIMITS(LIMITS);
@@ -81,6 +83,28 @@ static void judge_many(struct gp_case *found)
 	found->saves_ns -= stays_ns;
 }
 
+static bool is_alike(uint64_t count, uint64_t other)
+{
+	return count * 100 >= other * ALIKE_PERCENT && other * 100 >= count * ALIKE_PERCENT;
+}
+
+/* Whether other is the way back, or there, of the data: as many copies of the same size. */
+static bool is_other_way(const struct gp_case *found, const struct gp_case *other)
+{
+	return found->detail != other->detail && !gp_copies_are_results(found) &&
+	       found->bytes / found->count == other->bytes / other->count &&
+	       is_alike(found->count, other->count);
+}
+
+static void find_other_way(const struct gp_advisor *advisor, struct gp_case *found)
+{
+	struct gp_copies *own = found->own;
+	const struct gp_case *other;
+
+	for (uint32_t i = 0; (other = gp_advisor_next_case(advisor, &i)) != NULL;)
+		own->both_ways |= is_other_way(found, other);
+}
+
 static void look(struct gp_advisor *advisor)
 {
 	struct gp_case *found;
@@ -91,6 +115,8 @@ static void look(struct gp_advisor *advisor)
 			judge_few(advisor, found);
 		else
 			judge_many(found);
+		if (found->count >= gp_rule_sync_copy.threshold.count)
+			find_other_way(advisor, found);
 	}
 }
 
@@ -100,6 +126,8 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 	struct locking locking = locking_of(advisor->scope.models[found->process]);
 
 	gp_copies_add_values(advisor, found, values);
+	gp_document_add_flag(values, "is_both_ways",
+			     ((const struct gp_copies *)found->own)->both_ways);
 	if (found->count >= gp_rule_sync_copy.threshold.count)
 		return;
 	gp_document_add_words(values, "lock_s_per_gb", "%.2g", locking.ns_per_byte);
@@ -115,11 +143,12 @@ const struct gp_rule gp_rule_sync_copy = {
 	.change =
 		"[{?is_result}" GP_READ_LESS
 		"|copy from and to page-locked memory ([{?language=torch}pin_memory=True|cudaMallocHost]), allocated once: {lock_s_per_gb} s for each GB of it[{?is_lock_measured}, as measured in this program,] are subtracted from the saving"
+		"|{?is_both_ways}keep the data on the GPU between the steps, and do the host's work on it there; only for new data in each step copy with [{?language=torch}non_blocking=True|cudaMemcpyAsync][{?pageable_count} from and to page-locked memory ([{?language=torch}pin_memory=True|cudaMallocHost])]"
 		"|copy with [{?language=torch}non_blocking=True|cudaMemcpyAsync in a stream][{?pageable_count}, from and to page-locked memory ([{?language=torch}pin_memory=True|cudaMallocHost])], and prepare the next copy meanwhile]",
 	.meaning =
 		"cudaMemcpy returns when the copy is done. The host launches nothing meanwhile, so GPU and host alternate if each iteration needs the copy. The saving is at most the time in the calls, without the work that the GPU had before the copy, and without the time of the copies that no other work can hide. Copies within a device, small copies to the device and copies that mostly waited (hidden-wait) do not count.",
 	.remedy =
-		"Use cudaMemcpyAsync with page-locked memory, in a stream. With two buffers the next copy overlaps the current kernels. Wait only before the host reads the result. Read results of a few bytes less often, or one iteration later.",
+		"Use cudaMemcpyAsync with page-locked memory, in a stream. With two buffers the next copy overlaps the current kernels. Wait only before the host reads the result. Read results of a few bytes less often, or one iteration later. If data goes to the GPU and back in each iteration, keep it there: page-locked memory only shortens the copies, and the next one cannot start before the result of this one.",
 	.ignore = "The program has no other work meanwhile, or needs each result immediately.",
 	.threshold = {.saves_percent = 3,
 		      .saves_ns = 100000,

@@ -23,6 +23,9 @@ enum gp_end_part {
 	GP_END_PARTS
 };
 
+/* From a process's beginning to its first call: less is usual. */
+#define GP_LEAST_BEFORE_NS 500000000u
+
 struct gp_end {
 	uint64_t start_ns;              /* on the model's timeline */
 	uint64_t ns;                    /* before the first operation, or after the last */

@@ -125,7 +125,13 @@ function adviceSection({ advice }) {
 					findingsOf(recurring, advice),
 				)
 			: step
-				? section('What to change', 'no rule finds how to shorten the steps, ' + fmtNs(step) + ' on average')
+				? section(
+						'What to change',
+						'no rule finds how to shorten the steps, ' +
+							fmtNs(step) +
+							' on average' +
+							(advice.largest_place ? '; the line with most of their GPU time is ' + advice.largest_place : ''),
+					)
 				: null,
 		once.length
 			? section('One-time costs', 'out of ' + fmtNs(span) + ': they matter less the longer the program runs', findingsOf(once, advice))

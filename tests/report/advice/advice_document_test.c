@@ -50,6 +50,8 @@ static const struct gp_advice advice = {
 	.wall_ns = 2000,
 	.loop_ns = 600,
 	.loop_steps = 10,
+	.largest = {.place = "step (a.py:7)", .ns = 300, .of_ns = 400},
+	.before = {.ns = 5000},
 	.unexplained = {{.cause = GP_IDLE_COPY,
 			 .ns = 250,
 			 .before_ns = 20,
@@ -79,6 +81,8 @@ static void each_value_has_its_id(void **state)
 		     {"loop_ns", 600},
 		     {"step_ns", 60},
 		     {"loop_iterations", 10},
+		     {"before_first_call_ns", 5000},
+		     {"largest_share", 0.75},
 		     {"partial", 0}},
 	  of_finding[] = {{"count", 3},
 			  {"time_ns", 500},
@@ -104,6 +108,7 @@ static void each_value_has_its_id(void **state)
 	assert_int_equal(document.error, 0);
 	for (size_t i = 0; i < COUNT(facts); i++)
 		assert_number(&document.facts, facts[i].id, facts[i].value);
+	assert_string_equal(gp_fields_text(&document.facts, "largest_place"), "step (a.py:7)");
 	section = gp_document_section(&document, "findings");
 	assert_int_equal(section->count, COUNT(findings));
 	assert_string_equal(gp_fields_text(&section->rows[0], "rule"), "sync-copy");

@@ -76,7 +76,8 @@ static void slow_steps_have_a_part_of_their_own(void **state)
 {
 	char *text = print_loop(1, 100 * US);
 
-	expect(text, " Steps: 12 of 40.00us (median; 77.54us on average after the warm-up), ");
+	expect(text,
+	       " Steps: 12 of 40.00us (median; 77.54us on average after the warm-up: the average has the slow steps), ");
 	expect(text,
 	       " parts steady state 390.5us (10), slow steps 540.0us (2, the longest 440.0us: number 6) steady ");
 	free(text);
@@ -177,6 +178,45 @@ static void what_lies_between_two_loops_is_no_iteration(void **state)
 }
 
 /*
+ * The machine was up for 3 s at the base of the trace.  A process that began 1.76 s before has that
+ * as its largest one-time cost; one that began 0.6 s before spent more between its loops.
+ */
+static void the_time_before_the_first_call_is_a_one_time_cost(void **state)
+{
+	static const struct {
+		const char *started;
+		const char *is, *is_not;
+	} cases[] = {
+		{"124",
+		 " program runs 1.761s before the process started 1.761s before its first CUDA call 1.000s ",
+		 " start the process started "},
+		{"240", " start the process started 601.0ms before its first CUDA call ",
+		 "before the process started "},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = begin(42, 2);
+		struct gp_model *model;
+		uint64_t at_ns = MS;
+		char *text;
+
+		for (uint32_t k = 0; k < 60; k++) {
+			add_kernel(&b, at_ns += 50 * US, 0);
+			add_kernel(&b, at_ns += 50 * US, 1);
+			at_ns += k == 39 ? 1000 * MS : 0;
+		}
+		build_info(&b, GP_INFO_START_TIME, cases[i].started);
+		b.model->base_monotonic_ns = 3000ull * MS;
+		model = build_end(&b);
+		text = print(&model, 1);
+		expect(text, cases[i].is);
+		expect_not(text, cases[i].is_not);
+		free(text);
+		gp_model_free(model);
+	}
+}
+
+/*
  * After every fortieth iteration the program does something else for a second: epochs, or a loop
  * that stalls.
  */
@@ -218,6 +258,43 @@ static void what_was_not_recorded_does_not_lie_between(void **state)
 	gp_model_free(model);
 }
 
+/* Copies of so many us, and kernels of 1 us: only long ones hide that the GPU does not compute. */
+static void a_steady_state_of_copies_is_not_just_busy(void **state)
+{
+	static const struct {
+		uint32_t copy_us;
+		const char *steady;
+	} cases[] = {
+		{2, " steady GPU 11.2 % busy; idle: "},
+		{40, " steady GPU 63.0 % busy (computes 1.6 %, only copies 61.4 %); idle: "},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = begin(42, 2);
+		struct gp_model *model;
+		uint64_t at_ns = MS;
+		char *text;
+
+		for (uint32_t k = 0; k < 24; k++) {
+			uint32_t id = 1000 + k;
+			struct gp_op *op;
+
+			add_kernel(&b, at_ns += 20 * US, 0);
+			build_call(&b, 100, BUILD_MEMCPY_ASYNC, at_ns + US, 500, id);
+			op = build_op(&b, GP_OP_COPY, 7, at_ns + 5 * US,
+				      at_ns + (5 + cases[i].copy_us) * US, id);
+			op->copy_kind = GP_COPY_HTOD;
+			op->bytes = 1 << 20;
+			at_ns += (5 + cases[i].copy_us) * US;
+		}
+		model = build_end(&b);
+		text = print(&model, 1);
+		expect(text, cases[i].steady);
+		free(text);
+		gp_model_free(model);
+	}
+}
+
 /* A loop that waits for the GPU in each pass. */
 static struct gp_model *build_waiting(uint32_t pid)
 {
@@ -241,11 +318,11 @@ static void savings_are_of_a_step_of_the_longest_loop(void **state)
 	char *text = print(models, 1);
 
 	expect(text, " Steps: 50 of 2.000ms (median), found ");
-	expect(text, " Advice: largest possible savings out of an average step of 1.980ms ");
+	expect(text, " Advice: largest possible savings out of an average step of 1.980ms; ");
 	free(text);
 	text = print(models, 2);
 	expect(text, " Steps: 50 of 2.000ms (median), of pid 1 (one of 2 processes with steps), ");
-	expect(text, " Advice: largest possible savings out of an average step of 1.980ms ");
+	expect(text, " Advice: largest possible savings out of an average step of 1.980ms; ");
 	free(text);
 	for (size_t i = 0; i < 2; i++)
 		gp_model_free(models[i]);
@@ -454,6 +531,8 @@ int main(void)
 		cmocka_unit_test(each_step_has_its_part_of_a_stall),
 		cmocka_unit_test(what_was_not_recorded_does_not_lie_between),
 		cmocka_unit_test(an_average_far_from_the_median_is_told),
+		cmocka_unit_test(a_steady_state_of_copies_is_not_just_busy),
+		cmocka_unit_test(the_time_before_the_first_call_is_a_one_time_cost),
 		cmocka_unit_test(savings_are_of_a_step_of_the_longest_loop),
 		cmocka_unit_test(what_is_much_is_not_among_others),
 		cmocka_unit_test(few_steps_have_a_range_and_no_median),

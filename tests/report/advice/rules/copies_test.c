@@ -528,6 +528,51 @@ static void of_several_copies_each_may_come_again(void **state)
 	}
 }
 
+/* The image goes up and comes back in each step: faster copies help less than none. */
+static void what_goes_both_ways_can_stay_on_the_gpu(void **state)
+{
+	static const struct {
+		uint64_t back_bytes;
+		uint32_t each; /* it comes back in each step, or each third */
+		bool stays;
+	} cases[] = {{1 << 20, 1, true}, {1 << 19, 1, false}, {1 << 20, 3, false}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = build_begin(1);
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_model *model;
+		uint64_t at_ns = 1000 * US;
+		uint32_t id = 0;
+
+		build_device(&b, 0, "GPU");
+		build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+		for (uint32_t k = 0; k < 2 * TIMES; k++, at_ns += 1000 * US) {
+			bool is_back = k % 2;
+			struct gp_op *op;
+
+			if (is_back && k / 2 % cases[i].each != 0)
+				continue;
+			build_call(&b, THREAD, 31, at_ns, 400 * US, ++id);
+			op = build_op(&b, GP_OP_COPY, 7, at_ns + 10 * US, at_ns + 390 * US, id);
+			op->copy_kind = is_back ? GP_COPY_DTOH : GP_COPY_HTOD;
+			op->source_kind = is_back ? GP_COPY_DEVICE : GP_COPY_PAGEABLE;
+			op->destination_kind = is_back ? GP_COPY_PAGEABLE : GP_COPY_DEVICE;
+			op->bytes = is_back ? cases[i].back_bytes : 1 << 20;
+		}
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "sync-copy");
+		assert_non_null(found);
+		assert_int_equal(value_of(found, "is_both_ways"), cases[i].stays);
+		assert_int_equal(strncmp(found->change, "keep the data on the GPU", 24) == 0,
+				 cases[i].stays);
+		assert_non_null(strstr(found->change, "page-locked memory"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -539,6 +584,7 @@ int main(void)
 		cmocka_unit_test(what_is_copied_to_the_device_need_not_wait),
 		cmocka_unit_test(what_was_launched_does_not_wait_for_the_host),
 		cmocka_unit_test(few_slow_copies_are_told),
+		cmocka_unit_test(what_goes_both_ways_can_stay_on_the_gpu),
 		cmocka_unit_test(of_several_copies_each_may_come_again),
 		cmocka_unit_test(no_more_is_hidden_than_there_is_beside),
 		cmocka_unit_test(arrays_are_fetched_in_each_step),

@@ -6,6 +6,7 @@
 #include "report/advice/advice.h"
 #include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
 
 #define US     1000u
 #define TIMES  40
@@ -163,11 +164,43 @@ static void one_launch_is_told_where_it_takes_long(void **state)
 	}
 }
 
+/* One cause: a function launches the kernel at two lines. */
+static void a_kernel_of_several_lines_is_one_finding(void **state)
+{
+	const struct scene scene = {"dot", 1, 300, OWN, 0, 0, 0};
+	struct gp_model *model = launch(&scene);
+	struct build b = {.model = model};
+	uint32_t stacks[2], count = 0;
+	const struct gp_finding *found;
+	struct gp_advice advice;
+
+	for (uint8_t i = 0; i < 2; i++)
+		stacks[i] =
+			build_python(&b, BUILD_OUTERMOST, "/home/me/solve.py", "step", 90 + 2 * i);
+	build_stacks_end(&b);
+	for (uint32_t i = 0; i < model->call_count; i++)
+		model->calls[i].stack = stacks[i % 4 == 3];
+	advice = ask(&model, 1);
+	for (uint32_t i = 0; i < advice.count; i++)
+		count += strcmp(advice.findings[i].rule->id, "few-blocks") == 0;
+	assert_int_equal(count, 1);
+	found = find(&advice, "few-blocks");
+	assert_int_equal(found->count, TIMES);
+	assert_in_range(found->saves_ns, 290ull * US * TIMES, 300ull * US * TIMES);
+	assert_string_equal(found->place, "step (solve.py:90-92)");
+	assert_string_equal(
+		text_of(found, "places"),
+		"2 places launch it: step (solve.py:90) 75.0 %, step (solve.py:92) 25.0 %");
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(few_threads_are_told_where_more_would_do),
 		cmocka_unit_test(one_launch_is_told_where_it_takes_long),
+		cmocka_unit_test(a_kernel_of_several_lines_is_one_finding),
 		cmocka_unit_test(few_blocks_are_told_where_others_would_do),
 	};
 

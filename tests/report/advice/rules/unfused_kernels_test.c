@@ -113,6 +113,27 @@ static void kernels_and_library_are_named(void **state)
 	gp_model_free(model);
 }
 
+/* Of steps of which no rule has a finding: line 20 has 300 of 500 us, in two kernels. */
+static void the_largest_line_is_told_without_a_finding(void **state)
+{
+	static const struct training_work work[WORK] = {
+		{LIST, MODEL "20", 200}, {GEMM, OTHERS "9", 200}, {LIST "<2>", MODEL "20", 100}};
+	struct gp_model *models[] = {training_loop(work, TIMES),
+				     training_loop(cases[0].work, TIMES)};
+	struct gp_advice advice = ask(models, 1);
+
+	assert_int_equal(advice.count, advice.once_count);
+	assert_string_equal(advice.largest.place, "work (model.py:20)");
+	assert_int_equal(advice.largest.ns * 5, advice.largest.of_ns * 3);
+	gp_advice_free(&advice);
+	advice = ask(models + 1, 1);
+	assert_true(advice.count > advice.once_count);
+	assert_null(advice.largest.place);
+	gp_advice_free(&advice);
+	for (size_t i = 0; i < 2; i++)
+		gp_model_free(models[i]);
+}
+
 static void is_silent_without_stacks(void **state)
 {
 	check_needs_stacks(training_loop(cases[0].work, TIMES), "unfused-kernels");
@@ -181,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chains_are_told),
 		cmocka_unit_test(kernels_and_library_are_named),
+		cmocka_unit_test(the_largest_line_is_told_without_a_finding),
 		cmocka_unit_test(is_silent_without_stacks),
 		cmocka_unit_test(a_pause_ends_a_chain),
 		cmocka_unit_test(the_backward_pass_has_chains),

@@ -232,6 +232,7 @@ static void only_loaders_load_data(void **state)
 		enum gp_phase_kind phase;
 	} cases[] = {{OWN, "collect", GP_PHASE_OTHER},
 		     {OWN, "Batches.__next__", GP_PHASE_DATA},
+		     {OWN, "make_batch", GP_PHASE_DATA},
 		     {"/usr/lib/python3.12/queue.py", "Queue.get", GP_PHASE_DATA},
 		     {TORCH "utils/data/dataloader.py", "__next__", GP_PHASE_DATA}};
 

@@ -1,5 +1,8 @@
 #include "report/advice/rules/rules.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 #include "report/base/stats.h"
@@ -51,14 +54,20 @@ struct own {
 	uint32_t cells;     /* operations that are a time step of PyTorch's LSTMCell or GRUCell */
 };
 
-/* cuDNN, which nn.LSTM calls, has other kernels. */
-static bool is_cell(const struct gp_model *model, const struct gp_op *op)
+/* Of all operations.  cuDNN, which nn.LSTM calls, has other kernels. */
+static uint32_t count_cells(const struct gp_model *model)
 {
-	const char *name = op->kind == GP_OP_KERNEL && op->name < model->name_count
-				   ? model->names[op->name]
-				   : "";
+	bool *is_cell = calloc((size_t)model->name_count + 1, sizeof(*is_cell));
+	uint32_t count = 0;
 
-	return strstr(name, "lstm_cell_forward") || strstr(name, "gru_cell_forward");
+	for (uint32_t i = 0; i < model->name_count; i++)
+		is_cell[i] = strstr(model->names[i], "lstm_cell_forward") ||
+			     strstr(model->names[i], "gru_cell_forward");
+	for (uint32_t i = 0; i < model->op_count; i++)
+		count += model->ops[i].kind == GP_OP_KERNEL &&
+			 model->ops[i].name < model->name_count && is_cell[model->ops[i].name];
+	free(is_cell);
+	return count;
 }
 
 static void note_launch(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
@@ -113,7 +122,6 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 		       at->idle_gap);
 	gp_launch_places_add(&((struct launches *)advisor->state)->places,
 			     gp_advisor_site(advisor, at->call_after), idle_ns);
-	((struct own *)found->own)->cells += is_cell(advisor->model, at->after);
 }
 
 /* A repetition of one kernel is no sequence: its length would be arbitrary. */
@@ -178,6 +186,7 @@ static void look(struct gp_advisor *advisor)
 		if (!gp_advisor_knows(advisor, found->site))
 			own->has_samples = look_meanwhile(advisor, found);
 		look_for_sequence(advisor, found);
+		own->cells = count_cells(advisor->model);
 		if (launches.length_count > 0)
 			own->median_ns = gp_stats_select(launches.lengths_ns, launches.length_count,
 							 launches.length_count / 2);

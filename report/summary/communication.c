@@ -5,7 +5,7 @@
 #include "report/base/text/paragraph.h"
 
 struct piece {
-	char text[128];
+	char text[192];
 };
 
 #define AXES_NAMED         3

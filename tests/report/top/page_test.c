@@ -496,7 +496,7 @@ static void a_thread_has_its_own_name(void **state)
 static void gate(struct scene *s, bool on, uint8_t reason, uint64_t ns)
 {
 	const struct gp_record_gate record = {.kind = GP_RECORD_GATE,
-					      .slots = 2,
+					      .slots = sizeof(record) / GP_SLOT_BYTES,
 					      .on = on,
 					      .reason = reason,
 					      .ticks = GP_TEST_AT_TICK(ns)};

@@ -106,6 +106,7 @@ static void long_kernels_among_them_do_not_count(void **state)
 			later++;
 		}
 	}
+	build_stacks_end(&b);
 	model = build_end(&b);
 	advice = ask(&model, 1);
 	assert_non_null(find(&advice, "short-kernels"));
@@ -229,6 +230,7 @@ static void cells_of_a_loop_are_one_call(void **state)
 		struct gp_advice advice;
 
 		build_name(&b, kernels[i]);
+		build_stacks_end(&b);
 		model = build_end(&b);
 		advice = ask(&model, 1);
 		assert_int_equal(strstr(find(&advice, "short-kernels")->change, "nn.LSTM") != NULL,
